@@ -26,6 +26,7 @@ from bertdata.engine.run_stages import plan_first, run_stages
 from bertdata.engine.stages import Stage
 from bertdata.io import files
 from bertdata.io.console import table
+from bertdata.io.listed import kept_listings
 from bertdata.masking import MASK_UNITS
 from bertdata.objectives import OBJECTIVES
 from bertdata.registry import Registry
@@ -135,6 +136,7 @@ class Build:
         ]
 
 
+@kept_listings()
 def build_corpus(
     sources: Sources,
     output: str,
@@ -169,6 +171,7 @@ def build_corpus(
     return manifest, True
 
 
+@kept_listings()
 def dry_run(
     sources: Sources,
     output: str,

@@ -6,6 +6,7 @@ thousand names; a file that is opened is a HEAD and a GET.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import threading
 import time
@@ -60,7 +61,11 @@ class CountedStore(MemoryFileSystem):  # type: ignore[misc]
 
     def info(self, path: str, **kwargs: Any) -> Any:
         self._ask("HEAD", *([] if self._strip_protocol(path) in self.store else ["LIST"]))
-        return super().info(path, **kwargs)
+        return self._tagged(super().info(path, **kwargs))
+
+    def _tagged(self, info: dict[str, Any]) -> dict[str, Any]:
+        data = self.store.get(info["name"])
+        return info | ({} if data is None else {"ETag": hashlib.md5(data.getvalue()).hexdigest()})
 
     def isfile(self, path: str) -> bool:
         try:
@@ -70,13 +75,15 @@ class CountedStore(MemoryFileSystem):  # type: ignore[misc]
 
     def ls(self, path: str, detail: bool = True, **kwargs: Any) -> Any:
         try:
-            return self._pages(super().ls(path, detail=detail, **kwargs))
+            found = self._pages(super().ls(path, detail=detail, **kwargs))
+            return [self._tagged(info) for info in found] if detail else found
         except FileNotFoundError:
             self._ask("LIST")
             raise
 
     def find(self, path: str, *args: Any, **kwargs: Any) -> Any:
-        return self._pages(super().find(path, *args, **kwargs))
+        found = self._pages(super().find(path, *args, **kwargs))
+        return {name: self._tagged(info) for name, info in found.items()} if isinstance(found, dict) else found
 
     def cat_file(self, path: str, *args: Any, **kwargs: Any) -> Any:
         self._ask("GET")

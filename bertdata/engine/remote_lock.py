@@ -85,9 +85,11 @@ class _Lease:
         try:
             self.write(new=found is None)
         except (FileExistsError, OutputError) as error:
-            if self.read() is not None:
+            there = self.read()
+            if there is None:
+                raise
+            if there.get("token") != self.token:  # ours: the answer was lost, and the client asked again
                 raise _taken(self.directory) from error
-            raise
         time.sleep(_SETTLE_SECONDS + 4 * (time.monotonic() - began))  # until another's write, if it began, has ended
         if (self.read() or {}).get("token") != self.token:
             raise _taken(self.directory)

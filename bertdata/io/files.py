@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.io import remote
+from bertdata.io import listed, remote
 from bertdata.io.os_errors import ReadFile, WrittenFile, input_error, output_error
 
 CHUNK = 1 << 20
@@ -96,6 +96,8 @@ def size(path: str) -> int:
     """Return the bytes of a file; raises InputError where there is none."""
     with _reading(path):
         if is_remote(path):
+            if (known := listed.info(path)) is not None:
+                return int(known["size"])
             with remote.reading(path) as (fs, place):
                 return int(fs.size(place))
         return os.stat(path).st_size
@@ -110,9 +112,8 @@ def identity(path: str) -> str:
     """Return a short text that changes when a file is replaced: its name, size and time or tag, not its contents."""
     if is_remote(path):
         with _reading(path), remote.reading(path) as (fs, place):
-            info = fs.info(place)
-            tag = info.get("ETag") or fs.ukey(place)  # the ukey of s3fs is another one after the folder was listed
-            return f"{os.path.basename(path)}:{info['size']}:{tag}"
+            info = listed.info(path) or fs.info(place)
+            return f"{os.path.basename(path)}:{info['size']}:{listed.tag(fs, info)}"
     with _reading(path):
         status = os.stat(path)
     return f"{os.path.basename(path)}:{status.st_size}:{status.st_mtime_ns}"

@@ -6,9 +6,11 @@ import fnmatch
 import glob
 import os
 from collections.abc import Sequence
+from functools import partial
+from typing import Any, cast
 
 from bertdata.errors import InputError
-from bertdata.io import files, remote
+from bertdata.io import files, listed, remote
 
 
 def ends_in(name: str, suffixes: Sequence[str]) -> bool:
@@ -27,8 +29,9 @@ def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
     Raises InputError where a pattern matches nothing.
     """
     by_real_path: dict[str, str] = {}
+    found = iter(remote.at_once(partial(_remote_matches, suffixes), filter(files.is_remote, patterns)))
     for pattern in patterns:
-        matches = (_remote_matches if files.is_remote(pattern) else _local_matches)(pattern, suffixes)
+        matches = next(found) if files.is_remote(pattern) else _local_matches(pattern, suffixes)
         if not matches:
             problem = "this path matches nothing; expected a file, a folder or a glob (quote globs)"
             if files.is_remote(pattern):
@@ -58,21 +61,37 @@ def _local_matches(pattern: str, suffixes: Sequence[str]) -> list[str]:
     return matches
 
 
-def _remote_matches(pattern: str, suffixes: Sequence[str]) -> list[str]:
+def _remote_matches(suffixes: Sequence[str], pattern: str) -> list[str]:
     with remote.reading(pattern) as (fs, place):
-        if fs.isfile(place):
-            return [fs.unstrip_protocol(place)]
-        matches: list[str] = []
-        for root, info in ({place: fs.info(place)} if fs.isdir(place) else fs.glob(place, detail=True)).items():
+        named = _of_one(fs, place)
+        matches: dict[str, dict[str, Any]] = {}
+        roots: dict[str, dict[str, Any]] = {}
+        if named is not None and named["type"] == "file":
+            matches[place] = named
+        else:
+            roots = {place: named} if named is not None else fs.glob(place, detail=True)
+        for root, info in roots.items():
             if files.name(root).startswith(".") and not files.name(place).startswith("."):
                 continue
             if info["type"] != "directory":
-                matches.append(root)
+                matches[root] = info
                 continue
             depth = root.rstrip("/").count("/") + 1
-            matches += [
-                entry
-                for entry in fs.find(root)
+            matches |= {
+                entry: each
+                for entry, each in fs.find(root, detail=True).items()
                 if ends_in(entry, suffixes) and not any(part.startswith(".") for part in entry.split("/")[depth:])
-            ]
-        return [fs.unstrip_protocol(match) for match in matches]
+            }
+        if not all(listed.is_enough(info) for info in matches.values()):
+            matches = dict(zip(matches, remote.at_once(fs.info, matches), strict=True))
+        by_url = {fs.unstrip_protocol(match): info for match, info in matches.items()}
+        listed.keep(by_url)
+        return list(by_url)
+
+
+def _of_one(fs: Any, place: str) -> dict[str, Any] | None:
+    """Return what a file system says of the file or the folder at a place, None where there is neither."""
+    try:
+        return cast("dict[str, Any]", fs.info(place))
+    except FileNotFoundError:
+        return None

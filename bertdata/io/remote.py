@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar, cast
 
 from bertdata.errors import BertDataError, ConfigError, InputError, OutputError, install_hint
+from bertdata.io.gcs_retries import retry_soon
 from bertdata.io.store_errors import bucket_of, no_bucket, store_problem
 
 REQUESTS_AT_ONCE = 32
@@ -37,11 +38,14 @@ def file_system(url: str) -> tuple[Any, str]:
         own = fsspec.config.conf.get(scheme, {}).get("config_kwargs", {})
         options["config_kwargs"] = {"max_pool_connections": REQUESTS_AT_ONCE} | own
     try:
-        return cast("tuple[Any, str]", fsspec.core.url_to_fs(url, **options))
+        fs, path = cast("tuple[Any, str]", fsspec.core.url_to_fs(url, **options))
     except (ImportError, ValueError) as error:
         extra = {"gs": "gcp", "gcs": "gcp", "s3": "aws"}.get(scheme)
         hint = f"; {install_hint(extra)}" if extra else ""
         raise ConfigError(f"no file system for {scheme}:// paths is installed{hint}", path=url) from error
+    if scheme in ("gs", "gcs"):
+        retry_soon(fs)
+    return fs, path
 
 
 @contextlib.contextmanager

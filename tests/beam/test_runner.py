@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 from bertdata import errors
-from bertdata.beam import internals, processes, transforms
+from bertdata.beam import internals, processes, runner_flags, transforms
 from bertdata.beam import runner as module
 from bertdata.beam.progress import Expected
 from bertdata.beam.runner import Runner
@@ -88,6 +88,9 @@ def test_flags_that_beam_would_only_warn_of_or_crash_on_are_refused(
     [
         (["--project=p"], "--project=p is for DataflowRunner, and no runner was given; add --runner=DataflowRunner"),
         (["--flink_master=x"], "for FlinkRunner, and no runner was given"),
+        (["--runner=FlinkRunner", "--num_workers=4"], "4 is for DataflowRunner, and --runner=FlinkRunner was given"),
+        (["--runner=FlinkRunner", "--spark_master_url=x"], "for SparkRunner, and --runner=FlinkRunner was given"),
+        (["--runner=SparkRunner", "--dask_client_address=x"], "for DaskRunner, and --runner=SparkRunner was given"),
         (["--runner=DirectRunner", "--region=r"], "for DataflowRunner, and --runner=DirectRunner was given"),
         (["--runner=bertdata.no.such.Runner"], "refuses these flags: No module named 'bertdata.no'"),
         (["--runner=bertdata.beam.runner.NoRunner"], "refuses these flags: .*has no attribute 'NoRunner'"),
@@ -166,24 +169,39 @@ def test_workers_of_ours_and_a_runner_of_beams_are_one_too_many(flag: str, tmp_p
         make(Runner(2, (flag,)), tasks(tmp_path, 1), note_process)
 
 
-@pytest.mark.parametrize("name", ["DataflowRunner", "dataflow", "FlinkRunner", "flink", "SparkRunner"])
-def test_a_cluster_cannot_write_to_a_local_path(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--runner=DataflowRunner"],
+        ["--runner=dataflow"],
+        ["--runner=FlinkRunner", "--flink_master=host:8081"],
+        ["--runner=flink", "--flink_master=host:8081"],
+        ["--runner=SparkRunner", "--spark_master_url=spark://host:7077"],
+    ],
+)
+def test_a_cluster_cannot_write_to_a_local_path(flags: list[str], tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot see a local path; give a URL") as caught:
-        make(Runner(0, (f"--runner={name}",), quiet=True), tasks(tmp_path, 1), note_process)
+        make(Runner(0, tuple(flags), quiet=True), tasks(tmp_path, 1), note_process)
     assert str(caught.value).startswith(str(tmp_path))
 
 
 def test_a_cluster_cannot_read_from_a_local_path() -> None:
     inputs = ["gs://bucket/a.xml.bz2", "/data/b.xml.bz2"]
     with pytest.raises(ConfigError, match=r"/data/b\.xml\.bz2: a cluster cannot see"):
-        make(Runner(0, ("--runner=FlinkRunner",), quiet=True), tasks("memory://out", 1), note_process, inputs)
+        make(
+            Runner(0, ("--runner=FlinkRunner", "--flink_master=host:1"), quiet=True),
+            tasks("memory://out", 1),
+            note_process,
+            inputs,
+        )
 
 
 @pytest.mark.parametrize(
     "flags",
     [
-        ("--runner=PortableRunner", "--job_endpoint=embed"),
-        ("--runner", "PortableRunner", "--job_endpoint", "embed"),
+        ("--runner=PortableRunner", "--job_endpoint=embed", "--environment_type=LOOPBACK"),
+        ("--runner", "PortableRunner", "--job_endpoint", "embed", "--environment_type", "LOOPBACK"),
+        ("--runner=FlinkRunner",),
         ("--runner=FlinkRunner", "--environment_type=LOOPBACK"),
         ("--runner=FnApiRunner",),
         (),
@@ -191,20 +209,20 @@ def test_a_cluster_cannot_read_from_a_local_path() -> None:
 )
 def test_a_runner_on_this_machine_sees_local_paths(flags: tuple[str, ...]) -> None:
     module._import_beam()
-    module._check(internals.parse_flags(flags), 0, ["/data/out"])
+    runner_flags.check(internals.parse_flags(flags), 0, ["/data/out"])
 
 
 def test_a_runner_whose_name_says_cluster_elsewhere_is_still_one() -> None:
     module._import_beam()
     with pytest.raises(ConfigError, match="cannot see a local path"):
-        module._check(internals.parse_flags([*DATAFLOW, "--job_name=loopback"]), 0, ["/data/out"])
+        runner_flags.check(internals.parse_flags([*DATAFLOW, "--job_name=loopback"]), 0, ["/data/out"])
 
 
 def test_dataflow_without_its_client_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     module._import_beam()
     monkeypatch.setitem(sys.modules, "apache_beam.runners.dataflow.internal.apiclient", None)
     with pytest.raises(MissingExtraError, match=r'pip install "\.\[gcp\]"'):
-        module._check(internals.parse_flags(DATAFLOW), 0, ["gs://bucket/out"])
+        runner_flags.check(internals.parse_flags(DATAFLOW), 0, ["gs://bucket/out"])
 
 
 @pytest.fixture
@@ -214,6 +232,9 @@ def dataflow_client(monkeypatch: pytest.MonkeyPatch) -> None:
     client = "apache_beam.runners.dataflow.internal.apiclient"
     monkeypatch.setitem(sys.modules, client, ModuleType(client))
     monkeypatch.setattr(client, sys.modules[client], raising=False)
+    from apache_beam.options.pipeline_options import GoogleCloudOptions
+
+    monkeypatch.setattr(GoogleCloudOptions, "_warn_if_soft_delete_policy_enabled", lambda *_: None)  # asks the bucket
 
 
 @pytest.mark.usefixtures("dataflow_client")
@@ -234,9 +255,9 @@ def test_a_job_that_is_made_and_not_run_is_a_success_that_says_so(
 @pytest.mark.usefixtures("dataflow_client")
 def test_dataflow_without_a_way_to_get_bertdata_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"workers have no bertdata; add --extra_package=WHEEL, which scripts/build"):
-        module._check(internals.parse_flags(DATAFLOW), 0, ["gs://bucket/out"])
+        runner_flags.check(internals.parse_flags(DATAFLOW), 0, ["gs://bucket/out"])
     for flag in ("--extra_package=a.whl", "--sdk_container_image=i", "--setup_file=s"):
-        module._check(internals.parse_flags([*DATAFLOW, flag]), 0, ["gs://bucket/out"])
+        runner_flags.check(internals.parse_flags([*DATAFLOW, flag]), 0, ["gs://bucket/out"])
 
 
 def test_beam_missing_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -231,6 +231,21 @@ def test_on_a_store_that_does_not_refuse_to_create_it_twice_the_last_writer_hold
     assert lease(output)["token"] == "theirs"
 
 
+def test_a_lease_that_was_written_though_its_answer_was_lost_is_held(
+    output: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create = files.create
+
+    def create_twice(url: str, data: bytes) -> None:
+        create(url, data)
+        raise FileExistsError(url)
+
+    monkeypatch.setattr(files, "create", create_twice)
+    with remote_lock(output):
+        assert lease(output)["renewals"] >= 1
+    assert lease(output) is None
+
+
 def test_a_lock_alone_does_not_make_an_output_someone_elses(output: str) -> None:
     write(output)
     with output_lock(output, "build"):

@@ -1,6 +1,6 @@
 """Builds in S3 and in Google Cloud Storage, through s3fs and gcsfs and a local server; each skips without its packages.
 
-Run: pip install "moto[server,s3]" s3fs gcsfs gcp-storage-emulator; pytest tests/pipelines/test_object_stores.py -m slow
+Run: pytest tests/pipelines/test_object_stores.py -m slow
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import time
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +24,8 @@ from bertdata.engine.output_lock import output_lock
 from bertdata.engine.parts import Counters, PartMetadata, Task, read_record, run_once
 from bertdata.engine.records import load_all
 from bertdata.errors import InputError, OutputError
-from bertdata.io import files, remote
+from bertdata.io import files, listed, patterns, remote
+from bertdata.io.listed import kept_listings
 from bertdata.loader import numpy_batches
 from bertdata.sample import SAMPLE_DUMP
 from bertdata.shards import open_shards
@@ -34,6 +34,7 @@ from bertdata.shards.verify.build import verify
 from bertdata.sources.inputs import Sources
 from pipelines.build_corpus import build_corpus
 from tests.pipelines.builds import ROOT, SETTINGS, build, command, environment, with_examples
+from tests.pipelines.stores import gs_store, s3_store
 
 pytestmark = [
     pytest.mark.slow,
@@ -44,41 +45,17 @@ pytestmark = [
 
 
 @pytest.fixture
-def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def s3() -> Iterator[str]:
     """The URL of an empty bucket in a local S3."""
-    server = pytest.importorskip("moto.server", reason="needs moto[server,s3]")
-    pytest.importorskip("s3fs", reason="needs s3fs")
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "anything")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    running = server.ThreadedMotoServer(port=0)
-    running.start()
-    host, port = running.get_host_and_port()
-    url = f"http://{host}:{port}"
-    urllib.request.urlopen(urllib.request.Request(f"{url}/moto-api/reset", method="POST")).close()
-    monkeypatch.setitem(fsspec.config.conf, "s3", {"endpoint_url": url})
-    fsspec.filesystem("s3").mkdir("corpora")
-    yield "s3://corpora"
-    fsspec.filesystem("s3").clear_instance_cache()
-    running.stop()
+    with s3_store() as store:
+        yield store.bucket
 
 
 @pytest.fixture
-def gs(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def gs() -> Iterator[str]:
     """The URL of an empty bucket in a local Google Cloud Storage."""
-    module = pytest.importorskip("gcp_storage_emulator.server", reason="needs gcp-storage-emulator")
-    monkeypatch.setenv("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")  # it asks Google itself what kind of bucket it is
-    pytest.importorskip("gcsfs", reason="needs gcsfs")
-    with socket.socket() as free:
-        free.bind(("localhost", 0))
-        port = free.getsockname()[1]
-    running = module.create_server("localhost", port, in_memory=True, default_bucket="corpora")
-    running.start()
-    monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"http://localhost:{port}")
-    monkeypatch.setitem(fsspec.config.conf, "gs", {"token": "anon"})
-    yield "gs://corpora"
-    fsspec.filesystem("gs").clear_instance_cache()
-    running.stop()
+    with gs_store() as store:
+        yield store.bucket
 
 
 @pytest.mark.parametrize("store", ["s3", "gs"])
@@ -109,6 +86,18 @@ def test_documents_of_a_folder_in_an_object_store_are_made_once(
         ran.append([title for title, _ in runner.seconds])
     assert ran[0][0] == "clean wikipedia"
     assert ran[1:] == [["tokenize and write shards"]] * 2
+
+
+@pytest.mark.parametrize("store", ["s3", "gs"])
+def test_an_identity_is_the_same_from_a_listing_and_without_one(store: str, request: pytest.FixtureRequest) -> None:
+    path = f"{request.getfixturevalue(store)}/dumps/a.txt"
+    files.write_bytes(path, b"text")
+    alone = files.identity(path)
+    for pattern in (path, path.removesuffix("/a.txt"), path.replace("a.txt", "*.txt")):
+        with kept_listings():
+            assert patterns.expand([pattern], (".txt",)) == [path]
+            assert listed.is_enough(listed.info(path) or {})
+            assert (files.identity(path), files.size(path)) == (alone, 4)
 
 
 def test_a_build_in_an_object_store_that_is_killed_goes_on_at_once_to_the_same_shards(s3: str, tmp_path: Path) -> None:
@@ -192,7 +181,7 @@ def claim(output: str) -> None:
 
 @pytest.mark.parametrize("store", ["s3", "gs"])
 def test_a_bucket_that_does_not_exist_is_told(store: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    missing = request.getfixturevalue(store).replace("corpora", "no-such-bucket")
+    missing = f"{request.getfixturevalue(store).partition('://')[0]}://no-such-bucket"
     with pytest.raises(InputError, match="there is no bucket 'no-such-bucket'; check its name, or make it: "):
         build_corpus(Sources((f"{missing}/dumps",)), str(tmp_path), SETTINGS, Runner(1, quiet=True))
     with pytest.raises(OutputError, match="there is no bucket 'no-such-bucket'; check its name, or make it: "):
@@ -208,7 +197,9 @@ def test_a_user_without_credentials_is_told_what_to_set(
     monkeypatch.setenv("HOME", str(tmp_path))
     fsspec.filesystem("s3").clear_instance_cache()
     monkeypatch.setattr(remote, "_answered", set())
-    with pytest.raises(InputError, match=r"there are no credentials for the bucket 'corpora' \(.*\); run `aws configu"):
+    with pytest.raises(
+        InputError, match=r"there are no credentials for the bucket 'corpora-\d+' \(.*\); run `aws configu"
+    ):
         files.exists(f"{s3}/build")
 
 

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bertdata.beam.runner import Runner
 from bertdata.curation.settings import DedupConfig
+from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
+from bertdata.sample import SAMPLE_BOOKS
 from bertdata.shards.phases import PhaseConfig
+from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
 from pipelines.build_corpus import build_corpus
 from pipelines.build_flags import Settings
 from tests.pipelines.builds import SAMPLE, SETTINGS
 from tests.store import CountedStore
 
+BOOKS = 20
 OUTPUT = "counted://corpora/sample"
 PARTS = replace(SETTINGS, cleaning=CleaningConfig(range_bytes=12_000), dedup=DedupConfig(dedup="near"))
 FOLDERS = 11
@@ -66,3 +72,20 @@ def test_a_finished_build_is_known_by_fewer_requests() -> None:
     asked, ran = requests_of(PARTS)
     assert ran == []
     assert asked <= 60
+
+
+@pytest.mark.parametrize(
+    ("named", "most"), [(["counted://in/books"], 4), (["counted://in/books/*.txt"], 8), ([], BOOKS)]
+)
+def test_sizes_and_tags_of_inputs_come_from_one_listing_or_a_request_for_each_file(
+    named: list[str], most: int, tmp_path: Path
+) -> None:
+    book = Path(SAMPLE_BOOKS, sorted(os.listdir(SAMPLE_BOOKS))[0]).read_bytes()
+    paths = [f"counted://in/books/{number}.txt" for number in range(BOOKS)]
+    for number, path in enumerate(paths):
+        files.write_bytes(path, book + b"\n\nThe end of number %d.\n" % number)
+    CountedStore.requests.clear()
+    runner = Counting(1, quiet=True)
+    build_corpus(Sources((), tuple(named or paths)), str(tmp_path / "corpus"), SETTINGS, runner)
+    assert CountedStore.requests.total() - runner.requests <= most
+    assert runner.requests <= 3 * BOOKS

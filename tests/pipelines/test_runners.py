@@ -35,6 +35,7 @@ DATAFLOW = (
     "--temp_location=gs://bucket/tmp",
     "--sdk_container_image=an-image",
 )
+NO_CLIENT = "Dataflow's client is not installed: pip install '.[gcp]'"
 
 
 @pytest.fixture
@@ -91,7 +92,7 @@ def test_a_build_at_a_url_gives_the_same_shards_and_goes_on_there(memory: str, t
 
 def test_a_cluster_is_refused_local_documents_for_a_build_at_a_url(sample_build: Path, memory: str) -> None:
     arguments = ["--documents", str(sample_build / "stages" / "wikipedia"), "--output", f"{memory}/out"]
-    arguments += ["--vocab", str(sample_build / "tokenizer"), "--", "--runner=FlinkRunner"]
+    arguments += ["--vocab", str(sample_build / "tokenizer"), "--", "--runner=FlinkRunner", "--flink_master=host:8081"]
     with pytest.raises(ConfigError, match=r"stages/wikipedia/.*parquet: a cluster cannot see a local path"):
         build_shards.main(arguments)
 
@@ -111,8 +112,7 @@ class Bucket(MemoryFileSystem):  # type: ignore[misc]
 @pytest.fixture
 def dataflow(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Let gs:// be memory; returns the job graphs that Dataflow would have got."""
-    pytest.importorskip("google.auth", reason="Dataflow's client is not installed: pip install '.[gcp]'")
-    pytest.importorskip("apache_beam.runners.dataflow.internal.apiclient")
+    pytest.importorskip("apache_beam.runners.dataflow.internal.apiclient", reason=NO_CLIENT, exc_type=ImportError)
     from apache_beam.runners.dataflow.dataflow_runner import DataflowRunner
 
     graphs: list[Any] = []
@@ -164,7 +164,7 @@ def test_dataflow_gets_small_graphs_that_group_only_references(dataflow: list[An
 
 
 def test_dataflow_without_a_project_is_told_what_is_missing() -> None:
-    pytest.importorskip("google.auth", reason="Dataflow's client is not installed: pip install '.[gcp]'")
+    pytest.importorskip("apache_beam.runners.dataflow.internal.apiclient", reason=NO_CLIENT, exc_type=ImportError)
     flags = [one for one in DATAFLOW if not one.startswith("--project")]
     with pytest.raises(ConfigError, match=r"refuses these flags: .*Missing required option: project"):
         Runner(0, tuple(flags), quiet=True).run([], [], ["gs://bucket/out"])

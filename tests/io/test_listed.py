@@ -1,0 +1,49 @@
+"""Sizes and tags of inputs at URLs are kept while a build reads them, and asked for again by the next."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import fsspec
+import pytest
+
+from bertdata.io import files, listed
+from bertdata.io.listed import kept_listings
+from bertdata.io.patterns import expand
+
+
+@pytest.fixture
+def folder() -> Iterator[str]:
+    place = f"memory://{uuid.uuid4().hex}"
+    for name in ("a.txt", "b.txt"):
+        files.write_bytes(f"{place}/{name}", name.encode())
+    yield place
+    fsspec.filesystem("memory").rm(place, recursive=True)
+
+
+@pytest.mark.parametrize("pattern", ["{}", "{}/*.txt", "{}/a.txt"])
+def test_an_identity_is_the_same_from_a_listing_and_without_one(pattern: str, folder: str) -> None:
+    path = f"{folder}/a.txt"
+    alone, size = files.identity(path), files.size(path)
+    with kept_listings():
+        [found] = [found for found in expand([pattern.format(folder)], (".txt",)) if found.endswith("a.txt")]
+        assert listed.info(found) is not None
+        assert (files.identity(found), files.size(found)) == (alone, size)
+
+
+def test_what_is_kept_ends_with_the_outermost_context(folder: str) -> None:
+    with kept_listings():
+        with kept_listings():
+            [found, _] = expand([folder], (".txt",))
+        before = files.identity(found)
+        files.write_bytes(found, b"longer than before")
+        assert files.identity(found) == before
+    assert listed.info(found) is None
+    assert files.identity(found) != before
+    assert files.size(found) == 18
+
+
+def test_nothing_is_kept_outside_of_a_context(folder: str) -> None:
+    [found, _] = expand([folder], (".txt",))
+    assert listed.info(found) is None

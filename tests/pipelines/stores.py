@@ -1,0 +1,72 @@
+"""Object stores on this machine: moto's S3 and an emulator of Google Cloud Storage, a share of whose requests may fail.
+
+Both come with pip install -e ".[dev]"; a test that has not got them is skipped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import fsspec
+import pytest
+
+from tests.faults import Proxy, faulty
+
+
+@dataclass(frozen=True)
+class Store:
+    """A running store: the URL of an empty bucket in it, and the proxy that clients ask."""
+
+    bucket: str
+    proxy: Proxy
+
+
+@contextlib.contextmanager
+def s3_store(share: float = 0.0) -> Iterator[Store]:
+    """Run moto's S3; `share` of the requests fail."""
+    server = pytest.importorskip("moto.server", reason="needs moto[server,s3]")
+    pytest.importorskip("s3fs", reason="needs s3fs")
+    running = server.ThreadedMotoServer(port=0)
+    running.start()
+    host, port = running.get_host_and_port()
+    try:
+        with faulty(host, port, 0.0) as proxy, pytest.MonkeyPatch.context() as patch:
+            for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+                patch.setenv(name, "anything")
+            patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+            patch.setitem(fsspec.config.conf, "s3", {"endpoint_url": proxy.url})
+            bucket = f"corpora-{port}"  # moto's buckets outlive its server
+            fsspec.filesystem("s3").mkdir(bucket)
+            proxy.share = share
+            yield Store(f"s3://{bucket}", proxy)
+            fsspec.filesystem("s3").clear_instance_cache()
+    finally:
+        running.stop()
+
+
+@contextlib.contextmanager
+def gs_store(share: float = 0.0) -> Iterator[Store]:
+    """Run an emulator of Google Cloud Storage; `share` of the requests fail."""
+    module = pytest.importorskip("gcp_storage_emulator.server", reason="needs gcp-storage-emulator")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")  # it asks Google itself what kind of bucket it is
+        pytest.importorskip("gcsfs", reason="needs gcsfs")
+        with socket.socket() as free:
+            free.bind(("localhost", 0))
+            port = free.getsockname()[1]
+        running = module.create_server("localhost", port, in_memory=True, default_bucket="corpora")
+        running.start()
+        try:
+            with faulty("localhost", port, share) as proxy:
+                patch.setenv("STORAGE_EMULATOR_HOST", proxy.url)
+                patch.setitem(fsspec.config.conf, "gs", {"token": "anon"})
+                yield Store("gs://corpora", proxy)
+                fsspec.filesystem("gs").clear_instance_cache()
+        finally:
+            running.stop()
+
+
+STORES = {"s3": s3_store, "gs": gs_store}
