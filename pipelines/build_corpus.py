@@ -154,8 +154,7 @@ def build_corpus(
     """
     named = named or Named()
     build = Build(sources, output, settings, named.recipe)
-    runner.check([output, *build.inputs.paths()])
-    with locked(output, "build"):
+    with runner.checked([output, *build.inputs.paths()]), locked(output, "build"):
         finished = None if force else finished_manifest(output, build.fingerprint, runner.say)
         plans = [] if finished else plan_first(build.stages)
         with made_from(output, build.origin, force=force, named=named.settings) as replaced:

@@ -10,14 +10,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import logging
-import os
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from bertdata import __version__
+from bertdata.beam.worker_check import Needs
 from bertdata.errors import BertDataError, ConfigError, MissingExtraError
-from bertdata.io import files
 from bertdata.io.digests import cores
 
 RUNNER = "apache_beam.runners.dask.dask_runner.DaskRunner"
@@ -101,71 +99,11 @@ class DaskCluster:
         Raises ConfigError for one that has another version of bertdata or none, lacks the package of a store, or does
         not have the same file or folder at a local path.
         """
-        local = {path: _identity(path) for path in map(_existing, paths) if not files.is_remote(path)}
-        stores = {path.partition("://")[0] for path in paths if files.is_remote(path)}
-
-        def look() -> tuple[str | None, list[str], dict[str, int | None]]:
-            """Tell what a worker has; sent by value, so it uses nothing of bertdata but its version."""
-            import os
-
-            try:
-                from bertdata import __version__ as version
-            except ImportError:
-                version = ""
-            missing = []
-            for store in stores:
-                try:
-                    import fsspec
-
-                    fsspec.get_filesystem_class(store)
-                except (ImportError, ValueError):
-                    missing.append(store)
-            seen: dict[str, int | None] = {}
-            for path in local:
-                try:
-                    seen[path] = os.stat(path).st_ino
-                except OSError:
-                    seen[path] = None
-            return version, missing, seen
-
-        found = self.client.run(look, on_error="return")
+        needs = Needs.of(paths)
+        found = self.client.run(needs.question(), on_error="return")
         for worker, answer in found.items():
-            _check_answer(worker, answer, local)
+            needs.require(answer, f"the Dask worker at {worker}")
         return len(found)
-
-
-def _check_answer(worker: str, answer: Any, local: dict[str, int | None]) -> None:
-    if isinstance(answer, BaseException):
-        raise ConfigError(
-            f"the Dask worker at {worker} cannot run what this process sends ({type(answer).__name__}: {answer}); give "
-            "it the same Python and packages"
-        )
-    version, missing, seen = answer
-    if version != __version__:
-        has = f"bertdata {version}" if version else "no bertdata"
-        raise ConfigError(
-            f"the Dask worker at {worker} has {has}, and this process {__version__}; install the same version there"
-        )
-    for store in missing:
-        raise ConfigError(f"the Dask worker at {worker} lacks the package for {store}:// paths; install it there")
-    for path, identity in local.items():
-        if seen[path] != identity:
-            raise ConfigError(
-                f"the Dask worker at {worker} does not see this path; give a URL such as s3://bucket/folder, or a "
-                "folder that all workers share",
-                path=path,
-            )
-
-
-def _existing(path: str) -> str:
-    """Return a path, or where there is nothing the nearest folder above it that exists."""
-    while not files.is_remote(path) and not os.path.exists(path):
-        path = os.path.dirname(os.path.abspath(path))
-    return path if files.is_remote(path) else os.path.abspath(path)
-
-
-def _identity(path: str) -> int | None:
-    return os.stat(path).st_ino
 
 
 @contextlib.contextmanager

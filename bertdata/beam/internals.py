@@ -4,6 +4,7 @@ flags          parsed strictly, where Beam only warns of an unknown flag
 workers        our worker processes, started by Beam's local runner, and the threads that read from them
 notebooks      in IPython Beam imports its interactive runner, which needs packages that a build does not
 temporaries    the folder that each pipeline makes for external transforms, and keeps when it is interrupted
+job servers    the command of the one that a portable runner starts, and what it says of a failed job
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib
+import logging
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -90,6 +92,29 @@ def run(pipeline: Any) -> None:
         finally:
             if client is not None:
                 client.close()
+
+
+def job_server(name: str, options: Any, folder: str) -> Any:
+    """Return the job server of Beam's runner of a name (flink, spark, prism), whose artifacts are in a folder."""
+    kind = {"flink": "FlinkJarJobServer", "spark": "SparkJarJobServer", "prism": "PrismJobServer"}[name]
+    server = getattr(importlib.import_module(f"apache_beam.runners.portability.{name}_runner"), kind)(options)
+    server._local_temp_root = folder
+    return server
+
+
+@contextlib.contextmanager
+def quiet_jobs() -> Iterator[None]:
+    """Hide the messages of job servers, which Beam gives to the root logger: the error of a failed job has them too."""
+
+    def of_others(record: logging.LogRecord) -> bool:
+        return "apache_beam" not in record.pathname
+
+    root = logging.getLogger()
+    root.addFilter(of_others)
+    try:
+        yield
+    finally:
+        root.removeFilter(of_others)
 
 
 @contextlib.contextmanager

@@ -12,7 +12,6 @@ import contextlib
 import importlib.util
 import logging
 import re
-import shutil
 import sys
 import threading
 import time
@@ -24,8 +23,9 @@ from typing import Any
 from tqdm import tqdm
 
 from bertdata import errors
-from bertdata.beam import dask_cluster, internals
+from bertdata.beam import dask_cluster, internals, job_server, runner_flags, worker_check
 from bertdata.beam.dask_cluster import DaskCluster
+from bertdata.beam.job_server import JobServer
 from bertdata.beam.processes import Workers
 from bertdata.beam.progress import Expected, Progress, expected
 from bertdata.engine.parts import Task
@@ -35,12 +35,7 @@ from bertdata.io import files, remote
 from bertdata.io.digests import cores
 from bertdata.kernels import warmup
 
-_CLUSTERS = ("dataflow", "flink", "spark", "portable", "kafkastreams")
-_CARRIERS = ("extra_packages", "setup_file", "requirements_file", "sdk_container_image")
-"""The options by which Dataflow's workers get packages."""
 COMPILING = "compiling kernels, once: progress can stand still for half a minute; later runs load them from disk"
-_LOCAL = ("direct", "fnapi", "switchingdirect", "bundlebaseddirect")
-"""Beam's runners on this machine."""
 BYTES_PER_WORKER = 8 << 20
 """The work, in bytes, for which starting another worker process, which takes seconds, is worth it."""
 _BEAM_STEP = re.compile(r" \[while running '[^']*'\]$")
@@ -65,6 +60,7 @@ class Runner:
     _said_compiling: bool = field(default=False, init=False, repr=False)
     _workers: Workers | None = field(default=None, init=False, repr=False)
     _dask: DaskCluster | None = field(default=None, init=False, repr=False)
+    _job_server: JobServer | None = field(default=None, init=False, repr=False)
     _keeps_workers: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -82,7 +78,7 @@ class Runner:
 
     @contextlib.contextmanager
     def keep_workers(self) -> Iterator[None]:
-        """Keep the workers that pipelines start, here or by Dask, for those that follow, until the context is left.
+        """Keep the workers and servers that pipelines start for those that follow, until the context is left.
 
         Without it, they end with their pipeline. Contexts can be nested: the outermost ends them.
         """
@@ -100,6 +96,16 @@ class Runner:
             if self._dask is not None:
                 self._dask.close()
                 self._dask = None
+            if self._job_server is not None:
+                self._job_server.close()
+                self._job_server = None
+
+    @contextlib.contextmanager
+    def checked(self, paths: Sequence[str]) -> Iterator[None]:
+        """Check as `check` does, and keep what that starts, as `keep_workers` does, until the context is left."""
+        with self.keep_workers():
+            self.check(paths)
+            yield
 
     def _usable_workers(self) -> Workers:
         """Return the workers that are kept, or new ones where a pipeline failed or one was lost since."""
@@ -122,7 +128,7 @@ class Runner:
         _remove_failures(shown)
         began = time.monotonic()
         progress = None if self.quiet else Progress(shown)
-        with internals.outside_ipython(), internals.quiet_readers(), self.keep_workers():
+        with internals.outside_ipython(), internals.quiet_readers(), internals.quiet_jobs(), self.keep_workers():
             workers = self._usable_workers()
             pipeline = self._pipeline(parsed, workers, self.workers or _worker_count(shown), len(begin))
             construct(pipeline, [step for step, _ in steps], begin, self.objects)
@@ -139,7 +145,7 @@ class Runner:
                     progress.update(final=True)
         self.seconds.append((" and ".join(step.title for step in shown), time.monotonic() - began))
         if failure is not None:
-            raise _worker_error(shown) or _without_beam(failure)
+            raise _worker_error(shown) or runner_flags.explained(failure, parsed) or _without_beam(failure)
         if parsed.dry_run or parsed.template_location:
             where = f", at {parsed.template_location}" if parsed.template_location else ""
             raise JobNotRun(
@@ -148,25 +154,44 @@ class Runner:
             )
 
     def check(self, paths: Sequence[str]) -> None:
-        """Raise ConfigError, before any work, where the named runner cannot work, or cannot reach the paths.
+        """Raise ConfigError, before any work, where the named runner or its workers cannot do it, or not at the paths.
 
         Without flags Beam is not imported, only looked for: a build that is finished does not need it.
         """
-        if self.flags:
-            parsed = self._checked(paths)
-            if dask_cluster.is_named(parsed.runner) and (parsed.address or parsed.scheduler_file):
-                with DaskCluster(parsed) as cluster:
-                    if not cluster.check_workers(paths):
-                        self.say("no Dask worker has joined the scheduler yet: the build waits for one")
-        elif importlib.util.find_spec("apache_beam") is None:
-            raise MissingExtraError("apache-beam", "beam")
+        if not self.flags:
+            if importlib.util.find_spec("apache_beam") is None:
+                raise MissingExtraError("apache-beam", "beam")
+            return
+        parsed = self._checked(paths)
+        name = runner_flags.runner_name(parsed)
+        if dask_cluster.is_named(parsed.runner) and (parsed.address or parsed.scheduler_file):
+            with DaskCluster(parsed) as cluster:
+                if not cluster.check_workers(paths):
+                    self.say("no Dask worker has joined the scheduler yet: the build waits for one")
+        elif name in runner_flags.PORTABLE and not parsed.output_executable_path:
+            self._ask_a_worker(parsed, paths)
+
+    def _ask_a_worker(self, parsed: argparse.Namespace, paths: Sequence[str]) -> None:
+        """Raise ConfigError where the server of a portable runner, or a worker of its, does not answer or suit."""
+        if parsed.job_endpoint and parsed.job_endpoint != "embed":
+            job_server.require_answer(parsed.job_endpoint)
+        seconds, silence = runner_flags.answer_seconds(parsed), runner_flags.silence(parsed)
+        needs = worker_check.Needs.of(paths)
+        with internals.outside_ipython(), internals.quiet_readers(), internals.quiet_jobs(), self.keep_workers():
+            pipeline = self._pipeline(parsed, self._usable_workers(), 1, 1)
+            try:
+                worker_check.ask(needs, internals.run, pipeline, seconds, silence)
+            except BertDataError:
+                raise
+            except Exception as error:
+                raise runner_flags.explained(error, parsed) or error from error
 
     def _checked(self, paths: Sequence[str]) -> argparse.Namespace:
         _import_beam()
         parsed = internals.parse_flags(self.flags)
-        _check(parsed, self.workers, paths)
+        runner_flags.check(parsed, self.workers, paths)
         if parsed.runner:
-            _check_runner(parsed)
+            runner_flags.check_runner(parsed)
         return parsed
 
     def _wait_for(self, pipeline: Any, workers: Workers, progress: Progress | None) -> BaseException | None:
@@ -201,6 +226,10 @@ class Runner:
         if dask_cluster.is_named(parsed.runner):
             self._dask = self._dask or DaskCluster(parsed)
             options, runner = PipelineOptions(self._dask.flags(self.flags, tasks)), dask_cluster.RUNNER
+        elif runner_flags.starts_job_server(parsed):
+            name = runner_flags.runner_name(parsed)
+            self._job_server = self._job_server or JobServer(name, parsed.runner, options)
+            options = PipelineOptions(self._job_server.flags(self.flags))
         elif not parsed.runner and (number == 1 or parsed.mode_is_named):
             runner = FnApiRunner()
         elif not parsed.runner:
@@ -209,7 +238,7 @@ class Runner:
         try:
             return internals.new_pipeline(runner, options)
         except (ValueError, ImportError) as error:
-            raise _refused(error) from error
+            raise runner_flags.refused(error) from error
 
 
 def _worker_count(steps: Sequence[Expected]) -> int:
@@ -230,66 +259,6 @@ def _import_beam() -> None:
         raise MissingExtraError("apache-beam", "beam") from error
     finally:
         root.setLevel(level)
-
-
-def _runner_name(parsed: argparse.Namespace) -> str:
-    return (parsed.runner or "").rsplit(".")[-1].lower().removesuffix("runner")
-
-
-def _is_cluster(parsed: argparse.Namespace) -> bool:
-    here = (parsed.environment_type or "").upper() == "LOOPBACK" or parsed.job_endpoint == "embed"
-    return _runner_name(parsed) in _CLUSTERS and not here
-
-
-def _check(parsed: argparse.Namespace, workers: int, paths: Sequence[str]) -> None:
-    """Refuse numbers of workers without effect, a cluster with local paths, Dataflow without its client or bertdata."""
-    if workers and (parsed.runner or parsed.mode_is_named):
-        raise ConfigError("--workers is for local runs; a runner or mode named after -- takes its own flag there")
-    for flag, name in parsed.others.items():
-        if flag.partition("=")[0] != "--num_workers" and (not parsed.runner or _runner_name(parsed) in _LOCAL):
-            where = f"--runner={parsed.runner} was given" if parsed.runner else "no runner was given"
-            raise ConfigError(f"{flag} is for {name}, and {where}; add --runner={name}, or leave {flag} out")
-    if parsed.dry_run and _runner_name(parsed) != "dataflow":
-        raise ConfigError("--dry_run is for Dataflow; bertdata's own --dry-run comes before the --")
-    if parsed.num_workers and not _is_cluster(parsed):
-        raise ConfigError("--num_workers is for Dataflow; local runs take --workers, before the --")
-    if parsed.direct_num_workers != 1 and not parsed.mode_is_named:
-        raise ConfigError("--direct_num_workers needs --direct_running_mode; local runs take --workers, before the --")
-    if _is_cluster(parsed):
-        for path in paths:
-            if not files.is_remote(path):
-                raise ConfigError("a cluster cannot see a local path; give a URL such as gs://bucket/folder", path=path)
-    if _runner_name(parsed) == "dataflow":
-        try:
-            import apache_beam.runners.dataflow.internal.apiclient  # noqa: F401
-        except ImportError as error:
-            raise MissingExtraError("apache-beam[gcp]", "gcp") from error
-        if not any(getattr(parsed, name) for name in _CARRIERS):
-            raise ConfigError(
-                "Dataflow's workers have no bertdata; add --extra_package=WHEEL, which scripts/build makes, or "
-                "--sdk_container_image=IMAGE of the Dockerfile"
-            )
-
-
-def _check_runner(parsed: argparse.Namespace) -> None:
-    """Raise ConfigError for a runner that is not there, MissingExtraError for one whose packages are not."""
-    from apache_beam.runners import create_runner
-
-    name = _runner_name(parsed)
-    try:
-        create_runner(dask_cluster.RUNNER if dask_cluster.is_named(parsed.runner) else parsed.runner)
-    except (ValueError, ImportError, AttributeError, TypeError) as error:
-        raise _refused(error) from error
-    served = parsed.job_endpoint or parsed.flink_submit_uber_jar or parsed.spark_submit_uber_jar
-    if name in ("flink", "spark") and not served and shutil.which(parsed.job_server_java_launcher) is None:
-        raise ConfigError(
-            f"--runner={parsed.runner} starts a job server in Java, and there is no "
-            f"{parsed.job_server_java_launcher}; install Java, or name a server that runs with --job_endpoint"
-        )
-
-
-def _refused(error: Exception) -> ConfigError:
-    return ConfigError(f"Beam refuses these flags: {' '.join(str(error).split())}")
 
 
 def _failures(steps: Sequence[Expected]) -> list[str]:

@@ -175,17 +175,17 @@ def stages_run(
     from bertdata.options.option import stored_values
 
     chosen = runner(flags)
-    chosen.check([flags.output, *paths])
-    lock.refuse_own(flags.output, paths)
-    origin = Origin.of(command, paths, settings={type(group).__name__: stored_values(group) for group in settings})
-    with lock.locked(flags.output, kind):
+    with contextlib.ExitStack() as held:
+        held.enter_context(chosen.checked([flags.output, *paths]))
+        lock.refuse_own(flags.output, paths)
+        origin = Origin.of(command, paths, settings={type(group).__name__: stored_values(group) for group in settings})
+        held.enter_context(lock.locked(flags.output, kind))
         plans = plan_first(stages)
-        with lock.made_from(flags.output, origin, force=flags.force) as messages:
-            for message in messages:
-                print(message, file=sys.stderr)
-            if flags.force:
-                clear()
-            yield run_stages(stages, chosen, plans)
+        for message in held.enter_context(lock.made_from(flags.output, origin, force=flags.force)):
+            print(message, file=sys.stderr)
+        if flags.force:
+            clear()
+        yield run_stages(stages, chosen, plans)
 
 
 def runner(flags: argparse.Namespace) -> Runner:

@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from bertdata import __version__
-from bertdata.beam import dask_cluster
+from bertdata.beam import dask_cluster, worker_check
 from bertdata.beam.runner import Runner
 from bertdata.engine.parts import load
 from bertdata.errors import BertDataError, ConfigError, InputError, MissingExtraError
@@ -98,32 +97,16 @@ def test_a_cluster_is_started_where_none_is_named_and_ends_with_the_run(tmp_path
 
 
 def test_a_worker_of_another_version_is_refused(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask_cluster, "__version__", "9.9")
+    monkeypatch.setattr(worker_check, "__version__", "9.9")
     with pytest.raises(ConfigError, match=r"Dask worker at tcp://.* has bertdata \d.*, and this process 9\.9; install"):
         on(cluster).check([])
-
-
-@pytest.mark.parametrize(
-    ("answer", "words"),
-    [
-        (("", [], {}), "tcp://w has no bertdata, and this process"),
-        ((__version__, ["s3"], {}), "tcp://w lacks the package for s3:// paths; install it there"),
-        (
-            ModuleNotFoundError("No module named 'x'"),
-            r"cannot run what this process sends \(ModuleNotFoundError: No mod",
-        ),
-    ],
-)
-def test_a_worker_without_what_it_needs_is_refused(answer: Any, words: str) -> None:
-    with pytest.raises(ConfigError, match=words):
-        dask_cluster._check_answer("tcp://w", answer, {})
 
 
 def test_a_path_that_workers_do_not_share_is_refused(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on(cluster).check([str(tmp_path), str(tmp_path / "new" / "folder"), "memory://out"])
-    monkeypatch.setattr(dask_cluster, "_identity", lambda path: 1)
+    monkeypatch.setattr(worker_check, "_identity", lambda path: 1)
     with pytest.raises(ConfigError, match=r"does not see this path; give a URL .* that all workers share") as caught:
         on(cluster).check([str(tmp_path / "new" / "folder")])
     assert str(caught.value).startswith(str(tmp_path))

@@ -1,0 +1,148 @@
+"""The job server of Flink, Spark or Prism: a program of Beam's that is started here, once for all pipelines of a build.
+
+Beam's runners start it from the main thread only, and for each pipeline; what it prints is lost. Here its last lines
+are the message when it does not start. The flags that Beam gets name its address.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from bertdata.errors import ConfigError
+
+START_SECONDS = 90.0
+"""How long a job server may take to answer after it was started."""
+ENDPOINT_SECONDS = 10.0
+"""How long the server that --job_endpoint names may take to answer."""
+DOWNLOAD_SECONDS = 30.0
+"""How long each answer of the server may take from which a program is downloaded."""
+JARS = {"flink": "flink_job_server_jar", "spark": "spark_job_server_jar", "prism": "prism_location"}
+"""By the short names of the runners that start a job server, the flag that names its program."""
+_LAST_BYTES = 2000
+
+
+def require_program(name: str, parsed: argparse.Namespace) -> None:
+    """Raise ConfigError where the program that flags name is not there, or Java is not that is to run it."""
+    flag = JARS[name]
+    path = getattr(parsed, flag)
+    if path and "://" not in path and not os.path.isfile(path):
+        raise ConfigError(f"there is no such file; correct --{flag}", path=path)
+    if name != "prism" and shutil.which(parsed.job_server_java_launcher) is None:
+        raise ConfigError(
+            f"--runner={parsed.runner} starts a job server in Java, and there is no "
+            f"{parsed.job_server_java_launcher}; install Java, or name a server that runs with --job_endpoint"
+        )
+
+
+def require_answer(endpoint: str) -> None:
+    """Raise ConfigError where nothing serves jobs at an address of --job_endpoint."""
+    import grpc
+
+    channel = grpc.insecure_channel(endpoint)
+    try:
+        grpc.channel_ready_future(channel).result(timeout=ENDPOINT_SECONDS)
+    except grpc.FutureTimeoutError as error:
+        raise ConfigError(
+            f"no job server answers at {endpoint} within {ENDPOINT_SECONDS:.0f} s; start it, or correct --job_endpoint"
+        ) from error
+    finally:
+        channel.close()
+
+
+class JobServer:
+    """A job server that was started here, as a context manager; leaving it ends the server."""
+
+    def __init__(self, name: str, runner: str, options: Any) -> None:
+        """Start the server of a runner; raises ConfigError where it cannot be fetched, or does not start."""
+        self._folder = tempfile.mkdtemp(prefix="bertdata-job-server-")
+        self._process: subprocess.Popen[bytes] | None = None
+        try:
+            with _explained(name, runner):
+                command, self.endpoint = _command(name, options, self._folder)
+            with open(os.path.join(self._folder, "log"), "wb") as log:
+                self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            self._wait(runner, command)
+        except BaseException as error:
+            self.close()
+            if isinstance(error, OSError):
+                raise ConfigError(f"the job server of {runner} cannot be started ({error})") from error
+            raise
+
+    def __enter__(self) -> JobServer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def flags(self, flags: Sequence[str]) -> list[str]:
+        """Return Beam's flags with the address of the server."""
+        return [*flags, f"--job_endpoint={self.endpoint}"]
+
+    def close(self) -> None:
+        """End the server and delete its files."""
+        if self._process is not None:
+            self._process.terminate()
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._process = None
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _wait(self, runner: str, command: Sequence[str]) -> None:
+        import grpc
+
+        assert self._process is not None
+        deadline = time.monotonic() + START_SECONDS
+        with contextlib.closing(grpc.insecure_channel(self.endpoint)) as channel:
+            ready = grpc.channel_ready_future(channel)
+            while time.monotonic() < deadline:
+                with contextlib.suppress(grpc.FutureTimeoutError):
+                    ready.result(timeout=0.2)
+                    return
+                if self._process.poll() is not None:
+                    break
+            ready.cancel()
+        code = self._process.poll()
+        what = f"does not answer within {START_SECONDS:.0f} s" if code is None else f"ended with code {code}"
+        raise ConfigError(f"the job server of {runner} {what}; `{' '.join(command)}` said: {self._last_lines()}")
+
+    def _last_lines(self) -> str:
+        with open(os.path.join(self._folder, "log"), "rb") as log:
+            log.seek(max(0, os.fstat(log.fileno()).st_size - _LAST_BYTES))
+            return log.read().decode(errors="replace").strip() or "nothing"
+
+
+def _command(name: str, options: Any, folder: str) -> tuple[list[str], str]:
+    """Return the command of a job server, whose program is downloaded where no flag names it, and its address."""
+    from bertdata.beam import internals
+
+    server = internals.job_server(name, options, folder)
+    command, endpoint = server.subprocess_cmd_and_endpoint()
+    return [str(word) for word in command], endpoint
+
+
+@contextlib.contextmanager
+def _explained(name: str, runner: str) -> Iterator[None]:
+    """Limit the time that a download may stand still, and raise its errors as ConfigError."""
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(DOWNLOAD_SECONDS)
+    try:
+        yield
+    except (RuntimeError, ValueError, OSError) as error:
+        raise ConfigError(
+            f"the job server of {runner} cannot be fetched ({str(error).partition('. Also')[0]}); download it where "
+            f"there is a network, and name the file with --{JARS[name]}, or a server that runs with --job_endpoint"
+        ) from error
+    finally:
+        socket.setdefaulttimeout(before)

@@ -1,0 +1,189 @@
+"""Which of Beam's flags go together with each other, with --workers, and with the paths of a build."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+
+from bertdata.beam import dask_cluster, job_server
+from bertdata.errors import BertDataError, ConfigError, MissingExtraError
+from bertdata.io import files
+
+CLUSTERS = ("dataflow", "flink", "spark", "portable", "kafkastreams")
+"""The runners, by their short names, whose workers may be on other machines."""
+PORTABLE = ("flink", "spark", "portable", "prism")
+"""The runners that give their jobs to a job server."""
+CARRIERS = ("extra_packages", "setup_file", "requirements_file", "sdk_container_image")
+"""The options by which workers that begin without bertdata get packages."""
+LOCAL = ("direct", "fnapi", "switchingdirect", "bundlebaseddirect")
+"""Beam's runners on this machine."""
+POOL = "python -m apache_beam.runners.worker.worker_pool_main --service_port=50000"
+_OF_DATAFLOW_ALONE = ("--num_workers", "--max_num_workers", "--autoscaling_algorithm", "--machine_type", "--region")
+_LOCAL_MASTER = {"flink": r"\[(local|auto)\]", "spark": r"local(\[.+\])?"}
+_IMAGE_SECONDS, _WORKER_SECONDS = 600.0, 60.0
+
+
+def runner_name(parsed: argparse.Namespace) -> str:
+    """Return the short name of the runner that flags name, "" where they name none.
+
+    >>> runner_name(argparse.Namespace(runner="FlinkRunner"))
+    'flink'
+    """
+    return (parsed.runner or "").rsplit(".")[-1].lower().removesuffix("runner")
+
+
+def environment_type(parsed: argparse.Namespace) -> str:
+    """Return where a portable runner's workers run: LOOPBACK (this process), EXTERNAL, PROCESS or DOCKER."""
+    if parsed.environment_type:
+        return str(parsed.environment_type).upper()
+    name = runner_name(parsed)
+    master = {"flink": parsed.flink_master, "spark": parsed.spark_master_url}.get(name, "")
+    loopback = name == "prism" or re.fullmatch(_LOCAL_MASTER.get(name, "$."), master or "")
+    return "LOOPBACK" if loopback and not parsed.output_executable_path else "DOCKER"
+
+
+def is_cluster(parsed: argparse.Namespace) -> bool:
+    """Tell whether a runner's workers are elsewhere, and see no local path; a worker pool is asked (`worker_check`)."""
+    if runner_name(parsed) not in CLUSTERS:
+        return False
+    return runner_name(parsed) == "dataflow" or (
+        environment_type(parsed) not in ("LOOPBACK", "EXTERNAL") and parsed.job_endpoint != "embed"
+    )
+
+
+def starts_job_server(parsed: argparse.Namespace) -> bool:
+    """Tell whether a runner starts a job server on this machine."""
+    uber_jar = parsed.flink_submit_uber_jar or parsed.spark_submit_uber_jar
+    return runner_name(parsed) in job_server.JARS and not parsed.job_endpoint and not uber_jar
+
+
+def check(parsed: argparse.Namespace, workers: int, paths: Sequence[str]) -> None:
+    """Refuse numbers of workers without effect, a cluster with local paths, workers that get no bertdata."""
+    if workers and (parsed.runner or parsed.mode_is_named):
+        raise ConfigError("--workers is for local runs; a runner or mode named after -- takes its own flag there")
+    for flag, name in parsed.others.items():
+        if not _is_read(flag.partition("=")[0], name.lower().removesuffix("runner"), runner_name(parsed)):
+            where = f"--runner={parsed.runner} was given" if parsed.runner else "no runner was given"
+            raise ConfigError(f"{flag} is for {name}, and {where}; add --runner={name}, or leave {flag} out")
+    if parsed.dry_run and runner_name(parsed) != "dataflow":
+        raise ConfigError("--dry_run is for Dataflow; bertdata's own --dry-run comes before the --")
+    if parsed.num_workers and not is_cluster(parsed):
+        raise ConfigError("--num_workers is for Dataflow; local runs take --workers, before the --")
+    if parsed.direct_num_workers != 1 and not parsed.mode_is_named:
+        raise ConfigError("--direct_num_workers needs --direct_running_mode; local runs take --workers, before the --")
+    if runner_name(parsed) == "portable" and not parsed.job_endpoint:
+        raise ConfigError("PortableRunner needs the address of a job server; add --job_endpoint=HOST:PORT")
+    if is_cluster(parsed):
+        for path in paths:
+            if not files.is_remote(path):
+                raise ConfigError("a cluster cannot see a local path; give a URL such as gs://bucket/folder", path=path)
+    if runner_name(parsed) == "dataflow":
+        _check_dataflow(parsed)
+    if runner_name(parsed) in PORTABLE:
+        _check_portable(parsed)
+
+
+def _is_read(flag: str, of: str, runner: str) -> bool:
+    """Tell whether a flag of the runner `of` means something to another one; Google's are of use for its storage."""
+    if not runner or runner in LOCAL:
+        return flag == "--num_workers"  # which has a message of its own
+    if of == "dataflow":
+        return runner == of or flag not in _OF_DATAFLOW_ALONE
+    return runner in (of, "portable")
+
+
+def _check_dataflow(parsed: argparse.Namespace) -> None:
+    try:
+        import apache_beam.runners.dataflow.internal.apiclient  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError("apache-beam[gcp]", "gcp") from error
+    if not any(getattr(parsed, name) for name in CARRIERS):
+        raise ConfigError(
+            "Dataflow's workers have no bertdata; add --extra_package=WHEEL, which scripts/build makes, or "
+            "--sdk_container_image=IMAGE of the Dockerfile"
+        )
+
+
+def _check_portable(parsed: argparse.Namespace) -> None:
+    environment, config = environment_type(parsed), parsed.environment_config
+    if environment == "PROCESS" and parsed.job_endpoint == "embed":
+        raise ConfigError(
+            "Beam's embedded job server starts no processes; leave the runner out, for processes on this machine, or "
+            f"use --environment_type=EXTERNAL --environment_config=localhost:50000 after `{POOL}`"
+        )
+    if environment == "EXTERNAL" and not config:
+        raise ConfigError(
+            f"--environment_type=EXTERNAL needs the address of a worker pool; start `{POOL}`, and add "
+            "--environment_config=localhost:50000"
+        )
+    if environment == "DOCKER" and not config and not any(getattr(parsed, name) for name in CARRIERS):
+        raise ConfigError(
+            f"--runner={parsed.runner} starts workers in Beam's own image, which has no bertdata; add "
+            "--sdk_container_image=IMAGE of the Dockerfile, or --environment_type=LOOPBACK for workers in this process"
+        )
+
+
+def check_runner(parsed: argparse.Namespace) -> None:
+    """Raise ConfigError for a runner, or a program of its, that is not there; MissingExtraError for its packages."""
+    from apache_beam.runners import create_runner
+
+    try:
+        create_runner(dask_cluster.RUNNER if dask_cluster.is_named(parsed.runner) else parsed.runner)
+    except (ValueError, ImportError, AttributeError, TypeError) as error:
+        raise refused(error) from error
+    if starts_job_server(parsed):
+        job_server.require_program(runner_name(parsed), parsed)
+
+
+def refused(error: Exception) -> ConfigError:
+    """Return the error for flags that Beam itself refuses."""
+    return ConfigError(f"Beam refuses these flags: {' '.join(str(error).split())}")
+
+
+def answer_seconds(parsed: argparse.Namespace) -> float:
+    """Return how long a portable runner's first worker may take to start."""
+    return _IMAGE_SECONDS if environment_type(parsed) == "DOCKER" else _WORKER_SECONDS
+
+
+def silence(parsed: argparse.Namespace) -> str:
+    """Return what to do where a portable runner's workers do not begin to work."""
+    environment, config = environment_type(parsed), parsed.environment_config
+    if environment == "EXTERNAL":
+        return (
+            f"look at what the worker pool at {config} prints, and start it in the environment of this process, with "
+            f"its `python` in PATH: {POOL}"
+        )
+    if environment == "LOOPBACK":
+        return "the job server must reach this machine as localhost; look at what it prints"
+    return "look at the logs of the cluster: it may have no free slot, or not get the image"
+
+
+def explained(failure: BaseException, parsed: argparse.Namespace) -> BertDataError | None:
+    """Return what a failure of a portable runner means for its user, None where that is not known."""
+    text = f"{type(failure).__name__}: {failure}"
+    if "No module named 'bertdata'" in text:
+        return ConfigError(
+            "a worker has no bertdata; install this version there, or start it in the environment of this process"
+        )
+    if runner_name(parsed) not in PORTABLE:
+        return None
+    if "beam:env:process:v1" in text:
+        return ConfigError(
+            f"the job server at {parsed.job_endpoint} starts no processes; use --environment_type=LOOPBACK, or EXTERNAL"
+        )
+    if "'docker'" in text:
+        return ConfigError(
+            "the job server starts workers with Docker, which does not run on its machine, or does not get the image; "
+            f"try `docker run --rm IMAGE --version` there, or use --environment_type=LOOPBACK ({_last_line(text)})"
+        )
+    if environment_type(parsed) == "EXTERNAL" and "StatusCode.UNAVAILABLE" in text:
+        return ConfigError(
+            f"the worker pool at {parsed.environment_config} does not answer; start it, or correct "
+            f"--environment_config: {POOL}"
+        )
+    return None
+
+
+def _last_line(text: str) -> str:
+    return text.strip().splitlines()[-1]

@@ -1,0 +1,238 @@
+"""Runners with a job server: it is started once and ended, and servers and workers that cannot do the work are told."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from bertdata import __version__
+from bertdata.beam import internals, job_server, runner_flags
+from bertdata.beam import runner as module
+from bertdata.beam.runner import Runner
+from bertdata.beam.worker_check import Needs
+from bertdata.errors import BertDataError, ConfigError, InputError
+from tests.beam.jobs import fail, make, note_process, tasks
+from tests.beam.portable import free_port, job_server_program, worker_pool
+
+ROOT = Path(__file__).resolve().parents[2]
+EMBEDDED = ("--runner=PortableRunner", "--job_endpoint=embed")
+
+
+@pytest.fixture(autouse=True)
+def the_checkout_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+
+
+def servers() -> list[psutil.Process]:
+    """Return the job servers among the children of this process."""
+    return [child for child in psutil.Process().children() if "local_job_service_main" in " ".join(child.cmdline())]
+
+
+def started_by(name: str, folder: Path) -> tuple[str, ...]:
+    """Return the flags of a runner whose job server is Beam's in Python."""
+    program = job_server_program(folder)
+    if name == "Prism":
+        return ("--runner=PrismRunner", f"--prism_location={program}")
+    jar = folder / "x.jar"
+    jar.touch()
+    return (f"--runner={name}Runner", f"--job_server_java_launcher={program}", f"--{name.lower()}_job_server_jar={jar}")
+
+
+@pytest.mark.parametrize("name", ["Flink", pytest.param("Spark", marks=pytest.mark.slow), "Prism"])
+def test_a_job_server_is_started_once_for_all_pipelines_and_ended(name: str, tmp_path: Path) -> None:
+    runner = Runner(0, started_by(name, tmp_path), quiet=True)
+    output = tmp_path / "out"
+    with runner.checked([str(output)]):
+        [server] = servers()
+        for folder in ("a", "b"):
+            assert len(make(runner, tasks(output / folder, 3), note_process)) == 3
+        assert [one.pid for one in servers()] == [server.pid]
+        with pytest.raises(InputError, match=r"wiki\.xml\.bz2, byte 4096: found this"):
+            make(runner, tasks(output / "c", 1, "InputError"), fail)
+    assert servers() == []
+
+
+def test_a_program_that_is_no_job_server_is_told_with_what_it_said(tmp_path: Path) -> None:
+    program = tmp_path / "java"
+    program.write_text("#!/bin/sh\necho Error: Invalid or corrupt jarfile\nexit 3\n")
+    program.chmod(0o755)
+    flags = [*started_by("Flink", tmp_path), f"--job_server_java_launcher={program}"]
+    with pytest.raises(ConfigError, match=r"of FlinkRunner ended with code 3; .* said: Error: Invalid or corrupt jarf"):
+        Runner(0, tuple(flags), quiet=True).check([str(tmp_path)])
+
+
+def test_a_job_server_that_never_answers_is_told_and_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "prism"
+    program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 60\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(job_server, "START_SECONDS", 1.0)
+    with pytest.raises(ConfigError, match=r"of PrismRunner does not answer within 1 s; .* said: nothing"):
+        Runner(0, ("--runner=PrismRunner", f"--prism_location={program}"), quiet=True).check([str(tmp_path)])
+    assert not psutil.pid_exists(int((tmp_path / "pid").read_text()))
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--runner=FlinkRunner", "--flink_job_server_jar=/no/a.jar"], "/no/a.jar: there is no such file; .*_server_j"),
+        (["--runner=PrismRunner", "--prism_location=/no/prism"], "/no/prism: there is no such file; .*--prism_locat"),
+        (["--runner=PortableRunner"], "needs the address of a job server; add --job_endpoint=HOST:PORT"),
+        ([*EMBEDDED], "Beam's own image, which has no bertdata; add --sdk_container_image=IMAGE"),
+        ([*EMBEDDED, "--environment_type=PROCESS"], "starts no processes; leave the runner out"),
+        ([*EMBEDDED, "--environment_type=EXTERNAL"], "needs the address of a worker pool; start `python -m apache_"),
+        ([*EMBEDDED, "--environment_type=EXTERNAL", "--environment_config=localhost:1"], "the worker pool at localhos"),
+    ],
+)
+def test_what_a_runner_lacks_is_told_before_any_work(flags: list[str], words: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=words):
+        Runner(0, tuple(flags), quiet=True).check([str(tmp_path)])
+
+
+@pytest.mark.parametrize(("name", "flag"), [("flink", "flink_job_server_jar"), ("prism", "prism_location")])
+def test_a_program_that_cannot_be_downloaded_is_told_with_the_flag_that_names_one(
+    name: str, flag: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_network(*_: object, **__: object) -> None:
+        raise OSError("Name or service not known")
+
+    module._import_beam()
+    from apache_beam.runners.portability import prism_runner
+    from apache_beam.utils import subprocess_server
+
+    monkeypatch.setattr(subprocess_server, "urlopen", no_network)
+    monkeypatch.setattr(prism_runner, "urlopen", no_network)
+    monkeypatch.setattr(prism_runner.PrismJobServer, "BIN_CACHE", str(tmp_path))
+    monkeypatch.setattr(subprocess_server.JavaJarServer, "JAR_CACHE", str(tmp_path))
+    words = rf"cannot be fetched \(.*Name or service not known.*\); download it .*, and name the file with --{flag}"
+    with pytest.raises(ConfigError, match=words):
+        Runner(0, (f"--runner={name.capitalize()}Runner",), quiet=True).check([str(tmp_path)])
+
+
+@pytest.mark.parametrize("listens", [False, True])
+def test_an_endpoint_without_a_job_server_is_told_within_the_limit(
+    listens: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_server, "ENDPOINT_SECONDS", 1.0)
+    with socket.socket() as server:
+        server.bind(("localhost", 0))
+        if listens:
+            server.listen()
+        endpoint = f"localhost:{server.getsockname()[1]}"
+        began = time.monotonic()
+        flags = ("--runner=PortableRunner", f"--job_endpoint={endpoint}", "--environment_type=LOOPBACK")
+        with pytest.raises(ConfigError, match=f"no job server answers at {endpoint} within 1 s; start it, or correct"):
+            Runner(0, flags, quiet=True).check([str(tmp_path)])
+        assert time.monotonic() - began < 10
+
+
+def external(address: str) -> Runner:
+    """Return the runner of the embedded job server with the workers of a pool."""
+    return Runner(0, (*EMBEDDED, "--environment_type=EXTERNAL", f"--environment_config={address}"), quiet=True)
+
+
+def test_the_workers_of_a_pool_do_the_work(tmp_path: Path) -> None:
+    with worker_pool(tmp_path) as address:
+        runner = external(address)
+        runner.check([str(tmp_path)])
+        done = make(runner, tasks(tmp_path, 2), note_process)
+    assert os.getpid() not in {record.details["pid"] for _, record in done}
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("raise ModuleNotFoundError('no bertdata')", f"a worker has no bertdata, and this process {__version__}; inst"),
+        ("__version__ = '0.0.9'", f"a worker has bertdata 0.0.9, and this process {__version__}; install the same"),
+    ],
+)
+def test_a_worker_with_another_bertdata_or_none_is_refused(code: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "bertdata").mkdir()
+    (tmp_path / "bertdata" / "__init__.py").write_text(code)
+    with worker_pool(tmp_path, modules=str(tmp_path)) as address, pytest.raises(ConfigError, match=words):
+        external(address).check([str(tmp_path)])
+
+
+def test_a_pool_whose_workers_do_not_start_is_told_within_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner_flags, "_WORKER_SECONDS", 3.0)
+    (tmp_path / "python").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "python").chmod(0o755)
+    with worker_pool(tmp_path, path=str(tmp_path)) as address:
+        words = f"no worker has begun to work within 3 s; look at what the worker pool at {address} prints"
+        with pytest.raises(ConfigError, match=words):
+            external(address).check([str(tmp_path)])
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ({"version": "", "missing": [], "seen": {}}, "it has no bertdata, and this process"),
+        ({"version": __version__, "missing": ["s3"], "seen": {}}, r"it lacks the package for s3:// paths; .*\.\[aws\]"),
+        ({"version": __version__, "missing": ["hf"], "seen": {}}, r"it lacks the package for hf:// paths; install it"),
+        ({"version": __version__, "missing": [], "seen": {"/data": 8}}, r"/data: it does not see this path; give a U"),
+        (ModuleNotFoundError("No module named 'x'"), r"cannot run what this process sends \(ModuleNotFoundError: No m"),
+    ],
+)
+def test_a_worker_without_what_it_needs_is_refused(answer: object, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        Needs(__version__, (), {"/data": 7}).require(answer, "it")
+
+
+def test_a_worker_is_asked_for_what_the_paths_need(tmp_path: Path) -> None:
+    needs = Needs.of([str(tmp_path / "new" / "folder"), "memory://a", "no-such-store://a"])
+    answer = needs.question()()
+    assert answer == {
+        "version": __version__,
+        "missing": ["no-such-store"],
+        "seen": {str(tmp_path): tmp_path.stat().st_ino},
+    }
+
+
+@pytest.mark.parametrize(
+    ("flags", "kind", "far"),
+    [
+        (["--runner=FlinkRunner"], "LOOPBACK", False),
+        (["--runner=FlinkRunner", "--flink_master=host:8081"], "DOCKER", True),
+        (["--runner=FlinkRunner", "--flink_master=host:8081", "--environment_type=EXTERNAL"], "EXTERNAL", False),
+        (["--runner=SparkRunner"], "LOOPBACK", False),
+        (["--runner=SparkRunner", "--spark_master_url=spark://host:7077"], "DOCKER", True),
+        (["--runner=PrismRunner"], "LOOPBACK", False),
+        (["--runner=PortableRunner", "--job_endpoint=host:1"], "DOCKER", True),
+        ([*EMBEDDED], "DOCKER", False),
+    ],
+)
+def test_where_workers_run_is_known_from_the_flags(flags: list[str], kind: str, far: bool) -> None:
+    module._import_beam()
+    parsed = internals.parse_flags(flags)
+    assert (runner_flags.environment_type(parsed), runner_flags.is_cluster(parsed)) == (kind, far)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("KeyError: 'beam:env:process:v1'", "the job server at h:1 starts no processes; use --environment_type=LOOPB"),
+        ("Command '['docker', 'run', '-d']' returned 125", "the job server starts workers with Docker, which does"),
+        ("ModuleNotFoundError: No module named 'bertdata'", "a worker has no bertdata; install this version there"),
+    ],
+)
+def test_failures_of_a_cluster_become_messages_with_a_remedy(text: str, words: str) -> None:
+    module._import_beam()
+    parsed = internals.parse_flags(["--runner=PortableRunner", "--job_endpoint=h:1", "--environment_type=PROCESS"])
+    found = runner_flags.explained(RuntimeError(text), parsed)
+    assert isinstance(found, BertDataError)
+    assert str(found).startswith(words)
+    assert runner_flags.explained(RuntimeError("another"), parsed) is None
+
+
+@pytest.mark.slow
+def test_no_port_is_left_in_use_by_a_server_that_was_ended(tmp_path: Path) -> None:
+    port = free_port()
+    runner = Runner(0, (*started_by("Flink", tmp_path), f"--job_port={port}"), quiet=True)
+    for _ in range(2):
+        runner.check([str(tmp_path)])
