@@ -12,9 +12,10 @@ from typing import Any
 
 import apache_beam as beam
 
+from bertdata import __version__
 from bertdata.engine.parts import PartFunction, PartResult, Task, run_once
 from bertdata.engine.stages import Grouping, Step
-from bertdata.errors import BertDataError
+from bertdata.errors import BertDataError, ConfigError
 from bertdata.io import files
 from bertdata.registry import handed_over
 
@@ -27,9 +28,15 @@ class MakePart(beam.DoFn):  # type: ignore[misc]
 
     def __init__(self, make: PartFunction, objects: Mapping[tuple[str, str], object] | None = None) -> None:
         self._make = make
+        self._version = __version__
         self._objects = dict(objects or {})
 
     def setup(self) -> None:
+        if self._version != __version__:
+            raise ConfigError(
+                f"a worker has bertdata {__version__}, and the process that started the build {self._version}; install "
+                "the same version there"
+            )
         for name, item in self._objects.items():
             handed_over.setdefault(name, item)
 

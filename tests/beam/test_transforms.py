@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bertdata.beam.runner import Runner
 from bertdata.engine.parts import load, run_once
-from bertdata.errors import InputError
+from bertdata.errors import ConfigError, InputError
 from tests.beam.jobs import fail, make, note_process, tasks
 
 
@@ -41,3 +42,22 @@ def test_bundles_that_are_run_again_change_nothing(tmp_path: Path) -> None:
     before = [Path(task.path).stat().st_mtime_ns for task, _ in again]
     assert [run_once(task, fail) for task, _ in again] == [record for _, record in again]
     assert [Path(task.path).stat().st_mtime_ns for task, _ in again] == before
+
+
+def test_a_worker_of_another_version_than_the_process_that_sent_the_work_does_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bertdata.beam import transforms
+
+    sent = transforms.MakePart.__init__
+
+    def sent_by_another(self: transforms.MakePart, *arguments: Any) -> None:
+        sent(self, *arguments)
+        self._version = "0.0.9"
+
+    monkeypatch.setattr(transforms.MakePart, "__init__", sent_by_another)
+    with pytest.raises(
+        ConfigError, match=r"a worker has bertdata \d.*, and the process that started the build 0\.0\.9"
+    ):
+        make(Runner(1, quiet=True), tasks(tmp_path, 1), note_process)
+    assert list(tmp_path.iterdir()) == []
