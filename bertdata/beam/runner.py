@@ -32,6 +32,7 @@ from bertdata.engine.parts import Task
 from bertdata.engine.stages import Step
 from bertdata.errors import BertDataError, ConfigError, JobNotRun, MissingExtraError
 from bertdata.io import files, remote
+from bertdata.io.console import counted
 from bertdata.io.digests import cores
 from bertdata.kernels import warmup
 
@@ -76,6 +77,15 @@ class Runner:
         if not self.quiet:
             tqdm.write(errors.printable_lines(text), file=sys.stderr)
 
+    def announce(self, jobs: Sequence[str]) -> None:
+        """Say how many jobs a cluster gets, and that this process must live for them."""
+        parsed = internals.parse_flags(self.flags)
+        if jobs and parsed.runner and runner_flags.runner_name(parsed) not in runner_flags.LOCAL:
+            self.say(
+                f"{counted(len(jobs), 'job')} on {parsed.runner}, one after another: {'; '.join(jobs)}. This process plans each "
+                "from what is there by then, so keep it alive until the end (what is done already needs no job)"
+            )
+
     @contextlib.contextmanager
     def keep_workers(self) -> Iterator[None]:
         """Keep the workers and servers that pipelines start for those that follow, until the context is left.
@@ -115,11 +125,14 @@ class Runner:
         self._workers = self._workers or Workers()
         return self._workers
 
-    def run(self, steps: Sequence[tuple[Step, Sequence[Task]]], begin: Sequence[Task], paths: Sequence[str]) -> None:
-        """Run steps as one pipeline that begins with some tasks of the first, and show their progress.
+    def run(
+        self, steps: Sequence[tuple[Step, Sequence[Task]]], begin: Sequence[Sequence[Task]], paths: Sequence[str]
+    ) -> None:
+        """Run the steps of stages as one pipeline, and show their progress.
 
-        Each step is given with all of its tasks. `paths` must be reachable from where it runs. Raises the BertDataError
-        that was raised on a worker, and JobNotRun where the runner makes the job and is not to run it.
+        Each step is given with all of its tasks. One without a grouping begins a stage, with the tasks of the next of
+        `begin`. `paths` must be reachable from where it runs. Raises the BertDataError that was raised on a worker, and
+        JobNotRun where the runner makes the job and is not to run it.
         """
         parsed = self._checked(paths)
         from bertdata.beam.transforms import construct
@@ -130,7 +143,7 @@ class Runner:
         progress = None if self.quiet else Progress(shown)
         with internals.outside_ipython(), internals.quiet_readers(), internals.quiet_jobs(), self.keep_workers():
             workers = self._usable_workers()
-            pipeline = self._pipeline(parsed, workers, self.workers or _worker_count(shown), len(begin))
+            pipeline = self._pipeline(parsed, workers, self.workers or _worker_count(shown), sum(map(len, begin)))
             construct(pipeline, [step for step, _ in steps], begin, self.objects)
             warmup.listeners.append(workers.compiling.set)
             succeeded = False

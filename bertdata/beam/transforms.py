@@ -1,4 +1,4 @@
-"""The steps of a stage as a Beam graph: each step makes the parts of its tasks; references are grouped between steps.
+"""The steps of stages as a Beam graph: each step makes the parts of its tasks; references are grouped between steps.
 
 An element is a `Task`, a task with its `PartMetadata`, or a reference into a part, never text or tokens. A task that is
 done already returns its record at once, so that replays, retries and reruns do no work twice.
@@ -65,26 +65,35 @@ group_tasks = beam.ptransform_fn(_group_tasks)
 
 
 def construct(
-    pipeline: Any, steps: Sequence[Step], begin: Sequence[Task], objects: Mapping[tuple[str, str], object]
+    pipeline: Any,
+    steps: Sequence[Step],
+    begin: Sequence[Sequence[Task]],
+    objects: Mapping[tuple[str, str], object],
 ) -> None:
-    """Add the graph of the steps of one stage to a pipeline; `begin` are the tasks of the first.
+    """Add the graph of the steps of some stages to a pipeline.
 
-    objects: those that no module has, for the registries of the workers (`bertdata.registry.handed_over`).
+    A step without a grouping begins a stage, with the next of `begin`; the stages do not depend on each other. objects:
+    those that no module has, for the registries of the workers (`bertdata.registry.handed_over`).
     """
-    parts = None
+    parts, ends, starts = None, [], iter(begin)
     for number, step in enumerate(steps):
         if step.grouping:
+            ends.pop()
             tasks = parts | f"{number} references" >> group_tasks(step.grouping)
         else:
-            tasks = create(pipeline, begin)
+            tasks = create(pipeline, next(starts), f"{number} " if number else "")
         parts = tasks | f"{number} {step.title}" >> beam.ParDo(MakePart(step.make, objects))
+        ends.append(parts)
+    if len(ends) > 1:  # a runner may compute only what the last transform needs, as Dask's does
+        ends | beam.Flatten()
 
 
-def create(pipeline: Any, tasks: Sequence[Task]) -> Any:
-    """Return the tasks as a PCollection that is spread over all workers.
+def create(pipeline: Any, tasks: Sequence[Task], label: str = "") -> Any:
+    """Return the tasks as a PCollection that is spread over all workers; its transforms' names begin with `label`.
 
     `Create` is a single bundle; grouping the tasks by number separates them from it, and a local runner assigns groups
     in turn, so that of tasks with the heaviest first each worker gets about the same weight.
     """
-    numbered = pipeline | beam.Create(list(enumerate(tasks)), reshuffle=False)
-    return numbered | "Assign" >> beam.GroupByKey() | "Each" >> beam.FlatMapTuple(lambda number, group: group)
+    numbered = pipeline | f"{label}Create" >> beam.Create(list(enumerate(tasks)), reshuffle=False)
+    assigned = numbered | f"{label}Assign" >> beam.GroupByKey()
+    return assigned | f"{label}Each" >> beam.FlatMapTuple(lambda number, group: group)

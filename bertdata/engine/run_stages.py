@@ -1,6 +1,7 @@
 """Runs the stages of a build: of each, finished parts are kept, the others are made, and orphans are deleted.
 
-Parts are made by a runner (`bertdata.beam.runner`). A stage whose parts are all finished starts no pipeline.
+Parts are made by a runner (`bertdata.beam.runner`). A stage whose parts are all finished starts no pipeline, and
+consecutive stages that are planned from the user's files alone run as one.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from typing import Protocol
 
 from bertdata.engine.parts import PartMetadata, PartResult, Task, delete_orphans, read_record
@@ -22,11 +24,19 @@ from bertdata.io.digests import damaged
 class StageRunner(Protocol):
     """What makes the parts of a stage."""
 
-    def run(self, steps: Sequence[tuple[Step, Sequence[Task]]], begin: Sequence[Task], paths: Sequence[str]) -> None:
-        """Make the parts of all steps, each given with all of its tasks, from `begin`, tasks of the first."""
+    def run(
+        self, steps: Sequence[tuple[Step, Sequence[Task]]], begin: Sequence[Sequence[Task]], paths: Sequence[str]
+    ) -> None:
+        """Make the parts of all steps, each given with all of its tasks.
+
+        A step without a grouping begins a stage; `begin` has for each of these the tasks of it that are to be made.
+        """
 
     def say(self, text: str) -> None:
         """Show the user a message."""
+
+    def announce(self, jobs: Sequence[str]) -> None:
+        """Tell the user of the jobs that follow, unless they run on this machine."""
 
     def keep_workers(self) -> AbstractContextManager[None]:
         """Keep the processes that `run` starts for further runs, and end them when the context is left."""
@@ -40,27 +50,49 @@ def plan_first(stages: Sequence[Stage]) -> list[Plan | None]:
     return [stage.plan(Standing()) if stage.first else None for stage in stages]
 
 
+def job_titles(stages: Sequence[Stage], plans: Sequence[Plan | None]) -> list[str]:
+    """Return the title of each pipeline of a build of which nothing is done; `plans` is as `plan_first` returns it.
+
+    Stages that are planned at once share one.
+    """
+    titles: list[list[str]] = []
+    for together, group in groupby(zip(stages, plans, strict=True), lambda pair: pair[1] is not None):
+        found = [stage.title for stage, plan in group if plan is None or any(step.tasks for step in plan.steps)]
+        titles += [found] if together else [[title] for title in found]
+    return [text for found in titles if (text := " and ".join(filter(None, found)))]
+
+
 def run_stages(stages: Sequence[Stage], runner: StageRunner, plans: Sequence[Plan | None] = ()) -> Standing:
     """Run stages one after another; returns the results of all.
 
     All that need none of those before them are planned before anything is written, unless `plans` has their plans.
     """
     standing, plans = Standing(), plans or plan_first(stages)
+    runner.announce(job_titles(stages, plans))
     with runner.keep_workers():
-        for stage, plan in zip(stages, plans, strict=True):
-            done = _run_plan(plan or stage.plan(standing), runner)
-            standing = standing.with_documents(done) if plan else done
+        for together, group in groupby(zip(stages, plans, strict=True), lambda pair: pair[1] is not None):
+            if together:
+                for done in _run_plans([plan for _, plan in group if plan is not None], runner):
+                    standing = standing.with_documents(done)
+            else:
+                for stage, _ in group:
+                    [standing] = _run_plans([stage.plan(standing)], runner)
     return standing
 
 
-def _run_plan(plan: Plan, runner: StageRunner) -> Standing:
-    for note in plan.notes:
-        runner.say(note)
-    plan.prepare()
-    done = make_parts(plan.steps, runner, plan.inputs)
-    tasks = [task for step in done for task, _ in step]
-    remote.at_once(partial(_tidy, tasks), plan.folders)
-    return plan.finish(done)
+def _run_plans(plans: Sequence[Plan], runner: StageRunner) -> list[Standing]:
+    """Run the plans of some stages as one pipeline; returns the results of each."""
+    for plan in plans:
+        for note in plan.notes:
+            runner.say(note)
+        plan.prepare()
+    made = make_parts([plan.steps for plan in plans], runner, [path for plan in plans for path in plan.inputs])
+    standings = []
+    for plan, done in zip(plans, made, strict=True):
+        tasks = [task for step in done for task, _ in step]
+        remote.at_once(partial(_tidy, tasks), plan.folders)
+        standings.append(plan.finish(done))
+    return standings
 
 
 def _tidy(tasks: Sequence[Task], folder: str) -> None:
@@ -71,9 +103,33 @@ def _tidy(tasks: Sequence[Task], folder: str) -> None:
         files.remove(folder)
 
 
-def make_parts(steps: Sequence[Step], runner: StageRunner, inputs: Sequence[str] = ()) -> list[list[PartResult]]:
-    """Make the parts of steps that are not done yet, in one pipeline; returns all parts of each step."""
+def make_parts(
+    stages: Sequence[Sequence[Step]], runner: StageRunner, inputs: Sequence[str] = ()
+) -> list[list[list[PartResult]]]:
+    """Make the parts of the steps of some stages that are not done yet, in one pipeline.
+
+    Returns all parts of each step of each stage.
+    """
     expected: list[tuple[Step, list[Task]]] = []
+    begin: list[list[Task]] = []
+    made: list[list[list[PartResult]]] = []
+    for steps in stages:
+        planned, pending, done = _pending(steps, runner)
+        if pending:
+            expected += planned
+            begin.append(pending if len(steps) == 1 else _heaviest_first(planned[0][1]))
+        made.append([] if pending else done)
+    if begin:
+        directories = {task.directory: None for _, tasks in expected for task in tasks}
+        runner.run(expected, begin, [*directories, *inputs])
+    return [done or _all_finished(steps) for steps, done in zip(stages, made, strict=True)]
+
+
+def _pending(
+    steps: Sequence[Step], runner: StageRunner
+) -> tuple[list[tuple[Step, list[Task]]], list[Task], list[list[PartResult]]]:
+    """Return the tasks of each step of a stage, those to be done, and the parts of each step where there are none."""
+    planned: list[tuple[Step, list[Task]]] = []
     pending: list[Task] = []
     done: list[list[PartResult]] = []
     for step in steps:
@@ -81,13 +137,12 @@ def make_parts(steps: Sequence[Step], runner: StageRunner, inputs: Sequence[str]
         records = load_all(tasks, write_index=True)
         pending += delete_stale(tasks, records, runner.say)
         done.append([] if pending else [(task, record) for task, record in zip(tasks, records, strict=True) if record])
-        expected.append((step, tasks))
-    if not pending:
-        return done
-    begin = pending if len(steps) == 1 else _heaviest_first(expected[0][1])
-    directories = {task.directory: None for _, tasks in expected for task in tasks}
-    runner.run(expected, begin, [*directories, *inputs])
-    done = []
+        planned.append((step, tasks))
+    return planned, pending, done
+
+
+def _all_finished(steps: Sequence[Step]) -> list[list[PartResult]]:
+    done: list[list[PartResult]] = []
     for step in steps:
         done.append(finished(step.plan(done[-1] if done else [])))
     return done

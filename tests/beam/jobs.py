@@ -35,7 +35,7 @@ def tasks(directory: Path | str, number: int, payload: Any = None, mark: str = "
 
 def make(runner: Runner, to_do: Sequence[Task], work: PartFunction, inputs: Sequence[str] = ()) -> list[PartResult]:
     """Do tasks by a function of this module."""
-    [done] = make_parts([Step("test", work, to_do)], runner, inputs)
+    [[done]] = make_parts([[Step("test", work, to_do)]], runner, inputs)
     return done
 
 

@@ -509,3 +509,15 @@ def test_an_interrupt_ends_the_workers(tmp_path: Path) -> None:
         make(TWO, some, slowly)
     thread.join()
     assert worker_processes() == []
+
+
+def test_a_cluster_is_told_its_jobs_and_that_this_process_must_live(capsys: pytest.CaptureFixture[str]) -> None:
+    Runner(0, ("--runner=FlinkRunner",)).announce(["clean books", "write shards"])
+    told = capsys.readouterr().err
+    assert told.startswith("2 jobs on FlinkRunner, one after another: clean books; write shards. This process plans")
+    assert "keep it alive until the end" in told
+    Runner(2).announce(["clean books"])
+    Runner(0, ("--runner=FnApiRunner",)).announce(["clean books"])
+    Runner(0, ("--direct_runner_bundle_repeat=2",)).announce(["clean books"])
+    Runner(0, ("--runner=FlinkRunner",)).announce([])
+    assert capsys.readouterr().err == ""

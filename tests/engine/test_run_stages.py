@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import uuid
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import fsspec
 import pytest
@@ -17,7 +17,7 @@ import pytest
 from bertdata.beam.runner import Runner
 from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, load, part_name, run_once
 from bertdata.engine.records import load_all
-from bertdata.engine.run_stages import State, delete_stale, finished, run_stages, stage_states
+from bertdata.engine.run_stages import State, delete_stale, finished, make_parts, run_stages, stage_states
 from bertdata.engine.stages import Grouping, Plan, Stage, Standing, Step, all_together, require_documents
 from bertdata.errors import BertDataError, InputError
 from bertdata.io import files
@@ -280,3 +280,44 @@ def test_sources_without_a_document_are_refused_with_what_was_dropped(tmp_path: 
         require_documents([(task, record(0, {"redirect": 3})), (task, record(0, {"redirect": 2000, "too short": 1}))])
     with pytest.raises(InputError, match="dropped: nothing"):
         require_documents([])
+
+
+@dataclass
+class Noting(Runner):
+    """A runner that notes what each pipeline was made of."""
+
+    pipelines: list[list[str]] = field(default_factory=list)
+    announced: list[str] = field(default_factory=list)
+
+    def announce(self, jobs: Sequence[str]) -> None:
+        self.announced += jobs
+
+    def run(self, steps: Any, begin: Any, paths: Any) -> None:
+        self.pipelines.append([f"{step.title}: {len(tasks)}" for step, tasks in steps])
+        super().run(steps, begin, paths)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_stages_that_need_no_other_run_as_one_pipeline(workers: int, tmp_path: Path) -> None:
+    stages: list[Stage] = [
+        Alone(tasks(tmp_path / "a", 2)),
+        Alone(tasks(tmp_path / "b", 3)),
+        ByLetter(str(tmp_path), ("apple", "bread")),
+    ]
+    runner = Noting(workers, quiet=True)
+    standing = run_stages(stages, runner)
+    assert runner.pipelines == [["note: 2", "note: 3"], ["words: 2", "letters: 3", "letters: 1"]]
+    assert runner.announced == ["note and note", "by letter"]
+    assert [Path(task.path).parent.name for task, _ in standing.documents] == ["a", "a", "b", "b", "b"]
+    (tmp_path / "b" / "part-00001.json").unlink()
+    again = Noting(workers, quiet=True)
+    assert [task for task, _ in run_stages(stages, again).documents] == [task for task, _ in standing.documents]
+    assert again.pipelines == [["note: 3"]]
+
+
+def test_a_step_with_a_grouping_follows_the_stage_before_it_in_a_pipeline_of_several(tmp_path: Path) -> None:
+    by_letter = ByLetter(str(tmp_path), ("apple", "bread", "ash")).plan(Standing())
+    alone = Alone(tasks(tmp_path / "a", 2)).plan(Standing())
+    done = make_parts([alone.steps, by_letter.steps, alone.steps[:0]], HERE)
+    assert [[len(parts) for parts in stage] for stage in done] == [[2], [3, 3, 1], []]
+    assert (tmp_path / "sum" / "sum.txt").read_text() == "{'a': 2, 'b': 1, 'c': 0}"
