@@ -9,6 +9,7 @@ Run: bertdata build, or python -m pipelines.build_corpus [--wikipedia [NAME=]DUM
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,11 +25,15 @@ from bertdata.engine.output_lock import locked, made_from, refuse_own
 from bertdata.engine.parts import fingerprint
 from bertdata.engine.run_stages import plan_first, run_stages
 from bertdata.engine.stages import Stage
+from bertdata.errors import BertDataError
+from bertdata.estimate.shown import WORKERS, Room
 from bertdata.io import files
 from bertdata.io.console import table
+from bertdata.io.digests import cores
 from bertdata.io.listed import kept_listings
 from bertdata.masking import MASK_UNITS
 from bertdata.objectives import OBJECTIVES
+from bertdata.options.option import require
 from bertdata.registry import Registry
 from bertdata.shards.contents import finished_manifest, mark_finished
 from bertdata.shards.count_tokens import write_stages
@@ -42,7 +47,8 @@ from bertdata.tokenizers.training.stage import TrainVocabulary
 
 from .build_flags import COMMAND, SAMPLE, Named, Settings, make_parser, save_settings, settings_of_flags
 from .build_shards import load_segmenter, load_tokenizer_for, print_build
-from .dry_run import end_rows, language_rows, setting_rows, source_rows, stage_rows
+from .dry_run import Planned, end_rows, language_rows, setting_rows, source_rows, stage_rows
+from .estimates import estimate_build
 from .phases import columns_of, require_columns
 
 
@@ -64,7 +70,8 @@ class Build:
         self.tokenizer = load_tokenizer_for(settings.vocab, settings.phases) if settings.vocab else None
         self.segmenter = load_segmenter(settings.sentences)
         self.similar_words = [check_table(phase.masking) for phase in settings.phases]
-        self.stages = self._stages(sources.text_column)
+        self.text_column = sources.text_column
+        self.stages = self.stages_in(output, settings)
         vocab = self.tokenizer.fingerprint if self.tokenizer else None
         self.fingerprint = self._fingerprint(sources.text_column, vocab)
         stored = settings.stored() | {"vocab": f"{settings.vocab} ({vocab[:8]})" if vocab else None}
@@ -72,11 +79,11 @@ class Build:
         stored |= {"recipe": recipe} if recipe else {}
         self.origin = Origin.of(COMMAND, self.inputs.paths(), sources.given(), stored, sample=sources == SAMPLE)
 
-    def _stages(self, text_column: str) -> list[Stage]:
+    def stages_in(self, output: str, settings: Settings) -> list[Stage]:
         """Return the stages of the build: what flows from where to where."""
-        settings, folder = self.settings, files.join(self.output, "stages")
+        folder = files.join(output, "stages")
         write = WriteShards(
-            self.output,
+            output,
             self.inputs,
             settings.sharding,
             settings.phases,
@@ -91,7 +98,7 @@ class Build:
                     self.inputs.by_kind[kind],
                     files.join(folder, name),
                     settings.cleaning,
-                    text_column,
+                    self.text_column,
                     self.columns if kind == "documents" else (),
                     self.formats if kind == "documents" else (),
                 )
@@ -179,17 +186,23 @@ def dry_run(
     *,
     force: bool = False,
     named: Named | None = None,
-) -> str:
-    """Return what a build would do, without doing it."""
+) -> Planned:
+    """Return what a build would do, and would take, without doing it."""
     named = named or Named()
     build = Build(sources, output, settings, named.recipe)
     rows = list(source_rows(build.inputs))
     if not force and finished_manifest(output, build.fingerprint):
-        return table([*rows, ("nothing to do", f"{output} is finished, from these sources and settings")])
+        return Planned([*rows, ("nothing to do", f"{output} is finished, from these sources and settings")])
     rows += stage_rows(build.stages, force=force)
     rows += setting_rows(settings.vocab, settings.vocabulary, settings.sentences, settings.phases)
     rows += language_rows(build.inputs, settings.sentences)
-    return table([*rows, *end_rows(output, build.origin, runner, force=force, named=named.settings)])
+    rows += end_rows(output, build.origin, runner, force=force, named=named.settings)
+    try:
+        found = estimate_build(build.stages_in, build.stages, settings, build.tokenizer, build.inputs.source_of)
+    except BertDataError as error:
+        return Planned(rows, unknown=str(error))
+    workers = 0 if runner.flags else runner.workers or cores()
+    return Planned(rows, found, Room.of(output, workers), (runner.workers,) if runner.workers else WORKERS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -201,8 +214,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if flags.save_recipe:
         save_settings(flags.save_recipe, settings, flags.model_max_length)
         return 0
+    require(flags.dry_run or not flags.json, "--json is for --dry-run; add it, or leave --json out")
     if flags.dry_run:
-        print(dry_run(sources, flags.output, settings, runner, force=flags.force, named=Named.by(flags)))
+        planned = dry_run(sources, flags.output, settings, runner, force=flags.force, named=Named.by(flags))
+        print(json.dumps(planned.values(), indent=1) if flags.json else planned.text())
         return 0
     named = Named.by(flags)
     manifest, worked = build_corpus(sources, flags.output, settings, runner, force=flags.force, named=named)

@@ -139,7 +139,10 @@ def make_parser() -> command_line.Parser:
     command_line.add_output(parser, required=False)
     parser.add_argument("--vocab", metavar="PATH", help=f"use this vocabulary: {command_line.VOCABULARY}")
     add_model_length(parser)
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and stop")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="say what would be done, and about what it would take, and stop"
+    )
+    parser.add_argument("--json", action="store_true", help="with --dry-run, print JSON instead of a table")
     for kind in GROUPS.values():
         add_flags(parser, kind)
     add_recipe(parser)

@@ -1,17 +1,21 @@
-"""What a build would do, as a table: the sources, the state of each stage, and the changes since the last run."""
+"""What a build would do, as a table: the sources, the state of each stage, changes since the last run, an estimate."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from bertdata.beam.runner import Runner
 from bertdata.engine.origin import Origin, changes, refusal
 from bertdata.engine.run_stages import stage_states
 from bertdata.engine.stages import Stage
+from bertdata.estimate.estimate import Estimate
+from bertdata.estimate.shown import WORKERS, Room, estimate_rows, estimate_values
 from bertdata.io import files
-from bertdata.io.console import Row, counted, largest
+from bertdata.io.console import Row, counted, largest, table
 from bertdata.io.digests import cores
 from bertdata.sentences.languages import code_of
 from bertdata.sentences.settings import SentencesConfig
@@ -20,6 +24,33 @@ from bertdata.shards.phases import PhaseConfig
 from bertdata.sources.inputs import Inputs
 from bertdata.sources.wikipedia.dump.reader import read_siteinfo
 from bertdata.tokenizers.settings import VocabularyConfig
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a build would do, and the estimate of what it would take; `unknown` says why there is none."""
+
+    rows: Sequence[Row]
+    estimate: Estimate | None = None
+    room: Room | None = None
+    workers: Sequence[int] = WORKERS
+    unknown: str = ""
+
+    def text(self) -> str:
+        """Return it as a table, and the estimate as another one below it."""
+        more: list[Row] = []
+        if self.estimate and self.room:
+            more = list(estimate_rows(self.estimate, self.room, self.workers))
+        elif self.unknown:
+            more = [("estimate", f"not known: {self.unknown}")]
+        return "\n\n".join(table(list(rows)) for rows in (self.rows, more) if rows)
+
+    def values(self) -> dict[str, Any]:
+        """Return it as JSON-like values."""
+        found: dict[str, Any] = {"plan": [list(row) for row in self.rows], "estimate": None}
+        if self.estimate and self.room:
+            found["estimate"] = estimate_values(self.estimate, self.room, self.workers)
+        return found | ({"unknown": self.unknown} if self.unknown else {})
 
 
 def source_rows(inputs: Inputs) -> Iterator[Row]:

@@ -42,7 +42,7 @@ def build(
         corpus = build("corpus", documents="texts/*.jsonl", objective="sop", max_seq_length=128, workers=4)
         corpus.train[0]["input_ids"], corpus["splits"]["train"]["counts"]["examples"]
     """
-    for name in settings.keys() & {"dry_run", "save_recipe"}:
+    for name in settings.keys() & {"dry_run", "json", "save_recipe"}:
         raise ConfigError(f"{name} is for the command line; leave it out: `build` builds")
     others = {name: value for name, value in settings.items() if name != "documents"}
     flags = command_line.flags_of(make_parser(), {"output": output} | _named(others))

@@ -79,8 +79,10 @@ class Runner:
 
     def announce(self, jobs: Sequence[str]) -> None:
         """Say how many jobs a cluster gets, and that this process must live for them."""
+        if not (self.flags and jobs):
+            return
         parsed = internals.parse_flags(self.flags)
-        if jobs and parsed.runner and runner_flags.runner_name(parsed) not in runner_flags.LOCAL:
+        if parsed.runner and runner_flags.runner_name(parsed) not in runner_flags.LOCAL:
             self.say(
                 f"{counted(len(jobs), 'job')} on {parsed.runner}, one after another: {'; '.join(jobs)}. This process plans each "
                 "from what is there by then, so keep it alive until the end (what is done already needs no job)"

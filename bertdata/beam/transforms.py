@@ -75,7 +75,8 @@ def construct(
     A step without a grouping begins a stage, with the next of `begin`; the stages do not depend on each other. objects:
     those that no module has, for the registries of the workers (`bertdata.registry.handed_over`).
     """
-    parts, ends, starts = None, [], iter(begin)
+    parts, starts = None, iter(begin)
+    ends: list[Any] = []
     for number, step in enumerate(steps):
         if step.grouping:
             ends.pop()

@@ -7,10 +7,11 @@ formats a task is a range of one file: they are children of `RangeFormat`.
 
 from __future__ import annotations
 
+import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 from bertdata.curation.text_rules import text_rules
@@ -19,7 +20,7 @@ from bertdata.engine.parts import Counters, PartResult, Task, fingerprint, part_
 from bertdata.engine.stages import Step
 from bertdata.errors import ConfigError
 from bertdata.io import files
-from bertdata.io.compression import compression
+from bertdata.io.compression import compression, decompress
 from bertdata.io.patterns import ends_in, expand
 from bertdata.registry import Registry
 from bertdata.sources.names import InputCount
@@ -119,6 +120,13 @@ class SourceFormat(ABC):
     def write(self, task: Task, file: BinaryIO) -> Counters:
         """Write the documents of one task; returns what came in and what was dropped."""
 
+    def beginning(self, task: Task, size: int, folder: str) -> Task | None:
+        """Return a task of about the first `size` stored bytes of a task, itself where it has no more.
+
+        Estimates are made from these. None where such a part cannot be read by itself. `folder` may hold copies.
+        """
+        return task if task.weight <= size else None
+
 
 @dataclass(frozen=True)
 class FileRange:
@@ -193,6 +201,31 @@ class RangeFormat(SourceFormat):
                 path=getattr(module, "__file__", None),
             )
         return counters
+
+
+def first_bytes(task: Task, size: int, folder: str) -> Task:
+    """Return the task of the first `size` bytes of a range that is counted in bytes, of a compressed file a copy."""
+    chosen: FileRange = task.payload
+    if task.weight <= size:
+        return task
+    if compression(chosen.path) is None:
+        return replace(task, weight=size, payload=replace(chosen, end=chosen.start + size))
+    path, taken = copy_beginning(chosen.path, size, files.join(folder, task.name))
+    return replace(task, weight=taken, payload=replace(chosen, path=path, end=files.size(path)))
+
+
+def copy_beginning(path: str, size: int, to: str) -> tuple[str, int]:
+    """Write what the first `size` stored bytes of a compressed file hold; returns the copy, and the bytes it took.
+
+    The copy is named as the file without its compression.
+    """
+    copy, kind = to + os.path.splitext(path.removesuffix(os.path.splitext(path)[1]))[1], compression(path)
+    with files.open_raw(path) as raw, files.atomic_write(copy) as out:
+        for _, data in decompress(raw, kind, path, 1 << 16):
+            out.write(data)
+            if raw.tell() >= size:
+                break
+        return copy, min(raw.tell(), files.size(path))
 
 
 SOURCE_FORMATS: Registry[SourceFormat] = Registry(

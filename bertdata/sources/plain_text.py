@@ -15,10 +15,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.documents import DocumentWriter
-from bertdata.engine.parts import Counters
+from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError
 from bertdata.io import compression, files
-from bertdata.sources.formats import FileRange, RangeFormat
+from bertdata.sources.formats import FileRange, RangeFormat, first_bytes
 from bertdata.sources.names import InputCount
 
 SUFFIXES = (".txt", ".txt.gz", ".txt.bz2", ".txt.zst")
@@ -58,6 +58,10 @@ class PlainTextFormat(RangeFormat):
             counters.add(InputCount.ROWS, len(found.texts))
             ids = [f"{chosen.label}:{place}" for place in found.places.tolist()]
             writer.add_texts(ids, "documents", found.texts)
+
+    def beginning(self, task: Task, size: int, folder: str) -> Task:
+        """Return the task of the first bytes of a range."""
+        return first_bytes(task, size, folder)
 
 
 PLAIN_TEXT = PlainTextFormat()

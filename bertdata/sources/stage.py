@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
 from bertdata.curation.cleaners import with_cleaners
 from bertdata.curation.filters import with_filters
@@ -20,7 +21,7 @@ from bertdata.sources.settings import CleaningConfig
 
 FOLDERS = {"wikipedia": "wikipedia", "books": "books", "documents": "tables"}
 """The folder of the documents of each kind, below the stages of a build."""
-_TITLES = {"wikipedia": "clean wikipedia", "books": "clean books", "documents": "read documents"}
+KIND_TITLES = {"wikipedia": "clean wikipedia", "books": "clean books", "documents": "read documents"}
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,22 @@ class FinishedPart:
     path: str
 
 
+class Sampler(Protocol):
+    """Chooses the parts of its files that a stage reads."""
+
+    def tasks(self, kind: str, tasks: Sequence[Task]) -> list[Task]:
+        """Return tasks in the place of all those of a kind."""
+
+    def finished(self, parts: Sequence[PartResult]) -> list[PartResult]:
+        """Return parts in the place of all that bertdata wrote before."""
+
+
 @dataclass(frozen=True)
 class ReadSource:
     """The stage that makes documents of files of one kind, each given with its source, as parts in `directory`.
 
     columns: those of tables that are kept beside the text, for selections. formats: the names of source formats that
-    are not registered.
+    are not registered. sampler: chooses what an estimate reads of the files, all else.
 
     Parts of documents that an earlier run of bertdata wrote are taken as they are.
     """
@@ -47,12 +58,13 @@ class ReadSource:
     text_column: str = "text"
     columns: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
+    sampler: Sampler | None = None
     first = True
 
     @property
     def title(self) -> str:
         """What progress calls it."""
-        return _TITLES[self.kind]
+        return KIND_TITLES[self.kind]
 
     def plan(self, standing: Standing) -> Plan:
         """Plan the parts; raises the errors with which files are refused."""
@@ -67,6 +79,8 @@ class ReadSource:
         given = {task.payload.path for task, _ in own}
         paths = [path for path in self.source_of if path not in given]
         tasks, notes = self._tasks(paths) if paths else ([], [])
+        if self.sampler:
+            own, tasks = self.sampler.finished(own), self.sampler.tasks(self.kind, tasks)
         formats = formats_of(self.kind, self.formats).values()
 
         def prepare() -> None:

@@ -13,6 +13,7 @@ import json
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date, time
 from io import BufferedReader
 from itertools import islice
@@ -21,12 +22,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from bertdata.documents import SCHEMA, DocumentWriter, open_parquet, paragraphs
-from bertdata.engine.parts import Counters
+from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError
 from bertdata.io import compression, files
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources import unsupported
-from bertdata.sources.formats import FileRange, Layout, RangeFormat, Request, SourceFile, text_bytes
+from bertdata.sources.formats import FileRange, Layout, RangeFormat, Request, SourceFile, first_bytes, text_bytes
 from bertdata.sources.names import InputCount
 
 if TYPE_CHECKING:
@@ -167,6 +168,15 @@ class ParquetFormat(TableFormat):
                     f"cannot be read from row {place} on ({error}); get it again", path=chosen.path
                 ) from error
 
+    def beginning(self, task: Task, size: int, folder: str) -> Task | None:
+        """Return the task of the first row groups; None where the first alone is over eight times the size."""
+        chosen: FileRange = task.payload
+        for _, end, weight in self.ranges(chosen.path, size, chosen.text_column):
+            if end > chosen.start:
+                shortened = replace(task, weight=min(weight, task.weight), payload=replace(chosen, end=end))
+                return super().beginning(shortened, 8 * size, folder)
+        return None
+
 
 class JsonLinesFormat(TableFormat):
     """JSON lines; a range is a run of bytes, and has the lines that begin in it."""
@@ -234,6 +244,10 @@ class JsonLinesFormat(TableFormat):
                 if line.strip():
                     yield place, _parse(line)
                 place += len(line)
+
+    def beginning(self, task: Task, size: int, folder: str) -> Task:
+        """Return the task of the lines that begin in the first bytes of a range."""
+        return first_bytes(task, size, folder)
 
 
 PARQUET = ParquetFormat()

@@ -109,7 +109,7 @@ def test_the_plan_says_what_would_be_made_again_and_why(own: Path, capsys: pytes
     assert build_corpus.main(["--output", "corpus", *FEW, "--dry-run"]) == 0
     assert "nothing to do" in capsys.readouterr().out
     assert build_corpus.main(["--output", "corpus", *FEW, "--dry-run", "--vocab-size", "500"]) == 0
-    planned = {line[:20].strip(): line for line in capsys.readouterr().out.splitlines()}
+    planned = {line[:20].strip(): line for line in capsys.readouterr().out.split("\n\n")[0].splitlines()}
     assert planned["read documents"].endswith("1 part: 1 kept")
     assert planned["count words"].endswith("1 part: 1 kept")
     assert planned["train vocabulary"].endswith(

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, BinaryIO
 
 from bertdata.curation.text_rules import text_rules
@@ -104,6 +105,21 @@ class BooksFormat(SourceFormat):
             counters.drop(reason, number)
         counters.details["broken"] = broken
         return counters
+
+    def beginning(self, task: Task, size: int, folder: str) -> Task | None:
+        """Return the task of the first books; None where the first alone is over 16 times the size."""
+        group: BookGroup = task.payload
+        ends = accumulate(volume.weight for volume in group.volumes)
+        held, number = next(
+            ((end, n) for n, end in enumerate(ends, 1) if end >= size), (task.weight, len(group.labels))
+        )
+        first = replace(
+            group,
+            volumes=group.volumes[:number],
+            labels=group.labels[:number],
+            compiled=compiling_pays(held, None),
+        )
+        return super().beginning(replace(task, weight=held, payload=first), 16 * size, folder)
 
 
 BOOKS = BooksFormat()

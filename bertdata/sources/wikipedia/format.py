@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any, BinaryIO
@@ -22,14 +22,15 @@ from bertdata.engine.parts import Counters, PartResult, Task, fingerprint, part_
 from bertdata.engine.stages import Step
 from bertdata.errors import InputError
 from bertdata.io import files
+from bertdata.io.compression import compression
 from bertdata.io.patterns import expand
 from bertdata.kernels.warmup import compiling_pays
-from bertdata.sources.formats import Request, SourceFile, SourceFormat, text_bytes
+from bertdata.sources.formats import Request, SourceFile, SourceFormat, copy_beginning, text_bytes
 from bertdata.sources.names import InputCount
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.wikipedia import template_pages
 from bertdata.sources.wikipedia.dump.exports import check_folders, check_overlap, join_split_pages
-from bertdata.sources.wikipedia.dump.ranges import DumpPlan, DumpRange, plan_ranges
+from bertdata.sources.wikipedia.dump.ranges import DumpPlan, DumpRange, plan_ranges, read_head
 from bertdata.sources.wikipedia.dump.reader import (
     BrokenPage,
     Page,
@@ -166,6 +167,19 @@ class WikipediaFormat(SourceFormat):
         if articles and site.content_language:
             counters.details["languages"] = {site.content_language: articles}
         return counters
+
+    def beginning(self, task: Task, size: int, folder: str) -> Task | None:
+        """Return the task of the pages that begin in the first bytes; a gz or zst dump is copied, UTF-16 is not cut."""
+        work: CleaningTask = replace(task.payload, compiled=compiling_pays(size, None))
+        span = work.span
+        if task.weight <= size:
+            return replace(task, payload=work)
+        if work.more or read_head(span.path)[1]:
+            return None
+        if compression(span.path) not in (None, "bz2"):
+            path, taken = copy_beginning(span.path, size, files.join(folder, task.name))
+            return replace(task, weight=taken, payload=replace(work, span=DumpRange(path, 0, files.size(path))))
+        return replace(task, weight=size, payload=replace(work, span=replace(span, end=span.start + size)))
 
 
 WIKIPEDIA = WikipediaFormat()

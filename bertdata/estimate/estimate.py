@@ -1,0 +1,374 @@
+"""An estimate of a build from a sample of it: a function of what the sample's parts counted and of the settings.
+
+What the whole would count is what the sample counted, times stored bytes of the whole by stored bytes of the sample, by
+kind of source. Parts, ranges of documents and shards are then planned by the functions that plan a build.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from bertdata.documents import RANGE_BYTES, ROW_GROUP_BYTES, SLOTS, cut_ranges
+from bertdata.engine.parts import PartMetadata
+from bertdata.errors import ConfigError
+from bertdata.estimate import rates
+from bertdata.estimate.sample import FINISHED, Group, Sample
+from bertdata.io.compression import compression
+from bertdata.objectives.mixing import plan_shares
+from bertdata.shards.phases import PhaseConfig
+from bertdata.shards.plan import LARGEST_SHARD, plan_shards
+from bertdata.shards.settings import ShardsConfig
+from bertdata.sources.stage import KIND_TITLES
+
+_MEGABYTE = 1e6
+_HEAPS = 0.5
+"""The exponent by which distinct words grow with the text (Heaps' law), as measured on articles and books."""
+_REFERENCE_STORED = 20
+"""Bytes of a record for each of its references."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a build is asked for, as far as its size depends on it.
+
+    tokenizer: the model of the tokenizer, "tokenizers" where that package encodes; trained: whether it is trained.
+    source_of: the name of the source of each file; jobs: the titles of the pipelines.
+    """
+
+    phases: Sequence[PhaseConfig]
+    sharding: ShardsConfig
+    tokenizer: str
+    trained: bool
+    max_words: int
+    dedup: str
+    template_pages: bool
+    source_of: dict[str, str]
+    jobs: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Work:
+    """One stage: its parts, the bytes that it leaves on disk, and its processor seconds, `alone` of these in one part.
+
+    heaviest: the processor seconds of its largest part.
+    """
+
+    title: str
+    parts: int
+    stored: int
+    seconds: float
+    heaviest: float = 0.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a build would take from nothing; sizes in bytes. `notes` say what is not known, or is at least as much.
+
+    parts: of all stages. ranges: of the sources; token_files: of the token store; references: from shards to these.
+    driver: of the process that is started.
+    """
+
+    documents: int
+    text_bytes: int
+    tokens: int
+    examples: int
+    ranges: int
+    token_files: int
+    shards: int
+    references: int
+    stages: tuple[Work, ...]
+    worker_memory: int
+    driver_memory: int
+    requests: int
+    jobs: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def stored(self) -> int:
+        """The bytes on disk of all stages."""
+        return sum(work.stored for work in self.stages)
+
+    @property
+    def seconds(self) -> float:
+        """The processor seconds of all stages."""
+        return sum(work.seconds for work in self.stages)
+
+    @property
+    def parts(self) -> int:
+        """The parts of all stages."""
+        return sum(work.parts for work in self.stages)
+
+    def wall(self, workers: int) -> float:
+        """Return the seconds that a build takes with so many free cores, each with a worker.
+
+        A stage takes at least as long as its largest part, and its last parts leave half of the workers idle.
+        """
+        starts = rates.KERNELS_SECONDS + (rates.START_SECONDS if workers > 1 else 0.0)
+        planning = self.parts * rates.DRIVER_SECONDS_PER_PART if workers > 1 else 0.0
+        stages = sum(
+            max(work.heaviest, work.seconds / workers + (work.heaviest / 2 if workers > 1 else 0.0))
+            for work in self.stages
+        )
+        return starts + planning + stages
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """One kind of source, scaled up: its group, what its samples are multiplied by, and what the whole then has."""
+
+    group: Group
+    factor: float
+    documents: float
+    text: float
+    tokens: float
+    stored: float
+
+
+class _Estimator:
+    """The steps of an estimate; each is computed once, from the sample and what is asked for."""
+
+    def __init__(self, sample: Sample, asked: Asked) -> None:
+        self.sample, self.asked = sample, asked
+
+    @cached_property
+    def kinds(self) -> dict[str, _Kind]:
+        """The kinds of sources that have any file."""
+        return {kind: self._kind(kind, group) for kind, group in self.sample.groups.items() if group.tasks}
+
+    def _kind(self, kind: str, group: Group) -> _Kind:
+        factor = group.weight / group.sampled if group.sampled else 0.0
+        if kind == FINISHED:
+            documents = text = float(group.sampled)
+            stored = 0.0
+        else:
+            parts = [one for one in self.sample.made if self.sample.kind_of.get(one.task.path) == kind]
+            documents = sum(one.record.counts.get("documents", 0) for one in parts)
+            text = sum(one.record.counts.get("text_bytes", 0) for one in parts)
+            stored = sum(one.stored for one in parts)
+        encoded = [
+            one for one in self.sample.parts("tokenize") if self.sample.kind_of[one.task.payload.documents.path] == kind
+        ]
+        tokens = sum(one.record.counts.get("tokens", 0) for one in encoded)
+        if kind == FINISHED:
+            documents = sum(one.record.counts.get("documents", 0) for one in encoded)
+        return _Kind(group, factor, *(factor * one for one in (documents, text, tokens, stored)))
+
+    @cached_property
+    def documents(self) -> float:
+        return sum(kind.documents for kind in self.kinds.values())
+
+    @cached_property
+    def text(self) -> float:
+        return sum(kind.text for kind in self.kinds.values())
+
+    @cached_property
+    def tokens(self) -> float:
+        return sum(kind.tokens for kind in self.kinds.values())
+
+    @cached_property
+    def sampled_text(self) -> float:
+        return sum(kind.text / kind.factor for kind in self.kinds.values() if kind.factor)
+
+    @cached_property
+    def growth(self) -> float:
+        """The text of the whole by that of the sample."""
+        return self.text / self.sampled_text
+
+    @cached_property
+    def token_files(self) -> int:
+        """The ranges of documents, as they are cut of parts with even row groups."""
+        parts = []
+        for kind in self.kinds.values():
+            share = kind.text / kind.group.weight if kind.group.weight else 0.0
+            for task in kind.group.tasks:
+                text = int(task.weight * share)
+                sizes = [ROW_GROUP_BYTES] * (text // ROW_GROUP_BYTES)
+                sizes += [rest] if (rest := text % ROW_GROUP_BYTES) or not sizes else []
+                groups = [[1, size] for size in sizes]
+                parts.append((task.path, PartMetadata("", "", 0, "", 0.0, {}, {}, {"row_groups": groups})))
+        return len(cut_ranges(parts))
+
+    @cached_property
+    def shards(self) -> int:
+        """The shards of a phase without length bins, as they are planned of evenly spread documents."""
+        documents, text = round(self.documents), round(self.text)
+        counts = [documents * (n + 1) // SLOTS - documents * n // SLOTS for n in range(SLOTS)]
+        each = text / max(1, documents)
+        slots = [[number, count, int(count * each)] for number, count in enumerate(counts) if count]
+        plan = plan_shards([PartMetadata("", "", 0, "", 0.0, {}, {}, {"slots": slots})], self.asked.sharding)
+        return len(plan.ends)
+
+    def copies(self, number: int, phase: PhaseConfig) -> float:
+        """Return how often a phase has the text that it selects."""
+        if not phase.mixing.is_mixed:
+            return float(phase.examples.dupe_factor)
+        sizes: dict[str, float] = {}
+        for kind in self.kinds.values():
+            for name, weight in kind.group.by_source(self.asked.source_of).items():
+                sizes[name] = sizes.get(name, 0.0) + kind.tokens * weight / kind.group.weight
+        sizes = {name: size for name, size in sizes.items() if name in (phase.selection.sources or sizes)}
+        shares = plan_shares(phase.mixing, {name: int(size) for name, size in sizes.items()}, 1)
+        held = sum(sizes.values())
+        return sum(sizes[name] * share.epochs for name, share in shares.items()) / held if held else 0.0
+
+    def read(self) -> list[Work]:
+        """Return the work of reading each kind of source."""
+        works = []
+        for name, kind in self.kinds.items():
+            title, seconds, tasks = KIND_TITLES.get(name, ""), self._read_seconds(kind), kind.group.tasks
+            heaviest = seconds * max(task.weight for task in tasks) / max(1, kind.group.weight)
+            if name == "wikipedia" and self.asked.template_pages:
+                read = seconds * rates.TEMPLATE_PAGES
+                stored = round(self.sample.stored("read templates", "gather templates") * kind.factor)
+                works.append(Work("read templates", len(tasks) + 1, stored, read, heaviest))
+            if title:
+                works.append(Work(title, len(tasks), round(kind.stored), seconds, heaviest))
+        return works
+
+    def _read_seconds(self, kind: _Kind) -> float:
+        form = kind.group.format
+        if form != "wikipedia":
+            return rates.READ.get(form, rates.OTHER_FORMAT) * kind.text / _MEGABYTE
+        total = 0.0
+        for task in kind.group.tasks:
+            how = compression(task.payload.path)
+            rate = rates.READ["wikipedia, bz2"] if how == "bz2" else rates.READ["wikipedia"] * (4 if how else 1)
+            total += rate * task.weight / _MEGABYTE
+        return total
+
+    def duplicates(self) -> list[Work]:
+        """Return the work of finding duplicates."""
+        if self.asked.dedup == "none":
+            return []
+        seconds = rates.SIGN[self.asked.dedup] * self.text / _MEGABYTE
+        parts = self.token_files + len(self.sample.parts("find duplicates"))
+        stored = round(self.sample.stored("sign documents", "find duplicates") * self.growth)
+        return [Work("find duplicates", parts, stored, seconds, seconds / max(1, self.token_files))]
+
+    @cached_property
+    def distinct_words(self) -> float:
+        """The distinct words of all documents."""
+        found = [one.record.counts["distinct_words"] for one in self.sample.parts("train vocabulary")]
+        growth: float = self.growth**_HEAPS
+        return max(found, default=0) * growth
+
+    def vocabulary(self) -> list[Work]:
+        """Return the work of training a vocabulary."""
+        if not self.asked.trained:
+            return []
+        counted = self.sample.parts("count words")
+        each, here = self.text / max(1, self.token_files), self.sampled_text / max(1, len(counted))
+        words = self.sample.stored("count words") / max(1, len(counted)) * (each / here) ** _HEAPS * self.token_files
+        merged = self.sample.stored("train vocabulary") * self.growth**_HEAPS
+        counting = rates.COUNT_WORDS[self.asked.tokenizer] * self.text / _MEGABYTE
+        training = rates.TRAIN[self.asked.tokenizer] * min(self.distinct_words, self.asked.max_words) / _MEGABYTE
+        parts = len(self.sample.parts("train vocabulary"))
+        return [
+            Work("count words", self.token_files, round(words), counting, counting / max(1, self.token_files)),
+            Work("train vocabulary", parts, round(merged), training, training),
+        ]
+
+    def tokenize(self) -> Work:
+        """Return the work of the token store."""
+        encoded = self.sample.counts("tokenize").get("tokens", 0)
+        share = self.tokens / encoded if encoded else 0.0
+        stored = self.sample.stored("tokenize") * share + self.references * _REFERENCE_STORED
+        seconds = rates.TOKENIZE.get(self.asked.tokenizer, rates.TOKENIZE["bpe"]) * self.text / _MEGABYTE
+        return Work("tokenize", self.token_files, round(stored), seconds, seconds / max(1, self.token_files))
+
+    @cached_property
+    def references(self) -> int:
+        """References from the shards of one phase to token files: each shard has some of each file's documents."""
+        files = max(1, self.token_files)
+        each = self.documents / files
+        shards = self.shards
+        return round(files * shards * (1 - (1 - 1 / shards) ** each)) if shards else 0
+
+    @property
+    def grouped_earlier(self) -> int:
+        """References to counted words and to signatures: one of each partition to each file."""
+        words = len(self.sample.parts("train vocabulary")) - 1 if self.asked.trained else 0
+        buckets = len(self.sample.parts("find duplicates")) - 1 if self.asked.dedup != "none" else 0
+        return self.token_files * (words + buckets)
+
+    def rows(self) -> tuple[Work, float]:
+        """Return the work of writing shards, and the number of examples."""
+        stored = examples = seconds = 0.0
+        encoded = self.sample.counts("tokenize").get("tokens", 0)
+        parts = 0
+        for number, phase in enumerate(self.asked.phases):
+            made = [one for one in self.sample.parts("write shards") if one.task.payload.phase == number]
+            share = self.tokens / encoded if encoded else 0.0
+            copies = self.copies(number, phase)
+            stored += sum(one.stored for one in made) * share * copies
+            examples += sum(one.record.counts.get("examples", 0) for one in made) * share * copies
+            tokens = sum(one.record.counts.get("row_tokens", 0) for one in made) * share * copies
+            seconds += rates.ROWS[phase.examples.masking] * tokens / _MEGABYTE
+            parts += self.shards * len(phase.examples.bins)
+        return Work("write shards", parts, round(stored), seconds, seconds / max(1, parts)), examples
+
+    def notes(self) -> list[str]:
+        """Return what is not known, or is at least or at most as much."""
+        found = []
+        for name, kind in self.kinds.items():
+            if kind.group.unread:
+                found.append(f"{kind.group.unread} samples of {name} could not be taken by themselves")
+            if not kind.group.taken or not kind.text:
+                found.append(f"{name}: its text is not known, so all figures are at least as much")
+        if self.asked.dedup != "none":
+            found.append("duplicates are not known: figures are those without any")
+        if self.asked.trained and self.growth > 1:
+            found.append("tokens are those of a vocabulary trained on the samples")
+        if any(phase.selection.where or phase.selection.source_where for phase in self.asked.phases):
+            found.append("what the conditions of a selection take is that of the samples")
+        return found
+
+    def estimate(self) -> Estimate:
+        """Put it all together."""
+        shards, examples = self.rows()
+        stages = [*self.read(), *self.duplicates(), *self.vocabulary(), self.tokenize(), shards]
+        phases = len(self.asked.phases)
+        references = self.references * phases
+        parts = sum(work.parts for work in stages)
+        largest = max(self.asked.sharding.shard_bytes, 1)
+        each = self.text / max(1, self.shards)
+        words = min(self.distinct_words, self.asked.max_words) if self.asked.trained else 0.0
+        text_held = max(
+            rates.RANGE_MEMORY * min(RANGE_BYTES + ROW_GROUP_BYTES, self.text / max(1, self.token_files)),
+            rates.SHARD_MEMORY * min(each, LARGEST_SHARD * largest),
+            rates.WORD_BYTES * words,
+        )
+        return Estimate(
+            documents=round(self.documents),
+            text_bytes=round(self.text),
+            tokens=round(self.tokens),
+            examples=round(examples),
+            ranges=sum(len(kind.group.tasks) for kind in self.kinds.values()),
+            token_files=self.token_files,
+            shards=shards.parts,
+            references=references,
+            stages=tuple(stages),
+            worker_memory=round(rates.PROCESS_BYTES + text_held),
+            driver_memory=round(
+                rates.PROCESS_BYTES
+                + rates.DOCUMENT_BYTES * self.documents
+                + (rates.REFERENCE_BYTES + rates.SHUFFLED_BYTES) * references
+            ),
+            requests=round(
+                rates.REQUESTS
+                + rates.REQUESTS_PER_PART * parts
+                + rates.REQUESTS_PER_REFERENCE * (references + self.grouped_earlier)
+            ),
+            jobs=tuple(self.asked.jobs),
+            notes=tuple(self.notes()),
+        )
+
+
+def estimate(sample: Sample, asked: Asked) -> Estimate:
+    """Return what a build would take; raises ConfigError where a mixture cannot be had, or the samples have no text."""
+    estimator = _Estimator(sample, asked)
+    if not estimator.tokens:
+        raise ConfigError("the samples of the sources have no text that is kept")
+    return estimator.estimate()
