@@ -1,8 +1,13 @@
-"""A whole build of the optional real data: seconds, the peak memory of every process, and whether the bytes agree.
+"""Whole builds: processor seconds, the share of the process that was started, memory of every process, files, digests.
 
-Run: python benchmarks/build.py [--repeat N] [--run "FLAGS"]...
-Each --run is one build with these flags; its shards are compared with those of the first. --repeat builds from N copies
-of the data, each page and book under an id of its own. It needs the folder that BERTDATA_DATA names, or ../shared/data.
+Run: python benchmarks/build.py [--gigabytes 0.1 1.5 10] [--workers 1 2] [--store local s3] [--pause 0.03] [--bz2]
+    [--run "FLAGS"]...
+Without --gigabytes it builds the dumps and books of the folder that BERTDATA_DATA names, or ../shared/data, as they
+are; with it, so many gigabytes of XML each: the pages of the dump again and again, each time under new ids and with one
+word in fifty replaced by a new one, so that the vocabulary grows with the text. --bz2 compresses it, a stream for each
+copy. With --store s3, which needs s3fs and moto[server,s3], input and output are in a local S3 that answers each
+request after a pause, for up to 2 GB. Each --run is one build with these flags. Shards of the same input are compared
+by their SHA-256.
 """
 
 from __future__ import annotations
@@ -10,6 +15,7 @@ from __future__ import annotations
 import argparse
 import bz2
 import hashlib
+import logging
 import os
 import re
 import shlex
@@ -17,112 +23,256 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from functools import partial
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
-RUNS = (
-    "--workers 1",
-    "--workers 2",
-    "--workers 1 -- --direct_runner_bundle_repeat=2",
-    "-- --runner=PortableRunner --job_endpoint=embed --environment_type=LOOPBACK",
+MOST_IN_MEMORY = 2.0
+"""Gigabytes of XML at most for the S3 server, which holds everything in memory."""
+_CHANGED = re.compile(
+    rb"(?<=</ns>)(\s*<id>)(?P<id>\d+)|(?<![\w<>/&\"'=|{\[:.-])(?P<word>[a-z]{4,})(?![\w>/;=|}\]\"':-])", re.S
 )
-_PAGE_ID = re.compile(rb"(<page>.*?<id>)(\d+)(</id>)", re.S)
+_ONE_IN = 50
+_SYLLABLES = [consonant + vowel for consonant in "bdfghklmnprst" for vowel in "aeiou"]
+COLUMNS = (
+    "XML, GB | store | flags | seconds | CPU-s | CPU-s for a GB | of these in the driver | largest process | driver"
+)
+COLUMNS += " | all processes | files | shards | sha256 of all shards"
 
 
 def main() -> None:
-    """Build with each set of flags and print one table."""
+    """Build each input with each set of flags, and print one table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", type=int, default=1, metavar="N")
-    parser.add_argument("--run", action="append", metavar="FLAGS", help="may be given again; default: four ways to run")
+    parser.add_argument("--gigabytes", type=float, nargs="+", default=[], metavar="N", help="of XML to be made")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], metavar="N")
+    parser.add_argument("--store", nargs="+", choices=("local", "s3"), default=["local"])
+    parser.add_argument("--pause", type=float, default=0.03, help="seconds that each request to the S3 takes")
+    parser.add_argument("--bz2", action="store_true", help="compress the XML")
+    parser.add_argument("--run", action="append", metavar="FLAGS", default=[], help="further flags; may be given again")
     parser.add_argument("--folder", help="where to build (default: a temporary folder, deleted at the end)")
     flags = parser.parse_args()
-    dumps, books = (
-        sorted((DATA / "wikipedia").glob("*-pages-articles*.xml.bz2")),
-        sorted((DATA / "books").glob("*.txt")),
-    )
+    dumps = sorted((DATA / "wikipedia").glob("*-pages-articles*.xml.bz2"))
+    books = sorted((DATA / "books").glob("*.txt"))
     if not dumps or not books:
         sys.exit(f"no dump or no books below {DATA}; set BERTDATA_DATA to a folder with wikipedia/ and books/")
     work = Path(flags.folder or tempfile.mkdtemp(prefix="bertdata-benchmark-"))
+    runs = [f"--workers {number} {more}".strip() for more in flags.run or [""] for number in flags.workers]
+    print(f"| {COLUMNS} |\n|---:|---|---|" + "---:|" * 9 + "---|", flush=True)
     try:
-        sources = sources_of(dumps, books, work / "sources", flags.repeat)
-        print(f"{len(dumps)} dumps and {len(books)} books, {flags.repeat} times: {size(sources):,} bytes\n", flush=True)
-        print("| flags | seconds | largest process | all processes | shards | sha256 of all shards |")
-        print("|---|---:|---:|---:|---:|---|", flush=True)
-        for run in flags.run or RUNS:
-            print(measure(run, sources, work / "corpus"), flush=True)
+        for gigabytes in flags.gigabytes or [0.0]:
+            if gigabytes:
+                path = work / ("wiki.xml.bz2" if flags.bz2 else "wiki.xml")
+                sources = {"--wikipedia": [path]}
+                size = write_xml(dumps[0], path, int(gigabytes * 1e9), compress=flags.bz2) / 1e9
+            else:
+                sources, size = {"--wikipedia": dumps, "--books": books}, sum(map(xml_size, [*dumps, *books])) / 1e9
+            for store in flags.store:
+                if store == "s3" and size > MOST_IN_MEMORY:
+                    print(f"{size:.1f} GB are too much for the S3 server, which holds them in memory", file=sys.stderr)
+                    continue
+                with Place(store, work, flags.pause) as place:
+                    urls = {flag: [place.put(path) for path in paths] for flag, paths in sources.items()}
+                    for run in runs:
+                        print(measure(run, urls, place, size), flush=True)
     finally:
         if not flags.folder:
             shutil.rmtree(work)
 
 
-def sources_of(dumps: list[Path], books: list[Path], folder: Path, copies: int) -> list[str]:
-    """Return the flags that name the sources, copied under new ids where more than one copy is wanted."""
-    if copies == 1:
-        return ["--wikipedia", *map(str, dumps), "--books", *map(str, books)]
-    for path in dumps:
-        (folder / "wikipedia").mkdir(parents=True, exist_ok=True)
-        text = bz2.decompress(path.read_bytes())
-        for copy in range(copies):
-            target = folder / "wikipedia" / f"{copy:03d}-{path.name.removesuffix('.bz2')}"
-            target.write_bytes(_PAGE_ID.sub(partial(shifted, copy * 10**9), text))
-    for path in books:
-        for copy in range(copies):
-            target = folder / "books" / f"{copy:03d}" / path.name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
-    return ["--wikipedia", str(folder / "wikipedia"), "--books", str(folder / "books")]
+def xml_size(path: Path) -> int:
+    """Return the bytes of a dump, without its compression, or of another file."""
+    return len(bz2.decompress(path.read_bytes())) if path.suffix == ".bz2" else path.stat().st_size
 
 
-def shifted(by: int, found: re.Match[bytes]) -> bytes:
-    """Return the head of a page with another id."""
-    return found[1] + str(int(found[2]) + by).encode() + found[3]
+def write_xml(dump: Path, path: Path, size: int, *, compress: bool) -> int:
+    """Write copies of the pages of a dump until it has about `size` bytes of XML; returns how many it has."""
+    text = bz2.decompress(dump.read_bytes())
+    begin, end = text.index(b"<page>"), text.rindex(b"</mediawiki>")
+    written = 0
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        for piece in (text[:begin], *copies(text[begin:end], size), text[end:]):
+            written += len(piece)
+            file.write(bz2.compress(piece) if compress else piece)
+    return written
 
 
-def size(sources: list[str]) -> int:
-    """Return the bytes of all source files."""
-    paths = [Path(source) for source in sources if not source.startswith("--")]
-    inputs = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
-    return sum(file.stat().st_size for file in inputs if file.is_file())
+def copies(pages: bytes, size: int) -> Iterator[bytes]:
+    """Yield the pages under new ids and with new words, as often as fits into a size, the last time cut at a page.
+
+    The words that are replaced are chosen by a hash, so one is replaced wherever it occurs.
+    """
+    fixed: list[bytes] = []
+    changed: list[bytes] = []
+    position = 0
+    for found in _CHANGED.finditer(pages):
+        name = "id" if found["id"] else "word"
+        if name == "id" or (zlib.crc32(found["word"]) % _ONE_IN == 0 and found["word"] != b"wikitext"):
+            fixed.append(pages[position : found.start(name)])
+            changed.append(found[name])
+            position = found.end()
+    for number in range(-(-size // len(pages))):
+        ending = syllables(number)
+        new = (b"%d" % (int(one) + number * 10**9) if one[:1].isdigit() else one + ending for one in changed)
+        copy = b"".join(piece for pair in zip(fixed, new, strict=True) for piece in pair) + pages[position:]
+        left = size - number * len(pages)
+        yield copy if left >= len(copy) else copy[: copy.rindex(b"<page>", 0, max(left, copy.index(b"</page>")))]
 
 
-def measure(run: str, sources: list[str], output: Path) -> str:
+def syllables(number: int) -> bytes:
+    """Return the ending of the new words of one copy: nothing for the first.
+
+    >>> syllables(0), syllables(1), syllables(65 * 3)
+    (b'', b'be', b'daba')
+    """
+    ending = ""
+    while number:
+        number, rest = divmod(number, len(_SYLLABLES))
+        ending += _SYLLABLES[rest]
+    return ending.encode() if ending != "ba" else b""
+
+
+class Place:
+    """Where a build reads and writes: a folder, or a bucket of a local S3 that answers after a pause."""
+
+    def __init__(self, store: str, work: Path, pause: float) -> None:
+        self.store, self.work, self.environment = store, work, dict(os.environ)
+        self._server: Any = None
+        if store == "s3":
+            self._serve(pause)
+
+    def _serve(self, pause: float) -> None:
+        import fsspec
+        from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+        from store import Store
+        from werkzeug.serving import make_server
+
+        logging.getLogger("werkzeug").setLevel(logging.ERROR)
+        app = Store(DomainDispatcherApplication(create_backend_app), pause)
+        self._server = make_server("127.0.0.1", 0, app, threaded=True)
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{self._server.server_port}"
+        self.environment |= {
+            "AWS_ACCESS_KEY_ID": "anything",
+            "AWS_SECRET_ACCESS_KEY": "anything",
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "FSSPEC_S3_ENDPOINT_URL": url,
+        }
+        os.environ |= self.environment
+        fsspec.config.conf["s3"] = {"endpoint_url": url}
+        self.fs = fsspec.filesystem("s3", skip_instance_cache=True)
+        self.fs.mkdir("corpora")
+
+    def put(self, path: Path) -> str:
+        """Return where a build finds a file."""
+        if self.store == "local":
+            return str(path)
+        self.fs.put_file(str(path), f"corpora/in/{path.name}")
+        return f"s3://corpora/in/{path.name}"
+
+    @property
+    def output(self) -> str:
+        """The output of builds."""
+        return str(self.work / "corpus") if self.store == "local" else "s3://corpora/out"
+
+    def clear(self) -> None:
+        """Remove the output."""
+        if self.store == "local":
+            shutil.rmtree(self.output, ignore_errors=True)
+        elif self.fs.exists("corpora/out"):
+            self.fs.rm("corpora/out", recursive=True)
+
+    def files(self) -> list[str]:
+        """Return the files of the output, sorted."""
+        if self.store == "local":
+            return sorted(str(path) for path in Path(self.output).rglob("*") if path.is_file())
+        return sorted(self.fs.find("corpora/out"))
+
+    def read(self, path: str) -> bytes:
+        """Return the bytes of one of them."""
+        return Path(path).read_bytes() if self.store == "local" else self.fs.cat_file(path)
+
+    def __enter__(self) -> Place:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
+        if self._server is not None:
+            self._server.shutdown()
+
+
+@dataclass
+class Used:
+    """What the processes of a build took: processor seconds, those of the driver, and the most memory, in bytes."""
+
+    seconds: float = 0.0
+    driver_seconds: float = 0.0
+    largest: int = 0
+    driver: int = 0
+    together: int = 0
+
+
+def measure(run: str, sources: dict[str, list[str]], place: Place, gigabytes: float) -> str:
     """Build once from nothing; returns one row of the table."""
-    shutil.rmtree(output, ignore_errors=True)
-    command = [sys.executable, "-m", "bertdata", "build", *sources, "--output", str(output), *shlex.split(run)]
+    place.clear()
+    named = [one for flag, paths in sources.items() for one in (flag, *paths)]
+    command = [sys.executable, "-m", "bertdata", "build", *named, "--output", place.output, *shlex.split(run)]
     began = time.monotonic()
     with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
-        largest, together = watch(process)
+        process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, env=place.environment)
+        used, code = watch(process)
         seconds = time.monotonic() - began
-        if process.returncode:
+        if code:
             said.seek(0)
             sys.exit(f"{shlex.join(command)} failed:\n{said.read().decode()}")
-    digest, shards = hashlib.sha256(), sorted(output.glob("*/data-*.arrow"))
+    digest, written = hashlib.sha256(), place.files()
+    shards = [path for path in written if re.search(r"/data-[^/]*\.arrow$", path) and "/stages/" not in path]
     for shard in shards:
-        digest.update(shard.read_bytes())
-    cells = [f"{seconds:.1f}", megabytes(largest), megabytes(together), f"{len(shards)}", digest.hexdigest()[:16]]
-    return f"| `{run}` | " + " | ".join(cells) + " |"
+        digest.update(place.read(shard))
+    cells: Sequence[str] = [
+        f"{gigabytes:.2f}",
+        place.store,
+        f"`{run}`",
+        f"{seconds:.1f}",
+        f"{used.seconds:.1f}",
+        f"{used.seconds / gigabytes:.0f}",
+        f"{used.driver_seconds / used.seconds:.1%}",
+        *map(megabytes, (used.largest, used.driver, used.together)),
+        f"{len(written):,}",
+        f"{len(shards)}",
+        digest.hexdigest()[:16],
+    ]
+    return f"| {' | '.join(cells)} |"
 
 
-def watch(process: subprocess.Popen[bytes]) -> tuple[int, int]:
-    """Wait for a process; returns the most memory that one process of its tree held, and all of them at once."""
-    largest = together = 0
-    root = psutil.Process(process.pid)
-    while process.poll() is None:
+def watch(process: subprocess.Popen[bytes]) -> tuple[Used, int]:
+    """Wait for a process; returns what it and the processes it started took, and its exit code."""
+    used, root = Used(), psutil.Process(process.pid)
+    while True:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            used.seconds = usage.ru_utime + usage.ru_stime
+            return used, process.returncode
         sizes = []
         try:
+            times = root.cpu_times()
+            used.driver_seconds = times.user + times.system
+            used.driver = max(used.driver, root.memory_info().rss)
             for member in [root, *root.children(recursive=True)]:
                 sizes.append(member.memory_info().rss)
         except psutil.NoSuchProcess:
             pass
-        largest, together = max(largest, *sizes, 0), max(together, sum(sizes))
+        used.largest, used.together = max(used.largest, *sizes, 0), max(used.together, sum(sizes))
         time.sleep(0.05)
-    return largest, together
 
 
 def megabytes(number: int) -> str:

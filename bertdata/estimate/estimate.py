@@ -139,21 +139,16 @@ class _Estimator:
 
     def _kind(self, kind: str, group: Group) -> _Kind:
         factor = group.weight / group.sampled if group.sampled else 0.0
-        if kind == FINISHED:
-            documents = text = float(group.sampled)
-            stored = 0.0
-        else:
-            parts = [one for one in self.sample.made if self.sample.kind_of.get(one.task.path) == kind]
-            documents = sum(one.record.counts.get("documents", 0) for one in parts)
-            text = sum(one.record.counts.get("text_bytes", 0) for one in parts)
-            stored = sum(one.stored for one in parts)
+        parts = [one for one in self.sample.made if self.sample.kind_of.get(one.task.path) == kind]
+        documents = sum(one.record.counts.get("documents", 0) for one in parts)
+        text = group.sampled if kind == FINISHED else sum(one.record.counts.get("text_bytes", 0) for one in parts)
+        stored = sum(one.stored for one in parts)
         encoded = [
             one for one in self.sample.parts("tokenize") if self.sample.kind_of[one.task.payload.documents.path] == kind
         ]
         tokens = sum(one.record.counts.get("tokens", 0) for one in encoded)
-        if kind == FINISHED:
-            documents = sum(one.record.counts.get("documents", 0) for one in encoded)
-        return _Kind(group, factor, *(factor * one for one in (documents, text, tokens, stored)))
+        known = factor * documents if group.documents is None else group.documents
+        return _Kind(group, factor, known, *(factor * one for one in (text, tokens, stored)))
 
     @cached_property
     def documents(self) -> float:
@@ -352,9 +347,7 @@ class _Estimator:
             stages=tuple(stages),
             worker_memory=round(rates.PROCESS_BYTES + text_held),
             driver_memory=round(
-                rates.PROCESS_BYTES
-                + rates.DOCUMENT_BYTES * self.documents
-                + (rates.REFERENCE_BYTES + rates.SHUFFLED_BYTES) * references
+                rates.DRIVER_BYTES + rates.DOCUMENT_BYTES * self.documents + rates.REFERENCE_BYTES * references
             ),
             requests=round(
                 rates.REQUESTS

@@ -36,20 +36,24 @@ START_SECONDS = 2.3
 KERNELS_SECONDS = 4.0
 """Processor seconds in which a process loads compiled kernels; compiling them takes 68 once on a machine."""
 
-PROCESS_BYTES = 350_000_000
-"""Memory of a worker, and of the process that was started, before they hold any text."""
-RANGE_MEMORY = 6.0
+PROCESS_BYTES = 380_000_000
+"""Memory of a worker before it holds any text."""
+DRIVER_BYTES = 235_000_000
+"""Memory of the process that was started, before it holds any record."""
+RANGE_MEMORY = 4.0
 """Memory in which a range of documents is tokenized, by its text."""
-SHARD_MEMORY = 5.0
-"""Memory in which a shard is written, by its text."""
+SHARD_MEMORY = 2.0
+"""Memory in which a shard is written, by its text.
+
+Builds of 135 MB of text with shards of 17, 67 and 135 MB had workers of 456, 472 and 592 MB, and one of a dump with 34
+MB of text 469 MB.
+"""
 WORD_BYTES = 650
 """Memory of the training of a vocabulary for each distinct word."""
 DOCUMENT_BYTES = 170
 """Memory of the process that was started for each document: its share of the records that are read."""
-REFERENCE_BYTES = 1000
-"""Memory of the process that was started for each reference into a token file, where a cluster groups them."""
-SHUFFLED_BYTES = 1700
-"""What Beam's local runner takes for each beside that."""
+REFERENCE_BYTES = 2700
+"""Memory of that process for each reference from a shard to a token file, 1,700 of it for grouping them here."""
 DRIVER_SECONDS_PER_PART = 0.004
 """Processor seconds of the process that was started for planning a part and reading its record."""
 

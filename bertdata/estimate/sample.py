@@ -22,7 +22,10 @@ from bertdata.sources.inputs import input_of
 
 SAMPLES = 8
 SAMPLE_BYTES = 256 << 10
-"""Stored bytes of one sample; a kind of source with fewer than all samples together is read whole."""
+"""Stored bytes of one sample, more where there are fewer samples.
+
+A kind of source that has less than all of them together is read whole.
+"""
 FINISHED = "finished"
 """The kind of the documents that an earlier run of bertdata wrote."""
 
@@ -42,13 +45,15 @@ def choose(weights: Sequence[int], number: int) -> list[int]:
 class Group:
     """The tasks of one kind of source, those of them that were sampled, and the beginnings that stand for these.
 
-    `format` is that of most bytes; `unread` counts samples that could not be taken.
+    `format` is that of most of them; `unread` counts samples that could not be taken; `documents` is their number where
+    it is known.
     """
 
     tasks: Sequence[Task]
     taken: list[Task]
     format: str
     unread: int = 0
+    documents: int | None = None
 
     @property
     def weight(self) -> int:
@@ -82,7 +87,7 @@ class BeginningsOf:
         weights = [task.weight for task in tasks]
         whole = sum(weights) <= self.samples * self.sample_bytes
         chosen = [tasks[place] for place in (range(len(tasks)) if whole else choose(weights, self.samples))]
-        size = sum(weights) if whole else self.sample_bytes
+        size = sum(weights) if whole else self.samples * self.sample_bytes // len(chosen)
         found = [SOURCE_FORMATS[task.payload.format].beginning(task, size, self.folder) for task in chosen]
         taken = [task for task in found if task is not None]
         names = [task.payload.format for task in tasks]
@@ -94,7 +99,7 @@ class BeginningsOf:
         """Return some parts, of each its first row group alone."""
         weighed = [replace(task, weight=_text_bytes(record)) for task, record in parts]
         taken = []
-        for place in choose([task.weight for task in weighed], 2):
+        for place in choose([task.weight for task in weighed], self.samples // 2):
             task, record = parts[place]
             groups = record.details["row_groups"][:1]
             [documents, text] = groups[0] if groups else (0, 0)
@@ -103,7 +108,8 @@ class BeginningsOf:
             taken.append((task, replace(record, counts=counts, details=details)))
         if parts:
             sampled = [replace(task, weight=_text_bytes(record)) for task, record in taken]
-            self.groups[FINISHED] = Group(weighed, sampled, FINISHED)
+            documents = sum(record.counts.get(DocumentCount.DOCUMENTS, 0) for _, record in parts)
+            self.groups[FINISHED] = Group(weighed, sampled, FINISHED, documents=documents)
         return taken
 
 

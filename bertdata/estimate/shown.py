@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bertdata.estimate.estimate import Estimate
+from bertdata.estimate.rates import KERNELS_SECONDS, START_SECONDS
 from bertdata.io import files
 from bertdata.io.console import Row, byte_size, counted
 
@@ -68,7 +69,8 @@ def estimate_rows(found: Estimate, room: Room, workers: Sequence[int] = WORKERS)
     for work in found.stages:
         made = f"{counted(work.parts, 'part')}, {byte_size(work.stored)} on disk, {duration(work.seconds)} of CPU"
         yield f"  {work.title}", made
-    yield "  disk, CPU", f"{byte_size(found.stored)}, {duration(found.seconds)}"
+    starts = duration(KERNELS_SECONDS + START_SECONDS)
+    yield "  disk, CPU", f"{byte_size(found.stored)}, {duration(found.seconds)}, and {starts} for a worker to start"
     yield (
         "  memory",
         f"up to {byte_size(found.worker_memory)} a worker, {byte_size(found.driver_memory)} the process that plans",
