@@ -131,13 +131,13 @@ def syllables(number: int) -> bytes:
     """Return the ending of the new words of one copy: nothing for the first.
 
     >>> syllables(0), syllables(1), syllables(65 * 3)
-    (b'', b'be', b'daba')
+    (b'', b'be', b'babo')
     """
     ending = ""
     while number:
         number, rest = divmod(number, len(_SYLLABLES))
         ending += _SYLLABLES[rest]
-    return ending.encode() if ending != "ba" else b""
+    return ending.encode()
 
 
 class Place:

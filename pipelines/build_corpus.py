@@ -28,7 +28,6 @@ from bertdata.engine.stages import Stage
 from bertdata.errors import BertDataError
 from bertdata.estimate.shown import WORKERS, Room
 from bertdata.io import files
-from bertdata.io.console import table
 from bertdata.io.digests import cores
 from bertdata.io.listed import kept_listings
 from bertdata.masking import MASK_UNITS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import importlib
 import json
 import platform
@@ -10,6 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from bertdata.sample import SAMPLE_DUMP
+from bertdata.sources.wikipedia.dump.ranges import plan_ranges
+from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -102,3 +107,24 @@ def test_each_figure_is_in_a_table_of_the_page_as_it_is_printed(monkeypatch: pyt
     assert found == {figure.name for figure in pages.FIGURES}
     assert {name for line in pages.history() for name in line} <= found | {"date", "revision", "machine"}
     assert places["figures"].strip() == pages.figures_table(pages.history())
+
+
+def test_a_larger_dump_has_pages_of_other_ids_and_more_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    build = importlib.import_module("build")
+    pages = bz2.decompress(Path(SAMPLE_DUMP).read_bytes())
+    for size in (2 * len(pages), 4 * len(pages)):
+        written = build.write_xml(Path(SAMPLE_DUMP), tmp_path / "wiki.xml", size, compress=False)
+        assert written == (tmp_path / "wiki.xml").stat().st_size == pytest.approx(size, rel=0.05)
+    site = read_siteinfo(str(tmp_path / "wiki.xml"))
+    spans = plan_ranges(str(tmp_path / "wiki.xml"), 100_000).ranges
+    read = [page for span in spans for page in read_pages(span, site)]
+    found = [page for page in read if isinstance(page, Page)]
+    assert len(found) == len(read)
+    assert len({page.id for page in found}) == len(found) > 3 * 81
+    assert {page.model for page in found} <= {"", "wikitext"}
+    copies = [{word for page in found if page.id // 10**9 == n for word in page.wikitext.split()} for n in range(3)]
+    assert len(copies[1] - copies[0]) > 20
+    assert len(copies[2] - copies[1] - copies[0]) > 20
+    build.write_xml(Path(SAMPLE_DUMP), tmp_path / "wiki.xml.bz2", size, compress=True)
+    assert bz2.decompress((tmp_path / "wiki.xml.bz2").read_bytes()) == (tmp_path / "wiki.xml").read_bytes()
