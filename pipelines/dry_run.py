@@ -12,7 +12,7 @@ from bertdata.beam.runner import Runner
 from bertdata.engine.origin import Origin, changes, refusal
 from bertdata.engine.run_stages import stage_states
 from bertdata.engine.stages import Stage
-from bertdata.estimate.estimate import Estimate
+from bertdata.estimate.figures import Estimate
 from bertdata.estimate.shown import WORKERS, Room, estimate_rows, estimate_values
 from bertdata.io import files
 from bertdata.io.console import Row, counted, largest, table

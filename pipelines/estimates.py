@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from bertdata.engine.run_stages import job_titles, plan_first
 from bertdata.engine.stages import Stage
-from bertdata.estimate.estimate import Asked, Estimate, estimate
+from bertdata.estimate.estimate import estimate
+from bertdata.estimate.figures import Asked, Estimate
 from bertdata.estimate.sample import BeginningsOf, Sample, run_sample
 from bertdata.objectives.settings import MixingConfig
 from bertdata.shards.write_shards import CheckDocuments

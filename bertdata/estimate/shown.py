@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bertdata.estimate.estimate import Estimate
+from bertdata.estimate.figures import Estimate
 from bertdata.estimate.rates import KERNELS_SECONDS, START_SECONDS
 from bertdata.io import files
 from bertdata.io.console import Row, byte_size, counted

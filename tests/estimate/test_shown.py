@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bertdata.estimate.estimate import Estimate, Work
+from bertdata.estimate.figures import Estimate, Work
 from bertdata.estimate.rates import KERNELS_SECONDS, START_SECONDS
 from bertdata.estimate.shown import MOST_REFERENCES, Room, estimate_rows, estimate_values, limits
 

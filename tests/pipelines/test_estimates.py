@@ -17,7 +17,7 @@ from bertdata.beam.runner import Runner
 from bertdata.curation.settings import DedupConfig
 from bertdata.engine.stages import Standing
 from bertdata.errors import ConfigError
-from bertdata.estimate.estimate import Estimate
+from bertdata.estimate.figures import Estimate
 from bertdata.estimate.sample import FINISHED, BeginningsOf
 from bertdata.objectives.settings import ExamplesConfig, MixingConfig
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
