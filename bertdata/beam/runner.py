@@ -84,8 +84,9 @@ class Runner:
         parsed = internals.parse_flags(self.flags)
         if parsed.runner and runner_flags.runner_name(parsed) not in runner_flags.LOCAL:
             self.say(
-                f"{counted(len(jobs), 'job')} on {parsed.runner}, one after another: {'; '.join(jobs)}. This process plans each "
-                "from what is there by then, so keep it alive until the end (what is done already needs no job)"
+                f"{counted(len(jobs), 'job')} on {parsed.runner}, one after another: {'; '.join(jobs)}. This process "
+                "plans each from what is there by then, so keep it alive until the end (what is done already needs no "
+                "job)"
             )
 
     @contextlib.contextmanager
