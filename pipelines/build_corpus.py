@@ -25,14 +25,13 @@ from bertdata.engine.output_lock import locked, made_from, refuse_own
 from bertdata.engine.parts import fingerprint
 from bertdata.engine.run_stages import plan_first, run_stages
 from bertdata.engine.stages import Stage
-from bertdata.errors import BertDataError
+from bertdata.errors import BertDataError, ConfigError
 from bertdata.estimate.shown import WORKERS, Room
 from bertdata.io import files
 from bertdata.io.digests import cores
 from bertdata.io.listed import kept_listings
 from bertdata.masking import MASK_UNITS
 from bertdata.objectives import OBJECTIVES
-from bertdata.options.option import require
 from bertdata.registry import Registry
 from bertdata.shards.contents import finished_manifest, mark_finished
 from bertdata.shards.count_tokens import write_stages
@@ -49,6 +48,10 @@ from .build_shards import load_segmenter, load_tokenizer_for, print_build
 from .dry_run import Planned, end_rows, language_rows, setting_rows, source_rows, stage_rows
 from .estimates import estimate_build
 from .phases import columns_of, require_columns
+
+command_parser = make_parser
+BETWEEN_STEPS = "start and checks"
+_LONGEST = 3
 
 
 class Build:
@@ -208,12 +211,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; with no sources, build the sample corpus."""
     began = time.monotonic()
     flags = command_line.parse(make_parser(), arguments)
+    if flags.json and flags.save_recipe:
+        raise ConfigError("--json is for the result of a build, or of --dry-run; leave out --save-recipe, or --json")
     sources, settings = settings_of_flags(flags)
     runner = command_line.runner(flags)
     if flags.save_recipe:
         save_settings(flags.save_recipe, settings, flags.model_max_length)
         return 0
-    require(flags.dry_run or not flags.json, "--json is for --dry-run; add it, or leave --json out")
     if flags.dry_run:
         planned = dry_run(sources, flags.output, settings, runner, force=flags.force, named=Named.by(flags))
         print(json.dumps(planned.values(), indent=1) if flags.json else planned.text())
@@ -221,13 +225,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
     named = Named.by(flags)
     manifest, worked = build_corpus(sources, flags.output, settings, runner, force=flags.force, named=named)
     seconds = time.monotonic() - began
-    if not worked:
-        print(f"nothing to do: {flags.output} is finished, from these sources and settings ({seconds:.1f} s)")
+    if flags.json:
+        print(json.dumps(_result(flags.output, manifest, runner.seconds, seconds, worked=worked), indent=1))
         return 0
-    print_build(manifest, [("seconds", f"{seconds:.1f}"), *runner.timings()])
-    first = plan_phases(flags.output, settings.phases)[0].output
-    print(f"\nLook at it: bertdata show {first}")
+    if not worked:
+        if not flags.quiet:
+            print(f"nothing to do: {flags.output} is finished, from these sources and settings ({seconds:.1f} s)")
+        return 0
+    print_build(manifest, [("seconds", f"{seconds:.1f}"), *runner.timings()], quiet=flags.quiet)
+    if not flags.quiet:
+        first = plan_phases(flags.output, settings.phases)[0].output
+        print(f"\n{time_text(runner.seconds, seconds)}\nLook at it: bertdata show {first}")
     return 0
+
+
+def _result(
+    output: str, manifest: dict[str, Any], steps: Sequence[tuple[str, float]], seconds: float, *, worked: bool
+) -> dict[str, Any]:
+    """Return what --json prints: where the build is, whether there was anything to do, the seconds, the manifest."""
+    took = {"seconds": round(seconds, 3), "steps": [{"title": name, "seconds": round(one, 3)} for name, one in steps]}
+    return {"output": output, "worked": worked, **took, "manifest": manifest}
+
+
+def time_text(steps: Sequence[tuple[str, float]], seconds: float) -> str:
+    """Return a line that says what took the time of a build: the longest steps, and what was between the steps.
+
+    >>> time_text([("clean wikipedia", 6.0), ("train vocabulary", 3.0)], 10.0)
+    'Took 10.0 s: clean wikipedia 60%, train vocabulary 30%, start and checks 10%'
+    """
+    together: dict[str, float] = {}
+    for name, one in [*steps, (BETWEEN_STEPS, max(0.0, seconds - sum(one for _, one in steps)))]:
+        together[name] = together.get(name, 0.0) + one
+    longest = sorted(together, key=lambda name: -together[name])[:_LONGEST]
+    shares = [f"{name} {together[name] / max(seconds, 1e-9):.0%}" for name in longest]
+    return f"Took {seconds:.1f} s: {', '.join(shares)}"
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from bertdata.engine.output_lock import MARKER
 from bertdata.engine.remote_lock import LOCK
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
-from bertdata.options.flags import add_flags, from_flags
+from bertdata.options.flags import add_flags, add_json, from_flags
 from bertdata.options.option import stored_values
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences.settings import SentencesConfig
@@ -142,7 +142,7 @@ def make_parser() -> command_line.Parser:
     parser.add_argument(
         "--dry-run", action="store_true", help="say what would be done, and about what it would take, and stop"
     )
-    parser.add_argument("--json", action="store_true", help="with --dry-run, print JSON instead of a table")
+    add_json(parser, "the manifest, the seconds and what took them; with --dry-run, what would be done")
     for kind in GROUPS.values():
         add_flags(parser, kind)
     add_recipe(parser)
@@ -178,7 +178,7 @@ def settings_of_flags(flags: argparse.Namespace) -> tuple[Sources, Settings]:
             sources = replace(sources, text_column=flags.text_column)
         if flags.source_format and sources.documents:
             sources = replace(sources, formats=tuple(flags.source_format))
-        if sources != SAMPLE:
+        if sources != SAMPLE and not flags.quiet:
             shown = ", ".join(path for kind in KINDS for path in getattr(sources, kind))
             print(f"sources: those of {flags.output}, {shown}", file=sys.stderr)
     if not flags.output and not flags.save_recipe:

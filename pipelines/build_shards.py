@@ -60,21 +60,31 @@ def load_tokenizer_for(vocab: str, phases: Sequence[PhaseConfig]) -> Tokenizer:
     return tokenizer
 
 
-def print_build(manifest: Mapping[str, Any], timings: Sequence[Row] = ()) -> None:
-    """Print a summary of a build, and the warnings of its manifest."""
+def print_build(manifest: Mapping[str, Any], timings: Sequence[Row] = (), *, quiet: bool = False) -> None:
+    """Print a summary of a build, and the warnings of its manifest; only these, to stderr, where it is to be quiet."""
+    lines = warning_lines(manifest)
+    if quiet:
+        for line in lines:
+            print(line, file=sys.stderr)
+        return
     print(table([*summary.build_rows(manifest), *timings]))
-    if lines := warning_lines(manifest):
+    if lines:
         print("\n" + "\n".join(lines))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+def command_parser() -> command_line.Parser:
+    """Return the parser of the command."""
     settings = (SentencesConfig, ShardsConfig, *OF_A_PHASE.values(), DedupConfig)
     parser = make_parser(COMMAND, "Documents and a vocabulary to shards.", *settings)
     parser.add_argument("--vocab", required=True, metavar="PATH", help=command_line.VOCABULARY)
     add_model_length(parser)
     add_flags(parser, CleaningConfig, without={*vars(CleaningConfig())} - {"filter", "clean"})
-    flags = command_line.parse(parser, arguments)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    flags = command_line.parse(command_parser(), arguments)
     phases, sharding = phases_of(flags), from_flags(flags, ShardsConfig)
     require_model_length(flags, phases)
     documents, columns = find_documents(flags.documents), columns_of(phases)
@@ -94,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     decisive = (sharding, *(getattr(phases[0], group) for group in OF_A_PHASE))
     with finished(flags, COMMAND, "build", documents, stages, *decisive, cleaning=cleaning, columns=columns) as done:
         manifest = done.account
-    print_build(manifest)
+    print_build(manifest, quiet=flags.quiet)
     return 0
 
 

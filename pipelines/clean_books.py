@@ -11,12 +11,17 @@ from collections.abc import Sequence
 
 from bertdata.cli import command_line
 
-from .clean_wikipedia import clean
+from .clean_wikipedia import clean, parser_of
+
+
+def command_parser() -> command_line.Parser:
+    """Return the parser of the command."""
+    return parser_of("books", "BOOK", "Books to documents.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    return clean("books", "BOOK", "Books to documents.", arguments)
+    return clean("books", command_parser(), arguments)
 
 
 if __name__ == "__main__":

@@ -23,29 +23,39 @@ from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
 
 
-def clean(kind: str, metavar: str, description: str, arguments: Sequence[str] | None) -> int:
-    """Clean the files of one kind into --output, and print what became of them."""
-    command = f"clean-{kind}"
-    parser = command_line.Parser(prog=f"bertdata {command}", description=description)
+def parser_of(kind: str, metavar: str, description: str) -> command_line.Parser:
+    """Return the parser of the command that cleans files of a kind."""
+    parser = command_line.Parser(prog=f"bertdata clean-{kind}", description=description)
     parser.add_argument("paths", nargs="+", metavar=metavar, help=f"{described(kind)}; a folder or a glob")
     command_line.add_output(parser)
     add_flags(
         parser, CleaningConfig, without={name for other in KINDS for name in settings_of(other)} - {*settings_of(kind)}
     )
-    flags = command_line.parse(parser, arguments)
+    return parser
+
+
+def clean(kind: str, parser: command_line.Parser, arguments: Sequence[str] | None) -> int:
+    """Clean the files of one kind into --output, and print what became of them."""
+    command, flags = f"clean-{kind}", command_line.parse(parser, arguments)
     config, paths = from_flags(flags, CleaningConfig), find_kind(kind, flags.paths)
     stage = ReadSource(kind, dict.fromkeys(paths, kind), flags.output, config)
     clear = partial(delete_orphans, flags.output, ())
     with command_line.stages_run(flags, "documents", command, paths, [stage], config, clear=clear) as standing:
         documents = standing.documents
     require_documents(documents)
-    print(table(summary.source_rows({kind: source_entry([], [record for _, record in documents])})))
+    if not flags.quiet:
+        print(table(summary.source_rows({kind: source_entry([], [record for _, record in documents])})))
     return 0
+
+
+def command_parser() -> command_line.Parser:
+    """Return the parser of the command."""
+    return parser_of("wikipedia", "DUMP", "Wikipedia dumps to documents.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
-    return clean("wikipedia", "DUMP", "Wikipedia dumps to documents.", arguments)
+    return clean("wikipedia", command_parser(), arguments)
 
 
 if __name__ == "__main__":

@@ -33,11 +33,11 @@ def build(
 
     settings: the flags of the command, with underscores: `wikipedia`, `books` and `documents` (a path or a list of
     them, or a mapping from names of sources), `vocab`, `recipe` (a name or a file), `mix` (a mapping from source to
-    weight), `workers`, `force`, and all settings such as `objective`, `max_seq_length` and `mask_unit`. `documents`
-    also takes rows, `clean`, `filter`, `source_format`, `objective` and `mask_unit` objects, the first three functions
-    too (docs/python.md). runner_flags: those after `--` on the command line. Without sources it builds those of the
-    output, or the sample corpus. Progress is shown by tqdm.auto, on standard error. Raises ConfigError for a setting
-    that does not exist, does not fit or has no effect, and as the command fails.
+    weight), `workers`, `force`, `quiet`, and all settings such as `objective`, `max_seq_length` and `mask_unit`.
+    `documents` also takes rows, `clean`, `filter`, `source_format`, `objective` and `mask_unit` objects, the first
+    three functions too (docs/python.md). runner_flags: those after `--` on the command line. Without sources it builds
+    those of the output, or the sample corpus. Progress is shown by tqdm.auto, on standard error. Raises ConfigError for
+    a setting that does not exist, does not fit or has no effect, and as the command fails.
 
         corpus = build("corpus", documents="texts/*.jsonl", objective="sop", max_seq_length=128, workers=4)
         corpus.train[0]["input_ids"], corpus["splits"]["train"]["counts"]["examples"]

@@ -38,17 +38,23 @@ def read_abbreviations(path: str | None) -> frozenset[str]:
     return frozenset(word.lower().removesuffix(".") for line in lines if (word := line.strip()))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
+def command_parser() -> command_line.Parser:
+    """Return the parser of the command."""
     parser = make_parser(COMMAND, "Documents to Punkt sentence parameters.")
     parser.add_argument("--abbreviations", metavar="FILE", help="abbreviations known from the start, one a line")
     add_flags(parser, PunktSettings, without=["abbreviations"])
-    flags = command_line.parse(parser, arguments)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    flags = command_line.parse(command_parser(), arguments)
     flags.abbreviations = read_abbreviations(flags.abbreviations)
     stages = [TrainParameters(flags.output, from_flags(flags, PunktSettings))]
     with finished(flags, COMMAND, "sentence parameters", find_documents(flags.documents), stages) as done:
         counts = done.account["counts"]
-    print(table([(name.replace("_", " "), f"{counts[name]:,}") for name in _SHOWN]))
+    if not flags.quiet:
+        print(table([(name.replace("_", " "), f"{counts[name]:,}") for name in _SHOWN]))
     return 0
 
 

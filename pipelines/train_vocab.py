@@ -28,12 +28,16 @@ from .from_documents import finished, make_parser, stages_folder
 COMMAND = "train-vocab"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run from the command line."""
-    parser = make_parser(
+def command_parser() -> command_line.Parser:
+    """Return the parser of the command."""
+    return make_parser(
         COMMAND, "Documents to a vocabulary of WordPiece, BPE or Unigram.", VocabularyConfig, DedupConfig
     )
-    flags = command_line.parse(parser, arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run from the command line."""
+    flags = command_line.parse(command_parser(), arguments)
     config, dedup = from_flags(flags, VocabularyConfig), from_flags(flags, DedupConfig)
     folder = stages_folder(flags)
     documents = find_documents(flags.documents)
@@ -46,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         task, record = done.vocabulary
         replace_saved(trained_tokenizer(task, config), flags.output)
     words = f"{record.counts['words']:,} ({record.counts['distinct_words']:,} distinct)"
-    print(table([("words", words), ("vocabulary", summary.vocabulary_text(account_of(record, config)))]))
+    if not flags.quiet:
+        print(table([("words", words), ("vocabulary", summary.vocabulary_text(account_of(record, config)))]))
     return 0
 
 

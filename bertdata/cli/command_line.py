@@ -23,6 +23,7 @@ from bertdata.errors import (
     printable,
 )
 from bertdata.io.os_errors import limit_of
+from bertdata.options.flags import add_quiet
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -47,11 +48,32 @@ class HelpFormatter(argparse.HelpFormatter):
         return textwrap.indent("\n".join(self._split_lines(text, width - len(indent))), indent)
 
 
+class _Help(argparse.Action):
+    """Prints the help of one screen, or with --help-all that of all flags, and ends the process."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **options: Any) -> None:
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, **options)
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        """Print the help."""
+        del namespace, values
+        from bertdata.cli.verb_help import short_help
+
+        text = parser.format_help() if option == "--help-all" else short_help(parser, parser.prog.partition(" ")[2])
+        print(text, end="")
+        parser.exit(0)
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser that takes no abbreviations, and reports a wrong call in one line."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{"allow_abbrev": False, "formatter_class": HelpFormatter, **options})
+        given = {"allow_abbrev": False, "formatter_class": HelpFormatter, "add_help": False, **options}
+        super().__init__(**given)
+        self.add_argument("-h", "--help", action=_Help, help="show the common flags and examples, and exit")
+        self.add_argument("--help-all", action=_Help, help="show all flags, and exit")
 
     def error(self, message: str) -> NoReturn:
         """End the process with code 2."""
@@ -77,6 +99,7 @@ def add_output(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         metavar="N",
         help="worker processes on this machine (default: 0, one for each core; little work is done without)",
     )
+    add_quiet(parser)
 
 
 def add_new_output(
@@ -126,7 +149,7 @@ def flags_of(parser: argparse.ArgumentParser, settings: Mapping[str, Any]) -> ar
     flags = parser.parse_args([])
     for name, value in settings.items():
         action = next((action for action in parser._actions if action.dest == name and action.option_strings), None)
-        if action is None or name == "help":
+        if action is None or name in ("help", "help_all"):
             raise ConfigError(f"there is no setting {name!r}{did_you_mean(name, vars(flags))}")
         setattr(flags, name, flag_value(action, value))
     flags.runner_flags, flags.named = (), {name: name for name in settings}
@@ -182,7 +205,7 @@ def stages_run(
         held.enter_context(lock.locked(flags.output, kind))
         plans = plan_first(stages)
         for message in held.enter_context(lock.made_from(flags.output, origin, force=flags.force)):
-            print(message, file=sys.stderr)
+            chosen.say(message)
         if flags.force:
             clear()
         yield run_stages(stages, chosen, plans)
@@ -192,7 +215,7 @@ def runner(flags: argparse.Namespace) -> Runner:
     """Return the runner that --workers and the runner flags ask for."""
     from bertdata.beam.runner import Runner
 
-    return Runner(flags.workers, flags.runner_flags)
+    return Runner(flags.workers, flags.runner_flags, quiet=flags.quiet)
 
 
 def run(main: Callable[[], int]) -> int:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from bertdata.options.flags import add_flags, each_from_flags
+from bertdata.options.flags import add_flags, add_quiet, each_from_flags
 from bertdata.options.option import require
 
 
@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="runs with N seeds, --seed and those after it: scores with their mean and spread, and the best model",
     )
+    add_quiet(parser)
     add_flags(parser, FinetuneSettings)
 
 
@@ -43,10 +44,12 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         require(len(seeds) == 1, f"--seed {' '.join(map(str, seeds))} names the seeds; leave out --seeds")
         seeds = list(range(seeds[0], seeds[0] + arguments.seeds))
     if len(seeds) == 1:
-        with shown() as report:
+        with nullcontext() if arguments.quiet else shown() as report:
             return finetune(arguments.task, arguments.model, arguments.output, each[0], report=report)
 
-    def reporting(seed: int) -> AbstractContextManager[Callable[[LogRecord], None]]:
+    def reporting(seed: int) -> AbstractContextManager[Callable[[LogRecord], None] | None]:
+        if arguments.quiet:
+            return nullcontext()
         print(f"seed {seed}", file=sys.stderr, flush=True)
         return shown()
 

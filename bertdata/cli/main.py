@@ -33,12 +33,15 @@ COMMANDS = {
     "show": Command("print examples of a build as text, their masks marked", "bertdata.inspect.show"),
     "stats": Command("figures of a build, or of a vocabulary on text files", "bertdata.cli.stats"),
     "report": Command("one HTML page on a build: what came in, what was dropped, examples", "bertdata.inspect.report"),
+    "diff": Command("how two builds differ, and why", "bertdata.inspect.diff"),
     "verify": Command("recount everything and compare with the manifest", "bertdata.shards.verify.build"),
     "export": Command("shards to Parquet, JSON lines, TFRecord and other formats", "bertdata.cli.export"),
     "import": Command("TFRecords of Google's BERT or HDF5 files of NVIDIA's to shards", "bertdata.cli.import_"),
     "tokenize": Command("print the tokens or ids of lines of text", "bertdata.cli.tokenize"),
+    "clean": Command("print the prose of wikitext or of a book", "bertdata.cli.clean"),
     "download": Command("get a Wikipedia dump or Project Gutenberg books", "bertdata.sources.download"),
     "bench": Command("measure how fast the loader reads a user's own shards", "bertdata.loader.bench"),
+    "completion": Command("completion of this command by the shell, bash or zsh", "bertdata.cli.completion"),
     "compile": Command("compile the kernels beforehand, as for the image of a container", "bertdata.cli.compile"),
     "pretrain": Command("pretrain an encoder from shards: BERT, ALBERT, ELECTRA, ModernBERT", "bertdata.cli.pretrain"),
     "encode-task": Command(
@@ -78,9 +81,11 @@ def dispatch(arguments: Sequence[str]) -> int:
     if name.startswith("-"):
         parser.parse_args(arguments[:1])
         parser.error(f"the flag {name} is before the command; write it after the command")
-    if name not in COMMANDS:
+    if name not in (*COMMANDS, "help"):
         near = did_you_mean(name.replace("_", "-").lower(), COMMANDS, 0.5)
         parser.error(f"there is no command {name!r}{near}; bertdata --help lists all")
+    if name == "help":
+        return _explain(parser, arguments[1:])
     code = _run(name, COMMANDS[name], list(arguments[1:]))
     sys.stdout.flush()
     return code
@@ -89,18 +94,43 @@ def dispatch(arguments: Sequence[str]) -> int:
 def _commands_text() -> str:
     width = max(map(len, COMMANDS))
     lines = [f"  {name:<{width}}  {command.help}" for name, command in COMMANDS.items()]
-    return "\n".join(["commands:", *lines, "", "bertdata COMMAND --help explains one."])
+    return "\n".join(["commands:", *lines, "", "bertdata help COMMAND explains one."])
+
+
+def _explain(parser: argparse.ArgumentParser, names: Sequence[str]) -> int:
+    """Print the help of a command as `bertdata COMMAND --help` does, or that of all."""
+    if not names:
+        parser.print_help()
+        return 0
+    return dispatch([names[0], *(names[1:] or ["--help"])])
+
+
+def parser_of(name: str) -> command_line.Parser:
+    """Return the parser of a command; raises MissingExtraError where it needs a package that is not there."""
+    command = COMMANDS[name]
+    if command.pipeline:
+        pipeline = importlib.import_module(f"bertdata.pipelines.{command.module}")
+        parser: command_line.Parser = pipeline.command_parser()
+        return parser
+    parser = command_line.Parser(prog=f"bertdata {name}", description=f"{command.help[0].upper()}{command.help[1:]}.")
+    importlib.import_module(command.module).add_arguments(parser)
+    return parser
 
 
 def _run(name: str, command: Command, arguments: list[str]) -> int:
     if command.pipeline:
         return int(importlib.import_module(f"bertdata.pipelines.{command.module}").main(arguments))
-    module = importlib.import_module(command.module)
-    parser = command_line.Parser(prog=f"bertdata {name}", description=f"{command.help[0].upper()}{command.help[1:]}.")
-    module.add_arguments(parser)
-    result = module.run(parser.parse_args(arguments))
+    flags = parser_of(name).parse_args(arguments)
+    result = importlib.import_module(command.module).run(flags)
     if not isinstance(result, dict):
         return int(result)
+    if getattr(flags, "quiet", False):
+        return 0
+    if getattr(flags, "json", False):
+        import json
+
+        print(json.dumps(result, indent=1))
+        return 0
     from bertdata.io.console import table
 
     print(table([(name.replace("_", " "), _text(value)) for name, value in result.items()]))

@@ -7,7 +7,7 @@ import os
 from contextlib import nullcontext
 from typing import Any
 
-from bertdata.options.flags import add_flags, from_flags
+from bertdata.options.flags import add_flags, add_quiet, from_flags
 from bertdata.options.option import require
 
 
@@ -53,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         help="the directory of a trained model that the model learns from as well (distillation)",
     )
+    add_quiet(parser)
     add_flags(parser, PretrainSettings)
     add_flags(parser, DistillationSettings)
 
@@ -77,7 +78,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
         "--config has no effect beside --branch, whose checkpoint has the model; leave one of them out",
     )
     overrides = dict(given.split("=", 1) for given in arguments.config_overrides)
-    with shown(settings.max_steps) if first else nullcontext() as report:
+    with shown(settings.max_steps) if first and not arguments.quiet else nullcontext() as report:
         summary = pretrain(
             arguments.shards,
             arguments.config or "base",

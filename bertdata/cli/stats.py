@@ -11,6 +11,7 @@ from bertdata.errors import ConfigError
 from bertdata.inspect import summary
 from bertdata.inspect.stats import figure_rows, measure, measure_vocabulary, vocabulary_rows
 from bertdata.io.console import Row, table
+from bertdata.options.flags import add_json
 from bertdata.shards.contents import reading_values
 from bertdata.shards.reader import open_splits
 from bertdata.tokenizers.loading import load_tokenizer
@@ -22,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "paths", nargs="+", metavar="PATH", help="a finished build or one of its splits; with --vocab, text files"
     )
     parser.add_argument("--vocab", metavar="PATH", help=f"measure this vocabulary: {VOCABULARY}")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shutil
+import sys
+import textwrap
+from collections.abc import Mapping, Sequence
 
 from bertdata.errors import printable
 
 Row = tuple[str, str]
 """A name and its value."""
+_LEAST_ROOM = 18
 MOST_SHOWN = 30
 """The sources that are shown one by one; the others are shown as one, and manifests have them all."""
 
@@ -44,13 +48,32 @@ def byte_size(number: float) -> str:
     return f"{number:.1f} TB"
 
 
-def table(rows: list[Row]) -> str:
+def table(rows: Sequence[Row], columns: int | None = None) -> str:
     """Return rows as two aligned columns, control characters in them as escapes.
+
+    Values are wrapped at words where they pass `columns`: those of the terminal, 80 where it does not say, unless
+    standard output is none, so that a pipe gets each row in a line (`columns` 0).
 
     >>> print(table([("pages", "12"), ("documents", "9")]))
     pages      12
     documents  9
+    >>> print(table([("labels", "one two three four five six")], 26))
+    labels  one two three four
+            five six
     """
     shown = [(printable(left), printable(right)) for left, right in rows]
     width = max((len(left) for left, _ in shown), default=0)
-    return "\n".join(f"{left:<{width}}  {right}" for left, right in shown)
+    columns = terminal_columns() if columns is None else columns
+    room = max(columns - width - 2, _LEAST_ROOM)
+    lines = []
+    for left, right in shown:
+        fits = not columns or len(right) <= room
+        parts = [right] if fits else textwrap.wrap(right, room, break_long_words=False, break_on_hyphens=False)
+        names = [left, *[""] * len(parts)]
+        lines += [f"{name:<{width}}  {part}" for name, part in zip(names, parts, strict=False)]
+    return "\n".join(lines)
+
+
+def terminal_columns() -> int:
+    """Return the columns of standard output, 80 where a terminal does not say, 0 where it is none."""
+    return shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 0

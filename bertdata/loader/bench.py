@@ -11,6 +11,7 @@ from typing import Any, Unpack
 
 from bertdata.errors import ConfigError
 from bertdata.loader.sampler import Sampling
+from bertdata.options.flags import add_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=False,
         help="one row of examples instead of padding (default: no)",
     )
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -37,6 +37,18 @@ def add_flags(parser: argparse.ArgumentParser, config: type[Any], *, without: Co
         group.add_argument(flag_of(setting.name), help=help_text(setting), **arguments)
 
 
+def add_quiet(parser: argparse.ArgumentParser) -> None:
+    """Add --quiet."""
+    text = "show no progress and no summary: only warnings and errors"
+    parser.add_argument("--quiet", action="store_true", help=text)
+
+
+def add_json(parser: argparse.ArgumentParser, what: str = "the result") -> None:
+    """Add --json."""
+    text = f"print {what} as JSON to standard output, and nothing else there"
+    parser.add_argument("--json", action="store_true", help=text)
+
+
 def from_flags(arguments: argparse.Namespace, config: type[Config]) -> Config:
     """Make a settings object from parsed flags; raises ConfigError, also for several values (see `each_from_flags`)."""
     [settings] = each_from_flags(arguments, config, most=1)

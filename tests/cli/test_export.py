@@ -47,7 +47,7 @@ def test_the_command_says_what_it_wrote(build: Path, tmp_path: Path, capsys: pyt
 def test_help_describes_every_format(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "10000")
     with pytest.raises(SystemExit):
-        dispatch(["export", "--help"])
+        dispatch(["export", "--help-all"])
     shown = capsys.readouterr().out
     for name in EXPORT_FORMATS:
         assert f"{name}: {EXPORT_FORMATS[name].help.replace('`', '')}" in shown

@@ -187,7 +187,7 @@ def test_a_package_outside_adds_a_cleaner_and_builds_with_it(tmp_path: Path) -> 
         assert done.returncode == 0, done.stderr[-3000:]
         return done.stdout
 
-    assert "; no-gold: takes out gold" in bertdata("build", "--help")
+    assert "; no-gold: takes out gold" in bertdata("build", "--help-all")
     build = tmp_path / "build"
     flags = ["--clean", "no-gold", "--vocab", "bertdata-30k-uncased", "--range-bytes", 2000, "--workers", 2]
     shown = " ".join(bertdata("build", "--documents", "x.jsonl", "--output", build, *flags).split())

@@ -215,7 +215,7 @@ def test_a_package_outside_adds_a_filter_and_builds_with_it(tmp_path: Path) -> N
         assert done.returncode == 0, done.stderr[-3000:]
         return done.stdout
 
-    assert "; without: drops documents with a word" in bertdata("build", "--help")
+    assert "; without: drops documents with a word" in bertdata("build", "--help-all")
     build = tmp_path / "build"
     flags = ["--filter", "without=Gold", "--vocab", "bertdata-30k-uncased", "--range-bytes", 2000, "--workers", 2]
     shown = bertdata("build", "--documents", "x.jsonl", "--output", build, *flags)

@@ -79,7 +79,7 @@ def test_a_package_outside_adds_a_task(tmp_path: Path) -> None:
         assert (done.returncode, done.stderr[-3000:]) == (0, "")
         return done.stdout
 
-    assert "count-words: how many words a text has" in python("-m", "bertdata", "encode-task", "--help")
+    assert "count-words: how many words a text has" in python("-m", "bertdata", "encode-task", "--help-all")
     flags = ["--task", "count-words", "--vocab", "bertdata-30k-uncased", "--output", "out"]
     assert "up to 32 tokens" in python("-m", "bertdata", "encode-task", "--train", "x.jsonl", *flags)
     python("-m", "bertdata", "verify", "out")

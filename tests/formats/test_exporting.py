@@ -297,7 +297,7 @@ def test_a_package_outside_adds_formats(build: Path, tmp_path: Path) -> None:
         assert (done.returncode, done.stderr[-2000:]) == (0, "")
         return done.stdout
 
-    assert "lengths: lengths of rows; npz: NumPy" in bertdata("export", "--help")
+    assert "lengths: lengths of rows; npz: NumPy" in bertdata("export", "--help-all")
     bertdata("export", build, "--to", "lengths", "--output", tmp_path / "lengths")
     shards = [open_shards(build, split) for split in ("train", "validation")]
     written = [path.read_text().split() for path in sorted((tmp_path / "lengths" / "train").iterdir())]

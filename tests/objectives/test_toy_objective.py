@@ -20,7 +20,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 def test_it_is_offered_by_the_flag_and_its_help(built: Built) -> None:
-    shown = " ".join(toy.run(built[1], "-m", "bertdata", "build", "--help").split())
+    shown = " ".join(toy.run(built[1], "-m", "bertdata", "build", "--help-all").split())
     assert "toy: the first two sentences of a document" in shown
 
 

@@ -10,6 +10,7 @@ are not checked.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from collections import Counter
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from bertdata.io import files
 from bertdata.io.console import Row, table
 from bertdata.objectives.blocks import BORROWED
 from bertdata.objectives.mixing import number_of_copies
+from bertdata.options.flags import add_json, add_quiet
 from bertdata.shards.contents import changed_files, is_changed, is_of_datasets
 from bertdata.shards.phases import phase_names
 from bertdata.shards.reader import open_shards
@@ -196,14 +198,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=False,
         help="count examples that are the same or nearly, too (default: no)",
     )
+    add_quiet(parser)
+    add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run `bertdata verify`: print what was recounted, or raise VerificationError with every disagreement."""
     from tqdm import tqdm
 
-    with tqdm(unit=" shards", disable=None, leave=False) as bar:
-        rows = verify(arguments.directory, duplicates=arguments.duplicates, report=lambda _: bar.update() and None)
-    print(table(rows))
-    print(f"\nverified: {arguments.directory} holds what its manifest says")
+    silent = arguments.quiet or None
+    result: dict[str, Any] = {"directory": arguments.directory}
+    try:
+        with tqdm(unit=" shards", disable=silent, leave=False) as bar:
+            rows = verify(arguments.directory, duplicates=arguments.duplicates, report=lambda _: bar.update() and None)
+    except VerificationError as error:
+        if arguments.json:
+            print(json.dumps(result | {"verified": False, "problems": str(error).split("\n")}, indent=1))
+        raise
+    if arguments.json:
+        shown = [{"name": name.strip(), "value": value, "inner": name[:1] == " "} for name, value in rows]
+        print(json.dumps(result | {"verified": True, "rows": shown}, indent=1))
+    elif not arguments.quiet:
+        print(table(rows))
+        print(f"\nverified: {arguments.directory} holds what its manifest says")
     return 0

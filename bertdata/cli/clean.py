@@ -1,0 +1,77 @@
+"""`bertdata clean`: the prose of the wikitext of one page, or of the text of one book."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections import Counter
+
+from bertdata.errors import InputError
+from bertdata.io import compression
+
+STDIN = "-"
+KINDS = ("auto", "wikitext", "book")
+_MARKUP = re.compile(r"\[\[|\{\{|'''|^==|</?ref\b|^#redirect\b", re.M | re.I)
+_DUMP = re.compile(r"\A\s*(<\?xml[^>]*>\s*)?<mediawiki\b")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `bertdata clean` to a parser."""
+    text = "a text file, plain, .gz, .bz2 or .zst; - is standard input"
+    parser.add_argument("path", metavar="FILE", help=text)
+    parser.add_argument(
+        "--kind", choices=KINDS, default="auto", help="what it is (default: auto, wikitext where there is markup)"
+    )
+    parser.add_argument("--title", default="", help="the title of the page, for templates that show it")
+    parser.add_argument(
+        "--language", default="", metavar="CODE", help="the language of the wiki, as de, for its templates"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the prose; raises InputError, with the reason, where there is none."""
+    text = read_text(arguments.path)
+    kind = kind_of(text) if arguments.kind == "auto" else arguments.kind
+    drops: Counter[str] = Counter()
+    if kind == "wikitext":
+        from bertdata.sources.wikipedia import clean_wikitext
+
+        context = {"title": arguments.title, "language": arguments.language}
+        prose = clean_wikitext(text, **context, drops=drops, compiled=False)
+    else:
+        from bertdata.sources.books.read import clean_book
+
+        prose = clean_book(text, drops=drops, compiled=False)
+    if prose is None:
+        reason = ", ".join(drops) or "nothing is left"
+        raise InputError(f"has no prose as {kind}: {reason}; --kind says what it is", path=arguments.path)
+    print(prose)
+    return 0
+
+
+def read_text(path: str) -> str:
+    """Return a text; raises InputError where it is not UTF-8, or a whole dump."""
+    if path == STDIN:
+        data = sys.stdin.buffer.read()
+    else:
+        with compression.open_decompressed(path) as stream:
+            data = stream.read()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"is not UTF-8 (byte 0x{data[error.start]:02x}); convert it", path=path, offset=error.start
+        ) from error
+    if _DUMP.match(text):
+        raise InputError("is a dump of many pages, not the text of one; use `bertdata clean-wikipedia`", path=path)
+    return text
+
+
+def kind_of(text: str) -> str:
+    """Return what a text is: wikitext where it has its markup, else book.
+
+    >>> kind_of("'''Rome''' is a [[city]]."), kind_of("CHAPTER I\\n\\nIt was late.")
+    ('wikitext', 'book')
+    """
+    return "wikitext" if _MARKUP.search(text) else "book"
