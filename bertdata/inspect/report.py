@@ -8,27 +8,26 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from bertdata.errors import ConfigError, OutputError
+from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.inspect import show, stats, summary
-from bertdata.inspect.report_style import STYLE
+from bertdata.inspect.folders import describe
+from bertdata.inspect.page import GENERATOR, SERIES, Part, bar, facts, grid, histogram, page
+from bertdata.inspect.report_task import task_report_html
+from bertdata.inspect.report_text import documents_part, rejected_part, source_shares, vocabulary_part
+from bertdata.inspect.text_figures import count_ids, document_files, measure_text, rejected_pages
 from bertdata.io import files
 from bertdata.io.console import counted, largest
-from bertdata.io.markup import element, markup
+from bertdata.io.markup import element
 from bertdata.shards import Shards
 from bertdata.shards.contents import reading_values
 from bertdata.shards.reader import open_splits
+from bertdata.shards.tasks import TaskInfo
 
-_COLORS = 6
-_GENERATOR = "bertdata report"
 _SHOWN_BROKEN = 20
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-"""Nothing may be loaded, even if a text were not escaped."""
-Part = tuple[str, int, str]
-"""A part of a bar: what it is, how many, and the CSS class that colours it."""
 
 
 def report_html(path: str, *, examples: int = 4) -> str:
@@ -37,8 +36,13 @@ def report_html(path: str, *, examples: int = 4) -> str:
     It is well-formed XML after its first line, loads nothing, and is a function of the build alone. Raises InputError
     where there is no build.
     """
+    if folder := describe(path):
+        raise InputError(
+            f"holds {folder.kind}, which has no report; `bertdata stats` and `bertdata show` describe it", path=path
+        )
     splits = open_splits(path)
-    splits[0].expect_pretraining()
+    if isinstance(splits[0].info, TaskInfo):
+        return task_report_html(splits, splits[0].info, examples=examples)
     manifest = splits[0].manifest
     figures = {shards.split: stats.measure(shards) for shards in splits}
     with reading_values(splits[0].build):
@@ -46,10 +50,17 @@ def report_html(path: str, *, examples: int = 4) -> str:
         title = f"{settings['objective'].upper()} examples of {settings['max_seq_length']} tokens"
         made = f"Made by bertdata {manifest['bertdata']}. {_subtitle(manifest)}"
         warnings, steps, shards = _warnings(manifest), _ledger(manifest), _shards(manifest)
-        table = _table(summary.build_rows(manifest))
+        table = facts(summary.build_rows(manifest))
+    tokenizer = splits[0].tokenizer()
+    paths = document_files(splits[0].build)
+    text = measure_text(paths, tokenizer)
     sections = {
         "Warnings": warnings,
         "From what came in to examples": steps,
+        "Sources": source_shares(manifest),
+        "Documents": documents_part(text, manifest),
+        "Dropped pages": rejected_part(rejected_pages(splits[0].build)),
+        "Vocabulary": vocabulary_part(tokenizer, text, count_ids(splits[0])),
         "Row lengths": [element("div", [_lengths(*item) for item in figures.items()], class_="columns")],
         "Pair labels": _labels(splits, figures),
         "Masks": [part for item in figures.items() for part in _masks(*item)],
@@ -57,19 +68,7 @@ def report_html(path: str, *, examples: int = 4) -> str:
         "The table of the build": [table],
         "Shards and settings": shards,
     }
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="generator", content=_GENERATOR),
-        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("title", title),
-        element("style", STYLE),
-    )
-    main = element("main", element("h1", title), element("p", made, class_="quiet"), _tiles(figures))
-    main.extend(element("section", element("h2", name), parts) for name, parts in sections.items() if parts)
-    return f"<!DOCTYPE html>\n{markup(element('html', head, element('body', main), lang='en'))}\n"
+    return page(title, made, _tiles(figures), sections)
 
 
 def _subtitle(manifest: Mapping[str, Any]) -> str:
@@ -88,21 +87,19 @@ def _subtitle(manifest: Mapping[str, Any]) -> str:
     )
 
 
-def _tiles(figures: Mapping[str, stats.Figures]) -> Element:
+def _tiles(figures: Mapping[str, stats.Figures]) -> dict[str, str]:
     def total(name: str) -> int:
         return sum(getattr(split, name) for split in figures.values())
 
     ordinary = max(1, total("ordinary_tokens"))
     capacity = max(1, sum(split.rows * split.max_seq_length for split in figures.values()))
-    tiles = {
+    return {
         "examples": f"{total('rows'):,}",
         "tokens in rows": f"{total('tokens'):,}",
         "fill": f"{total('tokens') / capacity:.1%}",
         "realised mask rate": f"{total('predictions') / ordinary:.2%}",
         "[UNK]": f"{total('unknown_tokens') / ordinary:.3%}",
     }
-    cells = [element("div", element("dt", name), element("dd", value)) for name, value in tiles.items()]
-    return element("dl", cells, class_="tiles")
 
 
 def _warnings(manifest: Mapping[str, Any]) -> list[Element]:
@@ -126,7 +123,7 @@ def _ledger(manifest: Mapping[str, Any]) -> list[Element]:
     details = element(
         "details",
         element("summary", counted(len(broken), "broken piece"), ", left out"),
-        _grid(("file", "title or place", "offset", "what is wrong"), rows),
+        grid(("file", "title or place", "offset", "what is wrong"), rows),
     )
     if len(broken) > len(rows):
         more = f"{len(broken) - len(rows):,} more are named in the manifest."
@@ -136,10 +133,10 @@ def _ledger(manifest: Mapping[str, Any]) -> list[Element]:
 
 def _step(step: summary.Step) -> Element:
     dropped = sorted(step.dropped, key=lambda drop: (-drop[1], drop[0]))
-    colors = [f"d{min(place, _COLORS - 1)}" for place in range(len(dropped))]
+    colors = [f"d{min(place, SERIES - 1)}" for place in range(len(dropped))]
     parts: list[Part] = [("went on", step.left, "c0")]
-    parts += [(*drop, color) for drop, color in zip(dropped[: _COLORS - 1], colors, strict=False)]
-    if rest := dropped[_COLORS - 1 :]:
+    parts += [(*drop, color) for drop, color in zip(dropped[: SERIES - 1], colors, strict=False)]
+    if rest := dropped[SERIES - 1 :]:
         parts.append((f"{len(rest)} other reasons", sum(number for _, number in rest), colors[-1]))
     keys = [("c0", f"{step.left:,} went on")]
     for (reason, number), color in zip(dropped, colors, strict=True):
@@ -150,40 +147,13 @@ def _step(step: summary.Step) -> Element:
     verdict = element("span", "adds up", class_="good")
     if step.difference:
         verdict = element("span", f"does not add up: {step.difference:+,}", class_="bad")
-    return _bar(step.title, parts, keys, [" ", came, " ", verdict])
-
-
-def _bar(
-    title: str, parts: Sequence[Part], keys: Iterable[tuple[str, str]] = (), remarks: Iterable[Element | str] = ()
-) -> Element:
-    """Return a bar with its title, remarks on it, and keys (colour, text), those of its parts unless given."""
-    total = max(1, sum(number for _, number, _ in parts))
-    texts = [f"{label}: {number:,} ({number / total:.1%})" for label, number, _ in parts]
-    bar = [
-        element("span", class_=color, style=f"flex-grow: {number}", title=text)
-        for (_, number, color), text in zip(parts, texts, strict=True)
-        if number
-    ]
-    shown = keys or [(color, text) for (*_, color), text in zip(parts, texts, strict=True)]
-    items = [element("li", [element("i", class_=f"swatch {color}")] if color else [], text) for color, text in shown]
-    heading = element("h3", title, remarks)
-    return element(
-        "div", heading, element("div", bar, class_="bar"), element("ul", items, class_="keys"), class_="step"
-    )
+    return bar(step.title, parts, keys, [" ", came, " ", verdict])
 
 
 def _lengths(split: str, figures: stats.Figures) -> Element:
-    """Return a histogram of the tokens in a row, one bin below another."""
+    """Return a histogram of the tokens in a row."""
     text = f"{split}: {figures.rows:,} rows, {figures.fill:.1%} of {figures.max_seq_length} tokens filled"
-    bins = stats.histogram(figures.lengths)
-    most = max([1, *(number for _, _, number in bins)])
-    rows = []
-    for first, last, number in bins:
-        bar = element("span", class_="c0", style=f"width: {number / most:.1%}")
-        numbers = f"{number:,} ({number / max(1, figures.rows):.1%})"
-        cells = (element("td", element("div", bar, class_="bar")), element("td", numbers))
-        rows.append(element("tr", element("th", f"{first} to {last} tokens"), cells))
-    return element("figure", element("figcaption", text), element("table", element("tbody", rows), class_="histogram"))
+    return histogram(text, stats.histogram(figures.lengths))
 
 
 def _labels(splits: Sequence[Shards], figures: Mapping[str, stats.Figures]) -> list[Element]:
@@ -193,7 +163,7 @@ def _labels(splits: Sequence[Shards], figures: Mapping[str, stats.Figures]) -> l
         if shards.info.label and sum(numbers):
             names = show.label_texts(shards.expect_pretraining().objective)
             parts = [(name, numbers[label], f"c{label}") for label, name in enumerate(names)]
-            bars.append(_bar(f"{shards.split}, {shards.info.label}", parts))
+            bars.append(bar(f"{shards.split}, {shards.info.label}", parts))
     return bars
 
 
@@ -203,7 +173,7 @@ def _masks(split: str, figures: stats.Figures) -> list[Element]:
         return [text]
     replaced = figures.predictions - figures.masked - figures.kept
     parts = [("[MASK]", figures.masked, "mask"), ("random token", replaced, "random"), ("kept", figures.kept, "kept")]
-    return [text, _bar(f"{split}: tokens at predicted positions", parts)]
+    return [text, bar(f"{split}: tokens at predicted positions", parts)]
 
 
 def _examples(shards: Shards, count: int) -> list[Element]:
@@ -237,20 +207,6 @@ def _token(token: show.ShownToken) -> Element | str:
     return element(tag, token.text, class_=kind)
 
 
-def _table(rows: Iterable[tuple[str, str]]) -> Element:
-    body = [
-        element("tr", element("th", name.strip(), class_="inner" if name[:1] == " " else "outer"), element("td", value))
-        for name, value in rows
-    ]
-    return element("div", element("table", body, class_="facts"), class_="scroll")
-
-
-def _grid(names: Iterable[str], rows: Iterable[Iterable[str]]) -> Element:
-    head = element("tr", [element("th", name) for name in names])
-    body = [element("tr", [element("td", cell) for cell in row]) for row in rows]
-    return element("div", element("table", element("thead", head), element("tbody", body)), class_="scroll")
-
-
 def _shards(manifest: Mapping[str, Any]) -> list[Element]:
     shards = [shard for entry in manifest["splits"].values() for shard in entry["shards"]]
     names = ("file", "examples", "bytes", "SHA-256, first 16 digits")
@@ -260,14 +216,14 @@ def _shards(manifest: Mapping[str, Any]) -> list[Element]:
     ]
     settings = json.dumps(manifest["info"], indent=1, sort_keys=True)
     return [
-        element("details", element("summary", counted(len(shards), "shard")), _grid(names, rows)),
+        element("details", element("summary", counted(len(shards), "shard")), grid(names, rows)),
         element("details", element("summary", "settings"), element("pre", settings)),
     ]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata report` to a parser."""
-    parser.add_argument("shards", metavar="DIR", help="a finished build")
+    parser.add_argument("shards", metavar="DIR", help="a finished build, or a folder of encode-task")
     parser.add_argument("--output", default="report.html", metavar="FILE", help="default: report.html")
     parser.add_argument("--examples", type=int, default=4, metavar="N", help="examples to show (default: 4)")
 
@@ -279,7 +235,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError(f"--examples is {arguments.examples}; expected 0 or more")
     if files.exists(path) and files.size(path):
         with files.open_raw(path) as file:
-            if f'content="{_GENERATOR}"'.encode() not in file.read(200):
+            if f'content="{GENERATOR}"'.encode() not in file.read(200):
                 raise OutputError("is a file, and not a report of bertdata; choose another --output", path=path)
     page = report_html(arguments.shards, examples=arguments.examples).encode()
     files.write_bytes(path, page)

@@ -4,12 +4,14 @@ STYLE = """
 :root {
   --paper: #ffffff; --card: #f4f5f7; --ink: #1c1f24; --quiet: #5d6570; --line: #d5d9df;
   --c0: #2f6db5; --c1: #d98a1f; --d0: #b4552d; --d1: #d98a1f; --d2: #8a6bb0; --d3: #4f9c8f; --d4: #a3476d;
+  --s0: #2f6db5; --s1: #d98a1f; --s2: #4f9c8f; --s3: #8a6bb0; --s4: #a3476d; --s5: #8d939c;
   --d5: #8d939c; --mask: #ffe08a; --random: #ffc2b8; --kept: #bfe5c2; --good: #1f7a3d; --bad: #b3261e;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #15181c; --card: #1f242a; --ink: #e6e8eb; --quiet: #9aa3ad; --line: #363d46;
     --c0: #6aa5e8; --c1: #e0a24a; --d0: #e08560; --d1: #e0a24a; --d2: #b497d8; --d3: #6fc0b1; --d4: #d57fa3;
+    --s0: #6aa5e8; --s1: #e0a24a; --s2: #6fc0b1; --s3: #b497d8; --s4: #d57fa3; --s5: #7f8893;
     --d5: #7f8893; --mask: #6b5410; --random: #7a2f25; --kept: #245c32; --good: #6fcf8a; --bad: #ff8a80;
   }
 }
@@ -50,10 +52,35 @@ table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabul
 th, td { text-align: left; vertical-align: top; padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--line); }
 .facts th { font-weight: 600; white-space: nowrap; }
 .facts th.inner { font-weight: 400; padding-left: 1.2rem; }
+.samples { margin: 1.5rem 0 0; }
+.sample { background: var(--card); border-radius: .5rem; padding: .6rem .9rem; margin: .5rem 0; }
+.sample p { margin: .2rem 0 0; overflow-wrap: anywhere; font-size: .92rem; }
+h4 { font-size: .95rem; font-weight: 600; margin: 0; overflow-wrap: anywhere; }
+.chips { list-style: none; display: flex; flex-wrap: wrap; gap: .35rem .5rem; margin: .4rem 0 0; padding: 0; }
+.chips li { background: var(--card); border-radius: .4rem; padding: .1rem .5rem; font-size: .88rem; }
+.chips code { overflow-wrap: anywhere; }
 details { margin: .75rem 0 0; }
 summary { cursor: pointer; }
 pre { background: var(--card); border-radius: .5rem; padding: .8rem 1rem; overflow-x: auto; font-size: .85rem; }
 """ + "\n".join(
     f".bar .{name}, .swatch.{name}, b.{name} {{ background: var(--{name}); }}"
-    for name in ("c0", "c1", "d0", "d1", "d2", "d3", "d4", "d5", "mask", "random", "kept")
+    for name in (
+        "c0",
+        "c1",
+        "s0",
+        "s1",
+        "s2",
+        "s3",
+        "s4",
+        "s5",
+        "d0",
+        "d1",
+        "d2",
+        "d3",
+        "d4",
+        "d5",
+        "mask",
+        "random",
+        "kept",
+    )
 )

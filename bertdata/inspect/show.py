@@ -18,13 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, printable
+from bertdata.inspect.folders import describe, text_of
 from bertdata.inspect.summary import choice_text
+from bertdata.inspect.task_figures import task_example_text, task_examples
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.schedule import LEVELS
 from bertdata.objectives.objective import Objective
 from bertdata.shards import Shards, open_shards
 from bertdata.shards.packed import WORD_STARTS
 from bertdata.shards.pretraining_info import PretrainingInfo
+from bertdata.shards.tasks import TaskInfo
 from bertdata.tokenizers.base import Tokenizer
 
 BYTES = "\\xE2: a byte of a character that takes several tokens"
@@ -281,7 +284,9 @@ def legend(notations: Sequence[str] = (), *, color: bool) -> str:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata show` to a parser."""
-    parser.add_argument("shards", metavar="DIR", help="a finished build, or one of its splits")
+    parser.add_argument(
+        "shards", metavar="DIR", help="a finished build, one of its splits, a task, or another folder of bertdata"
+    )
     parser.add_argument("--split", help="train or validation (default: train)")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--index", type=int, metavar="N", help="only this example; negative numbers count from the end")
@@ -300,8 +305,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Print examples as parsed arguments say."""
     if arguments.count < 1:
         raise ConfigError(f"--count is {arguments.count}; expected at least 1")
+    if not arguments.split and (folder := describe(arguments.shards)):
+        print(text_of(folder, arguments.shards))
+        return 0
     shards = open_shards(arguments.shards, arguments.split)
-    shards.expect_pretraining()
+    if isinstance(shards.info, TaskInfo):
+        chosen = [arguments.index] if arguments.index is not None else range(min(arguments.count, len(shards)))
+        shown = (task_example_text(one, len(shards)) for one in task_examples(shards, shards.info, chosen))
+        print("\n\n".join(shown) or f"{shards.split} holds no examples")
+        return 0
     color = arguments.color == "always" or (arguments.color == "auto" and wants_color())
     width = shutil.get_terminal_size((100, 24)).columns
     numbers = [arguments.index] if arguments.index is not None else range(min(arguments.count, len(shards)))

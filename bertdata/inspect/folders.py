@@ -1,0 +1,168 @@
+"""What a folder that bertdata wrote holds, for those kinds that have no page of their own in `show`, `stats`, `report`.
+
+Documents, vocabularies, sentence parameters, exports, models and checkpoints; builds and tasks are opened as shards.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bertdata.errors import BertDataError
+from bertdata.io import files
+from bertdata.io.console import Row, byte_size, counted
+
+_SHOWN = 3
+_START = 300
+_TOKENS = 12
+_SENTENCES = "abbrev_types.txt"
+
+
+@dataclass(frozen=True)
+class Folder:
+    """What a folder holds: its kind, rows of figures, a few things in it as text, and the commands that use it."""
+
+    kind: str
+    rows: list[Row]
+    shown: list[str]
+    used_by: str
+
+
+def describe(path: str) -> Folder | None:
+    """Return what a folder or a vocabulary file holds; None where bertdata did not write it, or it is a build."""
+    names = set(files.names(path))
+    if "manifest.json" in names:
+        return None
+    found: list[tuple[bool, Callable[[str], Folder]]] = [
+        ("export.json" in names, _export),
+        (names >= {"state.json", "optimizer.pt"}, _checkpoint),
+        (_SENTENCES in names, _sentences),
+        ("log.jsonl" in names, _run),
+        ("config.json" in names, _model),
+        (any(name.endswith(".parquet") for name in names), _documents),
+    ]
+    for fits, read in found:
+        if fits:
+            return read(path)
+    return _vocabulary(path)
+
+
+def _export(path: str) -> Folder:
+    values = files.read_json(files.join(path, "export.json"))
+    settings = {name: value for name, value in values.items() if isinstance(value, str | int) and name != "bertdata"}
+    rows = [
+        (name.replace("_", " "), f"{value:,}" if type(value) is int else str(value)) for name, value in settings.items()
+    ]
+    for split, entries in values.get("splits", {}).items():
+        number, size = (sum(entry.get(name, 0) for entry in entries) for name in ("rows", "bytes"))
+        rows.append((split, f"{number:,} rows in {counted(len(entries), 'file')}, {byte_size(size)}"))
+    return Folder("an export of `bertdata export`", rows, [], "the library that it was exported for; docs/formats.md")
+
+
+def _checkpoint(path: str) -> Folder:
+    state = files.read_json(files.join(path, "state.json"))
+    rows = [("step", f"{state.get('step', 0):,}"), *_config_rows(path), *_chosen(state.get("settings", {}))]
+    used_by = "`bertdata pretrain --branch`, or `bertdata finetune --model`"
+    return Folder("a checkpoint of `bertdata pretrain`", rows, [], used_by)
+
+
+def _run(path: str) -> Folder:
+    rows = _config_rows(path)
+    with files.open_raw(files.join(path, "log.jsonl")) as file:
+        lines = [line for line in file if line.endswith(b"\n")]
+    if lines:
+        last = json.loads(lines[-1])
+        rows += [(f"last, {name.replace('_', ' ')}", _number(value)) for name, value in last.items()]
+    steps = [name for name in files.names(files.join(path, "checkpoints")) if name.startswith("step-")]
+    rows.append(("checkpoints", ", ".join(sorted(steps)) or "none is left"))
+    return Folder("a run of training", rows, [], "`bertdata finetune --model`, or transformers' from_pretrained")
+
+
+def _model(path: str) -> Folder:
+    return Folder("a model", _config_rows(path), [], "`bertdata finetune --model`, or transformers' from_pretrained")
+
+
+def _config_rows(path: str) -> list[Row]:
+    config = files.read_json_if_there(files.join(path, "config.json")) or {}
+    names = ("model_type", "num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size")
+    rows = [(name.replace("_", " "), _number(config[name])) for name in names if name in config]
+    weights = files.join(path, "model.safetensors")
+    return [*rows, ("weights", byte_size(files.size(weights)))] if files.exists(weights) else rows
+
+
+def _chosen(settings: Mapping[str, Any]) -> Iterator[Row]:
+    for name in ("batch_size", "learning_rate", "max_steps", "warmup", "seed"):
+        if name in settings:
+            yield name.replace("_", " "), _number(settings[name])
+
+
+def _number(value: Any) -> str:
+    return f"{value:,}" if type(value) is int else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _sentences(path: str) -> Folder:
+    rows = []
+    for name in sorted(files.names(path)):
+        if name.endswith((".txt", ".tab")):
+            with files.open_raw(files.join(path, name)) as file:
+                rows.append((name.partition(".")[0].replace("_", " "), f"{sum(1 for _ in file):,}"))
+    with files.open_raw(files.join(path, _SENTENCES)) as file:
+        some = [line.decode().strip() for line in file][:_TOKENS]
+    return Folder("sentence parameters", rows, [f"abbreviations: {' '.join(some)}"], "`--sentences` of a build")
+
+
+def _documents(path: str) -> Folder:
+    names = sorted(name for name in files.names(path) if name.endswith(".parquet"))
+    documents = 0
+    shown: list[str] = []
+    for name in names:
+        with files.open_raw(files.join(path, name)) as raw:
+            table = pq.ParquetFile(pa.PythonFile(raw, mode="r"))
+            documents += table.metadata.num_rows
+            if len(shown) < _SHOWN and table.metadata.num_rows and {"text"} <= set(table.schema_arrow.names):
+                first = next(table.iter_batches(batch_size=_SHOWN)).to_pylist()
+                shown += [_document(row) for row in first][: _SHOWN - len(shown)]
+    size = sum(entry.size for name, entry in files.entries(path).items() if name in names)
+    rows = [("documents", f"{documents:,}"), ("parts", f"{counted(len(names), 'Parquet file')}, {byte_size(size)}")]
+    return Folder("documents", rows, shown, "`--documents` of build, train-vocab, train-sentences and build-shards")
+
+
+def _document(row: Mapping[str, Any]) -> str:
+    text = " ".join(str(row["text"])[:_START].split())
+    return (
+        f"{row.get('title') or row.get('id') or 'untitled'}\n  {text}{' ...' if len(str(row['text'])) > _START else ''}"
+    )
+
+
+def _vocabulary(path: str) -> Folder | None:
+    from bertdata.tokenizers.loading import load_tokenizer
+
+    try:
+        tokenizer = load_tokenizer(path)
+    except BertDataError:
+        return None
+    count = tokenizer.vocab_size
+    some = [tokenizer.tokens[count * (place + 1) // (_TOKENS + 1)] for place in range(_TOKENS)]
+    rows = [
+        ("tokenizer", type(tokenizer).__name__),
+        ("tokens", f"{count:,}"),
+        ("special tokens", " ".join(tokenizer.special_tokens)),
+        ("encoded by", "tokenizers" if tokenizer.slow_because else "kernels"),
+    ]
+    if tokenizer.continuation is not None:
+        continuing = int(tokenizer.continuation.sum())
+        rows.append(("tokens that continue a word", f"{continuing:,} ({continuing / max(1, count):.1%})"))
+    return Folder("a vocabulary", rows, [f"some tokens: {' '.join(some)}"], "`--vocab` of a build; `bertdata tokenize`")
+
+
+def text_of(folder: Folder, path: str) -> str:
+    """Return what the commands print of a folder."""
+    from bertdata.io.console import table
+
+    rows = [(path, folder.kind), *folder.rows, ("used by", folder.used_by)]
+    return "\n\n".join([table(rows), *folder.shown])

@@ -1,0 +1,100 @@
+"""Parts of a page of `bertdata report`: bars, histograms, tables, samples, and the page around them.
+
+They are HTML and CSS and no pictures of a plotting library: they follow the reader's light or dark style, wrap on a
+telephone, are read aloud as text, and need neither a package nor a script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from xml.etree.ElementTree import Element
+
+from bertdata.inspect.report_style import STYLE
+from bertdata.io.markup import element, markup
+
+GENERATOR = "bertdata report"
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+"""Nothing may be loaded, even if a text were not escaped."""
+Part = tuple[str, int, str]
+"""A part of a bar: what it is, how many, and the CSS class that colours it."""
+SERIES = 6
+"""The colours d0 to d5 of parts."""
+
+
+def page(title: str, made: str, tiles: Mapping[str, str], sections: Mapping[str, Sequence[Element]]) -> str:
+    """Return a page: a title, a line on how it was made, tiles with figures, and the sections that hold something.
+
+    It is well-formed XML after its first line.
+    """
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="generator", content=GENERATOR),
+        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", title),
+        element("style", STYLE),
+    )
+    cells = [element("div", element("dt", name), element("dd", value)) for name, value in tiles.items()]
+    main = element("main", element("h1", title), element("p", made, class_="quiet"))
+    main.append(element("dl", cells, class_="tiles"))
+    main.extend(element("section", element("h2", name), parts) for name, parts in sections.items() if parts)
+    return f"<!DOCTYPE html>\n{markup(element('html', head, element('body', main), lang='en'))}\n"
+
+
+def bar(
+    title: str, parts: Sequence[Part], keys: Iterable[tuple[str, str]] = (), remarks: Iterable[Element | str] = ()
+) -> Element:
+    """Return a bar with its title, remarks on it, and keys (colour, text), those of its parts unless given."""
+    total = max(1, sum(number for _, number, _ in parts))
+    texts = [f"{label}: {number:,} ({number / total:.1%})" for label, number, _ in parts]
+    spans = [
+        element("span", class_=color, style=f"flex-grow: {number}", title=text)
+        for (_, number, color), text in zip(parts, texts, strict=True)
+        if number
+    ]
+    shown = keys or [(color, text) for (*_, color), text in zip(parts, texts, strict=True)]
+    items = [element("li", [element("i", class_=f"swatch {color}")] if color else [], text) for color, text in shown]
+    heading = element("h3", title, remarks)
+    return element(
+        "div", heading, element("div", spans, class_="bar"), element("ul", items, class_="keys"), class_="step"
+    )
+
+
+def histogram(text: str, bins: Sequence[tuple[int, int, int]]) -> Element:
+    """Return a histogram with a caption, one bin (least, most, number) below another."""
+    total = max(1, sum(number for _, _, number in bins))
+    most = max([1, *(number for _, _, number in bins)])
+    rows = []
+    for first, last, number in bins:
+        bar = element("span", class_="c0", style=f"width: {number / most:.1%}")
+        numbers = f"{number:,} ({number / total:.1%})"
+        cells = (element("td", element("div", bar, class_="bar")), element("td", numbers))
+        rows.append(element("tr", element("th", f"{first:,} to {last:,}"), cells))
+    return element("figure", element("figcaption", text), element("table", element("tbody", rows), class_="histogram"))
+
+
+def stacked(title: str, numbers: Mapping[str, int], most: int = SERIES) -> Element:
+    """Return a bar of the shares of named numbers, the largest first, those over `most` as one."""
+    names = sorted(numbers, key=lambda name: -numbers[name])
+    parts = [(name, numbers[name], f"s{place}") for place, name in enumerate(names[:most])]
+    if len(names) > most:
+        parts[-1:] = [
+            (f"{len(names) - most + 1} others", sum(numbers[name] for name in names[most - 1 :]), f"s{most - 1}")
+        ]
+    return bar(title, parts)
+
+
+def facts(rows: Iterable[tuple[str, str]]) -> Element:
+    body = [
+        element("tr", element("th", name.strip(), class_="inner" if name[:1] == " " else "outer"), element("td", value))
+        for name, value in rows
+    ]
+    return element("div", element("table", body, class_="facts"), class_="scroll")
+
+
+def grid(names: Iterable[str], rows: Iterable[Iterable[str]]) -> Element:
+    head = element("tr", [element("th", name) for name in names])
+    body = [element("tr", [element("td", cell) for cell in row]) for row in rows]
+    return element("div", element("table", element("thead", head), element("tbody", body)), class_="scroll")

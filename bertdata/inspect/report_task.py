@@ -1,0 +1,72 @@
+"""The page of `bertdata report` on a folder of `bertdata encode-task`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from xml.etree.ElementTree import Element
+
+from bertdata.inspect.page import grid, histogram, page, stacked
+from bertdata.inspect.stats import histogram as bins_of
+from bertdata.inspect.task_figures import measure_task, task_examples
+from bertdata.io.console import counted
+from bertdata.io.markup import element
+from bertdata.shards import Shards
+from bertdata.shards.tasks import TaskInfo
+
+MOST_TRUNCATED = 0.1
+"""The share of truncated rows from which on the page warns."""
+
+
+def task_report_html(splits: Sequence[Shards], info: TaskInfo, *, examples: int = 4) -> str:
+    """Return the page of a task: figures, labels and row lengths of each split, and examples of the first."""
+    figures = {shards.split: measure_task(shards, info) for shards in splits}
+    manifest = splits[0].manifest
+    truncated = sum(one.counts.get("truncated_examples", 0) for one in figures.values())
+    rows = sum(one.rows for one in figures.values())
+    tiles = {
+        "rows": f"{rows:,}",
+        "splits": f"{len(splits)}",
+        "labels": f"{len(info.labels)}" if info.labels else "none",
+        "truncated": f"{truncated / max(1, rows):.1%}",
+        "tokens in a row": f"{info.max_seq_length}",
+    }
+    chosen = sorted({len(splits[0]) * place // max(1, examples) for place in range(min(examples, len(splits[0])))})
+    shown = []
+    for one in task_examples(splits[0], info, chosen):
+        parts = [element("h3", f"{splits[0].split} {one.number:,}: {counted(one.tokens, 'token')}")]
+        parts += [element("p", text) for text in one.texts]
+        shown.append(element("article", parts, element("p", element("b", one.target)) if one.target else []))
+    shards = [shard for entry in manifest["splits"].values() for shard in entry["shards"]]
+    files = grid(
+        ("file", "bytes", "SHA-256, first 16 digits"),
+        [(shard["file"], f"{shard['bytes']:,}", shard["sha256"][:16]) for shard in shards],
+    )
+    settings = element("pre", json.dumps(manifest["info"], indent=1, sort_keys=True))
+    names = list(dict.fromkeys(name for one in figures.values() for name in one.counts))
+    counted_names = [name.replace("_", " ") for name in names]
+    counted_rows = [(split, *(f"{one.counts.get(name, 0):,}" for name in names)) for split, one in figures.items()]
+    lengths = [
+        histogram(f"{split}: {one.rows:,} rows, in tokens", bins_of(one.lengths)) for split, one in figures.items()
+    ]
+    sections = {
+        "Warnings": _warnings(truncated, rows),
+        "Splits": [grid(("split", *counted_names), counted_rows)],
+        "Labels": [stacked(split, one.labels) for split, one in figures.items() if one.labels],
+        "Row lengths": [element("div", lengths, class_="columns")],
+        "Examples": shown,
+        "Shards and settings": [
+            element("details", element("summary", counted(len(shards), "shard")), files),
+            element("details", element("summary", "settings"), settings),
+        ],
+    }
+    return page(f"{info.task}: {info.definition.help}", f"Made by bertdata {manifest['bertdata']}.", tiles, sections)
+
+
+def _warnings(truncated: int, rows: int) -> list[Element]:
+    if truncated <= MOST_TRUNCATED * rows:
+        return []
+    text = (
+        f"{truncated / rows:.1%} of the rows were cut to fit (threshold {MOST_TRUNCATED:.0%}; raise --max-seq-length)"
+    )
+    return [element("ul", element("li", element("b", "truncation", class_="bad"), f" {text}"))]

@@ -1,0 +1,111 @@
+"""`show`, `stats` and `report` say something useful of each kind of folder that bertdata writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bertdata.cli.main import dispatch
+from bertdata.errors import InputError
+from bertdata.inspect.folders import describe
+from tests.inspect.test_report import parsed, text_of
+from tests.inspect.test_report_text import write_documents
+from tests.small_build import tokenizer, write_build
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_build(tmp_path_factory.mktemp("build"))
+
+
+@pytest.fixture(scope="module")
+def task(build: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("task")
+    rows = [{"text": f"the {noun} holds salt", "label": label} for noun, label in (("lamp", "a"), ("clock", "b"))] * 3
+    (folder / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows[:5]))
+    names = ["--train", str(folder / "train.jsonl"), "--text-columns", "text", "--vocab", str(build)]
+    assert dispatch(["encode-task", *names, "--output", str(folder / "task")]) == 0
+    return folder / "task"
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    capsys.readouterr()
+    assert dispatch(arguments) == 0
+    return capsys.readouterr().out
+
+
+def test_a_task_is_shown_with_its_labels(task: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(capsys, "show", str(task), "--count", "2")
+    assert "[CLS] the lamp holds salt [SEP]\n   label: a" in shown
+    assert "label: b" in shown
+    assert "example 4 of 5" in printed(capsys, "show", str(task), "--index", "4")
+
+
+def test_the_figures_of_a_task_are_its_labels_and_lengths(task: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = " ".join(printed(capsys, "stats", str(task)).split())
+    assert "label a 3 (60.0%)" in shown
+    assert "label b 2 (40.0%)" in shown
+    measured = json.loads(printed(capsys, "stats", str(task), "--json"))["measured"]["train"]
+    assert (measured["rows"], measured["lengths"][6]) == (5, 5)
+
+
+def test_a_task_has_a_report(task: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    printed(capsys, "report", str(task), "--output", str(tmp_path / "task.html"))
+    shown = text_of(parsed((tmp_path / "task.html").read_text()))
+    assert "a: 3 (60.0%)" in shown
+    assert "the lamp holds salt" in shown
+
+
+def folders(root: Path, build: Path) -> dict[str, Path]:
+    """Write a folder of each kind, and return them by what they are called."""
+    tokenizer().save_pretrained(root / "vocabulary")
+    write_documents(root / "documents" / "part-00000.parquet")
+    (root / "sentences").mkdir()
+    (root / "sentences" / "abbrev_types.txt").write_text("dr\nprof\n")
+    (root / "model").mkdir()
+    (root / "model" / "config.json").write_text(json.dumps({"model_type": "bert", "hidden_size": 128}))
+    (root / "run").mkdir()
+    (root / "run" / "config.json").write_text(json.dumps({"model_type": "bert", "hidden_size": 128}))
+    (root / "run" / "log.jsonl").write_text('{"step": 9, "loss": 7.5}\n')
+    (root / "checkpoint").mkdir()
+    (root / "checkpoint" / "state.json").write_text(json.dumps({"step": 1200, "settings": {"batch_size": 32}}))
+    (root / "checkpoint" / "optimizer.pt").touch()
+    assert dispatch(["export", str(build), "--to", "jsonl", "--output", str(root / "export")]) == 0
+    return {path.name: path for path in root.iterdir()}
+
+
+KINDS = {
+    "vocabulary": ("a vocabulary", "WordPieceTokenizer"),
+    "documents": ("documents", "12 | 34"),
+    "sentences": ("sentence parameters", "dr prof"),
+    "model": ("a model", "hidden size 128"),
+    "run": ("a run of training", "last, loss 7.5"),
+    "checkpoint": ("a checkpoint", "step 1,200"),
+    "export": ("an export", "format jsonl"),
+}
+
+
+def test_every_kind_of_folder_is_described_and_a_report_says_what_does_it(
+    build: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = folders(tmp_path, build)
+    assert set(written) == set(KINDS)
+    for name, (kind, figure) in KINDS.items():
+        for verb in ("show", "stats"):
+            shown = " ".join(printed(capsys, verb, str(written[name])).split())
+            assert shown.startswith(f"{written[name]} {kind}"), name
+            assert figure in shown, name
+        with pytest.raises(InputError, match="`bertdata stats` and `bertdata show` describe it"):
+            dispatch(["report", str(written[name])])
+        assert json.loads(printed(capsys, "stats", str(written[name]), "--json"))["kind"].startswith(kind)
+
+
+def test_builds_and_folders_of_others_are_not_described(build: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    assert describe(str(build)) is None
+    assert describe(str(build / "train")) is None
+    assert describe(str(tmp_path)) is None
+    with pytest.raises(InputError, match="holds no finished build"):
+        dispatch(["stats", str(tmp_path)])

@@ -1,0 +1,129 @@
+"""The report shows what texts are like: shares of sources, lengths, odd documents, dropped pages, the vocabulary."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from bertdata.engine.origin import Origin, begin, finish
+from bertdata.inspect.report import report_html
+from bertdata.inspect.report_text import source_shares
+from bertdata.inspect.text_figures import (
+    MOST_PARTS,
+    count_ids,
+    document_files,
+    doubling_bins,
+    measure_text,
+    measure_words,
+    rejected_pages,
+)
+from bertdata.objectives.settings import ExamplesConfig
+from bertdata.shards import open_shards
+from tests.inspect.test_report import parsed, text_of
+from tests.small_build import tokenizer, write_build
+
+PROSE = "the salt holds the water and the lamp hides a stone. "
+TEXTS = [PROSE * 3, PROSE, "12 | 34 | 56 | 78 || 90 - 12 - 34 * 56 ## 78 :: 90", "ɡɡ 塩 salt"]
+
+
+def write_documents(path: Path, texts: list[str] = TEXTS) -> Path:
+    names = [f"d{number}" for number in range(len(texts))]
+    table = pa.table({"id": names, "source": ["books"] * len(texts), "title": ["", *names[1:]], "text": texts})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table, path)
+    return path
+
+
+def test_the_shortest_documents_and_those_with_the_fewest_letters_are_found(tmp_path: Path) -> None:
+    found = measure_text([str(write_documents(tmp_path / "a.parquet"))], tokenizer(), samples=1)
+    assert found is not None
+    assert (found.documents, found.characters) == (4, sum(map(len, TEXTS)))
+    assert [(one.name, one.characters) for one in found.shortest] == [("d3", len(TEXTS[3]))]
+    assert [(one.name, one.letters) for one in found.oddest] == [("d2", 0.0)]
+    assert sum(number for *_, number in found.lengths) == 4
+
+
+def test_characters_that_become_unknown_are_counted_where_they_are() -> None:
+    found = measure_words(tokenizer(), ["ɡ salt ɡ", "塩 water"])
+    assert found.unknown_characters == (("ɡ", 2), ("塩", 1))
+    assert (found.words, found.tokens, found.single_token_words, found.unknown_tokens) == (5, 5, 2, 3)
+
+
+def test_no_text_has_no_figures(tmp_path: Path) -> None:
+    assert measure_text([], tokenizer()) is None
+    assert measure_words(tokenizer(), []).words == 0
+
+
+@pytest.mark.parametrize("masking", ["static", "dynamic"])
+def test_ids_are_counted_as_they_were_before_masking(masking: str, tmp_path: Path) -> None:
+    build = write_build(tmp_path, ExamplesConfig(masking=masking, max_seq_length=32))
+    shards = open_shards(build)
+    counts = count_ids(shards)
+    manifest = json.loads((build / "manifest.json").read_text())
+    assert counts.sum() == manifest["splits"]["train"]["counts"]["row_tokens"]
+    assert counts[shards.tokenizer().mask_token_id] == 0
+
+
+def test_parts_are_read_evenly_of_many(tmp_path: Path) -> None:
+    for number in range(3 * MOST_PARTS):
+        (tmp_path / "stages" / "books").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "stages" / "books" / f"books-{number:05d}.parquet").touch()
+    names = [Path(path).name for path in document_files(str(tmp_path))]
+    assert names == [f"books-{3 * number:05d}.parquet" for number in range(MOST_PARTS)]
+    (tmp_path / "128").mkdir()
+    phase = [Path(path).resolve() for path in document_files(str(tmp_path / "128"))]
+    assert phase == [Path(path) for path in document_files(str(tmp_path))]
+    assert document_files(str(tmp_path / "128")) != document_files(str(tmp_path))
+
+
+def test_dropped_pages_are_named_by_reason_where_they_were_kept(tmp_path: Path) -> None:
+    rejects, build = tmp_path / "rejects", tmp_path / "build"
+    rejects.mkdir()
+    build.mkdir()
+    rows = [
+        {"id": 1, "title": title, "offset": 0, "reason": reason} for title, reason in (("A", "list"), ("B", "list"))
+    ]
+    rows.append({"id": 9, "title": None, "offset": 0, "reason": "no prose"})
+    (rejects / "part.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert rejected_pages(str(build)) == []
+    origin = Origin("build", {}, settings={"cleaning": {"rejects": str(rejects)}})
+    begin(str(build), origin)
+    finish(str(build), origin)
+    assert rejected_pages(str(build)) == [("list", "A"), ("list", "B"), ("no prose", "9")]
+
+
+def test_shares_are_those_of_the_sources_in_documents_text_and_tokens() -> None:
+    sources = {
+        "a": {"counts": {"documents": 3, "text_bytes": 100}},
+        "b": {"counts": {"documents": 1, "text_bytes": 300}},
+    }
+    mix = {"a": {"tokens": 40}, "b": {"tokens": 60}}
+    shown = [text_of(one) for one in source_shares({"sources": sources, "mix": mix})]
+    assert ["75.0%" in one for one in shown] == [True, True, False]
+    assert "b: 60 (60.0%)" in shown[2]
+    assert source_shares({"sources": {"a": sources["a"]}}) == []
+
+
+def test_the_page_has_the_vocabulary_and_says_where_documents_were_deleted(tmp_path: Path) -> None:
+    build = write_build(tmp_path)
+    write_documents(build / "stages" / "books" / "a.parquet")
+    shown = text_of(parsed(report_html(str(build))))
+    assert "12 | 34" in shown
+    assert "deleted" not in shown
+    headings = [text_of(one) for one in parsed(report_html(str(build))).iter("h2")]
+    assert {"Documents", "Vocabulary"} <= set(headings)
+    shutil.rmtree(build / "stages")
+    shown = text_of(parsed(report_html(str(build))))
+    assert "The stages of this build were deleted" in shown
+    assert "never in train" in shown
+
+
+def test_bins_double() -> None:
+    assert doubling_bins(np.array([1])) == [(1, 1, 1)]
+    assert doubling_bins(np.array([1023, 1024])) == [(512, 1023, 1), (1024, 2047, 1)]
