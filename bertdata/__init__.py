@@ -1,5 +1,29 @@
 """Pretraining data for the BERT family: Wikipedia dumps and books in, Arrow shards out, the same bytes anywhere.
 
+    build               dumps, books, files or rows to shards, as `bertdata build` does; returns a `BuiltCorpus`
+    open_shards         a split of a build as an Arrow table and as rows
+    load_tokenizer      a tokenizer by name, folder or file: WordPiece, BPE, Unigram, SentencePiece
+    WordPieceTokenizer  texts to the ids of BERT, whole batches as Arrow arrays
+    train_wordpiece     texts to a WordPiece vocabulary
+    SentenceSegmenter   a text to its sentences (Punkt)
+    clean_wikitext      the wikitext of a page to prose
+    clean_book          the text of a book to prose
+    BertDataError       the base of ConfigError, InputError, OutputError, VerificationError and MissingExtraError
+
+Modules with public names of their own:
+
+    bertdata.loader     ShardExamples, EpochBatchSampler, BatchCollator, numpy_batches: batches of NumPy arrays
+    bertdata.torch      ShardDataset, ResumableLoader, PretrainingCollator: batches of tensors; encoders and heads
+    bertdata.finetune   labelled examples to shards: encode_task in bertdata.finetune.task_shards
+    bertdata.formats    export and import_shards: other formats from and to shards
+    bertdata.inspect    report.report_html, stats.measure, show.read_examples, diff.diff: a build for its reader
+    bertdata.errors     the errors, with what they mean
+
+    corpus = bertdata.build("corpus", documents="texts/*.jsonl", objective="sop")
+    corpus.train[0]["input_ids"]
+
+The command is `bertdata`, also as `python -m bertdata`; `bertdata help` lists what it does.
+
 Names are loaded when first used, so that importing bertdata imports neither Beam nor torch nor numba.
 """
 

@@ -13,7 +13,9 @@ characters in names and titles, which come from outside, are shown as escapes (`
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+import re
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 _CONTROL = [*range(32), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
@@ -74,6 +76,38 @@ def install_hint(extra: str) -> str:
     'get it with: pip install ".[torch]" (in a clone of bertdata)'
     """
     return f'get it with: pip install ".[{extra}]" (in a clone of bertdata)'
+
+
+_FLAG = re.compile(r"(?<![\w-])--(no-)?([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?![\w=-])")
+
+
+def arguments_for_flags(message: str) -> str:
+    """Return a message with the names of arguments in Python in the place of flags, those of quoted commands aside.
+
+    >>> arguments_for_flags("--max-seq-length is 4; expected 8 or more, as by `bertdata build --max-seq-length 8`")
+    'max_seq_length is 4; expected 8 or more, as by `bertdata build --max-seq-length 8`'
+    >>> arguments_for_flags("--no-pack has no effect")
+    'pack=False has no effect'
+    """
+
+    def argument(flag: re.Match[str]) -> str:
+        return flag[2].replace("-", "_") + ("=False" if flag[1] else "")
+
+    quoted = message.split("`")
+    return "`".join(
+        text if place % 2 and " " in text else _FLAG.sub(argument, text) for place, text in enumerate(quoted)
+    )
+
+
+@contextlib.contextmanager
+def naming_arguments() -> Iterator[None]:
+    """Let the errors that are raised in a block name arguments in the place of flags: it was called from Python."""
+    try:
+        yield
+    except BertDataError as error:
+        if len(error.args) == 1 and isinstance(error.args[0], str):
+            error.args = (arguments_for_flags(error.args[0]),)
+        raise
 
 
 class BertDataError(Exception):

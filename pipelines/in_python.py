@@ -10,7 +10,7 @@ from bertdata.cli import command_line
 from bertdata.curation.cleaners import CLEANERS
 from bertdata.curation.filters import FILTERS
 from bertdata.engine.own_objects import handed_over_as, name_of
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, naming_arguments
 from bertdata.masking import MASK_UNITS
 from bertdata.objectives import OBJECTIVES
 from bertdata.registry import Registry
@@ -26,6 +26,7 @@ KEPT: dict[str, Registry[Any]] = {"objective": OBJECTIVES, "mask_unit": MASK_UNI
 WHILE_BUILDING: dict[str, Registry[Any]] = {"source_format": SOURCE_FORMATS, "clean": CLEANERS, "filter": FILTERS}
 
 
+@naming_arguments()
 def build(
     output: str | os.PathLike[str] = "corpus", *, runner_flags: Sequence[str] = (), **settings: Any
 ) -> BuiltCorpus:

@@ -125,6 +125,16 @@ class BatchCollator(HasEpoch):
             self._masker = info.masker(tokenizer or first.tokenizer(), masking, seed, split, build=build)
             self._reads_words = info.word_starts and self._masker.by_words
 
+    def __repr__(self) -> str:
+        rows = "packed in one row" if self.packing else f"padded to a multiple of {self.pad_to_multiple_of}"
+        masks = "the masks in the shards" if isinstance(self.info, PretrainingInfo) else self.info.purpose
+        if self._masker is not None:
+            config = self._masker.config
+            masks = (
+                f"masks of {config.masked_lm_prob:.0%} of the tokens by {config.mask_unit}, seed {self._masker.seed}"
+            )
+        return f"{type(self).__name__}: {masks}, {rows}"
+
     def __call__(self, examples: Examples) -> Any:
         """Return the batch of some examples; raises ConfigError for none, or for one without the shards' columns."""
         return self.arrays(examples)

@@ -67,6 +67,9 @@ class Example(UserDict[str, Any]):
         return super().items()
 
 
+_SHOWN_SETS = 3
+
+
 class ShardExamples(HasEpoch):
     """A map-style data set over shards: lists as read-only NumPy views of the file, numbers as int.
 
@@ -103,6 +106,12 @@ class ShardExamples(HasEpoch):
 
     def __reduce__(self) -> tuple[type[ShardExamples], tuple[tuple[Shards, ...]], dict[str, Any]]:
         return type(self), (self.sets,), {"_epoch": self._epoch}
+
+    def __repr__(self) -> str:
+        places = ", ".join(f"{one.build}/{one.split}" for one in self.sets[:_SHOWN_SETS])
+        places += f" and {len(self.sets) - _SHOWN_SETS:,} more" if len(self.sets) > _SHOWN_SETS else ""
+        columns = ", ".join(self._columns)
+        return f"{type(self).__name__}({places}): {len(self):,} rows for {self.info.purpose}, with {columns}"
 
     @property
     def shards(self) -> Shards:

@@ -27,6 +27,9 @@ class NumpyBatches:
     ) -> None:
         self.examples, self.sampler, self.collator, self.ahead = examples, sampler, collator, ahead
 
+    def __repr__(self) -> str:
+        return f"NumpyBatches\n  {self.examples!r}\n  {self.sampler!r}\n  {self.collator!r}"
+
     def __len__(self) -> int:
         return len(self.sampler)
 

@@ -119,6 +119,14 @@ class EpochBatchSampler:
                 f"{world_size} x {batch_size or f'{max_tokens} tokens'}; take smaller batches, or keep the last"
             )
 
+    def __repr__(self) -> str:
+        epochs = "no end" if self.epochs is None else f"{self.epochs} epoch{'' if self.epochs == 1 else 's'}"
+        bins = f" in {len(self.bins)} bins" if len(self.bins) > 1 else ""
+        sizes = sorted({one.batch for one in self.bins})
+        batches = " to ".join(dict.fromkeys(f"{size:,}" for size in (sizes[0], sizes[-1])))
+        order = f"seed {self.seed}, rank {self.rank} of {self.world_size}"
+        return f"{type(self).__name__}: {self._examples:,} examples{bins}, batches of {batches}, {epochs}, {order}"
+
     def _run_length(self, dataset: Sized, given: float | None) -> float | None:
         """Return the length of the run in epochs, None where the masks do not depend on it."""
         require(given is None or 0 < given < float("inf"), f"run_epochs is {given}; expected more than 0, as 3.5")

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
+from bertdata.io.console import counted
 from bertdata.shards.cache import ShardCache, ShardFile, read, require_size
 from bertdata.shards.checked import is_wanted, require_whole
 from bertdata.shards.contents import check_manifest, inside
@@ -166,6 +167,10 @@ class Shards:
 
     def __len__(self) -> int:
         return int(self.unchecked_table.num_rows)
+
+    def __repr__(self) -> str:
+        rows = f"{len(self):,} rows for {self.info.purpose} in {counted(len(self.paths), 'shard')}"
+        return f"{type(self).__name__}({self.build!r}, {self.split!r}): {rows}"
 
     @property
     def table(self) -> pa.Table:

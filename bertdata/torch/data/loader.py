@@ -108,6 +108,11 @@ class ResumableLoader(DataLoader[Any]):
             dataset, batch_sampler=sampler, collate_fn=collator or PretrainingCollator(dataset), **keywords
         )
 
+    def __repr__(self) -> str:
+        return (
+            f"ResumableLoader, {self.num_workers} workers\n  {self.dataset!r}\n  {self._order!r}\n  {self.collate_fn!r}"
+        )
+
     def __iter__(self) -> Any:
         return self._explaining(super().__iter__())
 
