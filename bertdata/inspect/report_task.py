@@ -44,14 +44,15 @@ def task_report_html(splits: Sequence[Shards], info: TaskInfo, *, examples: int 
     )
     settings = element("pre", json.dumps(manifest["info"], indent=1, sort_keys=True))
     names = list(dict.fromkeys(name for one in figures.values() for name in one.counts))
-    counted_names = [name.replace("_", " ") for name in names]
-    counted_rows = [(split, *(f"{one.counts.get(name, 0):,}" for name in names)) for split, one in figures.items()]
+    counted_rows = [
+        (name.replace("_", " "), *(f"{one.counts.get(name, 0):,}" for one in figures.values())) for name in names
+    ]
     lengths = [
         histogram(f"{split}: {one.rows:,} rows, in tokens", bins_of(one.lengths)) for split, one in figures.items()
     ]
     sections = {
         "Warnings": _warnings(truncated, rows),
-        "Splits": [grid(("split", *counted_names), counted_rows)],
+        "Splits": [grid(("", *figures), counted_rows)],
         "Labels": [stacked(split, one.labels) for split, one in figures.items() if one.labels],
         "Row lengths": [element("div", lengths, class_="columns")],
         "Examples": shown,

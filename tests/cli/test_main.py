@@ -47,7 +47,7 @@ def test_commands_that_take_a_vocabulary_name_those_that_come_with_bertdata(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
-        dispatch([name, "--help"])
+        dispatch([name, "--help-all"])
     shown = "".join(capsys.readouterr().out.split())
     assert all(name in shown for name in pretrained_names())
 
@@ -151,7 +151,7 @@ def test_help_names_no_empty_default_and_cuts_no_word_at_80_columns(
         pytest.importorskip("torch")
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit):
-        dispatch([name, "--help"])
+        dispatch([name, "--help-all"])
     shown = capsys.readouterr().out
     assert "(default: )" not in shown
     assert "(default: None)" not in shown

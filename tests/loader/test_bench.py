@@ -39,6 +39,7 @@ def test_what_is_not_given_is_as_the_help_says() -> None:
         "max_tokens": None,
         "seconds": 3.0,
         "packing": False,
+        "json": False,
     }
 
 
