@@ -16,7 +16,6 @@ import pytest
 from bertdata.beam.runner import Runner
 from bertdata.curation.settings import DedupConfig
 from bertdata.engine.stages import Standing
-from bertdata.errors import ConfigError
 from bertdata.estimate.figures import Estimate
 from bertdata.estimate.sample import FINISHED, BeginningsOf
 from bertdata.objectives.settings import ExamplesConfig, MixingConfig
@@ -194,11 +193,6 @@ def test_what_cannot_be_read_is_told_and_the_plan_is_shown(tmp_path: Path, capsy
     shown = capsys.readouterr().out
     assert re.search(r"^estimate +not known: ", shown, re.M)
     assert "read documents" in shown
-
-
-def test_json_is_for_a_dry_run(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="--json is for --dry-run"):
-        build_corpus.main(["--output", str(tmp_path / "out"), "--json"])
 
 
 def test_duplicates_are_not_known(tmp_path: Path) -> None:
