@@ -235,7 +235,11 @@ SOURCE_FORMATS: Registry[SourceFormat] = Registry(
         "books": "bertdata.sources.books.format:BOOKS",
         "parquet": "bertdata.sources.tabular:PARQUET",
         "json-lines": "bertdata.sources.tabular:JSON_LINES",
+        "csv": "bertdata.sources.separated:CSV",
+        "tsv": "bertdata.sources.separated:TSV",
+        "arrow": "bertdata.sources.arrow_tables:ARROW",
         "plain-text": "bertdata.sources.plain_text:PLAIN_TEXT",
+        "text-files": "bertdata.sources.text_files:TEXT_FILES",
     },
     "bertdata.sources.own_formats:own_format",
 )

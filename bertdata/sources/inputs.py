@@ -78,6 +78,9 @@ def find_documents(given: Sequence[str], default: str = "") -> dict[str, str]:
 
 
 def _expand(kind: str, own: Sequence[str], paths: Sequence[str]) -> list[str]:
+    for path in paths if kind == "documents" else ():
+        if not files.is_remote(path) and os.path.isdir(path) and (known := unsupported.what_a_build_is(path)):
+            raise InputError(known, path=path)
     try:
         return find_kind(kind, paths, own)
     except InputError:

@@ -7,7 +7,7 @@ which the document begins.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
@@ -18,7 +18,8 @@ from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError
 from bertdata.io import compression, files
-from bertdata.sources.formats import FileRange, RangeFormat, first_bytes
+from bertdata.sources import text_files
+from bertdata.sources.formats import FileRange, RangeFormat, Request, SourceFile, first_bytes
 from bertdata.sources.names import InputCount
 
 SUFFIXES = (".txt", ".txt.gz", ".txt.bz2", ".txt.zst")
@@ -42,6 +43,23 @@ class PlainTextFormat(RangeFormat):
     suffixes = SUFFIXES
     described = "plain text with one sentence a line and a blank line between documents (.txt, also .gz, .bz2 or .zst)"
     revision = 2
+
+    def plan(self, sources: Sequence[SourceFile], request: Request) -> tuple[list[Task], list[str]]:
+        """Return one task for each range of the files; with `whole_files` one for each group of files.
+
+        Without, there is a note where files look like ordinary text.
+        """
+        if request.config.whole_files:
+            return text_files.TEXT_FILES.plan(sources, request)
+        tasks, notes = super().plan(sources, request)
+        odd = [one.label for one in sources if text_files.looks_like_prose(one.path)]
+        if odd:
+            others = f" and {len(odd) - 1:,} more" if len(odd) > 1 else ""
+            notes.append(
+                f"{odd[0]}{others}: looks like ordinary text, and is read as one sentence a line, a document ending at "
+                "each blank line; if each file is one document, add --whole-files"
+            )
+        return tasks, notes
 
     def ranges(self, path: str, target_bytes: int, text_column: str) -> Iterator[tuple[int, int, int]]:
         """Yield runs of bytes."""

@@ -38,6 +38,12 @@ class CleaningConfig(Settings):
         items=CLEANERS,
         later=True,
     )
+    whole_files: bool = option(
+        False,
+        "each .txt file of --documents is one document, with paragraphs between blank lines (default: one sentence a "
+        "line, and a blank line between documents)",
+        later=True,
+    )
     rejects: str = option("", "folder that gets, for each part, a .jsonl file of the pages dropped and the reasons")
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, time
 from io import BufferedReader
@@ -29,12 +29,14 @@ from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources import unsupported
 from bertdata.sources.formats import FileRange, Layout, RangeFormat, Request, SourceFile, first_bytes, text_bytes
 from bertdata.sources.names import InputCount
+from bertdata.sources.text_template import columns_of_text, is_template, text_at, value_at
 
 if TYPE_CHECKING:
     from bertdata.sources.wikipedia.published.form import Article, Form
 
 SOURCE = "documents"
 _NO_OBJECT = "not a JSON object"
+_SHOWN = 40
 LOOKED_AT = 1000
 """How many rows are looked at for the columns of a file without a schema."""
 _ARTICLES = 64
@@ -58,11 +60,15 @@ class TableFormat(RangeFormat):
         from bertdata.sources.wikipedia.published.forms import choose
 
         names, config = self.names_of(source.path), request.config
-        column, form, note = choose(names, request.text_column)
-        if column not in names:
+        if is_template(request.text_column) and request.text_column not in names:
+            column, form, note = request.text_column, None, ""
+            names = [*dict.fromkeys([*names, *self.columns_of(source.path)])]
+        else:
+            column, form, note = choose(names, request.text_column)
+        if missing := [name for name in columns_of_text(column, names) if name not in names]:
             raise InputError(
-                f"has no column {column!r}; its columns are {', '.join(map(repr, names))}: name the one that holds "
-                "the text with --text-column",
+                f"has no column {missing[0]!r}; its columns are {', '.join(map(repr, names))}: name the one that holds "
+                'the text with --text-column, or several as "{title}\\n\\n{body}"',
                 path=source.path,
             )
         if not form:
@@ -86,8 +92,8 @@ class TableFormat(RangeFormat):
             if form and isinstance(row, dict):
                 _write_article(form.article(row, chosen.rules), row, place, chosen, writer, counters)
                 continue
-            text = None if isinstance(row, str) else row.get(chosen.text_column)
-            if isinstance(row, str) or not isinstance(text, str):
+            text = None if isinstance(row, str) else text_at(row, chosen.text_column)
+            if isinstance(row, str) or text is None:
                 reason = row if isinstance(row, str) else "no text"
                 broken.append({"path": chosen.path, "place": place, "reason": reason})
                 counters.drop(reason)
@@ -118,10 +124,7 @@ class ParquetFormat(TableFormat):
         """Return the column of the text, which holds strings where they are taken as they are."""
         found = super().layout(source, request)
         with files.open_raw(source.path) as raw:
-            kind = open_parquet(raw, source.path).schema_arrow.field(found.text_column).type
-        strings = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-        if not strings and not found.form:
-            raise InputError(f"the column {found.text_column!r} holds {kind}; expected strings", path=source.path)
+            require_strings(open_parquet(raw, source.path).schema_arrow, found, source.path)
         return found
 
     def ranges(self, path: str, target_bytes: int, text_column: str) -> Iterator[tuple[int, int, int]]:
@@ -148,15 +151,12 @@ class ParquetFormat(TableFormat):
         """Yield the rows of a range."""
         with files.open_raw(chosen.path) as raw:
             parquet = open_parquet(raw, chosen.path)
-            wanted = {chosen.text_column, *SCHEMA.names, *chosen.columns, *map(root, chosen.columns)}
-            if form := _form(chosen):
-                wanted |= {*form.columns}
-            names = [name for name in wanted if name in parquet.schema_arrow.names]
+            names = columns_read(chosen, parquet.schema_arrow.names)
             place = sum(parquet.metadata.row_group(i).num_rows for i in range(chosen.start))
             batches = parquet.iter_batches(
                 _ARTICLES if chosen.form else 1024,
                 row_groups=list(range(chosen.start, chosen.end)),
-                columns=sorted(names),
+                columns=names,
             )
             try:
                 for batch in batches:
@@ -199,8 +199,7 @@ class JsonLinesFormat(TableFormat):
                 if line.strip():
                     row = _parse(line)
                     if isinstance(row, str):
-                        expected = f"the first line is {row}; expected JSON lines in UTF-8, one object in a line"
-                        raise InputError(known or expected, path=path)
+                        raise InputError(known or _other_start(line, row), path=path)
                     return list(row)
         raise InputError("holds no lines; expected JSON lines, one object in a line", path=path)
 
@@ -250,6 +249,25 @@ class JsonLinesFormat(TableFormat):
         return first_bytes(task, size, folder)
 
 
+def require_strings(schema: pa.Schema, found: Layout, path: str) -> None:
+    """Raise InputError where the one column of the text does not hold strings, and is taken as it is."""
+    if found.form or found.text_column not in schema.names:
+        return
+    kind = schema.field(found.text_column).type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
+        example = f"; a list goes by a template, as {{{found.text_column}[]:{{role}}: {{content}}}}"
+        hint = example if pa.types.is_list(kind) or pa.types.is_large_list(kind) else ""
+        raise InputError(f"the column {found.text_column!r} holds {kind}; expected strings{hint}", path=path)
+
+
+def columns_read(chosen: FileRange, names: Sequence[str]) -> list[str]:
+    """Return those of the columns of a file, sorted, that its documents need."""
+    wanted = {*columns_of_text(chosen.text_column, names), *SCHEMA.names, *chosen.columns, *map(root, chosen.columns)}
+    if form := _form(chosen):
+        wanted |= {*form.columns}
+    return sorted(name for name in wanted if name in names)
+
+
 PARQUET = ParquetFormat()
 JSON_LINES = JsonLinesFormat()
 
@@ -273,6 +291,23 @@ def _write_article(
     columns = _kept(row, chosen) if chosen.columns else None
     document_id = found.id or f"{chosen.label}:{place}"
     writer.add(document_id, SOURCE, found.title, found.url, found.text, columns=columns)
+
+
+def _other_start(line: bytes, found: str) -> str:
+    """Return what a file is whose first line is no JSON object, and what to do."""
+    if found != _NO_OBJECT:
+        return f"its first line is {found}; expected JSON lines in UTF-8: convert it, as with: iconv -f latin1 -t utf-8"
+    shown = line.decode("utf-8", "replace").strip()
+    if shown.startswith("["):
+        return "is a JSON array; expected JSON lines, one object in a line (.jsonl): jq -c '.[]' FILE > rows.jsonl"
+    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+    problem = (
+        "begins with a JSON object that does not end in its line" if shown.startswith("{") else f"begins {shown!r}"
+    )
+    return (
+        f'{problem}; expected JSON lines, one whole object in a line, as {{"text": ...}}; end the name of plain text '
+        "in .txt, of a table in .csv or .tsv"
+    )
 
 
 def _start(stream: BufferedReader) -> bytes:
@@ -306,9 +341,7 @@ def _kept(row: dict[str, Any], chosen: FileRange) -> str:
     """Return the columns of a row that are kept, as a JSON object; raises InputError for lists and the like."""
     found = {}
     for name in chosen.columns:
-        value: Any = row
-        for key in name.split(".") if name not in row else [name]:
-            value = value.get(key) if isinstance(value, dict) else None
+        value = value_at(row, name)
         if isinstance(value, (date, time)):
             value = value.isoformat()
         if not isinstance(value, (str, int, float, bool, type(None))):

@@ -6,15 +6,9 @@ from collections import Counter
 
 from bertdata.io import files
 
-_ROWS = (
-    "expected Parquet or JSON lines; convert it, as with pyarrow: "
-    "pyarrow.parquet.write_table(pyarrow.csv.read_csv('FILE'), 'rows.parquet')"
-)
 _ARCHIVE = "is an archive; unpack it and give the files in it, as the .ndjson of Wikimedia Enterprise"
 _TEXT = "expected text: take the text out of it first, one JSON object with a `text` in a line (.jsonl)"
 _KINDS = {
-    ".csv": f"is a table of comma-separated values; {_ROWS}",
-    ".tsv": f"is a table of tab-separated values; {_ROWS}, with ParseOptions(delimiter='\\t')",
     ".pdf": f"is a PDF; {_TEXT}",
     ".html": f"is HTML; {_TEXT}",
     ".htm": f"is HTML; {_TEXT}",
@@ -24,7 +18,6 @@ _KINDS = {
     ".odt": f"is a text document of an office suite; {_TEXT}",
     ".rtf": f"is rich text; {_TEXT}",
     ".xml": "is XML; a Wikipedia dump goes with --wikipedia, and of other XML take the text out first (.jsonl)",
-    ".arrow": "is an Arrow file; expected Parquet: datasets.Dataset.from_file('FILE').to_parquet('rows.parquet')",
     ".zip": "is an archive; unpack it, or, if it holds books, name it with --books",
     ".tar": f"{_ARCHIVE} (tar -xf FILE)",
     ".tgz": f"{_ARCHIVE} (tar -xzf FILE)",
@@ -34,7 +27,6 @@ _STARTS = {
     b"%PDF": ".pdf",
     b"{\\rtf": ".rtf",
     b"PK\x03\x04": ".zip",
-    b"ARROW1": ".arrow",
     b"<!doctype html": ".html",
     b"<html": ".html",
     b"<mediawiki": ".xml",
@@ -46,8 +38,8 @@ _COMPRESSIONS = (".gz", ".bz2", ".zst")
 def what_it_is(path: str, start: bytes = b"") -> str | None:
     """Return what a file is by its name or first bytes, and what to do, where it is of a kind that is not read.
 
-    >>> what_it_is("news/rows.csv.gz")[:39]
-    'is a table of comma-separated values; e'
+    >>> what_it_is("news/page.html.gz")[:22]
+    'is HTML; expected text'
     >>> what_it_is("page", b"<!DOCTYPE html><p>Salt")[:8], what_it_is("rows.jsonl", b'{"text": "Salt"}')
     ('is HTML;', None)
     """
@@ -67,16 +59,22 @@ def _kind(name: str) -> str:
     return "." + name.rpartition(".")[2] if "." in name else ""
 
 
-def what_a_folder_is(path: str) -> str | None:
-    """Return what a folder without documents is, where it is of a known kind or holds files of one, and what to do."""
-    names = files.names(path)
-    if "dataset_dict.json" in names and "manifest.json" in names:
+def what_a_build_is(path: str) -> str | None:
+    """Return what to do with a folder that holds a finished build, None for any other folder."""
+    if {"dataset_dict.json", "manifest.json"} <= {*files.names(path)}:
         return (
             "is a finished build; expected documents: those it was made from, or its stages/wikipedia, books or tables"
         )
-    if {"dataset_dict.json", "dataset_info.json"} & set(names):
-        table = 'load_from_disk("FOLDER")' + ('["train"]' if "dataset_dict.json" in names else "")
-        return f'is a folder of datasets\' save_to_disk; write it as Parquet: {table}.to_parquet("rows.parquet")'
+    return None
+
+
+def what_a_folder_is(path: str) -> str | None:
+    """Return what a folder without documents is, where it is of a known kind or holds files of one, and what to do."""
+    names = files.names(path)
+    if {"dataset_dict.json", "state.json"} & {*names}:
+        return (
+            "is a folder of datasets' save_to_disk whose .arrow files are missing; copy them as well, or save it again"
+        )
     kinds = Counter(_kind(name) for name in names if "." in name[1:])
     for kind, number in kinds.most_common():
         if kind in _KINDS:

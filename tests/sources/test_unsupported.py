@@ -14,8 +14,9 @@ from tests.sources.planned import plan_documents
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("rows.csv", b"id,text\n1,Salt\n", "comma-separated values; expected Parquet or JSON lines"),
-        ("rows.tsv", b"id\ttext\n", "tab-separated values"),
+        ("rows.csv", b"%PDF-1.7\n", "is a PDF; expected text"),
+        ("rows.tsv", b"\xef\xbb\xbf", "holds no lines; expected the names of columns"),
+        ("rows.arrow", b"Salt, and more\n", "is not a whole Arrow file"),
         ("paper.pdf", b"%PDF-1.7\n", "is a PDF; expected text"),
         ("download", b"%PDF-1.7\n", "is a PDF; expected text"),
         ("page.html", b"<p>Salt</p>\n", "is HTML; expected text"),
@@ -24,9 +25,9 @@ from tests.sources.planned import plan_documents
         ("page", b"  <html>\n", "is HTML; expected text"),
         ("wiki.xml", b"<mediawiki>\n", "a Wikipedia dump goes with --wikipedia"),
         ("rows.json", b'[{"text": "Salt"}]', "is one JSON value; expected JSON lines"),
-        ("rows.json", b'{"text": "Sal\n', "the first line is"),
+        ("rows.json", b'{"text": "Sal\n', "begins with a JSON object that does not end in its line"),
         ("rows.jsonl", b"\n \n", "holds no lines"),
-        ("rows.jsonl", b"Salt\n", "the first line is not a JSON object"),
+        ("rows.jsonl", b"Salt\n", r"begins 'Salt'; expected JSON lines.* end the name of plain text in \.txt"),
     ],
 )
 def test_a_file_of_another_kind_is_told_by_it(name: str, content: bytes, words: str, tmp_path: Path) -> None:
@@ -44,12 +45,12 @@ def test_json_lines_under_the_name_of_json_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "words"),
     [
-        (["dataset_info.json", "state.json", "data-00000-of-00001.arrow"], r'load_from_disk\("FOLDER"\)\.to_parquet'),
-        (["dataset_dict.json"], r'load_from_disk\("FOLDER"\)\["train"\]\.to_parquet'),
+        (["dataset_info.json", "state.json"], r"save_to_disk whose \.arrow files are missing"),
+        (["dataset_dict.json"], r"save_to_disk whose \.arrow files are missing"),
         (["dataset_dict.json", "manifest.json"], "is a finished build"),
-        (["a.csv", "b.csv", "notes"], r"holds 2 files ending in \.csv; a file of these is a table"),
+        (["a.pdf", "b.pdf", "notes"], r"holds 2 files ending in \.pdf; a file of these is a PDF"),
         (["wiki.json.tar.gz"], r"holds 1 file ending in \.tar; a file of these is an archive; unpack it"),
-        (["a.csv", "notes"], r"holds 1 file ending in \.csv"),
+        (["a.html", "notes"], r"holds 1 file ending in \.html"),
         (["notes.odd"], r"holds no file ending in \.parquet"),
     ],
 )

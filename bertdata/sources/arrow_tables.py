@@ -1,0 +1,144 @@
+"""Arrow files as documents: those of a folder that `datasets` wrote by `save_to_disk`, and any others with a text.
+
+A range is a run of record batches of one file, an IPC stream as `datasets` writes it, or an IPC file. In a folder of
+`datasets` its state.json tells them from the caches of `map`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+
+from bertdata.errors import InputError
+from bertdata.io import files
+from bertdata.sources.formats import FileRange, Layout, Request, SourceFile
+from bertdata.sources.tabular import TableFormat, columns_read, require_strings
+
+_FILE_SIGN = b"ARROW1"
+_STATE = "state.json"
+_OF_A_SPLIT = {"train", "validation", "test", "dev", "eval"}
+Batches = Iterator[pa.RecordBatch]
+
+
+class ArrowFormat(TableFormat):
+    """Arrow streams and files; a range is a run of record batches."""
+
+    name = "arrow"
+    suffixes = (".arrow",)
+    described = "a folder of datasets' save_to_disk (.arrow)"
+    revision: int | str = 1
+    settings = ("text_column", "min_words", "templates")
+
+    def select(self, paths: Sequence[str]) -> list[str]:
+        """Return the files without the Arrow files that are parts of bertdata's, or caches of `datasets`."""
+        listed: dict[str, set[str] | None] = {}
+        kept = []
+        for path in paths:
+            if path.lower().endswith(".arrow"):
+                folder = os.path.dirname(path)
+                if folder not in listed:
+                    listed[folder] = _data_files(folder)
+                names = listed[folder]
+                if files.exists(path.removesuffix(".arrow") + ".json"):
+                    continue
+                if names is not None and files.name(path) not in names:
+                    continue
+            kept.append(path)
+        if paths and not kept:
+            raise InputError(
+                "these Arrow files are parts that bertdata wrote on its way; expected documents: those they were made "
+                "from",
+                path=paths[0],
+            )
+        return kept
+
+    def layout(self, source: SourceFile, request: Request) -> Layout:
+        """Return the column of the text; raises InputError where it does not hold strings."""
+        found = super().layout(source, request)
+        with _opened(source.path) as (schema, _):
+            require_strings(schema, found, source.path)
+        split = files.name(os.path.dirname(source.path))
+        above = os.path.dirname(os.path.dirname(source.path))
+        if split not in _OF_A_SPLIT or not files.exists(files.join(above, "dataset_dict.json")):
+            return found
+        note = f"is of the split {split}; to take one split alone name its folder"
+        return Layout(found.text_column, found.form, found.rules, found.made_from, found.note or note)
+
+    def names_of(self, path: str) -> list[str]:
+        """Return the columns of a file."""
+        with _opened(path) as (schema, _):
+            names: list[str] = schema.names
+        if "input_ids" in names and "text" not in names:
+            raise InputError(
+                f"holds tokens ({', '.join(names[:4])}, ...) and no text; expected documents: those it was made from",
+                path=path,
+            )
+        return names
+
+    columns_of = names_of
+
+    def ranges(self, path: str, target_bytes: int, text_column: str) -> Iterator[tuple[int, int, int]]:
+        """Yield runs of record batches."""
+        first, held, number = 0, 0, -1
+        with _opened(path) as (_, batches):
+            for number, batch in enumerate(batches):
+                held += batch.nbytes
+                if held >= target_bytes:
+                    yield first, number + 1, held
+                    first, held = number + 1, 0
+        if first <= number:
+            yield first, number + 1, held
+
+    def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
+        """Yield the rows of a range."""
+        place = 0
+        with _opened(chosen.path) as (schema, batches):
+            names = columns_read(chosen, schema.names)
+            for number, batch in enumerate(batches):
+                if number >= chosen.end:
+                    break
+                if number >= chosen.start:
+                    for row, value in enumerate(batch.select(names).to_pylist()):
+                        yield place + row, value
+                place += len(batch)
+
+
+ARROW = ArrowFormat()
+
+
+def _data_files(folder: str) -> set[str] | None:
+    """Return the names of the data files that the state of a folder of `datasets` has, None in other folders."""
+    place = files.join(folder, _STATE)
+    if not files.exists(place):
+        return None
+    state = files.read_json(place)
+    listed = state.get("_data_files") if isinstance(state, dict) else None
+    return {one["filename"] for one in listed} if listed else None
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[tuple[pa.Schema, Batches]]:
+    """Open an Arrow stream or file, a local one by a memory map; yields its schema and its record batches.
+
+    Raises InputError where the bytes are neither, or end too early.
+    """
+    try:
+        with files.open_raw(path) if files.is_remote(path) else pa.memory_map(path) as raw:
+            is_file = raw.read(len(_FILE_SIGN)) == _FILE_SIGN
+            raw.seek(0)
+            if is_file:
+                reader = pa.ipc.open_file(raw)
+                yield reader.schema, (reader.get_batch(number) for number in range(reader.num_record_batches))
+            else:
+                stream = pa.ipc.open_stream(raw)
+                yield stream.schema, iter(stream)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(
+            f"is not a whole Arrow file ({error}); expected one as datasets' save_to_disk writes it: save it again, or "
+            "as Parquet",
+            path=path,
+        ) from error

@@ -1,0 +1,153 @@
+"""Tables of comma- or tab-separated values as documents: two source formats.
+
+Their first line names the columns. Fields may stand in double quotes (RFC 4180), and then hold separators, line
+breaks, and quotes written twice. As a line break in quotes looks like any other, a file is read by one worker. A .csv
+whose first line has semicolons and no commas is separated by these.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import Any
+
+from bertdata.errors import InputError
+from bertdata.io import compression, files
+from bertdata.sources import unsupported
+from bertdata.sources.formats import FileRange, Layout, Request, SourceFile
+from bertdata.sources.tabular import LOOKED_AT, TableFormat
+
+_ENDINGS = ("", ".gz", ".zst", ".bz2")
+_OTHER_NUMBER = "a line with more or fewer fields than the first"
+_NUMBER = "0123456789+-."
+
+
+class SeparatedFormat(TableFormat):
+    """Lines of values between separators; `separator` is a comma, or a semicolon where there are only these, or a tab.
+
+    A column whose values in the first thousand rows are all numbers holds numbers, for conditions of `--where`.
+    """
+
+    revision: int | str = 1
+    settings = ("text_column",)
+
+    def __init__(self, name: str, separator: str, described: str) -> None:
+        self.name, self._separator = name, separator
+        self.described = f"{described} (.{name}, also .gz, .bz2 or .zst)"
+        self.suffixes = tuple(f".{name}{ending}" for ending in _ENDINGS)
+
+    def ranges(self, path: str, target_bytes: int, text_column: str) -> Iterator[tuple[int, int, int]]:
+        """Yield the whole file."""
+        size = files.size(path)
+        yield 0, size, size
+
+    def layout(self, source: SourceFile, request: Request) -> Layout:
+        """Return the column of the text; a note where one worker reads a large file."""
+        found = super().layout(source, request)
+        if files.size(source.path) <= 4 * request.target_bytes:
+            return found
+        note = f"one worker reads all of it, as it is {self.name.upper()}; Parquet or JSON lines are read by all"
+        return Layout(found.text_column, note="; ".join(one for one in (found.note, note) if one))
+
+    def names_of(self, path: str) -> list[str]:
+        """Return the names in the first line; raises InputError where there are none, or two are the same."""
+        with self._open(path) as stream:
+            names = next(self._lines(stream, path), None)
+        if names is None:
+            raise InputError(
+                f"holds no lines; expected the names of columns in the first line of a .{self.name}", path=path
+            )
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise InputError(
+                f"has several columns of the name {', '.join(map(repr, twice))} in its first line; expected each name "
+                "once: rename them, or put a line with names above the others where there is none",
+                path=path,
+            )
+        return names
+
+    def columns_of(self, path: str) -> list[str]:
+        """Return the names in the first line."""
+        return self.names_of(path)
+
+    def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
+        """Yield the rows by their number, the first after the names being 1."""
+        numbers = _numbers(self._values(chosen.path), set(chosen.columns))
+        for place, row in enumerate(self._values(chosen.path), 1):
+            if isinstance(row, dict):
+                for name in numbers:
+                    row[name] = _number(row[name], name, place, chosen.path)
+            yield place, row
+
+    def _values(self, path: str) -> Iterator[dict[str, Any] | str]:
+        with self._open(path) as stream:
+            lines = self._lines(stream, path)
+            names = next(lines)
+            for line in lines:
+                if line:
+                    yield dict(zip(names, line, strict=True)) if len(line) == len(names) else _OTHER_NUMBER
+
+    def _open(self, path: str) -> io.TextIOWrapper:
+        return io.TextIOWrapper(compression.open_decompressed(path), "utf-8-sig", newline="")
+
+    def _lines(self, stream: io.TextIOWrapper, path: str) -> Iterator[list[str]]:
+        """Yield the fields of each line; raises InputError where the file is something else, or not UTF-8."""
+        csv.field_size_limit(sys.maxsize)
+        line = 0
+        try:
+            first = stream.readline()
+            if known := unsupported.what_it_is("", first.encode()):
+                raise InputError(known, path=path)
+            separator = ";" if self._separator == "," and "," not in first and ";" in first else self._separator
+            reader = csv.reader(chain([first] if first else [], stream), delimiter=separator, strict=True)
+            for fields in reader:
+                line = reader.line_num
+                yield fields
+        except UnicodeDecodeError as error:
+            problem = f"is not UTF-8 (byte 0x{error.object[error.start]:02x})"
+            raise InputError(f"{problem}; convert it, as with: iconv -f latin1 -t utf-8", path=path) from error
+        except csv.Error as error:
+            raise InputError(
+                f"cannot be read after line {line:,} ({error}); expected fields that begin with a double quote to end "
+                "with one, and quotes in them written twice, as in RFC 4180",
+                path=path,
+            ) from error
+
+
+CSV = SeparatedFormat("csv", ",", "comma-separated values")
+TSV = SeparatedFormat("tsv", "\t", "tab-separated values")
+
+
+def _numbers(rows: Iterator[dict[str, Any] | str], names: set[str]) -> list[str]:
+    """Return those of some columns whose values in the first rows are numbers, where they have any."""
+    if not names:
+        return []
+    found = [row for row in islice(rows, LOOKED_AT) if isinstance(row, dict)]
+    values = {name: [row[name] for row in found if row.get(name)] for name in sorted(names)}
+    return [name for name, of in values.items() if of and all(_is_number(value) for value in of)]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return text.strip()[:1] in _NUMBER  # not nan, inf
+
+
+def _number(text: str, name: str, place: int, path: str) -> int | float | None:
+    """Return the number of a field, None of an empty one; raises InputError for anything else."""
+    if not text.strip():
+        return None
+    if not _is_number(text):
+        raise InputError(
+            f"the column {name!r} holds {text[:40]!r} in row {place:,}, and numbers in the rows before; expected "
+            "numbers in all, or strings in the first thousand rows too",
+            path=path,
+        )
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)

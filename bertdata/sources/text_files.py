@@ -1,0 +1,132 @@
+"""Ordinary text files, each of which is one document: the .txt files of --documents with --whole-files.
+
+Blank lines are the borders of its paragraphs; where there are none, every line is a paragraph. A part is a group of
+files of one source, so that many small files make few parts. A document's id is its file's label, its
+title the file's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from bertdata.curation.text_rules import text_rules
+from bertdata.documents import DocumentWriter, paragraphs
+from bertdata.engine.parts import Counters, Task, fingerprint, part_name
+from bertdata.errors import InputError
+from bertdata.io import compression, files
+from bertdata.sources.formats import Request, SourceFile, SourceFormat
+from bertdata.sources.names import InputCount
+
+NAME = "text-files"
+_MOST_FILES = 4096
+_LOOKED_AT = 64 << 10
+_LONG_LINES = 0.2
+
+
+@dataclass(frozen=True)
+class TextGroup:
+    """Files that one worker takes together, and their labels."""
+
+    paths: tuple[str, ...]
+    labels: tuple[str, ...]
+    columns: bool
+    format: str = NAME
+
+    @property
+    def path(self) -> str:
+        """The first of its files, all of which are of one source."""
+        return self.paths[0]
+
+
+class TextFilesFormat(SourceFormat):
+    """Text files that are one document each; the format of plain text plans them, where settings ask for it."""
+
+    settings = ("whole_files",)
+
+    def plan(self, sources: Sequence[SourceFile], request: Request) -> tuple[list[Task], list[str]]:
+        """Return one task for each group of files, and how many documents these are."""
+        by_source: dict[str, list[SourceFile]] = {}
+        for one in sources:
+            by_source.setdefault(one.source, []).append(one)
+        tasks = []
+        for name, of_source in by_source.items():
+            for number, (group, weight) in enumerate(_groups(of_source, request.target_bytes)):
+                payload = TextGroup(
+                    tuple(one.path for one in group), tuple(one.label for one in group), bool(request.columns)
+                )
+                identities = [files.identity(path) for path in payload.paths]
+                made_from = fingerprint("text files", self.revision, identities, payload.labels, payload.columns)
+                stem = part_name(f"{name}-files", number)
+                tasks.append(Task(request.directory, stem, ".parquet", made_from, weight, payload))
+        return tasks, [
+            f"{len(sources):,} .txt {'file is one document' if len(sources) == 1 else 'files are one document each'}"
+        ]
+
+    def write(self, task: Task, file: BinaryIO) -> Counters:
+        """Write the documents of one group of files; raises InputError where one is not UTF-8."""
+        group: TextGroup = task.payload
+        counters = Counters()
+        with DocumentWriter(file, counters, text_rules(task), columns=group.columns) as writer:
+            for path, label in zip(group.paths, group.labels, strict=True):
+                counters.add(InputCount.ROWS)
+                if text := paragraphs(_text_of(path)):
+                    writer.add(label, "documents", files.name(path).partition(".txt")[0], "", text)
+                else:
+                    counters.drop("empty")
+        return counters
+
+
+TEXT_FILES = TextFilesFormat()
+
+
+def looks_like_prose(path: str) -> bool:
+    """Return whether the lines of a text file are paragraphs, or cut at a width, and not one sentence each.
+
+    That is where over a fifth of the lines end inside a sentence, or hold three and more: by the full stops, question
+    marks and exclamation marks in them, in any language that has them.
+    """
+    try:
+        with compression.open_decompressed(path) as stream:
+            data = stream.read(_LOOKED_AT)
+    except InputError:
+        return False
+    lines = [line.strip() for line in data.decode("utf-8", "ignore").split("\n")[:-1]]
+    lines = [line for line in lines if len(line) > 1]
+    if len(lines) < 5:
+        return False
+    odd = sum(_is_odd(line) for line in lines)
+    return odd > _LONG_LINES * len(lines)
+
+
+def _is_odd(line: str) -> bool:
+    """Return whether a line holds several sentences, or one that goes on in the next line."""
+    ends = sum(line.count(f"{mark} ") for mark in ".?!")
+    return ends >= 2 or (len(line) > 40 and line[-1].isalpha() and line[-1].islower()) or line[-1] == ","
+
+
+def _groups(sources: Sequence[SourceFile], target_bytes: int) -> Iterator[tuple[list[SourceFile], int]]:
+    held: list[SourceFile] = []
+    weight = 0
+    for one in sources:
+        held.append(one)
+        weight += files.size(one.path)
+        if weight >= target_bytes or len(held) == _MOST_FILES:
+            yield held, weight
+            held, weight = [], 0
+    if held:
+        yield held, weight
+
+
+def _text_of(path: str) -> str:
+    with compression.open_decompressed(path) as stream:
+        data = stream.read()
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"is not UTF-8 (byte 0x{data[error.start]:02x}); convert it, as with: iconv -f latin1 -t utf-8",
+            path=path,
+            offset=error.start,
+        ) from error

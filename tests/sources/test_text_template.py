@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from bertdata.errors import ConfigError, InputError
+from bertdata.sources.text_template import parse_template, text_at
+from tests.sources.planned import plan_documents
+from tests.sources.read import documents_of
+
+CHAT = "{messages[]:{role}: {content}}"
+ROWS: list[dict[str, Any]] = [
+    {"title": "Salt", "meta": {"body": "It is white."}, "messages": [{"role": "user", "content": "Salt?"}]},
+    {"title": "", "meta": {"body": "It flows."}, "messages": []},
+    {
+        "title": "",
+        "meta": {"body": ""},
+        "messages": [{"role": "a", "content": "One."}, {"role": "b", "content": "Two."}],
+    },
+]
+
+
+@pytest.mark.parametrize(
+    ("template", "row", "text"),
+    [
+        (r"{title}\n\n{body}", {"title": "Salt", "body": "White."}, "Salt\n\nWhite."),
+        ("{title}: {body}", {"body": "White."}, ": White."),
+        ("{title}", {"title": ""}, None),
+        ("{{{n}}}", {"n": 3}, "{3}"),
+        (r"{a}\t\\{b}", {"a": "x", "b": "y"}, "x\t\\y"),
+        ("{a.b}", {"a": {"b": "deep"}}, "deep"),
+        ("{a.b}", {"a.b": "flat", "a": {"b": "deep"}}, "flat"),
+        ("{a}", {"a": ["no", "text"]}, None),
+        ("{a}", {"a": True}, None),
+        ("{t[]:<{c[]:{x}}>}", {"t": [{"c": [{"x": "1"}, {"x": "2"}]}, {"c": []}]}, "<1\n\n2>"),
+        (CHAT, {"messages": "not a list"}, None),
+    ],
+)
+def test_a_template_makes_one_text_of_a_row(template: str, row: dict[str, Any], text: str | None) -> None:
+    assert parse_template(template).text_of(row) == text
+
+
+@pytest.mark.parametrize(
+    ("template", "words"),
+    [
+        ("{title", "character 0: has a { that no } ends"),
+        ("title}", "character 5: has a } without a {"),
+        ("{}", "character 0: has a { without the name of a column"),
+        ("{{title}}", "names no column"),
+        ("{messages[]}", r"character 11: has no template for the items of messages\[\]"),
+    ],
+)
+def test_what_is_no_template_is_refused_with_its_place(template: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        parse_template(template)
+
+
+def test_a_column_with_braces_in_its_name_is_a_column() -> None:
+    assert text_at({"{a}": "as it is", "a": "other"}, "{a}") == "as it is"
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.parquet"])
+@pytest.mark.parametrize(
+    ("template", "texts"),
+    [
+        (r"{title}\n\n{meta.body}", ["Salt\n\nIt is white.", "It flows."]),
+        (CHAT, ["user: Salt?", "a: One.\n\nb: Two."]),
+    ],
+)
+def test_tables_are_read_by_a_template(name: str, template: str, texts: list[str], tmp_path: Path) -> None:
+    path = tmp_path / name
+    if name.endswith(".jsonl"):
+        path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    else:
+        pq.write_table(pa.Table.from_pylist(ROWS), path)
+    rows, [counters] = documents_of([str(path)], template)
+    assert [row["text"] for row in rows] == texts
+    assert (counters.counts["rows"], counters.drops) == (3, {"no text": 1})
+
+
+def test_a_column_of_a_template_that_is_not_there_is_named_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text('{"title": "Salt"}\n')
+    with pytest.raises(InputError, match="has no column 'boddy'; its columns are 'title'"):
+        plan_documents([str(tmp_path / "rows.jsonl")], "out", 1 << 20, "{title} {boddy}")
+
+
+def test_a_list_in_the_place_of_a_text_is_told_of_templates(tmp_path: Path) -> None:
+    pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "rows.parquet")
+    with pytest.raises(InputError, match=r"holds list.*; a list goes by a template, as \{messages\[\]:"):
+        plan_documents([str(tmp_path / "rows.parquet")], "out", 1 << 20, "messages")
