@@ -213,6 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags = command_line.parse(make_parser(), arguments)
     if flags.json and flags.save_recipe:
         raise ConfigError("--json is for the result of a build, or of --dry-run; leave out --save-recipe, or --json")
+    command_line.read_streams(flags)
     sources, settings = settings_of_flags(flags)
     runner = command_line.runner(flags)
     if flags.save_recipe:

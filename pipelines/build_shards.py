@@ -85,6 +85,7 @@ def command_parser() -> command_line.Parser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     flags = command_line.parse(command_parser(), arguments)
+    command_line.read_streams(flags)
     phases, sharding = phases_of(flags), from_flags(flags, ShardsConfig)
     require_model_length(flags, phases)
     documents, columns = find_documents(flags.documents), columns_of(phases)

@@ -52,6 +52,7 @@ def build(
     if "documents" in settings:
         documents = handed_over(settings["documents"], os.fspath(output), flags.text_column)
         flags.documents, flags.named["documents"] = documents.paths, "documents"
+        command_line.read_streams(flags)
     sources, chosen = settings_of_flags(flags)
     runner = command_line.runner(flags)
     runner.objects = handed_over_as([*sources.formats, *chosen.cleaning.clean, *chosen.cleaning.filter])

@@ -49,6 +49,7 @@ def command_parser() -> command_line.Parser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     flags = command_line.parse(command_parser(), arguments)
+    command_line.read_streams(flags)
     flags.abbreviations = read_abbreviations(flags.abbreviations)
     stages = [TrainParameters(flags.output, from_flags(flags, PunktSettings))]
     with finished(flags, COMMAND, "sentence parameters", find_documents(flags.documents), stages) as done:

@@ -38,6 +38,7 @@ def command_parser() -> command_line.Parser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     flags = command_line.parse(command_parser(), arguments)
+    command_line.read_streams(flags)
     config, dedup = from_flags(flags, VocabularyConfig), from_flags(flags, DedupConfig)
     folder = stages_folder(flags)
     documents = find_documents(flags.documents)

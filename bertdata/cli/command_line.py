@@ -9,6 +9,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bertdata import INTERRUPTED, INTERRUPTED_CODE
@@ -122,10 +123,32 @@ def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> 
         required=required,
         default=[],
         metavar="PATH",
-        help=f"{described('documents')}, or a folder that clean_wikipedia or clean_books wrote; NAME=PATH names their "
-        "source",
+        help=f"{described('documents')}, a folder that clean_wikipedia or clean_books wrote, - for standard input, or "
+        "a data set of the Hugging Face hub, as hf://OWNER/NAME?split=train&rows=100000; NAME=PATH names their source",
     )
-    parser.add_argument("--text-column", default="text", metavar="NAME", help="the column of the text (default: text)")
+    parser.add_argument(
+        "--text-column",
+        default="text",
+        metavar="NAME",
+        help='the column of the text (default: text), or several as "{title}\\n\\n{body}"',
+    )
+
+
+def read_streams(flags: argparse.Namespace) -> None:
+    """Put files in the place of the streams among `flags.documents`, standard input and data sets of the hub.
+
+    They are written beside --output. Raises what `bertdata.sources.streamed.written` does, and ConfigError for a dry
+    run, which writes nothing.
+    """
+    from bertdata.sources import streamed
+    from bertdata.sources.names import named
+
+    for one in flags.documents if getattr(flags, "dry_run", False) else ():
+        if streamed.is_stream(named(one, "")[1]):
+            raise ConfigError(f"--documents {one} is a stream, which a dry run does not read; leave out --dry-run")
+    if not getattr(flags, "save_recipe", None):
+        say = partial(print, file=sys.stderr)
+        flags.documents = streamed.written(flags.documents, flags.output or "", force=flags.force, say=say)
 
 
 def parse(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -93,7 +93,14 @@ def _of_train(
         one for shard, one in sorted(slices, key=lambda one: one[0]) if specs[0].plan.split(shard) == "train"
     )
     chosen_by = [spec.info.selection for spec in specs]
-    selections = [[one.sources, one.where, *([one.source_where] if one.source_where else [])] for one in chosen_by]
+    selections = [
+        [
+            *(one.sources, one.where),
+            *([one.source_where] if one.source_where else []),
+            *([["sample", *one.sample]] if one.sample else []),
+        ]
+        for one in chosen_by
+    ]
     parts = [[one.sha256, one.offset, one.length, one.source] for one in chosen]
     return chosen, [parts, selections, specs[0].info.sources]
 

@@ -71,7 +71,7 @@ class PhaseConfig:
         return bool(
             mixing.mix_temperature
             or mixing.train_tokens
-            or (mixing.mix and (self.selection.where or self.selection.source_where))
+            or (mixing.mix and (self.selection.where or self.selection.source_where or self.selection.sample))
         )
 
     def check_sources(self, names: Sequence[str], *, complete: bool = True) -> None:
@@ -83,6 +83,11 @@ class PhaseConfig:
         if unknown := [name for name in chosen if name not in names]:
             raise ConfigError(
                 f"--sources names {', '.join(unknown)}, but the sources of this build are: {', '.join(names)}"
+                f"{did_you_mean(unknown[0], names)}"
+            )
+        if unknown := [name for name in self.selection.shares if name and name not in names]:
+            raise ConfigError(
+                f"--sample names {', '.join(unknown)}, but the sources of this build are: {', '.join(names)}"
                 f"{did_you_mean(unknown[0], names)}"
             )
         check_mix(weights if complete else {one: 1.0 for one in weights if one not in names}, chosen or names)

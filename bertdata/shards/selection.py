@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from bertdata.counter_rng import bernoulli, text_bits
 from bertdata.curation.where import parse_condition
 from bertdata.documents import storable
 from bertdata.engine.parts import Counts
@@ -33,7 +34,7 @@ def select(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> 
     selection = info.selection
     if selection.source_where and len(block.document_ends):
         block = replace(block, document_sources=_regrouped(block, columns, info))
-    if not (selection.sources or selection.where):
+    if not (selection.sources or selection.where or selection.sample):
         return block, {}
     taken = np.ones(len(block.document_ends), np.bool_)
     if selection.sources:
@@ -42,6 +43,8 @@ def select(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> 
     if selection.where and len(taken):
         condition = parse_condition(selection.where)
         taken &= condition.holds(_columns(condition.names, block, columns, info.sources))
+    if selection.sample and len(taken):
+        taken &= _sampled(block, columns, info)
     kept = take_documents(block, taken)
     unknown = [int(np.count_nonzero(one.tokens == info.unk_token_id)) for one in (block, kept)]
     return kept, {
@@ -57,6 +60,30 @@ def _regrouped(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo)
     found = block.document_sources.copy()
     for name, condition in info.selection.regrouped.items():
         found[condition.holds(_columns(condition.names, block, columns, info.sources))] = info.sources.index(name)
+    return found
+
+
+def in_sample(document_ids: Sequence[str], share: float) -> NDArray[np.bool_]:
+    """Return which documents are in a sample of a share of all: a function of the id alone, bool (N,).
+
+    The hash is not that which decides the shard and the split, so that each of these is sampled alike.
+
+    >>> in_sample(["enwiki:12", "enwiki:25", "enwiki:39", "enwiki:290"], 0.5).tolist()
+    [False, True, False, True]
+    """
+    draws = np.array([text_bits(f"sample\x1f{one}") for one in document_ids], np.uint64)
+    return bernoulli(draws, share)
+
+
+def _sampled(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> NDArray[np.bool_]:
+    """Return which documents are in the sample of their source."""
+    shares = info.selection.shares
+    ids = [json.loads(text)["id"] for text in columns]
+    found = np.ones(len(ids), np.bool_)
+    for number, name in enumerate(info.sources):
+        if (share := shares.get(name, shares.get("", 1.0))) < 1:
+            here = np.flatnonzero(block.document_sources == number)
+            found[here] = in_sample([ids[one] for one in here.tolist()], share)
     return found
 
 

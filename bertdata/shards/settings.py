@@ -47,8 +47,17 @@ class SelectionConfig(Settings):
         later=True,
     )
 
+    sample: tuple[str, ...] = option(
+        (),
+        "a share of the documents, as 0.1, or of those of one source, as news=0.1, by the hash of their ids: a larger "
+        "share has the documents of a smaller one",
+        metavar="SHARE",
+        later=True,
+    )
+
     def __post_init__(self) -> None:
         super().__post_init__()
+        _ = self.shares
         require(len(set(self.sources)) == len(self.sources), f"--sources {' '.join(self.sources)} names one twice")
         names: set[str] = set()
         for one in self.source_where:
@@ -63,6 +72,26 @@ class SelectionConfig(Settings):
         _ = self.reads
 
     @property
+    def shares(self) -> dict[str, float]:
+        """The share of the documents that is taken, by source; "" for those of all other sources.
+
+        >>> SelectionConfig(sample=("0.1", "news=0.5")).shares
+        {'': 0.1, 'news': 0.5}
+        """
+        found: dict[str, float] = {}
+        for one in self.sample:
+            name, sign, text = one.rpartition("=")
+            share = share_of(text)
+            require(
+                share is not None and (is_source_name(name) if sign else True),
+                f"--sample {one!r} is not a share above 0 and up to 1, nor one of a source; expected as 0.1 or "
+                "news=0.1",
+            )
+            require(name not in found, f"--sample names {f'the source {name}' if name else 'a share of all'} twice")
+            found[name] = share or 0.0
+        return found
+
+    @property
     def regrouped(self) -> dict[str, Condition]:
         """The conditions of `source_where`, by the names of the sources that documents then are of."""
         pairs = (one.partition("=") for one in self.source_where)
@@ -75,8 +104,9 @@ class SelectionConfig(Settings):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """All columns of documents that conditions read."""
-        return tuple(sorted({name for one in self.conditions for name in one.names}))
+        """All columns of documents that conditions read, and a sample."""
+        sampled = {"id"} if self.sample else set()
+        return tuple(sorted({name for one in self.conditions for name in one.names} | sampled))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -90,3 +120,12 @@ class SelectionConfig(Settings):
         ['web', 'books', 'long']
         """
         return [*sources, *(name for name in self.regrouped if name not in sources)]
+
+
+def share_of(text: str) -> float | None:
+    """Return the share that a text is, above 0 and up to 1, None where it is none."""
+    try:
+        share = float(text)
+    except ValueError:
+        return None
+    return share if 0 < share <= 1 else None

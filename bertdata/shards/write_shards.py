@@ -197,10 +197,12 @@ def require_examples(spec: ShardsSpec, shards: Sequence[PartMetadata]) -> None:
     first = spec.plan.validation * len(spec.info.examples.bins)
     if not any(record.counts["examples"] for record in shards[first:]):
         selection = spec.info.selection
-        if not any(record.counts["documents"] for record in shards[first:]) and (selection.where or selection.sources):
+        selects = selection.where or selection.sources or selection.sample
+        if selects and not any(record.counts["documents"] for record in shards[first:]):
             chosen = " and ".join(
                 [f"--where {selection.where!r}"] * bool(selection.where)
                 + [f"--sources {' '.join(selection.sources)}"] * bool(selection.sources)
+                + [f"--sample {' '.join(selection.sample)}"] * bool(selection.sample)
             )
             raise ConfigError(f"no document of train is left by {chosen}; take a wider selection, or add documents")
         sharing = sum(record.counts["documents_sharing_id"] for record in shards)

@@ -79,7 +79,7 @@ class HandedOver:
             files.move(earlier, path)
         with tempfile.NamedTemporaryFile(dir=place, prefix=files.TEMPORARY) as file:
             tables = _tables(rows)
-            number = _write_lines(rows, file, text_column) if tables is None else _write_parquet(tables, file)
+            number = _write_lines(rows, file, text_column) if tables is None else write_parquet(tables, file)
             if not number:
                 raise InputError("there are no rows; expected documents", path=path)
             file.flush()
@@ -160,7 +160,7 @@ def _tables(rows: Any) -> Iterator[pa.Table] | None:
     return None
 
 
-def _write_parquet(tables: Iterator[pa.Table], file: IO[bytes]) -> int:
+def write_parquet(tables: Iterator[pa.Table], file: IO[bytes]) -> int:
     """Write tables as Parquet with row groups of about 8 MiB; returns the number of rows."""
     first = next(tables, None)
     if first is None:

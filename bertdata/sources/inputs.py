@@ -8,6 +8,7 @@ GivenDocuments   files of documents alone, some of which are parts that bertdata
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,7 @@ from bertdata.sources import unsupported
 from bertdata.sources.formats import SOURCE_FORMATS, find_kind
 from bertdata.sources.names import KINDS, anywhere, find_files, order_sources, refuse_shared
 
+_HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 SourcePart = tuple[str, PartResult]
 """A part of documents after the name of its source."""
 
@@ -85,6 +87,12 @@ def _expand(kind: str, own: Sequence[str], paths: Sequence[str]) -> list[str]:
         return find_kind(kind, paths, own)
     except InputError:
         for path in paths if kind == "documents" else ():
+            if _HUB_NAME.fullmatch(path) and not os.path.lexists(path):
+                raise InputError(
+                    f"this path matches nothing; expected a file, a folder or a glob, or hf://{path} for a data set of "
+                    "the Hugging Face hub",
+                    path=path,
+                ) from None
             if not files.is_remote(path) and os.path.isdir(path) and (known := unsupported.what_a_folder_is(path)):
                 raise InputError(known, path=path) from None
         raise
