@@ -48,6 +48,10 @@ TextRules = Callable[[pa.StringArray, Counters], tuple[pa.StringArray, pa.String
 """Returns what becomes of texts, and why each is dropped, null where it is kept, and counts changes.
 
 See `bertdata.curation.text_rules`."""
+AddLanguages = Callable[[Sequence[str], pa.StringArray], tuple[list[str], list[str]]]
+"""Returns the columns of documents with their languages, and these (see `bertdata.curation.languages`)."""
+DOCUMENT_LANGUAGES = "document_languages"
+"""The detail of records that has the documents and bytes of text by language."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -100,9 +104,17 @@ class DocumentWriter:
     """
 
     def __init__(
-        self, file: BinaryIO, counters: Counters, rules: TextRules | None = None, *, columns: bool = False
+        self,
+        file: BinaryIO,
+        counters: Counters,
+        rules: TextRules | None = None,
+        *,
+        columns: bool = False,
+        add_languages: AddLanguages | None = None,
     ) -> None:
-        self._schema = WITH_COLUMNS if columns else SCHEMA
+        self._schema = WITH_COLUMNS if columns or add_languages else SCHEMA
+        self._add_languages = add_languages
+        self._languages: dict[str, list[int]] = {}
         self._writer = pq.ParquetWriter(file, self._schema, **_PARQUET)
         self._counters = counters
         self._rules = rules
@@ -160,6 +172,7 @@ class DocumentWriter:
             )
         if not len(table):
             return
+        table = self._with_languages(table)
         sizes = pc.binary_length(table["text"]).to_pylist()
         for document_id, size in zip(table["id"].to_pylist(), sizes, strict=True):
             count = self._slots.setdefault(slot(document_id), [0, 0])
@@ -169,6 +182,19 @@ class DocumentWriter:
         self._counters.add(DocumentCount.TEXT_BYTES, sum(sizes))
         self._writer.write_table(table)
         self._groups.append([len(sizes), sum(sizes)])
+
+    def _with_languages(self, table: pa.Table) -> pa.Table:
+        """Return documents with their languages among their columns; counts documents and bytes by language."""
+        if not self._add_languages:
+            return table
+        texts = table["text"].combine_chunks()
+        columns, languages = self._add_languages(table[COLUMNS].to_pylist(), texts)
+        for language, size in zip(languages, pc.binary_length(texts).to_pylist(), strict=True):
+            count = self._languages.setdefault(language, [0, 0])
+            count[0] += 1
+            count[1] += size
+        place = self._schema.names.index(COLUMNS)
+        return table.set_column(place, self._schema.field(COLUMNS), pa.array(columns, pa.string()))
 
     def _kept(self, table: pa.Table, reasons: pa.StringArray) -> pa.Table:
         """Return the rows that have no reason to be dropped; counts the others by reason."""
@@ -187,6 +213,8 @@ class DocumentWriter:
             if kind is None:
                 self._flush()
                 self._counters.details["row_groups"] = self._groups
+                if self._add_languages:
+                    self._counters.details[DOCUMENT_LANGUAGES] = dict(sorted(self._languages.items()))
                 self._counters.details["slots"] = [[number, *self._slots[number]] for number in sorted(self._slots)]
         finally:
             self._writer.close()

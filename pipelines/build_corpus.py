@@ -20,6 +20,7 @@ from bertdata.cli import command_line
 from bertdata.curation.cleaners import CLEANERS
 from bertdata.curation.dedup.stage import DropDuplicates
 from bertdata.curation.filters import FILTERS
+from bertdata.curation.languages import LANGUAGE
 from bertdata.engine.origin import Origin
 from bertdata.engine.output_lock import locked, made_from, refuse_own
 from bertdata.engine.parts import fingerprint
@@ -67,7 +68,8 @@ class Build:
             phase.check_sources(self.inputs.names())
         check_names(settings.phases)
         self.columns = columns_of(settings.phases)
-        require_columns(self.columns, self.inputs.by_kind["documents"])
+        told = [LANGUAGE] if settings.cleaning.language_model else []
+        require_columns([name for name in self.columns if name not in told], self.inputs.by_kind["documents"])
         refuse_own(output, self.inputs.paths())
         self.tokenizer = load_tokenizer_for(settings.vocab, settings.phases) if settings.vocab else None
         self.segmenter = load_segmenter(settings.sentences)

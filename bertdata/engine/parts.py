@@ -67,7 +67,7 @@ class Task:
     """One part to be made: where, from what (`payload`), its fingerprint, and its work in bytes (`weight`).
 
     records: the directory of its record if it is not that of its data. filters, cleaners: the rules by which documents
-    are kept and changed, if it is a part of documents (`bertdata.curation`).
+    are kept and changed, if it is a part of documents (`bertdata.curation`). language: what tells their languages.
     """
 
     directory: str
@@ -79,6 +79,7 @@ class Task:
     records: str = ""
     filters: tuple[str, ...] = ()
     cleaners: tuple[str, ...] = ()
+    language: str = ""
 
     @property
     def path(self) -> str:

@@ -11,6 +11,7 @@ from bertdata.engine.parts import add_counts
 from bertdata.io.console import Row, byte_size, counted, largest
 from bertdata.objectives.blocks import BORROWED, DROPPED
 from bertdata.objectives.objective import find_objective
+from bertdata.shards.selection import TOKENS_IN
 from bertdata.sources.names import KINDS, input_count, units_of
 
 _SHOWN_BROKEN = 3
@@ -90,6 +91,9 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
             capacity = counts["rows"] * (examples["pack_length"] or examples["max_seq_length"])
             padding = 1 - counts["row_tokens"] / capacity
             rows.append(("  packed into", f"{counts['rows']:,} rows, {padding:.2%} of them padding"))
+        tokens_in = {name.removeprefix(TOKENS_IN): n for name, n in counts.items() if name.startswith(TOKENS_IN)}
+        if tokens_in:
+            rows.append(("  languages", languages_text(tokens_in)))
         if split == "train":
             rows += _mix_rows(manifest.get("mix", {}))
         of_train = {} if split == "train" else {"mask_schedule": (), "mask_in_turn": False}
@@ -101,6 +105,20 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
         size = sum(shard["bytes"] for shard in entry["shards"])
         rows.append(("  bytes", f"{byte_size(size)} in {counted(len(entry['shards']), 'shard')}"))
     return rows
+
+
+def languages_text(tokens: Mapping[str, int]) -> str:
+    """Return the share of the tokens that each language has, of the five largest, and of the others together.
+
+    >>> languages_text({"de": 30, "en": 60, "unknown": 10})
+    'en 60.0%, de 30.0%, unknown 10.0% of the tokens'
+    """
+    total = max(1, sum(tokens.values()))
+    ordered = sorted(tokens, key=lambda code: (-tokens[code], code))
+    parts = [f"{code} {tokens[code] / total:.1%}" for code in ordered[:5]]
+    if rest := ordered[5:]:
+        parts.append(f"{len(rest):,} others {sum(tokens[code] for code in rest) / total:.1%}")
+    return ", ".join(parts) + " of the tokens"
 
 
 def _mix_rows(mix: Mapping[str, Any]) -> list[Row]:

@@ -142,8 +142,7 @@ _TEXTS = {
         "for another language give --sentences nltk:LANGUAGE or a folder from train-sentences",
     ),
     "language of the wiki": (
-        "{figure:.1%} of the articles are of wikis of another language ({others}) than the sentence parameters "
-        "({language})",
+        "{figure:.1%} of the documents are of another language ({others}) than the sentence parameters ({language})",
         "",
     ),
     "markup": (
@@ -206,7 +205,7 @@ def of_languages(articles: Mapping[str, int], language: str) -> Iterator[CorpusW
     articles: how many there are of each language, or how many bytes.
 
     >>> [warning["found"] for warning in of_languages({"de": 9, "en": 1}, "en")]
-    ['90.0% of the articles are of wikis of another language (de) than the sentence parameters (en)']
+    ['90.0% of the documents are of another language (de) than the sentence parameters (en)']
     """
     others = {code: number for code, number in articles.items() if base_code(code) != language}
     if not language or not others:

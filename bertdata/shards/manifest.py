@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bertdata import __version__
+from bertdata.curation.languages import UNKNOWN
+from bertdata.documents import DOCUMENT_LANGUAGES
 from bertdata.engine.parts import Counts, PartMetadata, add_counts, fingerprint, sealed
 from bertdata.io import files, remote
 from bertdata.shards.contents import file_digests
@@ -23,11 +25,11 @@ def source_entry(
 ) -> dict[str, Any]:
     """Return what the manifest says of one source: its files, counts, drops by reason, broken parts, languages.
 
-    languages: articles by the language of their wiki, where any has one.
+    languages: articles by the language of their wiki, where any has one; all documents where a build keeps languages.
 
     taken: the bytes of the ranges that were read; default: those of the files.
     """
-    languages = add_counts(record.details.get("languages", {}) for record in records)
+    languages = add_counts(languages_of(record) for record in records)
     return {
         "inputs": [{"name": name, "bytes": size} for name, size in inputs],
         "bytes": sum(size for _, size in inputs) if taken is None else taken,
@@ -38,6 +40,13 @@ def source_entry(
         ],
         **({"languages": languages} if languages else {}),
     }
+
+
+def languages_of(record: PartMetadata) -> dict[str, int]:
+    """Return the documents of a part by language, as far as it is known: of wikis, or of all documents."""
+    told: dict[str, list[int]] = record.details.get(DOCUMENT_LANGUAGES, {})
+    known: dict[str, int] = record.details.get("languages", {})
+    return {code: documents for code, (documents, _) in told.items() if code != UNKNOWN} or known
 
 
 def build_manifest(

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bertdata.counter_rng import bernoulli, text_bits
+from bertdata.curation.languages import LANGUAGE, UNKNOWN
 from bertdata.curation.where import parse_condition
 from bertdata.documents import storable
 from bertdata.engine.parts import Counts
@@ -22,6 +23,8 @@ from bertdata.shards.pretraining_info import PretrainingInfo
 
 LEFT_OUT = "_left_out"
 """The end of the names of counts of what a selection leaves out."""
+DOCUMENTS_IN, TOKENS_IN = "documents_in_language_", "tokens_in_language_"
+"""What the names of counts of a language begin with, before its code."""
 STORED = ("source", "sentences", "tokens")
 """The columns that are known of a block without those that the token store keeps."""
 
@@ -35,7 +38,7 @@ def select(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> 
     if selection.source_where and len(block.document_ends):
         block = replace(block, document_sources=_regrouped(block, columns, info))
     if not (selection.sources or selection.where or selection.sample):
-        return block, {}
+        return block, languages_of(block, columns)
     taken = np.ones(len(block.document_ends), np.bool_)
     if selection.sources:
         numbers = [info.sources.index(name) for name in selection.sources]
@@ -46,13 +49,31 @@ def select(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> 
     if selection.sample and len(taken):
         taken &= _sampled(block, columns, info)
     kept = take_documents(block, taken)
+    languages = languages_of(kept, [columns[row] for row in np.flatnonzero(taken).tolist()] if columns else [])
     unknown = [int(np.count_nonzero(one.tokens == info.unk_token_id)) for one in (block, kept)]
     return kept, {
         f"documents{LEFT_OUT}": len(block.document_ends) - len(kept.document_ends),
         f"sentences{LEFT_OUT}": len(block.sentence_ends) - len(kept.sentence_ends),
         f"tokens{LEFT_OUT}": len(block.tokens) - len(kept.tokens),
         f"unknown_tokens{LEFT_OUT}": unknown[0] - unknown[1],
-    }
+    } | languages
+
+
+def languages_of(block: TokenBlock, columns: Sequence[str]) -> Counts:
+    """Return the documents and tokens of a block by language, no counts where the store keeps none.
+
+    columns: those that the store keeps of each document, as JSON.
+    """
+    codes = [json.loads(text).get(LANGUAGE) for text in columns]
+    if not any(codes):
+        return {}
+    names = [str(code or UNKNOWN) for code in codes]
+    tokens = np.diff(block.document_ends, prepend=0).tolist()
+    counts: dict[str, int] = {}
+    for name, number in zip(names, tokens, strict=True):
+        counts[DOCUMENTS_IN + name] = counts.get(DOCUMENTS_IN + name, 0) + 1
+        counts[TOKENS_IN + name] = counts.get(TOKENS_IN + name, 0) + number
+    return dict(sorted(counts.items()))
 
 
 def _regrouped(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> NDArray[np.int16]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from bertdata.documents import cut_ranges
+from bertdata.curation.languages import LANGUAGE
+from bertdata.documents import DOCUMENT_LANGUAGES, cut_ranges
 from bertdata.engine.parts import PartFunction, Task
 from bertdata.io import files, remote
 from bertdata.sentences import SentenceSegmenter
@@ -60,7 +61,9 @@ class TokenPlan:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of documents that the store keeps for selections."""
-        return tuple(sorted({name for phase in self.phases for name in phase.selection.reads} - {*STORED}))
+        told = any(DOCUMENT_LANGUAGES in record.details for _, (_, record) in self.parts)
+        reads = {name for phase in self.phases for name in phase.selection.reads}
+        return tuple(sorted((reads | ({LANGUAGE} if told else set())) - {*STORED}))
 
     @property
     def spec(self) -> TokensSpec:

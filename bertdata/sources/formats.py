@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
+from bertdata.curation.languages import add_languages
 from bertdata.curation.text_rules import text_rules
 from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, PartResult, Task, fingerprint, part_name
@@ -191,7 +192,9 @@ class RangeFormat(SourceFormat):
         """Write the documents of one range."""
         counters = Counters()
         columns = bool(task.payload.columns)
-        with DocumentWriter(file, counters, text_rules(task), columns=columns) as writer:
+        with DocumentWriter(
+            file, counters, text_rules(task), columns=columns, add_languages=add_languages(task)
+        ) as writer:
             self.read(task.payload, writer, counters)
         if InputCount.ROWS not in counters.counts and (counters.counts or counters.drops):
             module = sys.modules.get(type(self).__module__)

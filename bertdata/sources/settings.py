@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bertdata.curation.cleaners import CLEANERS
 from bertdata.curation.filters import FILTERS, parse_filter
+from bertdata.curation.languages import check_model
 from bertdata.options.option import MIB, Settings, option
 
 
@@ -44,6 +45,13 @@ class CleaningConfig(Settings):
         "line, and a blank line between documents)",
         later=True,
     )
+    language_model: str = option(
+        "",
+        "keep the language of each document, for --where, --source-where and the manifest: source (what the source "
+        "says), py3langid, lingua, or a file of fastText, as lid.176.bin; models are asked where the source is silent",
+        metavar="NAME",
+        later=True,
+    )
     rejects: str = option("", "folder that gets, for each part, a .jsonl file of the pages dropped and the reasons")
 
     def __post_init__(self) -> None:
@@ -52,6 +60,7 @@ class CleaningConfig(Settings):
             parse_filter(text)
         for name in self.clean:
             CLEANERS[name]  # raises ConfigError for an unknown one
+        check_model(self.language_model)
 
     def target_bytes(self, total: int) -> int:
         """Return the bytes of one range for an input of `total` bytes; a function of the input alone.

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from bertdata.curation.cleaners import with_cleaners
 from bertdata.curation.filters import with_filters
+from bertdata.curation.languages import LANGUAGE, with_language
 from bertdata.engine.output_lock import MARKER
 from bertdata.engine.parts import PART, PartMetadata, PartResult, Task, fingerprint, labels, read_record
 from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together
@@ -102,7 +103,9 @@ class ReadSource:
     def _tasks(self, paths: Sequence[str]) -> tuple[list[Task], list[str]]:
         """Return the tasks of all formats, in the order of the files where there are several formats."""
         target = self.config.target_bytes(sum(files.size(path) for path in paths))
-        request = Request(self.directory, target, self.config, self.text_column, self.columns)
+        adds = self.kind == "documents" and self.config.language_model and LANGUAGE not in self.columns
+        columns = (*self.columns, LANGUAGE) if adds else self.columns
+        request = Request(self.directory, target, self.config, self.text_column, columns)
         by_format: dict[str, list[SourceFile]] = {}
         for path, label in zip(paths, labels(paths), strict=True):
             source = SourceFile(path, label, self.source_of[path])
@@ -118,7 +121,8 @@ class ReadSource:
         if len(by_format) > 1:
             place_of = {path: place for place, path in enumerate(paths)}
             tasks.sort(key=lambda task: place_of[task.payload.path])
-        return with_cleaners(with_filters(tasks, self.config.filter), self.config.clean), notes
+        tasks = with_cleaners(with_filters(tasks, self.config.filter), self.config.clean)
+        return with_language(tasks, self.config.language_model), notes
 
     def _own(self, tasks: Sequence[Task], name: str) -> list[Task]:
         """Return the tasks of a format that is not registered, with its name in their fingerprints.
@@ -140,6 +144,8 @@ class ReadSource:
         every = [(SOURCE_FORMATS[one], source.path) for one, sources in by_format.items() for source in sources]
         found = {name for one, path in every for name in one.columns_of(path)}
         for name in self.columns:
+            if name == LANGUAGE and self.config.language_model:
+                continue
             places = dict.fromkeys((name, name.partition(".")[0]))
             if not found & places.keys() and not any(one.has_column(path, at) for one, path in every for at in places):
                 raise ConfigError(

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from bertdata.curation.languages import LANGUAGE
 from bertdata.documents import SCHEMA, DocumentWriter, open_parquet, paragraphs
 from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError
@@ -289,6 +290,8 @@ def _write_article(
         languages = counters.details.setdefault("languages", {})
         languages[found.language] = languages.get(found.language, 0) + 1
     columns = _kept(row, chosen) if chosen.columns else None
+    if LANGUAGE in chosen.columns and found.language:
+        columns = json.dumps({LANGUAGE: found.language} | json.loads(columns or "{}"))
     document_id = found.id or f"{chosen.label}:{place}"
     writer.add(document_id, SOURCE, found.title, found.url, found.text, columns=columns)
 

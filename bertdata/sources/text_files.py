@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from bertdata.curation.languages import add_languages
 from bertdata.curation.text_rules import text_rules
 from bertdata.documents import DocumentWriter, paragraphs
 from bertdata.engine.parts import Counters, Task, fingerprint, part_name
@@ -68,7 +69,9 @@ class TextFilesFormat(SourceFormat):
         """Write the documents of one group of files; raises InputError where one is not UTF-8."""
         group: TextGroup = task.payload
         counters = Counters()
-        with DocumentWriter(file, counters, text_rules(task), columns=group.columns) as writer:
+        with DocumentWriter(
+            file, counters, text_rules(task), columns=group.columns, add_languages=add_languages(task)
+        ) as writer:
             for path, label in zip(group.paths, group.labels, strict=True):
                 counters.add(InputCount.ROWS)
                 if text := paragraphs(_text_of(path)):

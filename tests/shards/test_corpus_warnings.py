@@ -219,7 +219,7 @@ def test_articles_of_another_language_than_the_sentence_parameters_are_warned_of
         "about": "language of the wiki",
         "figure": 1.0,
         "threshold": corpus_warnings.MOST_OF_OTHER_LANGUAGES,
-        "found": "100.0% of the articles are of wikis of another language (de, ja) than the sentence parameters (en)",
+        "found": "100.0% of the documents are of another language (de, ja) than the sentence parameters (en)",
         "remedy": "give --sentences nltk:german",
     }
     assert warnings_of(sources, {}, [], language="") == []

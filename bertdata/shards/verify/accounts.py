@@ -27,13 +27,13 @@ from bertdata.objectives.blocks import BORROWED, DROPPED
 from bertdata.shards.contents import reading_values
 from bertdata.shards.manifest import mixture
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.shards.selection import LEFT_OUT
+from bertdata.shards.selection import DOCUMENTS_IN, LEFT_OUT, TOKENS_IN
 from bertdata.shards.token_counts import FOLDER, load_counts
 from bertdata.shards.verify.claims import MANIFEST, Claims, ShardEntry, whole_counts
 from bertdata.sources.names import input_count
 
 _OF_THE_BLOCK = ("documents", "documents_sharing_id", "sentences", "tokens", "unknown_tokens", "tokens_in_copies")
-_PREFIXES = (BORROWED, DROPPED, "tokens_of_", "tokens_in_copies_of_")
+_PREFIXES = (BORROWED, DROPPED, "tokens_of_", "tokens_in_copies_of_", DOCUMENTS_IN, TOKENS_IN)
 _STORED = ("documents", "sentences", "tokens", "unknown_tokens")
 """Counts of the token store; all it holds is in shards."""
 
@@ -99,6 +99,12 @@ def check_sums(build: Build) -> None:
         for count in sorted({*total, *split.counts}):
             found = total.get(count, 0)
             build.expect(MANIFEST, f"{count} of split {name}, over its shards", found, split.counts.get(count, 0))
+        for count, prefix in (("documents", DOCUMENTS_IN), ("tokens", TOKENS_IN)):
+            by_language = [number for one, number in split.counts.items() if one.startswith(prefix)]
+            if by_language:
+                build.expect(
+                    MANIFEST, f"{count} of all languages of split {name}", sum(by_language), split.counts[count]
+                )
     mix = build.manifest.get("mix", {})
     shares = {
         name: {key: one[key] for key in ("weight", "wanted") if key in one}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, BinaryIO
 
+from bertdata.curation.languages import add_languages
 from bertdata.curation.text_rules import text_rules
 from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, Task, fingerprint, part_name
@@ -79,7 +80,7 @@ class BooksFormat(SourceFormat):
         broken: list[dict[str, Any]] = []
         drops: Counter[str] = Counter()
         encodings: Counter[str] = Counter()
-        with DocumentWriter(file, counters, text_rules(task)) as writer:
+        with DocumentWriter(file, counters, text_rules(task), add_languages=add_languages(task)) as writer:
             for volume, label in zip(group.volumes, group.labels, strict=True):
                 path = volume.path
                 for book in read_books(path, notes=encodings, members=volume.members):

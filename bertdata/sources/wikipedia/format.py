@@ -16,6 +16,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, BinaryIO
 
+from bertdata.curation.languages import LANGUAGE, add_languages
 from bertdata.curation.text_rules import text_rules
 from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, PartResult, Task, fingerprint, part_name
@@ -145,7 +146,11 @@ class WikipediaFormat(SourceFormat):
         counters = Counters()
         articles = 0
         broken: list[dict[str, Any]] = []
-        with _rejects(work.rejects) as reject, DocumentWriter(file, counters, text_rules(task)) as writer:
+        known = json.dumps({LANGUAGE: site.content_language}) if task.language and site.content_language else None
+        with (
+            _rejects(work.rejects) as reject,
+            DocumentWriter(file, counters, text_rules(task), add_languages=add_languages(task)) as writer,
+        ):
             for page in _pages(work, site):
                 counters.add(InputCount.PAGES)
                 if isinstance(page, Page):
@@ -155,7 +160,7 @@ class WikipediaFormat(SourceFormat):
                         articles += 1
                         on_drop = partial(reject, page.id, page.title, page.offset)
                         url = site.url(page.title)
-                        writer.add(f"{wiki}:{page.id}", "wikipedia", page.title, url, text, on_drop)
+                        writer.add(f"{wiki}:{page.id}", "wikipedia", page.title, url, text, on_drop, known)
                         continue
                 else:
                     place = {"path": page.path or work.span.path, "offset": page.offset}

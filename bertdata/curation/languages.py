@@ -1,0 +1,180 @@
+"""The language of each document: a column `language`, from the source or by a model, decided from each text alone.
+
+    source       what the source says: a column `language` of a table, the language of a wiki; no model
+    py3langid    97 languages, a package that brings its model (Lui and Baldwin, 2012, "langid.py")
+    lingua       75 languages, a package that brings its models; slower, better for a line or two
+    FILE         a model of fastText, as lid.176.bin (Joulin et al., 2016), or GlotLID's model.bin
+
+A model is asked only where the source says nothing. It sees the first 1,000 characters of a text. The code is what the
+model calls the language: of two letters, or of GlotLID as eng_Latn.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from bertdata.documents import AddLanguages
+from bertdata.engine.parts import Task, fingerprint
+from bertdata.errors import ConfigError, InputError, MissingExtraError, expected_one_of
+from bertdata.io import files
+from bertdata.registry import Registry
+
+LANGUAGE = "language"
+"""The column."""
+UNKNOWN = "unknown"
+"""What counts call the documents without a language."""
+SOURCE = "source"
+_LOOKED_AT = 1000
+_FASTTEXT = (".bin", ".ftz")
+LanguageOf = Callable[[pa.StringArray], pa.StringArray]
+"""Returns the codes of the languages of texts, null where one has none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageModel:
+    """A model that tells languages apart; `load` returns what gives the code of a text, "" for none.
+
+    package: the package whose version is part of what documents are made from.
+    """
+
+    help: str
+    package: str
+    load: Callable[[], Callable[[str], str]]
+
+
+def _load_py3langid() -> Callable[[str], str]:
+    try:
+        import py3langid
+    except ImportError as error:
+        raise MissingExtraError("py3langid", "languages") from error
+    return lambda text: str(py3langid.classify(text)[0])
+
+
+def _load_lingua() -> Callable[[str], str]:
+    try:
+        from lingua import LanguageDetectorBuilder
+    except ImportError as error:
+        raise MissingExtraError("lingua-language-detector", "lingua") from error
+    detector = LanguageDetectorBuilder.from_all_languages().build()
+
+    def code_of(text: str) -> str:
+        found = detector.detect_language_of(text)
+        return found.iso_code_639_1.name.lower() if found else ""
+
+    return code_of
+
+
+PY3LANGID = LanguageModel(help="97 languages (py3langid)", package="py3langid", load=_load_py3langid)
+LINGUA = LanguageModel(
+    help="75 languages (lingua-language-detector)", package="lingua-language-detector", load=_load_lingua
+)
+LANGUAGE_MODELS: Registry[LanguageModel] = Registry(
+    "language model",
+    {"py3langid": "bertdata.curation.languages:PY3LANGID", "lingua": "bertdata.curation.languages:LINGUA"},
+    LanguageModel,
+)
+
+
+def check_model(name: str) -> None:
+    """Raise ConfigError for what names neither a model nor the file of one; nothing is loaded."""
+    if name in ("", SOURCE) or name in LANGUAGE_MODELS or ":" in name or name.lower().endswith(_FASTTEXT):
+        return
+    known = expected_one_of(name, [SOURCE, *LANGUAGE_MODELS])
+    raise ConfigError(f"--language-model is {name!r}{known}, or a file of fastText (.bin or .ftz), as lid.176.bin")
+
+
+def with_language(tasks: Sequence[Task], model: str) -> list[Task]:
+    """Return tasks that write the languages of documents; their fingerprints change if a model is named.
+
+    Raises MissingExtraError where its package is not installed, InputError where its file is missing.
+    """
+    if not model:
+        return list(tasks)
+    made_from = _identity(model)
+    return [
+        replace(task, language=model, fingerprint=fingerprint(task.fingerprint, "language", made_from))
+        for task in tasks
+    ]
+
+
+def _identity(model: str) -> list[str]:
+    """Return what the languages by a model depend on; a file is known by its digest, wherever it is."""
+    if model == SOURCE:
+        return [model]
+    if _is_file(model):
+        return ["fasttext", files.sha256(model)]
+    chosen = LANGUAGE_MODELS[model]
+    try:
+        return [model, importlib.metadata.version(chosen.package)]
+    except importlib.metadata.PackageNotFoundError as error:
+        raise MissingExtraError(chosen.package, "lingua" if model == "lingua" else "languages") from error
+
+
+def _is_file(model: str) -> bool:
+    return model.lower().endswith(_FASTTEXT)
+
+
+def add_languages(task: Task) -> AddLanguages | None:
+    """Return what adds the languages of a task's documents for a `DocumentWriter`, None where it is not asked."""
+    return partial(with_languages, language=partial(_language_of, task.language)) if task.language else None
+
+
+def _language_of(model: str, texts: pa.StringArray) -> pa.StringArray:
+    return pa.nulls(len(texts), pa.string()) if model == SOURCE else _codes(_loaded(model), texts)
+
+
+def _codes(code_of: Callable[[str], str], texts: pa.StringArray) -> pa.StringArray:
+    starts = pc.utf8_slice_codeunits(texts, 0, _LOOKED_AT).to_pylist()
+    return pa.array([code_of(text) or None for text in starts], pa.string())
+
+
+@lru_cache(maxsize=2)
+def _loaded(model: str) -> Callable[[str], str]:
+    return _load_fasttext(model) if _is_file(model) else LANGUAGE_MODELS[model].load()
+
+
+def _load_fasttext(path: str) -> Callable[[str], str]:
+    try:
+        import fasttext
+    except ImportError as error:
+        raise MissingExtraError("fasttext", "fasttext") from error
+    if files.is_remote(path) or not os.path.isfile(path):
+        raise InputError(
+            "this file does not exist; --language-model takes a file of fastText on this machine", path=path
+        )
+    try:
+        model: Any = fasttext.load_model(path)
+    except ValueError as error:
+        raise InputError(f"fastText cannot read it ({error}); get it again", path=path) from error
+
+    def code_of(text: str) -> str:
+        found = model.f.predict(" ".join(text.split()) + "\n", 1, 0.0, "strict")  # its `predict` fails with NumPy 2
+        return found[0][1].removeprefix("__label__") if found else ""
+
+    return code_of
+
+
+def with_languages(columns: Sequence[str], texts: pa.StringArray, language: LanguageOf) -> tuple[list[str], list[str]]:
+    """Return the columns of documents, as JSON objects, with the language of each, and these, `UNKNOWN` for none.
+
+    A language that a document has already stays; its text is not looked at.
+
+    >>> with_languages(['{"language": "de"}', "{}"], pa.array(["Salz.", "Salt."]), lambda texts: pa.array(["en"]))
+    (['{"language": "de"}', '{"language": "en"}'], ['de', 'en'])
+    """
+    values = [json.loads(one) for one in columns]
+    missing = [row for row, value in enumerate(values) if not value.get(LANGUAGE)]
+    if missing:
+        for row, code in zip(missing, language(texts.take(pa.array(missing))).to_pylist(), strict=True):
+            if code:
+                values[row][LANGUAGE] = code
+    return [json.dumps(value) for value in values], [str(value.get(LANGUAGE) or UNKNOWN) for value in values]
