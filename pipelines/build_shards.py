@@ -42,7 +42,9 @@ COMMAND = "build-shards"
 
 def load_segmenter(config: SentencesConfig) -> SentenceSegmenter:
     """Return the segmenter of a build; raises ConfigError, with the known names, for an unknown one."""
-    return SentenceSegmenter.from_pretrained(config.sentences, attach_citations=config.attach_citations)
+    return SentenceSegmenter.from_pretrained(
+        config.sentences, attach_citations=config.attach_citations, sentence_marks=config.sentence_marks
+    )
 
 
 def load_tokenizer_for(vocab: str, phases: Sequence[PhaseConfig]) -> Tokenizer:

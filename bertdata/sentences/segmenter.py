@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
+from bertdata.sentences import marks
 from bertdata.sentences.batch import Spans, find_spans, spans_by
 from bertdata.sentences.citations import attach_citations
 from bertdata.sentences.classifier import BreakClassifier
@@ -29,10 +30,11 @@ _SHORT = 2000
 
 
 class SentenceSegmenter:
-    """Splits text into sentences; what it returns depends on the text, the parameters and `attach_citations` alone.
+    """Splits text into sentences; what it returns depends on the text, the parameters and the two options alone.
 
     With `attach_citations`, a mark such as `[3]` or `[...]` at the start of a sentence belongs to the one before;
-    without it the boundaries are exactly NLTK's.
+    without it the boundaries are exactly NLTK's. With `sentence_marks`, sentences also end at marks of other scripts
+    (see `bertdata.sentences.marks`).
 
     >>> SentenceSegmenter.from_pretrained().segment("Dr. Brown lives on St. James St. in the U.S. Do you? Yes.")
     ['Dr. Brown lives on St. James St. in the U.S.', 'Do you?', 'Yes.']
@@ -40,19 +42,24 @@ class SentenceSegmenter:
     ['It rained. [3]', 'We left.']
     """
 
-    def __init__(self, parameters: PunktParameters, *, attach_citations: bool = False) -> None:
+    def __init__(
+        self, parameters: PunktParameters, *, attach_citations: bool = False, sentence_marks: bool = False
+    ) -> None:
         self.parameters = parameters
         self.attach_citations = attach_citations
+        self.sentence_marks = sentence_marks
         self._classifier = BreakClassifier(parameters)
 
     @classmethod
-    def from_pretrained(cls, name: str = "english", *, attach_citations: bool = False) -> SentenceSegmenter:
+    def from_pretrained(
+        cls, name: str = "english", *, attach_citations: bool = False, sentence_marks: bool = False
+    ) -> SentenceSegmenter:
         """Return a segmenter with the parameters of a shipped name, a directory, or `nltk:LANGUAGE`.
 
         See `bertdata.sentences.load_parameters`; raises ConfigError for an unknown name and InputError for a damaged
         file.
         """
-        return cls(load_parameters(name), attach_citations=attach_citations)
+        return cls(load_parameters(name), attach_citations=attach_citations, sentence_marks=sentence_marks)
 
     def save_pretrained(self, directory: str | os.PathLike[str]) -> None:
         """Write the parameters as `from_pretrained` reads them; the option is not among them.
@@ -62,11 +69,16 @@ class SentenceSegmenter:
         save_parameters(self.parameters, files.path_text(directory))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return functools.partial(type(self), self.parameters, attach_citations=self.attach_citations), ()
+        return functools.partial(type(self), self.parameters, **self._options), ()
+
+    @property
+    def _options(self) -> dict[str, bool]:
+        return {"attach_citations": self.attach_citations, "sentence_marks": self.sentence_marks}
 
     def __repr__(self) -> str:
         known = len(self.parameters.abbrev_types)
-        return f"SentenceSegmenter(abbreviations={known}, attach_citations={self.attach_citations})"
+        marks = ", sentence_marks=True" if self.sentence_marks else ""
+        return f"SentenceSegmenter(abbreviations={known}, attach_citations={self.attach_citations}{marks})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SentenceSegmenter) and self.fingerprint == other.fingerprint
@@ -76,8 +88,9 @@ class SentenceSegmenter:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """SHA-256, 64 hexadecimal digits, of the parameters, the revision of the algorithm, and the option."""
+        """SHA-256, 64 hexadecimal digits, of the parameters, the revision of the algorithm, and the options."""
         option = " join_references" if self.attach_citations else ""
+        option += f" sentence_marks/{marks.REVISION}" if self.sentence_marks else ""
         return hashlib.sha256(f"{ALGORITHM} {self.parameters.fingerprint}{option}".encode()).hexdigest()
 
     @functools.cached_property
@@ -118,6 +131,8 @@ class SentenceSegmenter:
     def _spans_of(self, text: str) -> list[tuple[int, int]]:
         """Return the spans of a text, in characters, in plain Python."""
         spans = self._classifier.spans(text)
+        if self.sentence_marks:
+            spans = marks.split_at_marks(text, spans)
         return attach_citations(text, spans) if self.attach_citations else spans
 
     def segment_batch(self, texts: Texts, *, keep_whitespace: bool = False, compiled: bool = True) -> pa.ListArray:
@@ -168,6 +183,8 @@ class SentenceSegmenter:
         if not compiled:
             return spans_by(self._spans_of, data, offsets)
         found = find_spans(data, offsets, self._tables, self._classifier.decide)
+        if self.sentence_marks:
+            found = marks.split_batch_at_marks(data, found)
         if not self.attach_citations:
             return found
         from bertdata.sentences import citations_kernel

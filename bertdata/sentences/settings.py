@@ -17,3 +17,8 @@ class SentencesConfig(Settings):
     attach_citations: bool = option(
         False, "a citation mark such as [3] after a sentence stays with it (Punkt puts it into the next one)"
     )
+    sentence_marks: bool = option(
+        False,
+        "also end sentences at the marks of other scripts, as 。！？ । ۔ ؟ ։, which Punkt does not know",
+        later=True,
+    )

@@ -46,6 +46,7 @@ class TokensSpec:
     attach_citations: bool = False
     word_starts: bool = False
     columns: tuple[str, ...] = ()
+    sentence_marks: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,9 @@ def _tokenizer(path: str, fingerprint: str) -> Tokenizer:
 
 
 @lru_cache(maxsize=2)
-def _segmenter(name: str, fingerprint: str, attach_citations: bool) -> SentenceSegmenter:
-    segmenter = SentenceSegmenter.from_pretrained(name, attach_citations=attach_citations)
+def _segmenter(name: str, fingerprint: str, attach_citations: bool, sentence_marks: bool) -> SentenceSegmenter:
+    options = {"attach_citations": attach_citations, "sentence_marks": sentence_marks}
+    segmenter = SentenceSegmenter.from_pretrained(name, **options)
     if segmenter.fingerprint != fingerprint:
         raise ConfigError(f"the sentence parameters {name} changed while the build was running; build again")
     return segmenter
@@ -116,7 +118,7 @@ def tokens_part(spec: TokensSpec, task: Task, file: BinaryIO) -> Counters:
     """Write the token file of one range of documents."""
     part: SourcedRange = task.payload
     tokenizer = _tokenizer(spec.tokenizer_path, spec.tokenizer)
-    segmenter = _segmenter(spec.sentences, spec.segmenter, spec.attach_citations)
+    segmenter = _segmenter(spec.sentences, spec.segmenter, spec.attach_citations, spec.sentence_marks)
     tables = read_range(part.documents, columns=bool(spec.columns))
     return write_tokens(
         tables, tokenizer, segmenter, spec.shard_ends, file, compiled=part.compiled, columns=spec.columns

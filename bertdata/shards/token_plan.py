@@ -77,6 +77,7 @@ class TokenPlan:
             self.segmenter.attach_citations,
             self.tokenizer.continuation is None,
             self.columns,
+            self.segmenter.sentence_marks,
         )
 
     @property

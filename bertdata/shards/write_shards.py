@@ -176,6 +176,7 @@ class WriteShards:
             "sentences": {
                 "parameters": self.segmenter.parameters.fingerprint,
                 "join_references": self.segmenter.attach_citations,
+                **({"sentence_marks": True} if self.segmenter.sentence_marks else {}),
                 "language": language_of(self.segmenter.parameters),
             },
         }
