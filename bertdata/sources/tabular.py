@@ -38,6 +38,11 @@ if TYPE_CHECKING:
 SOURCE = "documents"
 _NO_OBJECT = "not a JSON object"
 _SHOWN = 40
+_CHATS = {
+    "messages": "{messages[]:{role}: {content}}",
+    "conversations": "{conversations[]:{from}: {value}}",
+}
+"""The templates of the columns that chats are usually in."""
 LOOKED_AT = 1000
 """How many rows are looked at for the columns of a file without a schema."""
 _ARTICLES = 64
@@ -67,9 +72,12 @@ class TableFormat(RangeFormat):
         else:
             column, form, note = choose(names, request.text_column)
         if missing := [name for name in columns_of_text(column, names) if name not in names]:
+            hint = next(
+                (f"as of a chat --text-column '{_CHATS[name]}'" for name in names if name in _CHATS),
+                'name the one that holds the text with --text-column, or several as "{title}\\n\\n{body}"',
+            )
             raise InputError(
-                f"has no column {missing[0]!r}; its columns are {', '.join(map(repr, names))}: name the one that holds "
-                'the text with --text-column, or several as "{title}\\n\\n{body}"',
+                f"has no column {missing[0]!r}; its columns are {', '.join(map(repr, names))}: {hint}",
                 path=source.path,
             )
         if not form:

@@ -93,3 +93,12 @@ def test_a_list_in_the_place_of_a_text_is_told_of_templates(tmp_path: Path) -> N
     pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "rows.parquet")
     with pytest.raises(InputError, match=r"holds list.*; a list goes by a template, as \{messages\[\]:"):
         plan_documents([str(tmp_path / "rows.parquet")], "out", 1 << 20, "messages")
+
+
+@pytest.mark.parametrize(
+    ("column", "words"), [("messages", r"\{messages\[\]:\{role\}"), ("other", "name the one that")]
+)
+def test_a_chat_is_told_its_template(column: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "chat.jsonl").write_text(json.dumps({column: []}) + "\n")
+    with pytest.raises(InputError, match=words):
+        plan_documents([str(tmp_path / "chat.jsonl")], "out", 1 << 20)
