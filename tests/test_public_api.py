@@ -88,9 +88,11 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     assert not hasattr(bertdata, "__wrapped__")
 
 
-def test_the_version_is_that_of_the_project_file() -> None:
-    project = (PACKAGE.parent / "pyproject.toml").read_text()
-    assert f'\nversion = "{bertdata.__version__}"\n' in project
+def test_the_version_stands_in_one_place_and_the_citation_has_it() -> None:
+    project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())
+    assert "version" in project["project"]["dynamic"]
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "bertdata.__version__"}
+    assert f"\nversion: {bertdata.__version__}\n" in (PACKAGE.parent / "CITATION.cff").read_text()
 
 
 def test_extras_name_the_distribution_and_hold_something() -> None:

@@ -1,0 +1,86 @@
+"""Hooks of the site (mkdocs.yml): links of docs/ to files elsewhere in the repository, and the flags of `build`.
+
+A linked file becomes a text file of the site, CHANGELOG.md and CONTRIBUTING.md become pages.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
+FLAGS = re.compile(r"<!-- flags of build:.*?-->")
+LINK = re.compile(r"(?<=\]\()([^()\s#]+)(#[^()\s]*)?(?=\))")
+
+
+def site_path(target: Path) -> str | None:
+    """Return where a file of the repository is in the site, or None if it is no file or stands in docs/ itself.
+
+    >>> site_path(ROOT / "examples/own_filter.py")
+    'files/examples/own_filter.py.txt'
+    """
+    if not target.is_relative_to(ROOT) or target.is_relative_to(ROOT / "docs") or not target.is_file():
+        return None
+    inside = target.relative_to(ROOT).as_posix()
+    return PAGES.get(inside, f"files/{inside}.txt")
+
+
+def rewritten(markdown: str, folder: Path, page: str) -> str:
+    """Return a page with the links of the site; `folder` is where its file stands, `page` its path in the site."""
+
+    def link(match: re.Match[str]) -> str:
+        target = Path(os.path.normpath(folder / match[1]))
+        if target.is_relative_to(ROOT / "docs") and target.exists():
+            path = target.relative_to(ROOT / "docs").as_posix()
+        else:
+            path = site_path(target) or ""
+        return os.path.relpath(path, Path(page).parent) + (match[2] or "") if path else match[0]
+
+    return LINK.sub(link, markdown)
+
+
+def on_files(files: Files, *, config: Any) -> Files:
+    """Add the files outside of docs/ that some page links to."""
+    for outside, page in PAGES.items():
+        text = (ROOT / outside).read_text(encoding="utf-8")
+        files.append(File.generated(config, page, content=rewritten(text, ROOT, page)))
+    for file in list(files):
+        if not file.is_documentation_page() or file.abs_src_path is None:
+            continue
+        for target, _ in LINK.findall(file.content_string):
+            source = Path(os.path.normpath(Path(file.abs_src_path).parent / target))
+            path = site_path(source)
+            if path is not None and source.name not in PAGES and files.get_file_from_path(path) is None:
+                files.append(File.generated(config, path, content=source.read_text(encoding="utf-8")))
+    return files
+
+
+def flags_table() -> str:
+    """Return all flags of `bertdata build` as tables of Markdown, from its parser."""
+    from bertdata.pipelines.build_flags import make_parser
+
+    parser, lines = make_parser(), []
+    for group in parser._action_groups:
+        actions = [action for action in group._group_actions if action.option_strings and action.help != "==SUPPRESS=="]
+        if not actions:
+            continue
+        lines += [f"\n### {(group.title or 'options').strip(':').capitalize()}\n", "| flag | |", "|---|---|"]
+        for action in actions:
+            names = ", ".join(f"`{name}`" for name in action.option_strings)
+            help_text = parser._get_formatter()._expand_help(action) if action.help else ""
+            told = re.sub(r"([|<*_])", r"\\\1", " ".join(help_text.split()))
+            lines.append(f"| {names} | {told} |")
+    return "\n".join(lines)
+
+
+def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Files) -> str:
+    """Rewrite the links of one page."""
+    if page.file.abs_src_path is None or page.file.src_uri in PAGES.values():
+        return markdown
+    markdown = FLAGS.sub(lambda _: flags_table(), markdown)
+    return rewritten(markdown, Path(page.file.abs_src_path).parent, page.file.src_uri)

@@ -1,0 +1,104 @@
+"""Runs the commands of a page of docs/ in order in one folder, and compares what they print with what it shows.
+
+In a page
+- a block of `sh` is run by bash, of `python` by Python; one with a title (`python title="own.py"`) becomes that file;
+- a block of `text` right after one is what that printed, in this order; a line of `...` stands for any lines;
+- `<!-- not run: reason -->` before a block leaves it out; `<!-- slow -->` makes the page one of the slow tests.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FENCE = re.compile(r"(?P<before><!--[^>]*-->\n)?^```(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.DOTALL | re.MULTILINE)
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+CHANGING = re.compile(r"second|loss|/s\b|grad|ETA|accuracy|\d s\b|model_flops|tflops")
+"""Lines whose numbers differ from machine to machine."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, its file if it is one, its text, why it is not run, what it is to print."""
+
+    language: str
+    title: str
+    body: str
+    not_run: str
+    shown: str = ""
+
+
+def blocks(markdown: str) -> list[Block]:
+    """Return the blocks of a page in order, each `text` block as what the block before it shows."""
+    found: list[Block] = []
+    for match in FENCE.finditer(markdown):
+        language, _, rest = match["info"].partition(" ")
+        if language == "text" and found:
+            last = found.pop()
+            found.append(Block(last.language, last.title, last.body, last.not_run, match["body"]))
+            continue
+        title = re.search(r'title="([^"]+)"', rest)
+        reason = re.search(r"<!-- not run: (.+?) -->", match["before"] or "")
+        found.append(Block(language, title[1] if title else "", match["body"], reason[1] if reason else ""))
+    return found
+
+
+def run(block: Block, folder: Path) -> str:
+    """Run a block in a folder, or write its file; return what it printed. Raises AssertionError where it fails."""
+    if block.title:
+        (folder / block.title).write_text(block.body, encoding="utf-8")
+        return ""
+    programs = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {"PATH": path, "PYTHONPATH": f"{ROOT}{os.pathsep}.", "CUDA_VISIBLE_DEVICES": "", "NO_COLOR": "1"}
+    done = subprocess.run(
+        [*programs[block.language], block.body],
+        cwd=folder,
+        env=os.environ | environment | {"COLUMNS": "100"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=1200,
+    )
+    assert done.returncode == 0, f"{block.body}\n{done.stdout}"
+    return done.stdout
+
+
+def agree(shown: str, printed: str) -> bool:
+    """Return whether a line is the one shown: the same words, and numbers within 2%, in a line of times or losses any.
+
+    >>> agree("train: examples   615 from 70 documents", "train: examples  614 from 70 documents")
+    True
+    >>> agree("train: examples   615 from 70 documents", "train: examples  515 from 70 documents")
+    False
+    >>> agree("seconds   46.1", "seconds   5.0")
+    True
+    """
+    if NUMBER.sub("#", " ".join(shown.split())) != NUMBER.sub("#", " ".join(printed.split())):
+        return False
+    if CHANGING.search(shown):
+        return True
+    pairs = zip(NUMBER.findall(shown), NUMBER.findall(printed), strict=True)
+    numbers = [(float(a.replace(",", "")), float(b.replace(",", ""))) for a, b in pairs]
+    return all(abs(a - b) <= 0.02 * max(a, b) for a, b in numbers)
+
+
+def missing(shown: str, printed: str) -> str | None:
+    """Return the first line that is shown and not printed in this order, or None.
+
+    >>> missing("a\\n...\\nc 1\\n", "a\\nb\\nc 1\\n"), missing("a\\nc\\n", "c\\na\\n")
+    (None, 'c')
+    """
+    lines = iter(printed.splitlines())
+    for line in shown.splitlines():
+        if line.strip() in ("...", ""):
+            continue
+        if not any(agree(line, other) for other in lines):
+            return line
+    return None

@@ -1,0 +1,51 @@
+"""The site: built without a warning, and what the README and the pages say of each other."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import ROOT
+
+LINK = re.compile(r'\]\((?!\w+:|#)([^()\s#]+)(?:#[^()\s]*)?\)|\b(?:src|srcset)="(?!\w+:)([^"]+)"')
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda page: page.stem
+)
+def test_each_link_of_a_page_leads_to_a_file(page: Path) -> None:
+    prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for link in LINK.finditer(prose):
+        target = link[1] or link[2]
+        assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_each_page_is_in_the_navigation() -> None:
+    listed = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").rglob("*.md"):
+        assert re.search(rf"[ :]{page.relative_to(ROOT / 'docs')}$", listed, re.MULTILINE), page
+
+
+def test_each_picture_has_colours_for_light_and_dark_pages_and_a_ground_of_its_own() -> None:
+    pictures = set((ROOT / "docs" / "assets").glob("*.svg")) - {ROOT / "docs" / "assets" / "show.svg"}
+    assert len(pictures) >= 4
+    for picture in pictures:
+        text = picture.read_text(encoding="utf-8")
+        assert "prefers-color-scheme:dark" in text
+        assert 'class="paper"' in text
+
+
+def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocstrings", reason='needs pip install -e ".[docs]"')
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr
+    reference = (tmp_path / "reference" / "python" / "index.html").read_text(encoding="utf-8")
+    assert "clean_wikitext" in reference
+    assert "--mask-unit" in (tmp_path / "reference" / "build" / "index.html").read_text(encoding="utf-8")
+    assert (tmp_path / "files" / "examples" / "own_filter.py.txt").is_file()
