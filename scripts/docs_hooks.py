@@ -60,6 +60,15 @@ def on_files(files: Files, *, config: Any) -> Files:
     return files
 
 
+def titled(words: str) -> str:
+    """Return words as a heading, its first letter in upper case.
+
+    >>> titled("how tokens are masked (BERT, section 3.1):")
+    'How tokens are masked (BERT, section 3.1)'
+    """
+    return words[:1].upper() + words[1:].rstrip(":")
+
+
 def flags_table() -> str:
     """Return all flags of `bertdata build` as tables of Markdown, from its parser."""
     from bertdata.pipelines.build_flags import make_parser
@@ -69,7 +78,7 @@ def flags_table() -> str:
         actions = [action for action in group._group_actions if action.option_strings and action.help != "==SUPPRESS=="]
         if not actions:
             continue
-        lines += [f"\n### {(group.title or 'options').strip(':').capitalize()}\n", "| flag | |", "|---|---|"]
+        lines += [f"\n### {titled(group.title or 'options')}\n", "| flag | |", "|---|---|"]
         for action in actions:
             names = ", ".join(f"`{name}`" for name in action.option_strings)
             help_text = parser._get_formatter()._expand_help(action) if action.help else ""

@@ -60,7 +60,7 @@ class Picture:
         """Write a line of text; y is its base line, `look` its colour, with "bold" beside it where it is."""
         weight = ' font-weight="600"' if "bold" in look else ""
         place = f'x="{x}" y="{y}" font-size="{size}" text-anchor="{anchor}"{weight}'
-        self.parts.append(f'<text {place} class="{look.split()[0]}">{escape(text)}</text>')
+        self.parts.append(f'<text {place} class="{look.split(maxsplit=1)[0]}">{escape(text)}</text>')
 
     def box(self, x: float, y: float, width: float, title: str, *lines: str, main: bool = False) -> None:
         """Draw a box of a title and smaller lines, 30 + 17 pixels for each line high."""

@@ -59,7 +59,7 @@ def run(block: Block, folder: Path) -> str:
     done = subprocess.run(
         [*programs[block.language], block.body],
         cwd=folder,
-        env=os.environ | environment | {"COLUMNS": "100"},
+        env=os.environ | environment | {"COLUMNS": "100", "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
