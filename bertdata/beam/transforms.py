@@ -53,7 +53,12 @@ def _group_tasks(parts: Any, grouping: Grouping) -> Any:
     """Turn the finished parts of one step into the tasks of the next: references into the parts, grouped by key."""
     keys = parts.pipeline | "Keys" >> beam.Create([(key, None) for key in grouping.keys], reshuffle=False)
     references = parts | beam.FlatMapTuple(grouping.references)
-    return (references, keys) | beam.Flatten() | beam.GroupByKey() | beam.FlatMap(_tasks, grouping)
+    tasks = (references, keys) | beam.Flatten() | beam.GroupByKey() | beam.FlatMap(_tasks, grouping)
+    together = grouping.together
+    if together is None:
+        return tasks
+    keyed = tasks | "Keyed" >> beam.Map(lambda task: (together(task), task))
+    return keyed | "Spread" >> beam.GroupByKey() | "Each" >> beam.FlatMapTuple(lambda key, group: group)
 
 
 def _tasks(group: tuple[Any, Iterable[Any]], grouping: Grouping) -> Sequence[Task]:

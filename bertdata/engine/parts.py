@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from bertdata.counter_rng import text_bits
+from bertdata.engine.int_rows import IntRows, compact
 from bertdata.errors import InputError, printable
 from bertdata.io import files
 
@@ -99,7 +100,10 @@ class Task:
 
 @dataclass(frozen=True)
 class PartMetadata:
-    """The record of a finished part: counts of what came in and out, drops by reason, and details of its stage."""
+    """The record of a finished part: counts of what came in and out, drops by reason, and details of its stage.
+
+    Details that are lists of rows of whole numbers are held as `IntRows`: those of a large corpus are many.
+    """
 
     name: str
     fingerprint: str
@@ -109,6 +113,14 @@ class PartMetadata:
     counts: Counts
     drops: Counts = field(default_factory=dict)
     details: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "details", {name: compact(value) for name, value in self.details.items()})
+
+    def values(self) -> dict[str, Any]:
+        """Return what the file of the record says, as JSON values."""
+        rows = {name: list(value) for name, value in self.details.items() if isinstance(value, IntRows)}
+        return vars(self) | {"details": self.details | rows}
 
 
 @dataclass
@@ -245,7 +257,7 @@ def run_once(task: Task, work: PartFunction) -> PartMetadata:
         drops=dict(sorted(counters.drops.items())),
         details=counters.details,
     )
-    files.write_json(task.record_path, sealed(vars(record)), indent=None)
+    files.write_json(task.record_path, sealed(record.values()), indent=None)
     return record
 
 

@@ -94,7 +94,7 @@ class _Known:
     def write(self) -> None:
         """Write the index, if it lacks a record whose file the store gives a version."""
         lines = [
-            json.dumps([name, entry.size, entry.version, vars(record)], sort_keys=True)
+            json.dumps([name, entry.size, entry.version, record.values()], sort_keys=True)
             for name, record in sorted(self.records.items())
             if (entry := self.listed[name]).version
         ]

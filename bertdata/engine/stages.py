@@ -45,11 +45,14 @@ class Grouping:
 
     references gives pairs (key, reference) into one part. tasks makes the tasks of one key from all of its references,
     in whatever order these come. keys are all keys there are; tasks are made also for one that nothing refers to.
+    together: where one key has many tasks, of which a task is made by any worker: those for which it returns the same
+    are made by one worker. Without it, all tasks of a key are.
     """
 
     keys: Sequence[Any]
     references: Callable[[Task, PartMetadata], Iterable[tuple[Any, Any]]]
     tasks: Callable[[Any, Iterable[Any]], Sequence[Task]]
+    together: Callable[[Task], Any] | None = None
 
     def plan(self, parts: Iterable[PartResult]) -> list[Task]:
         """Return the tasks that follow from finished parts, as a runner computes them by grouping."""

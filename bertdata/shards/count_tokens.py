@@ -18,9 +18,10 @@ from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, add_
 from bertdata.engine.stages import Grouping, Plan, Stage, Standing, Step
 from bertdata.io import files
 from bertdata.shards.selection import select
-from bertdata.shards.stage import ShardsSpec, slices_of, tokenizer_of
+from bertdata.shards.stage import ShardsSpec, made_of, tokenizer_of
 from bertdata.shards.token_counts import TokenCounts
-from bertdata.shards.token_store import TokenSlice, load_documents
+from bertdata.shards.token_slices import TokenFile, TokenSlices
+from bertdata.shards.token_store import load_documents
 from bertdata.shards.write_shards import WriteShards
 
 _REVISION = 1
@@ -67,8 +68,8 @@ class CountTokens:
         return replace(standing, sizes=tuple(sizes))
 
 
-def _references(task: Task, record: PartMetadata) -> list[tuple[str, tuple[int, TokenSlice]]]:
-    return [(task.path, one) for one in slices_of(task, record)]
+def _references(task: Task, record: PartMetadata) -> list[tuple[str, TokenFile]]:
+    return [(task.path, TokenFile.of(task, record))]
 
 
 def _count_tasks(
@@ -76,22 +77,19 @@ def _count_tasks(
     folder: str,
     numbers: Mapping[str, int],
     path: str,
-    slices: Iterable[tuple[int, TokenSlice]],
+    token_files: Iterable[TokenFile],
 ) -> list[Task]:
     """Return the task that counts the slices of one token file that are of train."""
-    chosen, made_of = _of_train(specs, slices)
-    made_from = fingerprint("count tokens", _REVISION, *made_of)
+    chosen, depends_on = _of_train(specs, token_files)
+    made_from = fingerprint("count tokens", _REVISION, *depends_on)
     name = f"counts-{numbers[path]:05d}"
-    return [Task(folder, name, ".txt", made_from, sum(one.length for one in chosen), chosen)]
+    return [Task(folder, name, ".txt", made_from, int(chosen.rows.array[:, 1].sum(dtype=np.int64)), chosen)]
 
 
-def _of_train(
-    specs: Sequence[ShardsSpec], slices: Iterable[tuple[int, TokenSlice]]
-) -> tuple[tuple[TokenSlice, ...], list[Any]]:
+def _of_train(specs: Sequence[ShardsSpec], token_files: Iterable[TokenFile]) -> tuple[TokenSlices, list[Any]]:
     """Return the slices of one token file that are of train, and what the counts of all phases depend on."""
-    chosen = tuple(
-        one for shard, one in sorted(slices, key=lambda one: one[0]) if specs[0].plan.split(shard) == "train"
-    )
+    slices = sorted((pair for one in token_files for pair in one.slices()), key=lambda pair: pair[0])
+    chosen = [one for shard, one in slices if specs[0].plan.split(shard) == "train"]
     chosen_by = [spec.info.selection for spec in specs]
     selections = [
         [
@@ -101,13 +99,12 @@ def _of_train(
         ]
         for one in chosen_by
     ]
-    parts = [[one.sha256, one.offset, one.length, one.source] for one in chosen]
-    return chosen, [parts, selections, specs[0].info.sources]
+    return TokenSlices.of(chosen), [made_of(chosen), selections, specs[0].info.sources]
 
 
 def count_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Counters:
     """Count the tokens that each phase selects of some slices; the counts are in the record."""
-    slices: tuple[TokenSlice, ...] = task.payload
+    slices: TokenSlices = task.payload
     counters = Counters()
     block, columns = load_documents(slices, tokenizer_of(specs[0]), 0, columns=specs[0].columns)
     for phase, spec in enumerate(specs):
@@ -172,18 +169,18 @@ def _count_ids_tasks(
     folder: str,
     numbers: Mapping[str, int],
     path: str,
-    slices: Iterable[tuple[int, TokenSlice]],
+    token_files: Iterable[TokenFile],
 ) -> list[Task]:
     """Return the task that counts the ids of one token file that are of train."""
-    chosen, made_of = _of_train(specs, slices)
-    made_from = fingerprint("count each token", _IDS_REVISION, *made_of, specs[0].info.vocab_size)
+    chosen, depends_on = _of_train(specs, token_files)
+    made_from = fingerprint("count each token", _IDS_REVISION, *depends_on, specs[0].info.vocab_size)
     name = f"ids-{numbers[path]:05d}"
-    return [Task(folder, name, ".arrow", made_from, sum(one.length for one in chosen), chosen)]
+    return [Task(folder, name, ".arrow", made_from, int(chosen.rows.array[:, 1].sum(dtype=np.int64)), chosen)]
 
 
 def ids_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Counters:
     """Write how often each id is in some slices, a column for each phase, int64, of which row i is of id i."""
-    slices: tuple[TokenSlice, ...] = task.payload
+    slices: TokenSlices = task.payload
     tokenizer = tokenizer_of(specs[0])
     block, columns = load_documents(slices, tokenizer, 0, columns=specs[0].columns)
     counts = {}

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.documents import SLOTS
+from bertdata.engine.int_rows import columns
 from bertdata.engine.parts import PartMetadata
 from bertdata.shards.settings import ShardsConfig
 
@@ -50,9 +51,9 @@ def plan_shards(records: Iterable[PartMetadata], config: ShardsConfig) -> ShardP
     """
     documents, sizes = np.zeros(SLOTS, np.int64), np.zeros(SLOTS, np.int64)
     for record in records:
-        for slot, count, size in record.details["slots"]:
-            documents[slot] += count
-            sizes[slot] += size
+        slots, counts, bytes_of = columns(record.details["slots"], 3).T
+        np.add.at(documents, slots, counts)
+        np.add.at(sizes, slots, bytes_of)
     border, notes = _validation_border(documents, config.validation_fraction)
     validation = _cut(documents[:border], sizes[:border], config.shard_bytes, 0)
     train = _cut(documents[border:], sizes[border:], config.shard_bytes, border)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import BinaryIO
 
+import numpy as np
+
 from bertdata.documents import DocumentRange, range_tasks, read_range
 from bertdata.engine.parts import Counters, Counts, PartMetadata, Task, fingerprint
 from bertdata.engine.stages import Grouping
@@ -18,6 +20,7 @@ from bertdata.shards.packed import WORD_STARTS
 from bertdata.shards.plan import ShardPlan
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.selection import select
+from bertdata.shards.token_slices import TokenFile, TokenSlices, by_shard
 from bertdata.shards.token_store import TokenSlice, compiling_sentences_pays, load_documents, write_tokens
 from bertdata.shards.writer import PlannedCopy, plan_copies, write_shard
 from bertdata.tokenizers.base import Tokenizer
@@ -93,12 +96,13 @@ class SourcedRange:
 
 @dataclass(frozen=True)
 class BinnedSlices:
-    """The slices of a shard, which of its length bins is written, and the number of its phase."""
+    """The slices of a shard, which of its length bins is written, and the numbers of its phase and of the shard."""
 
-    slices: tuple[TokenSlice, ...]
+    slices: TokenSlices
     length_bin: int
     mixed: bool
     phase: int
+    shard: int
 
 
 def plan_tokens(
@@ -127,45 +131,62 @@ def tokens_part(spec: TokensSpec, task: Task, file: BinaryIO) -> Counters:
 
 def shard_task(spec: ShardsSpec, shard: int, slices: Iterable[TokenSlice], length_bin: int = 0, phase: int = 0) -> Task:
     """Return the task of one shard, or of one of its length bins; it does not depend on the order of the slices."""
-    ordered = tuple(sorted(slices, key=lambda part: (part.path, part.offset)))
-    parts = [[part.sha256, part.offset, part.length, part.source] for part in ordered]
+    ordered = sorted(slices, key=lambda part: (part.path, part.offset))
+    return _shard_task(spec, shard, made_of(ordered), TokenSlices.of(ordered), length_bin, phase)
+
+
+def made_of(slices: Iterable[TokenSlice]) -> list[list[str | int]]:
+    """Return what fingerprints have of slices: the SHA-256 of the file, offset, length and source."""
+    return [[one.sha256, one.offset, one.length, one.source] for one in slices]
+
+
+def _shard_task(
+    spec: ShardsSpec, shard: int, parts: list[list[str | int]], slices: TokenSlices, length_bin: int, phase: int
+) -> Task:
     info, bins, mixed = spec.info, len(spec.info.examples.bins), spec.plan.split(shard) == "train"
     epochs = mixed and info.epochs
     made_from = fingerprint(
         "shard", SHARDS_REVISION, info.values(), parts, length_bin, epochs, *info.raised_revisions()
     )
     folder, name = spec.plan.file(shard, length_bin, bins).split("/")
-    weight = sum(part.length for part in ordered) // bins
+    weight = int(slices.rows.array[:, 1].sum(dtype=np.int64)) // bins
     records = files.join(spec.records or files.join(spec.output, "stages", "shards"), folder)
     place, stem = files.join(spec.output, folder), name.removesuffix(".arrow")
-    return Task(place, stem, ".arrow", made_from, weight, BinnedSlices(ordered, length_bin, mixed, phase), records)
-
-
-def sharded(specs: Sequence[ShardsSpec]) -> Grouping:
-    """Return how token files lead to the shards of all phases; a key is (number of the phase, number of the shard)."""
-    return Grouping(
-        [(phase, shard) for phase, spec in enumerate(specs) for shard in range(len(spec.plan.ends))],
-        partial(_slices_of_phases, len(specs)),
-        partial(_shard_tasks, specs),
+    return Task(
+        place, stem, ".arrow", made_from, weight, BinnedSlices(slices, length_bin, mixed, phase, shard), records
     )
 
 
-def _slices_of_phases(phases: int, task: Task, record: PartMetadata) -> list[tuple[tuple[int, int], TokenSlice]]:
-    return [((phase, shard), part) for shard, part in slices_of(task, record) for phase in range(phases)]
+def sharded(specs: Sequence[ShardsSpec]) -> Grouping:
+    """Return how token files lead to the shards of all phases, by one reference to each file.
+
+    One worker makes the tasks of all shards; the length bins of a shard are then written by one worker.
+    """
+    return Grouping((None,), _token_file, partial(_shard_tasks, specs), _phase_and_shard)
 
 
-def _shard_tasks(specs: Sequence[ShardsSpec], key: tuple[int, int], slices: Iterable[TokenSlice]) -> list[Task]:
-    """Return the tasks of one shard: one, or one for each length bin."""
-    (phase, shard), parts, bins = key, tuple(slices), len(specs[key[0]].info.examples.bins)
-    return [shard_task(specs[phase], shard, parts, number, phase) for number in range(bins)]
+def _token_file(task: Task, record: PartMetadata) -> list[tuple[None, TokenFile]]:
+    return [(None, TokenFile.of(task, record))]
+
+
+def _phase_and_shard(task: Task) -> tuple[int, int]:
+    return task.payload.phase, task.payload.shard
+
+
+def _shard_tasks(specs: Sequence[ShardsSpec], key: None, token_files: Iterable[TokenFile]) -> list[Task]:
+    """Return the tasks of all shards, phase by phase: one of a shard, or one for each length bin."""
+    tasks: list[list[Task]] = [[] for _ in specs]
+    for shard, slices in by_shard(token_files, len(specs[0].plan.ends)):
+        parts, packed = made_of(slices), TokenSlices.of(slices)
+        for phase, spec in enumerate(specs):
+            for number in range(len(spec.info.examples.bins)):
+                tasks[phase].append(_shard_task(spec, shard, parts, packed, number, phase))
+    return [task for each in tasks for task in each]
 
 
 def slices_of(task: Task, record: PartMetadata) -> list[tuple[int, TokenSlice]]:
     """Return the references (shard, slice) into one token file."""
-    return [
-        (shard, TokenSlice(task.path, record.sha256, offset, length, task.payload.source))
-        for shard, offset, length in record.details["slices"]
-    ]
+    return list(TokenFile.of(task, record).slices())
 
 
 def tokenizer_of(spec: ShardsSpec) -> Tokenizer:
@@ -192,9 +213,7 @@ def shard_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Count
 
 
 @lru_cache(maxsize=1)
-def _planned(
-    spec: ShardsSpec, slices: tuple[TokenSlice, ...], mixed: bool
-) -> tuple[TokenBlock, Counts, list[PlannedCopy]]:
+def _planned(spec: ShardsSpec, slices: TokenSlices, mixed: bool) -> tuple[TokenBlock, Counts, list[PlannedCopy]]:
     """Return the block of a shard, what the selection left out of it, and its copies.
 
     They are cached while the length bins of the shard are written one after another.
@@ -203,7 +222,7 @@ def _planned(
     return block, left_out, list(plan_copies(block, spec.info, mixed=mixed))
 
 
-def _selected(spec: ShardsSpec, slices: tuple[TokenSlice, ...]) -> tuple[TokenBlock, Counts]:
+def _selected(spec: ShardsSpec, slices: TokenSlices) -> tuple[TokenBlock, Counts]:
     """Return the documents of a shard that the phase takes, and counts of the others."""
     tokenizer = _tokenizer(spec.tokenizer_path, spec.info.tokenizer)
     block, columns = load_documents(slices, tokenizer, spec.info.examples.seed, columns=spec.columns)

@@ -10,6 +10,7 @@ import pytest
 
 from bertdata.beam.runner import Runner
 from bertdata.engine.parts import load, run_once
+from bertdata.engine.stages import Grouping, all_together
 from bertdata.errors import ConfigError, InputError
 from tests.beam.jobs import fail, make, note_process, tasks
 
@@ -61,3 +62,24 @@ def test_a_worker_of_another_version_than_the_process_that_sent_the_work_does_no
     ):
         make(Runner(1, quiet=True), tasks(tmp_path, 1), note_process)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_tasks_of_one_key_that_belong_together_are_made_in_turn_and_all_are_made(tmp_path: Path) -> None:
+    import apache_beam as beam
+
+    from bertdata.beam.transforms import group_tasks
+
+    grouping = Grouping((None,), all_together, lambda key, parts: made, together=lambda task: task.name[-1])
+    made = tasks(tmp_path / "made", 12)
+    begun = [(task, run_once(task, note_process)) for task in tasks(tmp_path / "begun", 3)]
+    seen: list[str] = []
+    with beam.Pipeline(runner="BundleBasedDirectRunner") as pipeline:
+        parts = pipeline | beam.Create(begun, reshuffle=False)
+        names = parts | group_tasks(grouping) | beam.Map(lambda task: (None, task.name)) | beam.GroupByKey()
+        names | beam.Map(lambda pair: Path(tmp_path / "names").write_text("\n".join(pair[1])))
+    seen = (tmp_path / "names").read_text().split("\n")
+    assert sorted(seen) == sorted(task.name for task in made)
+    lasts = [name[-1] for name in seen]
+    assert [one for one, before in zip(lasts, ["", *lasts], strict=False) if one != before] == list(
+        dict.fromkeys(lasts)
+    )

@@ -1,0 +1,95 @@
+"""What the process that plans a build holds, from the numbers of its documents, ranges and shards.
+
+Pure functions, for plans made before a build. `docs/scale.md` has what they say of corpora, beside what was measured by
+`benchmarks/memory.py`; `tests/shards/test_memory.py` holds them to the real planning.
+"""
+
+from __future__ import annotations
+
+from bertdata.documents import SLOTS
+
+PLACE_BYTES = 12
+"""A row of three int32 in a record: a slot with its documents and bytes, or a shard with its offset and length."""
+SLICE_BYTES = 24
+"""A slice of a shard's task: offset, length and source, int32, and the pointer to the name of its file."""
+SENT_SLICE_BYTES = 40
+"""A slice of a shard's task as it is pickled: offset, length and source, and the name of its file."""
+PART_BYTES = 8 << 10
+"""A part: its task and its record without rows."""
+SIGNED_PAIR_BYTES = 400
+"""What a fingerprint takes of a slice while one shard is planned."""
+
+
+def slots_held(documents: int, parts: int) -> int:
+    """Return at most how many slots the records of parts of documents have: one for each document, 65,536 a part.
+
+    >>> slots_held(7_000_000, 2_780), slots_held(7_000_000, 10)
+    (7000000, 655360)
+    """
+    return min(documents, parts * SLOTS)
+
+
+def slices_held(documents: int, ranges: int, shards: int) -> int:
+    """Return at most how many slices token files have: one for each file and shard, and for each document.
+
+    >>> slices_held(7_000_000, 2_780, 785)
+    2182300
+    """
+    return min(documents, ranges * shards)
+
+
+def record_bytes(documents: int, parts: int, ranges: int, shards: int) -> int:
+    """Return at most how many bytes the records of documents and of the token store take.
+
+    >>> record_bytes(7_000_000, 2_780, 2_780, 785) >> 20
+    150
+    """
+    rows = slots_held(documents, parts) + slices_held(documents, ranges, shards)
+    return rows * PLACE_BYTES + (parts + ranges) * PART_BYTES
+
+
+def task_bytes(documents: int, ranges: int, shards: int, phases: int = 1, bins: int = 1) -> int:
+    """Return at most how many bytes the tasks of all shards take; phases and length bins share the slices.
+
+    >>> task_bytes(7_000_000, 2_780, 785) >> 20, task_bytes(7_000_000, 2_780, 785, phases=2) >> 20
+    (56, 62)
+    """
+    return slices_held(documents, ranges, shards) * SLICE_BYTES + shards * phases * bins * PART_BYTES
+
+
+def planning_bytes(documents: int, ranges: int, shards: int) -> int:
+    """Return at most how many bytes planning the shards takes beside what it reads and returns.
+
+    All slices are sorted by shard: their places, the number of the file of each, and the order. Those of one shard are
+    objects.
+
+    >>> planning_bytes(7_000_000, 2_780, 785) >> 20
+    121
+    """
+    slices = slices_held(documents, ranges, shards)
+    return slices * 57 + min(ranges, slices) * SIGNED_PAIR_BYTES + PLACE_BYTES * SLOTS
+
+
+def driver_bytes(documents: int, parts: int, ranges: int, shards: int, phases: int = 1, bins: int = 1) -> int:
+    """Return at most how many bytes planning and its results take in the process that starts a build.
+
+    What Python and its packages take by themselves comes on top, with a local runner also `shuffle_bytes`.
+
+    >>> driver_bytes(7_000_000, 2_780, 2_780, 785) >> 20
+    328
+    """
+    held = record_bytes(documents, parts, ranges, shards) + task_bytes(documents, ranges, shards, phases, bins)
+    return held + planning_bytes(documents, ranges, shards)
+
+
+def shuffle_bytes(documents: int, ranges: int, shards: int, phases: int = 1, bins: int = 1) -> int:
+    """Return at most how many bytes go through the runner's shuffles between the token store and the shards.
+
+    One reference for each range, with the places of its rows, and one task for each shard, with its slices.
+
+    >>> shuffle_bytes(7_000_000, 2_780, 785) >> 20
+    117
+    """
+    slices = slices_held(documents, ranges, shards)
+    sent = slices * (PLACE_BYTES + SENT_SLICE_BYTES * phases * bins)
+    return sent + (ranges + shards * phases * bins) * 1024
