@@ -109,7 +109,8 @@ def document_records(corpus: Corpus) -> list[PartMetadata]:
 
 def bounds(corpus: Corpus) -> list[int]:
     """Return the documents of each range."""
-    return np.diff(np.linspace(0, corpus.documents, corpus.ranges + 1).astype(np.int64)).tolist()
+    found: list[int] = np.diff(np.linspace(0, corpus.documents, corpus.ranges + 1).astype(np.int64)).tolist()
+    return found
 
 
 def token_parts(corpus: Corpus, documents: Sequence[PartMetadata], ends: Sequence[int]) -> list[PartResult]:

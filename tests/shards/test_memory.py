@@ -7,6 +7,7 @@ import importlib
 import pickle
 import tracemalloc
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ def test_a_document_takes_twelve_bytes_of_the_records(simulation: Any) -> None:
     taken = []
     for documents in (FEW, MANY):
         corpus = simulation.Corpus("few", documents, documents * 1000, 20, 1 << 20)
-        _, size = held(lambda corpus=corpus: simulation.document_records(corpus))
+        _, size = held(partial(simulation.document_records, corpus))
         assert size <= memory.slots_held(documents, 20) * memory.PLACE_BYTES + 20 * memory.PART_BYTES
         taken.append(size)
     assert taken[1] - taken[0] <= 1.1 * memory.PLACE_BYTES * (MANY - FEW)
@@ -91,7 +92,7 @@ def test_the_tasks_of_shards_take_what_is_said(simulation: Any) -> None:
         grouping, shards = grouped(plan), len(plan.ends)
         tracemalloc.reset_peak()
         before = tracemalloc.get_traced_memory()[0]
-        tasks, sizes[ranges] = held(lambda grouping=grouping, parts=parts: grouping.plan(parts))
+        tasks, sizes[ranges] = held(partial(grouping.plan, parts))
         peak = tracemalloc.get_traced_memory()[1] - before
         assert sizes[ranges] <= memory.task_bytes(MANY, ranges, shards)
         assert peak <= memory.task_bytes(MANY, ranges, shards) + memory.planning_bytes(MANY, ranges, shards)
