@@ -42,7 +42,7 @@ def record_bytes(documents: int, parts: int, ranges: int, shards: int) -> int:
     """Return at most how many bytes the records of documents and of the token store take.
 
     >>> record_bytes(7_000_000, 2_780, 2_780, 785) >> 20
-    150
+    148
     """
     rows = slots_held(documents, parts) + slices_held(documents, ranges, shards)
     return rows * PLACE_BYTES + (parts + ranges) * PART_BYTES
@@ -64,7 +64,7 @@ def planning_bytes(documents: int, ranges: int, shards: int) -> int:
     objects.
 
     >>> planning_bytes(7_000_000, 2_780, 785) >> 20
-    121
+    120
     """
     slices = slices_held(documents, ranges, shards)
     return slices * 57 + min(ranges, slices) * SIGNED_PAIR_BYTES + PLACE_BYTES * SLOTS
@@ -76,7 +76,7 @@ def driver_bytes(documents: int, parts: int, ranges: int, shards: int, phases: i
     What Python and its packages take by themselves comes on top, with a local runner also `shuffle_bytes`.
 
     >>> driver_bytes(7_000_000, 2_780, 2_780, 785) >> 20
-    328
+    325
     """
     held = record_bytes(documents, parts, ranges, shards) + task_bytes(documents, ranges, shards, phases, bins)
     return held + planning_bytes(documents, ranges, shards)
@@ -88,7 +88,7 @@ def shuffle_bytes(documents: int, ranges: int, shards: int, phases: int = 1, bin
     One reference for each range, with the places of its rows, and one task for each shard, with its slices.
 
     >>> shuffle_bytes(7_000_000, 2_780, 785) >> 20
-    117
+    111
     """
     slices = slices_held(documents, ranges, shards)
     sent = slices * (PLACE_BYTES + SENT_SLICE_BYTES * phases * bins)
