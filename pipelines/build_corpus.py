@@ -1,10 +1,10 @@
 """All stages: dumps, books and other documents to a vocabulary and shards.
 
-    dumps, books, other documents -> documents -> without duplicates -> vocabulary -> shards
+    dumps, books, other documents -> documents -> without duplicates -> without test data -> vocabulary -> shards
 
 Run: bertdata build, or python -m pipelines.build_corpus [--wikipedia [NAME=]DUMP ...] [--books [NAME=]PATH ...]
-    [--documents [NAME=]PATH ...] --output DIR [--dedup none|exact|near] [--vocab DIR | --vocab-size N]
-    [--mix NAME=WEIGHT ...] [--where CONDITION] [--dry-run] [--force] [-- RUNNER FLAGS]
+    [--documents [NAME=]PATH ...] --output DIR [--dedup none|exact|near] [--decontaminate FILE ...]
+    [--vocab DIR | --vocab-size N] [--mix NAME=WEIGHT ...] [--where CONDITION] [--dry-run] [--force] [-- RUNNER FLAGS]
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from bertdata import __version__
 from bertdata.beam.runner import Runner
 from bertdata.cli import command_line
 from bertdata.curation.cleaners import CLEANERS
+from bertdata.curation.decontamination.stage import Decontaminate, test_table
 from bertdata.curation.dedup.stage import DropDuplicates
 from bertdata.curation.filters import FILTERS
 from bertdata.curation.languages import LANGUAGE
@@ -28,6 +29,7 @@ from bertdata.engine.run_stages import plan_first, run_stages
 from bertdata.engine.stages import Stage
 from bertdata.errors import BertDataError, ConfigError
 from bertdata.estimate.shown import WORKERS, Room
+from bertdata.finetune.strings import texts_of
 from bertdata.io import files
 from bertdata.io.digests import cores
 from bertdata.io.listed import kept_listings
@@ -74,6 +76,7 @@ class Build:
         self.tokenizer = load_tokenizer_for(settings.vocab, settings.phases) if settings.vocab else None
         self.segmenter = load_segmenter(settings.sentences)
         self.similar_words = [check_table(phase.masking) for phase in settings.phases]
+        self.test_data = test_table(settings.decontamination, texts_of)
         self.text_column = sources.text_column
         self.stages = self.stages_in(output, settings)
         vocab = self.tokenizer.fingerprint if self.tokenizer else None
@@ -109,6 +112,7 @@ class Build:
                 for kind, name in FOLDERS.items()
             ),
             DropDuplicates(files.join(folder, "duplicates"), settings.dedup),
+            Decontaminate(files.join(folder, "decontamination"), settings.decontamination, self.test_data),
             CheckDocuments(self.inputs, [phase.examples.objective for phase in settings.phases], self.segmenter),
             *([] if self.tokenizer else [TrainVocabulary(folder, settings.vocabulary, self.inputs)]),
             *write_stages(write),
@@ -120,6 +124,8 @@ class Build:
         configs = self.settings.stored() | {"vocab": vocab, "sentences": self.segmenter.fingerprint}
         if any(self.similar_words):
             configs["masking"] |= {"similar_words": self.similar_words}
+        if self.test_data:
+            configs["decontamination"] = {**configs["decontamination"], "files": self.test_data.fingerprint}
         column = [text_column] if "documents" in identities and text_column != Sources.text_column else []
         own = [*column, *([["formats", *self.formats]] if self.formats else [])]
         return fingerprint("build", __version__, configs, identities, *own, *self._outside_revisions())

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 from bertdata.cli import command_line
-from bertdata.curation.settings import DedupConfig
+from bertdata.curation.settings import DecontaminationConfig, DedupConfig
 from bertdata.engine.origin import read_origin
 from bertdata.engine.output_lock import MARKER
 from bertdata.engine.remote_lock import LOCK
@@ -47,12 +47,15 @@ class Settings:
     phases: tuple[PhaseConfig, ...] = (PhaseConfig(),)
     vocab: str | None = None
     dedup: DedupConfig = field(default_factory=DedupConfig)
+    decontamination: DecontaminationConfig = field(default_factory=DecontaminationConfig)
     sentences: SentencesConfig = field(default_factory=SentencesConfig)
 
     def stored(self) -> dict[str, Any]:
         """Return the values as fingerprints and origins hold them: of the phases, once where all have the same."""
         values = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "phases"}
         stored = {name: stored_values(value) if is_dataclass(value) else value for name, value in values.items()}
+        if not stored["decontamination"]:
+            del stored["decontamination"]
         names = [phase.folder for phase in self.phases]
         return stored | stored_phases(self.phases) | ({"phases": names} if len(names) > 1 else {})
 
@@ -79,6 +82,7 @@ GROUPS: dict[str, type[Any]] = {
     "sharding": ShardsConfig,
     "cleaning": CleaningConfig,
     "dedup": DedupConfig,
+    "decontamination": DecontaminationConfig,
 }
 """The classes of settings by their fields of `Settings` or of `PhaseConfig`, in the order of the help."""
 
@@ -158,6 +162,8 @@ def _refuse_unread(flags: argparse.Namespace, sources: Sources) -> None:
         flags, ["source_format"], bool(sources.documents), "it is for --documents, and there is none"
     )
     read = {name for kind in KINDS if getattr(sources, kind) for name in settings_of(kind)}
+    settings = ["decontaminate_ngram", "decontaminate_action"]
+    command_line.refuse_unread(flags, settings, bool(flags.decontaminate), "no test data is given by --decontaminate")
     for kind in KINDS:
         unread = [name for name in settings_of(kind) if name not in read]
         command_line.refuse_unread(flags, unread, False, f"it is for --{kind}, and there is none")

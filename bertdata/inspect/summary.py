@@ -55,13 +55,30 @@ def _with_others_as_one(sources: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
+def decontamination_rows(account: Mapping[str, Any]) -> list[Row]:
+    """Return the rows on test data: for each of its files how many n-grams were looked for, and how many found.
+
+    >>> quiz = {"texts": 9, "too_short": 1, "ngrams": 40, "documents": 0, "hits": 0, "samples": []}
+    >>> account = {"ngram": 13, "action": "drop", "documents": 5, "contaminated": 0, "files": {"quiz.txt": quiz}}
+    >>> decontamination_rows(account)
+    [('test data: documents searched', '5'), ('  quiz.txt', '0 hits in 0 documents, of 40 n-grams of 13 words')]
+    """
+    if not account:
+        return []
+    rows: list[Row] = [("test data: documents searched", f"{account['documents']:,}")]
+    for name, one in account["files"].items():
+        found = f"{counted(one['hits'], 'hit')} in {counted(one['documents'], 'document')}"
+        rows.append((f"  {name}", f"{found}, of {one['ngrams']:,} n-grams of {account['ngram']} words"))
+    return rows
+
+
 def build_rows(manifest: Mapping[str, Any]) -> list[Row]:
     """Return the rows of a whole build; of several phases, given by name, what they share is there once."""
     phases = manifest.get("phases", {"": manifest})
     first = next(iter(phases.values()))
     counts, drops = first["tokens"]["counts"], first["tokens"]["drops"]
     unknown = counts.get("unknown_tokens", 0) / max(1, counts.get("tokens", 0))
-    rows = source_rows(first["sources"])
+    rows = source_rows(first["sources"]) + decontamination_rows(first.get("decontamination", {}))
     rows.append(("vocabulary", vocabulary_text(first["vocabulary"])))
     rows += [(f"dropped, {reason}", f"{number:,}") for reason, number in drops.items()]
     rows += [(name, f"{counts.get(name, 0):,}") for name in ("documents", "sentences")]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertdata.curation.settings import DedupConfig
+from bertdata.curation.settings import DecontaminationConfig, DedupConfig
 from bertdata.errors import ConfigError
 from bertdata.finetune.settings import TaskConfig
 from bertdata.masking.settings import MaskingConfig
@@ -25,6 +25,7 @@ from bertdata.tokenizers.settings import VocabularyConfig
 CONFIGS: list[type[Any]] = [
     CleaningConfig,
     DedupConfig,
+    DecontaminationConfig,
     VocabularyConfig,
     SentencesConfig,
     ShardsConfig,
@@ -66,6 +67,11 @@ DEFAULTS: dict[type[Any], dict[str, Any]] = {
         "rejects": "",
     },
     DedupConfig: {"dedup": "none", "dedup_threshold": 0.8},
+    DecontaminationConfig: {
+        "decontaminate": (),
+        "decontaminate_ngram": 13,
+        "decontaminate_action": "drop",
+    },
     VocabularyConfig: {
         "vocab_size": 30_000,
         "do_lower_case": True,
@@ -113,6 +119,7 @@ def test_another_default_would_be_another_build(config: type[Any]) -> None:
 
 CHOICES = {
     "criterion": ["likelihood", "frequency", "score"],
+    "decontaminate_action": ["drop", "cut"],
     "dedup": ["none", "exact", "near"],
     "mask_unit": ["token", "word", "ngram", "token-ngram", "span"],
     "masking": ["dynamic", "static"],

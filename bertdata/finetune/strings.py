@@ -1,0 +1,79 @@
+"""All texts in a file of labelled data or of test data, whatever their columns: what decontamination looks for.
+
+Of rows (.jsonl, .ndjson, .csv, .tsv, .parquet) and of objects in .json each string is a text, also inside lists and
+objects, and a list of strings is one text, joined by spaces, as the words of `tokens` or the choices of a question.
+The words of a sentence are one text in .conll and .conllu. In files of other names, as plain text, a blank line ends a
+text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from bertdata.errors import InputError
+from bertdata.finetune.conll import read_sentences
+from bertdata.finetune.files import FORMATS, file_format, read_rows, text_lines
+from bertdata.io import compression
+
+CONLL = (".conll", ".conllu")
+"""Files with a word a line; .txt is plain text here."""
+JSON = ".json"
+
+
+def texts_of(path: str) -> Iterator[str]:
+    """Yield the texts of a file; raises InputError, with the line or row, where it is damaged."""
+    try:
+        kind = file_format(path, (*CONLL, JSON))
+    except InputError:
+        kind = ""
+    if kind in FORMATS:
+        for _, row in read_rows(path, header=False, lenient=True):
+            yield from _strings(dict(row))
+    elif kind in CONLL:
+        yield from (" ".join(sentence.words) for sentence in read_sentences(path, unlabelled=True))
+    elif kind == JSON:
+        yield from _strings(_json(path))
+    else:
+        yield from _paragraphs(path)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yield the strings in a value of JSON or Arrow; of an object the values, not the names.
+
+    >>> list(_strings({"question": "Who?", "choices": ["He", "She"], "more": [{"a": "x"}, 3]}))
+    ['Who?', 'He She', 'x']
+    """
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _strings(one)
+    elif isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+        yield " ".join(value)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _strings(one)
+
+
+def _json(path: str) -> Any:
+    with compression.open_decompressed(path) as file:
+        try:
+            return json.loads(file.read())
+        except (ValueError, RecursionError) as error:
+            raise InputError(
+                f"is not JSON ({error}); expected one value, or .jsonl with one a line", path=path
+            ) from error
+
+
+def _paragraphs(path: str) -> Iterator[str]:
+    held: list[str] = []
+    for _, line in text_lines(path):
+        if line.strip():
+            held.append(line)
+        elif held:
+            yield "\n".join(held)
+            held = []
+    if held:
+        yield "\n".join(held)

@@ -1,0 +1,115 @@
+"""The search for n-grams of test data: none that is there is missed, whatever changes the words do not show."""
+
+from __future__ import annotations
+
+import io
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertdata import InputError
+from bertdata.curation.decontamination.ngram_table import NgramTable, read_table
+from bertdata.curation.decontamination.search import find_hits, find_plainly
+from bertdata.curation.decontamination.words import folding, normalised, words_of
+
+LETTERS = "abcXYZ 019_-.,'’“”—\n\tßÀÞ×÷éÉΩςΣжЖ日本語ひ々、。ｘ｡\u2c00\u9fff\U0001f600\U00020000İ"
+TEXT = st.text(st.sampled_from(LETTERS), max_size=120)
+WORDS = st.lists(st.text(st.sampled_from("abcdeöжσ0"), min_size=1, max_size=4), min_size=4, max_size=9)
+BETWEEN = st.sampled_from([" ", "\n", "  ", ", ", " — ", "... ", "\t", " “", "-", "\u00a0", "; (", "\r\n\r\n"])
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(TEXT, min_size=1, max_size=4), st.lists(TEXT, max_size=4), st.integers(1, 4))
+def test_the_kernel_finds_what_the_readable_search_finds(tests: list[str], texts: list[str], n: int) -> None:
+    half = len(tests) // 2
+    table = NgramTable.of({"a": tests[:half], "b": tests[half:]}, n)
+    texts += [tests[0], "x " + tests[-1].upper()]
+    assert find_hits(pa.array(texts, pa.string()), table) == find_plainly(texts, table)
+
+
+@settings(max_examples=150, deadline=None)
+@given(WORDS, st.data())
+def test_a_planted_ngram_is_found_through_other_case_punctuation_and_white_space(
+    words: list[str], data: st.DataObject
+) -> None:
+    table = NgramTable.of({"test": [" ".join(words)]}, len(words))
+    changed = [data.draw(st.sampled_from([word, word.upper(), word.capitalize()])) for word in words]
+    passage = changed[0] + "".join(data.draw(BETWEEN) + word for word in changed[1:])
+    before, after = (data.draw(st.sampled_from(["", "Öre. ", "本「", "q" * 50 + " "])) for _ in range(2))
+    text = before + passage + "」 " + after
+    [hit] = [hit for hit in find_hits(pa.array(["none", text]), table) if hit.text == 1][:1]
+    assert hit.ngram == " ".join(words).lower().replace("ς", "σ")
+    assert normalised(text.encode()[hit.begin : hit.end].decode()) == hit.ngram
+
+
+def test_of_a_thousand_planted_ngrams_each_is_found_and_nothing_else() -> None:
+    draw = random.Random(5)
+    words = [f"word{number}" for number in range(4000)]
+    tests = [" ".join(draw.choices(words, k=20)) for _ in range(300)]
+    table = NgramTable.of({"test": tests}, 13)
+    texts = []
+    for number in range(1000):
+        run = tests[number % 300].split()[(begin := draw.randrange(8)) : begin + 13]
+        broken = [*run[:6], "other", *run[7:]]
+        texts.append(
+            " ".join([*draw.choices(words, k=50), *(run if number % 2 else broken), *draw.choices(words, k=9)])
+        )
+    assert [hit.text for hit in find_hits(pa.array(texts), table)] == list(range(1, 1000, 2))
+
+
+def test_ngrams_do_not_cross_the_borders_of_test_texts_or_documents() -> None:
+    table = NgramTable.of({"test": ["one two three", "four five six"]}, 4)
+    assert len(table.hashes) == 0
+    table = NgramTable.of({"test": ["one two three four"]}, 4)
+    assert find_hits(pa.array(["one two", "three four"]), table) == []
+
+
+def test_an_ngram_of_two_files_is_a_hit_of_each() -> None:
+    table = NgramTable.of({"a": ["one two three"], "b": ["zero one two three"]}, 3)
+    assert [(hit.file, hit.ngram) for hit in find_hits(pa.array(["One, two, three!"]), table)] == [
+        (0, "one two three"),
+        (1, "one two three"),
+    ]
+
+
+def test_repeated_texts_and_ngrams_count_once_as_ngrams() -> None:
+    table = NgramTable.of({"test": ["a b c d", "a b c d", "x a b c", "a b"]}, 3)
+    [file] = table.files
+    assert (file.texts, file.too_short, file.ngrams) == (4, 1, 3)
+
+
+def test_a_slice_of_an_array_is_searched_for_itself() -> None:
+    table = NgramTable.of({"test": ["one two three"]}, 3)
+    texts = pa.array(["one two three", "é one two three", "four"])
+    [hit] = find_hits(texts.slice(1, 2), table)
+    assert (hit.text, hit.begin, hit.end) == (0, 3, 16)
+
+
+def test_a_passage_of_the_same_hash_but_other_words_is_no_hit() -> None:
+    table = NgramTable.of({"test": ["one two three"]}, 3)
+    other = NgramTable.of({"test": ["six two three"]}, 3)
+    confused = NgramTable(3, table.files, table.texts, other.hashes, table.begins, table.ends, table.numbers)
+    assert find_hits(pa.array(["six two three"]), confused) == []
+
+
+def test_words_are_folded_and_have_their_places() -> None:
+    assert list(words_of("ΟΔΌΣ,x")) == [("οδόσ", 0, 4), ("x", 5, 6)]
+    assert normalised("οδός") == normalised("ΟΔΌΣ")
+    assert folding()[ord("ß")] == ord("ß")
+
+
+def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
+    table = NgramTable.of({"a": ["one two three four"], "b": ["short"]}, 3)
+    table.write(file := io.BytesIO())
+    path = tmp_path / "ngrams.arrow"
+    path.write_bytes(file.getvalue())
+    found = read_table(str(path), "x")
+    assert (found.n, found.files, found.texts) == (3, table.files, table.texts)
+    assert find_hits(pa.array(["two three four"]), found) == find_hits(pa.array(["two three four"]), table) != []
+    path.write_bytes(file.getvalue()[:-200])
+    with pytest.raises(InputError, match=r"damaged.*delete this file"):
+        read_table(str(path), "y")
