@@ -7,7 +7,7 @@ documents, whatever the order, the ranges or the workers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -32,7 +32,9 @@ DROPPED = pa.schema(
         pa.field("similarity", pa.float32()),
     ]
 )
-_PAIRS_AT_ONCE = 1 << 16
+BYTES_EACH = 1500
+"""Bytes that the decision takes for a document that shares a bucket, its id aside: 1,024 of them are its signature."""
+_PAIRS_AT_ONCE, _MEMBERS_AT_ONCE = 1 << 12, 1 << 15
 _LOW = np.uint64(0xFFFFFFFF)
 
 Number = TypeVar("Number", np.uint32, np.uint64)
@@ -42,13 +44,17 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class _Candidates:
-    """Documents that share a bucket with another, the one to stay first: its place is its rank."""
+    """Documents that share a bucket with another, the one to stay first: its place is its rank.
+
+    signatures are in the order of their files, where `order` has the place of each rank.
+    """
 
     codes: Codes
     ids: pa.Array
     sizes: NDArray[np.int64]
     digests: Codes
     signatures: NDArray[np.uint32] | None
+    order: Places
 
     def alike(self, one: Places, other: Places, threshold: float | None) -> NDArray[np.bool_]:
         """Tell which pairs are the same text or, with a threshold, as alike as that."""
@@ -63,27 +69,38 @@ class _Candidates:
         """Return the estimated similarity of pairs; without signatures all are taken for equal."""
         if self.signatures is None:
             return np.ones(len(one))
-        return estimate(self.signatures[one], self.signatures[other])
+        return estimate(self.signatures[self.order[one]], self.signatures[self.order[other]])
 
 
-def find_dropped(documents: Sequence[Stream], buckets: Iterable[pa.Table], threshold: float | None) -> pa.Table:
+def find_dropped(
+    documents: Sequence[Stream], buckets: Sequence[Callable[[], pa.Table]], threshold: float | None
+) -> pa.Table:
     """Return the documents to drop, by (file, row), each with its reason and the id of the one that stays for it.
 
-    Memory is about 1.5 kB for each document that shares a bucket, and 8 bytes for each of the pairs compared. A
-    document is compared with the longest of each of its buckets and with the 16 next longer ones.
+    buckets: read those of each partition; each is called twice.
+
+    A document is compared with the longest of each of its buckets and with the 16 next longer ones, but for those that
+    it is joined to already. Memory is at most `BYTES_EACH`, and five times the id, for each document that shares a
+    bucket, 50 bytes for each key of one partition that does, 64 MiB, and a file of the store.
     """
-    members = [(table["bucket"].to_numpy(), _codes(table)) for table in buckets if table.num_rows]
-    if not members:
+    codes = np.zeros(0, np.uint64)
+    for read in buckets:
+        codes = np.union1d(codes, _codes(read()))
+    if not len(codes):
         return DROPPED.empty_table()
-    found = _candidates(documents, np.unique(np.concatenate([codes for _, codes in members])))
+    found = _candidates(documents, codes)
+    del codes
+    lowest = np.arange(len(found.codes))
     by_code = np.argsort(found.codes)
-    pairs = np.zeros(0, np.uint64)
-    for bucket, codes in members:
-        ranks = by_code[np.searchsorted(found.codes, codes, sorter=by_code)]
-        pairs = np.union1d(pairs, _pairs(bucket.astype(np.int64), ranks))
-    low, high = (pairs >> np.uint64(32)).astype(np.int64), (pairs & _LOW).astype(np.int64)
-    alike = found.alike(low, high, threshold)
-    stays = _groups(len(found.codes), low[alike], high[alike])
+    for read in buckets:
+        table = read()
+        ranks = by_code[np.searchsorted(found.codes, _codes(table), sorter=by_code)]
+        for low, high in _pairs(table["bucket"].to_numpy(), ranks):
+            apart = _roots(lowest, low) != _roots(lowest, high)
+            one, other = low[apart], high[apart]
+            alike = found.alike(one, other, threshold)
+            _join(lowest, one[alike], other[alike])
+    stays = _roots(lowest, np.arange(len(lowest)))
     dropped = np.flatnonzero(stays != np.arange(len(stays)))
     return _table(found, dropped, stays[dropped])
 
@@ -95,18 +112,24 @@ def _codes(table: pa.Table) -> Codes:
 def _candidates(documents: Sequence[Stream], codes: Codes) -> _Candidates:
     """Load the candidates, whose codes are sorted, from their files and bring them into their order."""
     numbers = (codes >> np.uint64(32)).astype(np.int64)
+    signed = np.zeros((len(codes), BINS), np.uint32)
+    exact = False
     tables = []
     for number in np.unique(numbers).tolist():
-        rows = pa.array(codes[numbers == number] & _LOW)
-        tables.append(read_stream(documents[number]).take(rows))
+        begin, end = np.searchsorted(numbers, [number, number + 1]).tolist()
+        table = read_stream(documents[number]).take(pa.array(codes[begin:end] & _LOW)).combine_chunks()
+        exact |= table["signature"].null_count > 0
+        if not exact:
+            signed[begin:end] = _numbers(table["signature"], np.uint32, BINS)
+        tables.append(table.drop_columns(["signature"]))
     table = pa.concat_tables(tables).combine_chunks()
     ids = table["id"].combine_chunks()
     sizes = table["bytes"].to_numpy()
     digests = _numbers(table["digest"], np.uint64, 2)
     named = pc.rank(ids, tiebreaker="dense").to_numpy()
     order = np.lexsort((codes, digests[:, 1], digests[:, 0], named, -sizes))
-    signed = None if table["signature"].null_count else _numbers(table["signature"], np.uint32, BINS)[order]
-    return _Candidates(codes[order], ids.take(pa.array(order)), sizes[order], digests[order], signed)
+    ranked = codes[order], ids.take(pa.array(order)), sizes[order], digests[order]
+    return _Candidates(*ranked, None if exact else signed, order)
 
 
 def _numbers(column: pa.ChunkedArray, kind: type[Number], width: int) -> NDArray[Number]:
@@ -115,22 +138,21 @@ def _numbers(column: pa.ChunkedArray, kind: type[Number], width: int) -> NDArray
     return data.reshape(-1, width)[chunk.offset : chunk.offset + len(chunk)]
 
 
-def _pairs(bucket: Places, ranks: Places) -> Codes:
-    """Return the pairs of members of a bucket to be compared, as low rank << 32 | high rank."""
+def _pairs(bucket: NDArray[np.uint32], ranks: Places) -> Iterator[tuple[Places, Places]]:
+    """Yield the pairs of members of a bucket to be compared, the lower ranks and the higher ones, some at a time."""
     order = np.lexsort((ranks, bucket))
     bucket, ranks = bucket[order], ranks[order]
     begins = np.flatnonzero(np.concatenate([[True], bucket[1:] != bucket[:-1]]))
-    first = np.repeat(begins, np.diff(np.append(begins, len(bucket))))
-    place = np.arange(len(bucket))
-    found = [_coded(ranks[first], ranks)]
-    for back in range(1, NEIGHBOURS + 1):
-        near = place[place - first >= back]
-        if not len(near):
-            break
-        found.append(_coded(ranks[near - back], ranks[near]))
-    pairs = np.unique(np.concatenate(found))
-    different: Codes = pairs[pairs >> np.uint64(32) != pairs & _LOW]
-    return different
+    for start in range(0, len(bucket), _MEMBERS_AT_ONCE):
+        place = np.arange(start, min(start + _MEMBERS_AT_ONCE, len(bucket)))
+        first = begins[np.searchsorted(begins, place, "right") - 1]
+        found = [_coded(ranks[first], ranks[place])]
+        for back in range(1, NEIGHBOURS + 1):
+            near = place[place - first >= back]
+            found.append(_coded(ranks[near - back], ranks[near]))
+        pairs = np.unique(np.concatenate(found))
+        low, high = (pairs >> np.uint64(32)).astype(np.int64), (pairs & _LOW).astype(np.int64)
+        yield low[low != high], high[low != high]
 
 
 def _coded(high: NDArray[np.integer], low: NDArray[np.integer]) -> Codes:
@@ -139,23 +161,28 @@ def _coded(high: NDArray[np.integer], low: NDArray[np.integer]) -> Codes:
     return codes
 
 
-def _groups(count: int, one: Places, other: Places) -> Places:
-    """Return for each of `count` nodes the lowest node that edges join it to, itself included.
+def _roots(lowest: Places, nodes: Places) -> Places:
+    """Return the lowest node that each of some nodes is joined to; shortens the ways there."""
+    above = lowest[nodes]
+    while not np.array_equal(further := lowest[above], above):
+        lowest[nodes] = above = further
+    return above
 
-    >>> _groups(5, np.array([1, 3]), np.array([3, 4])).tolist()
+
+def _join(lowest: Places, one: Places, other: Places) -> None:
+    """Join nodes by edges, in place: `lowest` leads from each node to the lowest of its group, step by step.
+
+    >>> lowest = np.arange(5)
+    >>> _join(lowest, np.array([1, 3]), np.array([3, 4]))
+    >>> _roots(lowest, np.arange(5)).tolist()
     [0, 1, 2, 1, 1]
     """
-    lowest = np.arange(count)
-    while True:
-        least = np.minimum(lowest[one], lowest[other])
-        joined = lowest.copy()
-        for ends in (one, other):
-            np.minimum.at(joined, lowest[ends], least)
-        while not np.array_equal(further := joined[joined], joined):
-            joined = further
-        if np.array_equal(joined, lowest):
-            return lowest
-        lowest = joined
+    while len(one):
+        ends = _roots(lowest, one), _roots(lowest, other)
+        low, high = np.minimum(*ends), np.maximum(*ends)
+        apart = low != high
+        one, other, low, high = one[apart], other[apart], low[apart], high[apart]
+        np.minimum.at(lowest, high, low)
 
 
 def _table(found: _Candidates, dropped: Places, stays: Places) -> pa.Table:

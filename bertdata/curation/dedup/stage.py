@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from bertdata.curation.dedup.decide import find_dropped
@@ -111,12 +112,13 @@ def decision_task(directory: str, config: DedupConfig, _: None, grouped: Iterabl
 def decision_part(config: DedupConfig, task: Task, file: BinaryIO) -> Counters:
     """Write the duplicates to be dropped, one row each: where it is, its id, the reason, and the id of what stays."""
     decision: Decision = task.payload
-    table = find_dropped(decision.documents, map(read_stream, decision.buckets), _threshold(config))
+    buckets = [partial(read_stream, one) for one in decision.buckets]
+    table = find_dropped(decision.documents, buckets, _threshold(config))
     pq.write_table(table, file, compression="zstd", write_statistics=False)
     counters = Counters()
     counters.add(DuplicateCount.DROPPED, table.num_rows)
-    for reason in table["reason"].to_pylist():
-        counters.drop(reason)
+    for one in pc.value_counts(table["reason"]).to_pylist():
+        counters.drop(one["values"], one["counts"])
     return counters
 
 
@@ -127,16 +129,21 @@ def apply_dedup(parts: Sequence[PartResult], signing: Sequence[Task], path: str)
     """
     with files.open_raw(path) as raw:
         table = open_parquet(raw, path).read()
-    begins = {task.path: first_rows(record) for task, record in parts}
-    dropped: dict[str, list[Dropped]] = {}
     bounds = np.searchsorted(table["file"].to_numpy(), np.arange(len(signing) + 1)).tolist()
+    numbers: dict[str, list[tuple[int, DocumentRange]]] = {}
     for number, task in enumerate(sorted(signing, key=lambda task: task.path)):
-        one: DocumentRange = task.payload
-        begin = begins[one.path][one.first]
-        for row in table.slice(bounds[number], bounds[number + 1] - bounds[number]).to_pylist():
-            found = Dropped(begin + row["row"], row["id"], row["bytes"], row["reason"])
-            dropped.setdefault(one.path, []).append(found)
-    return [(task, without_rows(record, dropped.get(task.path, []))) for task, record in parts]
+        numbers.setdefault(task.payload.path, []).append((number, task.payload))
+    result = []
+    for task, record in parts:
+        dropped, begins = [], first_rows(record)
+        for number, one in numbers.get(task.path, []):
+            rows = table.slice(bounds[number], bounds[number + 1] - bounds[number])
+            dropped += [
+                Dropped(begins[one.first] + row["row"], row["id"], row["bytes"], row["reason"])
+                for row in rows.to_pylist()
+            ]
+        result.append((task, without_rows(record, dropped)))
+    return result
 
 
 @dataclass(frozen=True)

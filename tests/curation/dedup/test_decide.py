@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata import InputError
-from bertdata.curation.dedup.decide import EXACT, NEAR, NEIGHBOURS, _pairs, find_dropped
+from bertdata.curation.dedup import decide as decide_module
+from bertdata.curation.dedup.decide import BYTES_EACH, EXACT, NEAR, NEIGHBOURS, _pairs, find_dropped
 from bertdata.curation.dedup.signature_store import PARTITIONS, band_rows, find_buckets, write_signatures
 from bertdata.engine.byte_ranges import Stream, read_stream
 from bertdata.io.files import atomic_write
@@ -46,10 +49,15 @@ def store(folder: Path, files: Sequence[Sequence[Document]], threshold: float | 
     return streams
 
 
+def read_once_more(table: pa.Table) -> pa.Table:
+    return table
+
+
 def decide(folder: Path, files: Sequence[Sequence[Document]], threshold: float | None = 0.8) -> Decisions:
     """Return what is dropped of files of documents: the reason and what stays, by id."""
     streams = store(folder, files, threshold)
-    buckets = [find_buckets([file[1 + partition] for file in streams]) for partition in range(PARTITIONS)]
+    tables = [find_buckets([file[1 + partition] for file in streams]) for partition in range(PARTITIONS)]
+    buckets = [partial(read_once_more, table) for table in tables]
     table = find_dropped([file[0] for file in streams], buckets, threshold)
     for row in table.to_pylist():
         assert files[row["file"]][row["row"]][0] == row["id"]
@@ -100,12 +108,12 @@ def test_a_document_is_compared_with_the_first_of_each_bucket_and_with_the_sixte
     members = [(7, 2 * number) for number in range(40)] + [(3, 80), (3, 4), (3, 6)]
     random.Random(0).shuffle(members)
     bucket, ranks = np.array(members).T
-    found = _pairs(bucket, ranks)
+    found = [pair for low, high in _pairs(bucket, ranks) for pair in zip(low.tolist(), high.tolist(), strict=True)]
     expected = {(0, 2 * number) for number in range(1, 40)}
     expected |= {(2 * one, 2 * other) for one in range(40) for other in range(one + 1, 40) if other - one <= 16}
     expected |= {(4, 6), (4, 80), (6, 80)}
     assert NEIGHBOURS == 16
-    assert [(int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in found] == sorted(expected)
+    assert found == sorted(expected)
 
 
 def test_a_chain_of_editions_is_one_group(tmp_path: Path) -> None:
@@ -127,6 +135,23 @@ def test_neither_order_nor_files_change_what_stays(
     turn.shuffle(documents)
     cut = turn.randint(0, len(documents))
     assert decide(folder, [documents[:cut], [], documents[cut:]]) == expected
+
+
+def test_memory_for_each_duplicate_is_within_the_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Groups of 150 documents: each of these is compared with 17 others in nearly every bucket that it is in.
+    monkeypatch.setattr(decide_module, "_MEMBERS_AT_ONCE", 256)
+    monkeypatch.setattr(decide_module, "_PAIRS_AT_ONCE", 256)
+    peaks = []
+    for count in (1500, 4500):
+        documents = [(f"document:{number:06d}", edited(2, number // 150) + f" v{number}") for number in range(count)]
+        streams = store(tmp_path, [documents[start : start + 150] for start in range(0, count, 150)], 0.8)
+        tables = [find_buckets([file[1 + partition] for file in streams]) for partition in range(PARTITIONS)]
+        tracemalloc.start()
+        table = find_dropped([file[0] for file in streams], [partial(read_once_more, one) for one in tables], 0.8)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert table.num_rows >= count - count // 150 - 30
+    assert (peaks[1] - peaks[0]) / 3000 < BYTES_EACH
 
 
 def test_nothing_is_dropped_of_nothing(tmp_path: Path) -> None:
