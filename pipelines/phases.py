@@ -115,4 +115,9 @@ def refuse_unread(flags: argparse.Namespace) -> None:
         names += ["mask_token_prob", "random_token_prob"]
     command_line.refuse_unread(flags, names, not flags.mask_schedule, "the points of --mask-schedule say it")
     near = flags.dedup == "near"
-    command_line.refuse_unread(flags, ["dedup_threshold"], near, f"it is for --dedup near, not {flags.dedup}")
+    command_line.refuse_unread(
+        flags, ["dedup_threshold", "dedup_minhash"], near, f"it is for --dedup near, not {flags.dedup}"
+    )
+    command_line.refuse_unread(
+        flags, ["dedup_threshold"], not flags.dedup_minhash, "the buckets of --dedup-minhash say what is alike"
+    )

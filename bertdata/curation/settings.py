@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-from bertdata.options.option import Settings, option
+from bertdata.options.option import Settings, option, require
 
 DEDUPS = ("none", "exact", "near")
 ACTIONS = ("drop", "cut")
+PRESETS = {"datatrove": "14x8"}
+"""MinHash settings by name: those of datatrove's `MinhashConfig`, with which FineWeb was made."""
+SIGNATURE = 256
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,35 @@ class DedupConfig(Settings):
         at_least=0.3,
         at_most=1,
     )
+    dedup_minhash: str = option(
+        "",
+        "near: BUCKETSxHASHES, as 14x8, or datatrove, which is that: texts that have all hashes of a bucket in common "
+        "are alike, and there is no --dedup-threshold",
+        metavar="SETTINGS",
+        later=True,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.dedup_minhash:
+            self.buckets_of()
+
+    def buckets_of(self) -> tuple[int, int] | None:
+        """Return the buckets and the hashes of each, None where the threshold decides; raises ConfigError.
+
+        >>> DedupConfig("near", dedup_minhash="datatrove").buckets_of()
+        (14, 8)
+        """
+        if not self.dedup_minhash:
+            return None
+        found = re.fullmatch(r"(\d{1,3})x(\d{1,3})", PRESETS.get(self.dedup_minhash, self.dedup_minhash))
+        buckets, hashes = map(int, found.groups()) if found else (0, 0)
+        require(
+            0 < buckets * hashes <= SIGNATURE,
+            f"--dedup-minhash is {self.dedup_minhash!r}; expected datatrove or BUCKETSxHASHES, as 14x8, with at most "
+            f"{SIGNATURE} hashes in all",
+        )
+        return buckets, hashes
 
 
 @dataclass(frozen=True)

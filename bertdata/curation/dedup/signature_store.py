@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import BinaryIO
 
 import numpy as np
@@ -69,8 +70,23 @@ def band_rows(threshold: float) -> int:
     return rows
 
 
-def write_signatures(documents: Iterable[pa.Table], threshold: float | None, file: BinaryIO) -> Counters:
+def similarity_of(buckets: int, hashes: int) -> float:
+    """Return the similarity at which about two of three pairs share a bucket: the steepest part of the curve.
+
+    It is (1 / buckets) ** (1 / hashes) (Leskovec, Rajaraman and Ullman, section 3.4.2).
+
+    >>> round(similarity_of(14, 8), 3), round(similarity_of(32, 8), 3)
+    (0.719, 0.648)
+    """
+    return float((1 / buckets) ** (1 / hashes))
+
+
+def write_signatures(
+    documents: Iterable[pa.Table], threshold: float | None, file: BinaryIO, buckets: tuple[int, int] | None = None
+) -> Counters:
     """Write the signatures and keys of documents; without a threshold, digests only, for exact duplicates.
+
+    buckets: how many keys a document has, and of how many numbers each is; by default they follow from the threshold.
 
     details["streams"] lists [offset, length] of the documents and of each partition.
     """
@@ -80,7 +96,7 @@ def write_signatures(documents: Iterable[pa.Table], threshold: float | None, fil
     rows: list[NDArray[np.uint32]] = []
     count = 0
     for table in documents:
-        signed, found = _signed(table, threshold)
+        signed, found = _signed(table, threshold, buckets)
         tables.append(signed)
         keys += [one for one, _ in found]
         rows += [(row + count).astype(np.uint32) for _, row in found]
@@ -100,7 +116,7 @@ def write_signatures(documents: Iterable[pa.Table], threshold: float | None, fil
 
 
 def _signed(
-    table: pa.Table, threshold: float | None
+    table: pa.Table, threshold: float | None, buckets: tuple[int, int] | None
 ) -> tuple[pa.Table, list[tuple[NDArray[np.uint64], NDArray[np.uint32]]]]:
     texts = table["text"].combine_chunks()
     encoded = [text.encode() for text in texts.to_pylist()]
@@ -115,8 +131,21 @@ def _signed(
         found = signatures(texts)
         columns.append(_fixed(found.tobytes(), 4 * BINS, len(encoded)))
         worded = every[found[:, 0] != EMPTY]
-        keys += [(one, worded) for one in band_keys(found[worded], band_rows(threshold))]
+        number, rows = buckets or (BINS, band_rows(threshold))
+        numbers = found[worded][:, _spread(rows)] if buckets else found[worded]
+        keys += [(one, worded) for one in islice(band_keys(numbers, rows), number)]
     return pa.table(columns, schema=DOCUMENTS), keys
+
+
+def _spread(rows: int) -> NDArray[np.int64]:
+    """Return the order of a signature's numbers in which a band has numbers that are far from each other.
+
+    A bin that no run fell into borrows from one beside it, so neighbours often depend on one run.
+
+    >>> _spread(8)[:9].tolist()
+    [0, 32, 64, 96, 128, 160, 192, 224, 1]
+    """
+    return np.arange(BINS // rows * rows).reshape(rows, -1).T.ravel()
 
 
 def _fixed(data: bytes, width: int, count: int) -> pa.Array:

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from bertdata.curation.dedup.decide import find_dropped
-from bertdata.curation.dedup.signature_store import PARTITIONS, find_buckets, write_signatures
+from bertdata.curation.dedup.signature_store import PARTITIONS, find_buckets, similarity_of, write_signatures
 from bertdata.curation.settings import DedupConfig
 from bertdata.documents import (
     DocumentRange,
@@ -64,13 +64,32 @@ class Decision:
 
 
 def _threshold(config: DedupConfig) -> float | None:
-    return config.dedup_threshold if config.dedup == "near" else None
+    """Return the similarity at which documents of one bucket are alike: with buckets as settings all of them are."""
+    if config.dedup != "near":
+        return None
+    return 0.0 if config.dedup_minhash else config.dedup_threshold
+
+
+def _notes(config: DedupConfig) -> list[str]:
+    """Return what the buckets that were asked for find.
+
+    >>> _notes(DedupConfig("near", dedup_minhash="datatrove"))[0]
+    '--dedup-minhash datatrove: 14 buckets of 8 hashes; pairs of similarity 0.72 share one with a probability of 65%'
+    """
+    if config.dedup != "near" or not (buckets := config.buckets_of()):
+        return []
+    number, rows = buckets
+    alike = similarity_of(number, rows)
+    share = 1 - (1 - alike**rows) ** number
+    what = f"{number} buckets of {rows} hashes"
+    found = f"pairs of similarity {alike:.2f} share one with a probability of {share:.0%}"
+    return [f"--dedup-minhash {config.dedup_minhash}: {what}; {found}"]
 
 
 def signatures_part(config: DedupConfig, task: Task, file: BinaryIO) -> Counters:
     """Write the signatures and keys of one range of documents."""
     documents: DocumentRange = task.payload
-    return write_signatures(read_range(documents), _threshold(config), file)
+    return write_signatures(read_range(documents), _threshold(config), file, config.buckets_of())
 
 
 def keys_of(task: Task, record: PartMetadata) -> list[tuple[int, SignatureRef]]:
@@ -169,7 +188,8 @@ class DropDuplicates:
         require_documents(standing.documents)
         ranges = cut_ranges([(task.path, record) for task, record in standing.documents])
         store = files.join(self.directory, "signatures")
-        signing = range_tasks(ranges, store, "signatures", [REVISION, _threshold(self.config)])
+        buckets_asked = [self.config.buckets_of()] if self.config.dedup == "near" and self.config.dedup_minhash else []
+        signing = range_tasks(ranges, store, "signatures", [REVISION, _threshold(self.config), *buckets_asked])
         buckets = Grouping(range(PARTITIONS), keys_of, partial(bucket_task, self.directory))
         decision = Grouping((None,), all_together, partial(decision_task, self.directory, self.config))
 
@@ -186,4 +206,5 @@ class DropDuplicates:
             finish,
             inputs=[task.path for task, _ in standing.documents],
             folders=[files.join(self.directory, name) for name in ("signatures", "buckets")],
+            notes=_notes(self.config),
         )

@@ -154,6 +154,26 @@ def test_memory_for_each_duplicate_is_within_the_bound(tmp_path: Path, monkeypat
     assert (peaks[1] - peaks[0]) / 3000 < BYTES_EACH
 
 
+def test_with_buckets_as_settings_documents_that_share_one_are_alike(tmp_path: Path) -> None:
+    # Texts of 0.7 of their runs in common: about as many pairs as the formula says share one of 14 buckets of 8 hashes.
+    names = [f"{number:03d}{side}" for number in range(100) for side in "ab"]
+    drawn = {name: random.Random(name[:3]).sample(WORDS, 400) for name in names}
+    pairs = [" ".join(words[:280] if name.endswith("a") else words) for name, words in drawn.items()]
+    path = str(tmp_path / "signatures-00000.arrow")
+    with atomic_write(path) as file:
+        table = pa.table({"id": pa.array(names), "text": pa.array(pairs)})
+        counters = write_signatures([table], 0.0, file, (14, 8))
+    streams = [Stream(path, "s", *place) for place in counters.details["streams"]]
+    tables = [find_buckets([one]) for one in streams[1:]]
+    keys = sum(read_stream(one).num_rows for one in streams[1:])
+    assert keys == 200 * (14 + 1)
+    found = find_dropped(streams[:1], [partial(read_once_more, one) for one in tables], 0.0).to_pylist()
+    assert {(row["id"][:3], row["kept"][:3]) for row in found} == {(row["id"][:3],) * 2 for row in found}
+    similarity = 276 / 396
+    assert 0.4 < 1 - (1 - similarity**8) ** 14 < 0.6
+    assert abs(len(found) / 100 - (1 - (1 - similarity**8) ** 14)) < 0.15
+
+
 def test_nothing_is_dropped_of_nothing(tmp_path: Path) -> None:
     assert decide(tmp_path, []) == {}
     assert decide(tmp_path, [[]]) == {}
