@@ -50,13 +50,14 @@ def report_html(path: str, *, examples: int = 4) -> str:
         title = f"{settings['objective'].upper()} examples of {settings['max_seq_length']} tokens"
         made = f"Made by bertdata {manifest['bertdata']}. {_subtitle(manifest)}"
         warnings, steps, shards = _warnings(manifest), _ledger(manifest), _shards(manifest)
-        table = facts(summary.build_rows(manifest))
+        table, test_data = facts(summary.build_rows(manifest)), _test_data(manifest)
     tokenizer = splits[0].tokenizer()
     paths = document_files(splits[0].build)
     text = measure_text(paths, tokenizer)
     sections = {
         "Warnings": warnings,
         "From what came in to examples": steps,
+        "Test data": test_data,
         "Sources": source_shares(manifest),
         "Documents": documents_part(text, manifest),
         "Dropped pages": rejected_part(rejected_pages(splits[0].build)),
@@ -69,6 +70,17 @@ def report_html(path: str, *, examples: int = 4) -> str:
         "Shards and settings": shards,
     }
     return page(title, made, _tiles(figures), sections)
+
+
+def _test_data(manifest: Mapping[str, Any]) -> list[Element]:
+    """Return the hits of test data, with samples of the documents that had them; nothing without decontamination."""
+    account = manifest.get("decontamination", {})
+    if not account:
+        return []
+    rows = list(summary.decontamination_rows(account))
+    for name, one in account["files"].items():
+        rows += [(f"{name}, in {sample['id']}", sample["text"]) for sample in one["samples"]]
+    return [facts(rows)]
 
 
 def _subtitle(manifest: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ import pytest
 
 from bertdata import ConfigError, InputError
 from bertdata.curation.settings import DecontaminationConfig, DedupConfig
+from bertdata.inspect.report import report_html
 from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
 from tests.pipelines.builds import SETTINGS, build, digests, run
@@ -73,6 +74,13 @@ def test_no_hit_is_told_as_none_of_so_many(dropped: Path) -> None:
     files = json.loads((dropped / "manifest.json").read_text())["decontamination"]["files"]
     assert files["other.txt"] == {"texts": 1, "too_short": 0, "ngrams": 4, "documents": 0, "hits": 0, "samples": []}
     assert files["short.tsv"] == {"texts": 4, "too_short": 4, "ngrams": 0, "documents": 0, "hits": 0, "samples": []}
+
+
+def test_the_report_shows_what_was_hit(dropped: Path) -> None:
+    page = report_html(str(dropped))
+    assert "14 hits in 2 documents, of 7 n-grams of 13 words" in page
+    assert "lakes.jsonl, in row:04" in page
+    assert QUESTION in page
 
 
 def test_what_is_left_is_what_a_corpus_without_these_documents_gives(dropped: Path, tmp_path: Path) -> None:
