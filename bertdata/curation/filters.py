@@ -7,8 +7,8 @@ first that drops it. A package outside bertdata adds one with `FILTERS.add(name,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -16,19 +16,34 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bertdata.curation.of_each_text import of_each_text
+from bertdata.documents import CHANGED, paragraphs
 from bertdata.engine.own_objects import digest
-from bertdata.engine.parts import Task, fingerprint
+from bertdata.engine.parts import Counters, Task, fingerprint
 from bertdata.errors import ConfigError
 from bertdata.registry import Registry, object_of
 
 
+@dataclass(frozen=True)
+class Judgement:
+    """What a filter of several rules makes of texts, string (N,).
+
+    reasons: why each is dropped, null where it is kept, string (N,). texts: what becomes of them, string (N,) without
+    nulls, where the filter leaves lines out. counts: what was left out, by name, for the ledger.
+    """
+
+    reasons: pa.StringArray
+    texts: pa.StringArray | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Filter:
-    """One rule that keeps or drops documents.
+    """One rule that keeps or drops documents, or several with reasons of their own.
 
     help: what it drops, for --help.
     keep: returns for texts, a string array (N,), and the argument which of them are kept, a boolean array (N,) without
     nulls. It must decide on each text alone, so that the result does not depend on how documents are grouped.
+    judge: in place of `keep`, returns a `Judgement`, which has the reason of each text and may change texts.
     parse: makes the argument of the text after NAME=; its ValueError says what was expected.
     default: the argument where none is given; None: it must be given.
     revision: to be raised when what it keeps changes, so that documents are written again; of a function the digest of
@@ -36,10 +51,15 @@ class Filter:
     """
 
     help: str
-    keep: Callable[[pa.StringArray, Any], pa.BooleanArray]
     parse: Callable[[str], Any]
+    keep: Callable[[pa.StringArray, Any], pa.BooleanArray] | None = None
+    judge: Callable[[pa.StringArray, Any], Judgement] | None = None
     default: str | None = None
     revision: int | str = 1
+
+    def __post_init__(self) -> None:
+        if (self.keep is None) == (self.judge is None):
+            raise ConfigError(f"a filter that {self.help} has both keep and judge, or neither; expected one of them")
 
 
 def _filter(name: str, found: object) -> Filter:
@@ -66,6 +86,10 @@ FILTERS: Registry[Filter] = Registry(
     {
         "min-characters": "bertdata.curation.filters:MIN_CHARACTERS",
         "max-symbol-ratio": "bertdata.curation.filters:MAX_SYMBOL_RATIO",
+        "gopher-quality": "bertdata.curation.quality.gopher:QUALITY",
+        "gopher-repetition": "bertdata.curation.quality.repetition:REPETITION",
+        "fineweb-quality": "bertdata.curation.quality.fineweb:FINEWEB",
+        "c4-quality": "bertdata.curation.quality.c4:C4",
     },
     _filter,
 )
@@ -105,18 +129,55 @@ def drop_reasons(texts: pa.StringArray, filters: Sequence[str]) -> pa.StringArra
     >>> drop_reasons(pa.array(["Salt.", "Water #### ..."]), ["min-characters=6", "max-symbol-ratio"]).to_pylist()
     ['filter min-characters=6', 'filter max-symbol-ratio']
     """
+    return filtered(texts, filters, Counters())[1]
+
+
+def filtered(
+    texts: pa.StringArray, filters: Sequence[str], counters: Counters
+) -> tuple[pa.StringArray, pa.StringArray]:
+    """Return what filters, one after another, leave of texts, and why each is dropped, null where it is kept.
+
+    A filter sees the texts that those before it kept. Counts the texts that a filter changed, and what it left out.
+    Raises ConfigError where one does not decide on each text.
+    """
     reasons = pa.nulls(len(texts), pa.string())
     for text in filters:
-        chosen, argument = parse_filter(text)
-        kept = chosen.keep(texts, argument)
-        if kept.type != pa.bool_() or len(kept) != len(texts) or kept.null_count:
-            raise ConfigError(
-                f"the filter {text} returned {len(kept)} values of type {kept.type}, {kept.null_count} of them null, "
-                f"for {len(texts)} texts; expected true or false for each"
-            )
-        dropped = pc.and_(pc.is_null(reasons), pc.invert(kept))
-        reasons = pc.if_else(dropped, f"filter {text}", reasons)
-    return reasons
+        kept = pc.is_null(reasons)
+        left = texts.filter(kept)
+        if not len(left):
+            break
+        judged = _judged(text, left)
+        reasons = pc.replace_with_mask(reasons, kept, judged.reasons)
+        for name, number in judged.counts.items():
+            counters.add(name, number)
+        if judged.texts is not None:
+            changed = pc.and_(pc.not_equal(left, judged.texts), pc.is_null(judged.reasons))
+            counters.add(CHANGED + text.partition("=")[0], pc.sum(changed).as_py() or 0)
+            new = pa.array(map(paragraphs, judged.texts.filter(changed).to_pylist()), pa.string())
+            texts = pc.replace_with_mask(texts, kept, pc.replace_with_mask(left, changed, new))
+    return texts, reasons
+
+
+def _judged(text: str, texts: pa.StringArray) -> Judgement:
+    """Return what one filter makes of texts; raises ConfigError where it does not decide on each."""
+    chosen, argument = parse_filter(text)
+    if chosen.judge is not None:
+        judged = chosen.judge(texts, argument)
+        for values in (judged.reasons, texts if judged.texts is None else judged.texts):
+            if values.type != pa.string() or len(values) != len(texts):
+                raise ConfigError(
+                    f"the filter {text} returned {len(values)} values of type {values.type} for {len(texts)} texts; "
+                    "expected a string, or null, for each"
+                )
+        return judged
+    assert chosen.keep is not None
+    kept = chosen.keep(texts, argument)
+    if kept.type != pa.bool_() or len(kept) != len(texts) or kept.null_count:
+        raise ConfigError(
+            f"the filter {text} returned {len(kept)} values of type {kept.type}, {kept.null_count} of them null, "
+            f"for {len(texts)} texts; expected true or false for each"
+        )
+    return Judgement(pc.if_else(kept, pa.scalar(None, pa.string()), f"filter {text}"))
 
 
 def _positive_int(text: str) -> int:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bertdata.curation.cleaners import cleaned
-from bertdata.curation.filters import drop_reasons
+from bertdata.curation.filters import filtered
 from bertdata.documents import TextRules
 from bertdata.engine.parts import Counters, Task
 
@@ -20,4 +20,6 @@ def text_rules(task: Task) -> TextRules | None:
 
 def _apply(texts: pa.StringArray, counters: Counters, *, task: Task) -> tuple[pa.StringArray, pa.StringArray]:
     texts, reasons = cleaned(texts, task.cleaners, counters)
-    return texts, pc.coalesce(reasons, drop_reasons(texts, task.filters))
+    kept = pc.is_null(reasons)
+    left, dropped = filtered(texts.filter(kept), task.filters, counters)
+    return pc.replace_with_mask(texts, kept, left), pc.replace_with_mask(reasons, kept, dropped)

@@ -1,0 +1,1 @@
+"""Texts in, reasons out: the published rules of Gopher, C4 and FineWeb, each with a threshold of its own."""

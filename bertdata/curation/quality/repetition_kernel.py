@@ -1,0 +1,251 @@
+"""The compiled core of Gopher's rules of repetition. The reference is `repetition.reference`.
+
+Pieces and runs of words are looked up by hashes and compared byte by byte, so that what is found never depends on a
+hash. One table serves all texts: its places have the number of the pass that wrote them, so it is never emptied.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bertdata.curation.quality.gopher_kernel import trimmed
+from bertdata.curation.words.kernel import characters, hash_bytes, same_bytes
+from bertdata.kernels.characters import NEWLINE
+from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.mixer import mix
+
+KEPT = -1
+FIRST_TOP, TOPS, FIRST_DUPLICATE, DUPLICATES = 2, 3, 5, 6
+"""The runs of words: the most frequent of 2, 3 and 4, and those of 5 to 10 that occurred before."""
+_BASE, _32 = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+
+
+@inlined
+def _piece_end(data: Any, i: Any, end: Any, breaks: Any) -> Any:
+    """Return where a piece ends: at so many line breaks or more, or with the text."""
+    while i < end:
+        if data[i] == NEWLINE and (breaks == 1 or (i + 1 < end and data[i + 1] == NEWLINE)):
+            return i
+        i += 1
+    return end
+
+
+@inlined
+def _ends_at(data: Any, i: Any, end: Any, breaks: Any) -> bool:
+    return bool(i == end or (data[i] == NEWLINE and (breaks == 1 or (i + 1 < end and data[i + 1] == NEWLINE))))
+
+
+@inlined
+def repeated_pieces(
+    data: Any, begin: Any, end: Any, breaks: Any, table: Any, mask: Any, stamp: Any
+) -> tuple[Any, Any, Any]:
+    """Return how many pieces a text has, how many of them occurred before, and the characters of these."""
+    pieces, again, length = 0, 0, 0
+    i = begin
+    while True:
+        stop = _piece_end(data, i, end, breaks)
+        size = stop - i
+        pieces += 1
+        place = hash_bytes(data, i, stop) & mask
+        found = False
+        while table[place, 0] == stamp and not found:
+            other = np.int64(table[place, 1])
+            same = other + size <= end and same_bytes(data, i, data, other, size)
+            found = same and _ends_at(data, other + size, end, breaks)
+            if not found:
+                place = (place + np.uint64(1)) & mask
+        if found:
+            again += 1
+            length += characters(data, i, stop)
+        else:
+            table[place, 0], table[place, 1] = stamp, i
+        if stop >= end:
+            return pieces, again, length
+        i = stop
+        while i < end and data[i] == NEWLINE:
+            i += 1
+
+
+@inlined
+def _number_words(
+    data: Any, starts: Any, stops: Any, first: Any, last: Any, table: Any, mask: Any, stamp: Any, ids: Any, at: Any
+) -> None:
+    """Give equal words equal numbers, from 0 on in the order of their first occurrence, which goes to `at`."""
+    count = 0
+    for word in range(first, last):
+        begin = np.int64(starts[word])
+        size = np.int64(stops[word]) - begin
+        place = hash_bytes(data, begin, begin + size) & mask
+        found: Any = np.int64(-1)
+        while table[place, 0] == stamp and found < 0:
+            one = np.int64(table[place, 1])
+            other = first + at[one]
+            if stops[other] - starts[other] == size and same_bytes(data, begin, data, starts[other], size):
+                found = one
+            else:
+                place = (place + np.uint64(1)) & mask
+        if found < 0:
+            found = count
+            table[place, 0], table[place, 1] = stamp, count
+            at[count] = word - first
+            count += 1
+        ids[word - first] = found
+
+
+@inlined
+def _most_frequent(n: Any, words: Any, lengths: Any, table: Any, mask: Any, stamp: Any, work: Any) -> Any:
+    """Return the characters of the most frequent run of n words, in all its places.
+
+    work[1] has the numbers of the runs of n - 1 words, and gets those of n words.
+    """
+    ids, runs, times, at, left, right = work[0], work[1], work[2], work[4], work[5], work[6]
+    count, best = 0, 0
+    for i in range(words - n + 1):
+        one, two = runs[i], ids[i + n - 1]
+        place = mix(np.uint64(one) << _32 | np.uint64(two)) & mask
+        found: Any = np.int64(-1)
+        while table[place, 0] == stamp and found < 0:
+            other = np.int64(table[place, 1])
+            if left[other] == one and right[other] == two:
+                found = other
+            else:
+                place = (place + np.uint64(1)) & mask
+        if found < 0:
+            found = count
+            table[place, 0], table[place, 1] = stamp, count
+            left[count], right[count], times[count], at[count] = one, two, 0, i
+            count += 1
+        times[found] += 1
+        runs[i] = found
+    for one in range(1, count):
+        if times[one] > times[best]:
+            best = one
+    return (lengths[at[best] + n] - lengths[at[best]] + n - 1) * times[best]
+
+
+@inlined
+def _repeated_runs(
+    n: Any, words: Any, lengths: Any, joined: Any, sums: Any, powers: Any, table: Any, mask: Any, stamp: Any, work: Any
+) -> Any:
+    """Return the characters of the runs of n words that occurred before and do not overlap each other."""
+    ends = work[4]
+    found, i = 0, 0
+    while i <= words - n:
+        begin, size = ends[i], ends[i + n] - ends[i]
+        place = mix(sums[i + n] - sums[i] * powers[size]) & mask
+        again = False
+        while table[place, 0] == stamp and not again:
+            other = np.int64(table[place, 1])
+            start = ends[other]
+            again = ends[other + n] - start == size and same_bytes(joined, begin, joined, start, size)
+            if not again:
+                place = (place + np.uint64(1)) & mask
+        if again:
+            found += lengths[i + n] - lengths[i]
+            i += n
+        else:
+            table[place, 0], table[place, 1] = stamp, i
+            i += 1
+    return found
+
+
+@inlined
+def _judge(
+    data: Any,
+    begin: Any,
+    end: Any,
+    starts: Any,
+    stops: Any,
+    first: Any,
+    last: Any,
+    limits: Any,
+    table: Any,
+    joined: Any,
+    powers: Any,
+    sums: Any,
+    work: Any,
+    stamp: Any,
+) -> Any:
+    size = max(1, characters(data, begin, end))
+    words, lines = last - first, 1
+    for i in range(begin, end):
+        lines += data[i] == NEWLINE
+    places = 16
+    while places < 2 * max(words, lines):
+        places *= 2
+    mask = np.uint64(places - 1)
+    inner, outer = trimmed(data, begin, end)
+    for breaks in (2, 1):
+        low, high = (inner, outer) if breaks == 2 else (begin, end)
+        pieces, again, length = repeated_pieces(data, low, high, breaks, table, mask, stamp + breaks)
+        rule = 4 - 2 * breaks
+        if again / pieces > limits[rule]:
+            return rule
+        if length / size > limits[rule + 1]:
+            return rule + 1
+    _number_words(data, starts, stops, first, last, table, mask, stamp + 3, work[0], work[4])
+    lengths = work[3]
+    lengths[0] = 0
+    for i in range(words):
+        lengths[i + 1] = lengths[i] + characters(data, starts[first + i], stops[first + i])
+        work[1, i] = work[0, i]
+    for one in range(TOPS):
+        n = FIRST_TOP + one
+        if words >= n:
+            most = _most_frequent(n, words, lengths, table, mask, stamp + 4 + one, work)
+            if most / size > limits[4 + one]:
+                return 4 + one
+    ends = work[4]
+    ends[0] = 0
+    sums[0] = 0
+    for i in range(words):
+        place, total = ends[i], sums[i]
+        for k in range(np.int64(starts[first + i]), np.int64(stops[first + i])):
+            joined[place] = data[k]
+            total = total * _BASE + np.uint64(data[k]) + np.uint64(1)
+            place += 1
+        ends[i + 1], sums[i + 1] = place, total
+    for one in range(DUPLICATES):
+        n = FIRST_DUPLICATE + one
+        rule = 4 + TOPS + one
+        if limits[rule] == limits[rule]:
+            found = _repeated_runs(n, words, lengths, joined, sums, powers, table, mask, stamp + 7 + one, work)
+            if found / size > limits[rule]:
+                return rule
+    return KEPT
+
+
+@kernel
+def judge_repetition(
+    data: Any,
+    offsets: Any,
+    begins: Any,
+    ends: Any,
+    borders: Any,
+    limits: Any,
+    table: Any,
+    joined: Any,
+    powers: Any,
+    sums: Any,
+    work: Any,
+    codes: Any,
+) -> None:
+    """Write the number of the first rule that drops each text, -1 where it is kept.
+
+    limits: as `repetition.RULES`, NaN where a rule is off. table: int32 (places, 2), zeros, of a power of two. joined:
+    for the bytes of the words of one text; powers: for one more; sums: for one more than its words; work: int64
+    (7, words + 2).
+    """
+    if len(powers):
+        powers[0] = 1
+    for i in range(1, len(powers)):
+        powers[i] = powers[i - 1] * _BASE
+    for text in range(len(codes)):
+        begin, end = np.int64(offsets[text]), np.int64(offsets[text + 1])
+        first, last = borders[text], borders[text + 1]
+        stamp = 16 * text
+        codes[text] = _judge(
+            data, begin, end, begins, ends, first, last, limits, table, joined, powers, sums, work, stamp
+        )

@@ -1,0 +1,111 @@
+"""Rules with thresholds, and how they are written: NAME:VALUE,NAME:VALUE, a rule that is not named keeps its default.
+
+`--filter gopher-quality=max_bullet_lines:0.8,min_stop_words:off` changes one threshold and leaves one rule out; in a
+recipe it is `filter = ["gopher-quality=max_bullet_lines:0.8,min_stop_words:off"]`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata.curation.filters import Filter, Judgement
+from bertdata.errors import expected_one_of
+
+ON, OFF = "on", "off"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule: its name, its default, the reason in the ledger, and what it drops.
+
+    default: the published threshold, or True or False of a rule without one. reason: "" of a setting of other rules.
+    """
+
+    name: str
+    default: float | bool
+    reason: str
+    help: str
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """The thresholds of the rules of a filter, in their order; NaN where a rule is off, 1 where one without is on.
+
+    >>> RULES = (Rule("min_words", 50, "too few words", ""), Rule("curly_brackets", True, "code", ""))
+    >>> parse_thresholds("min_words:20,curly_brackets:off", RULES)["min_words"]
+    20.0
+    """
+
+    rules: tuple[Rule, ...]
+    values: tuple[float, ...]
+
+    def __getitem__(self, name: str) -> float:
+        return self.values[[rule.name for rule in self.rules].index(name)]
+
+    def array(self) -> NDArray[np.float64]:
+        """Return the thresholds, float64 (rules,)."""
+        return np.array(self.values, np.float64)
+
+
+def parse_thresholds(text: str, rules: Sequence[Rule]) -> Thresholds:
+    """Return the thresholds that NAME:VALUE,NAME:VALUE gives; raises ValueError with what was expected."""
+    values = {rule.name: float(rule.default) if rule.default is not False else math.nan for rule in rules}
+    by_name = {rule.name: rule for rule in rules}
+    given: set[str] = set()
+    for part in text.split(",") if text else ():
+        name, sign, value = (one.strip() for one in part.partition(":"))
+        if name not in by_name:
+            raise ValueError(f"there is no rule {name!r}{expected_one_of(name, by_name)}")
+        if not sign or name in given:
+            found = "twice" if sign else "without a value"
+            raise ValueError(f"{name} is given {found}; expected each rule once, as {_example(by_name[name])}")
+        given.add(name)
+        values[name] = _threshold(value, by_name[name])
+    return Thresholds(tuple(rules), tuple(values.values()))
+
+
+def _threshold(value: str, rule: Rule) -> float:
+    if value == OFF and rule.reason:
+        return math.nan
+    if isinstance(rule.default, bool):
+        if value in (ON, OFF):
+            return 1.0 if value == ON else math.nan
+        raise ValueError(f"{rule.name} is {value!r}; expected on or off")
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        off = " or off" if rule.reason else ""
+        raise ValueError(f"{rule.name} is {value!r}; expected a number of 0 or more{off}, as {_example(rule)}")
+    return number
+
+
+def _example(rule: Rule) -> str:
+    return f"{rule.name}:{ON if rule.default is True else OFF if rule.default is False else f'{rule.default:g}'}"
+
+
+def rule_filter(
+    what: str, rules: Sequence[Rule], judge: Callable[[pa.StringArray, Thresholds], Judgement], revision: int = 1
+) -> Filter:
+    """Return the filter that applies rules; its help names each with its default."""
+    listed = ", ".join(map(_example, rules))
+    return Filter(
+        help=f"{what}; rules, as NAME:VALUE,NAME:VALUE or NAME:off: {listed}",
+        judge=judge,
+        parse=lambda text: parse_thresholds(text, rules),
+        default="",
+        revision=revision,
+    )
+
+
+def named(codes: NDArray[np.int8], rules: Sequence[Rule]) -> pa.StringArray:
+    """Return the reasons of rules by their numbers, null for -1."""
+    reasons = pa.array([rule.reason for rule in rules], pa.string())
+    return reasons.take(pa.array(codes, pa.int8(), mask=codes < 0))

@@ -1,0 +1,256 @@
+"""The compiled core of word splitting: one pass over the UTF-8 bytes of texts.
+
+Chunks of letters or of digits alone, with at most one sign on each side, are split here. Any other is looked up in a
+table of chunks that `reference.split_chunk` has split; those that are not there yet are told to the caller.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bertdata.curation.words.tables import PUNCTUATION, SENTENCE_END
+from bertdata.kernels.characters import (
+    CARRIAGE_RETURN,
+    COLON,
+    COMMA,
+    EXCLAMATION_MARK,
+    LEFT_PARENTHESIS,
+    LOWER_A,
+    LOWER_Z,
+    PERIOD,
+    QUOTATION_MARK,
+    RIGHT_PARENTHESIS,
+    SEMICOLON,
+    TAB,
+    UPPER_A,
+    UPPER_Z,
+    is_digit,
+    is_letter,
+)
+from bertdata.kernels.characters import SPACE as BLANK
+from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.mixer import mix
+from bertdata.kernels.utf8 import decode
+
+PRIME, SEED = np.uint64(0x100000001B3), np.uint64(0xCBF29CE484222325)
+QUESTION_MARK = ord("?")
+_FIRST_SEPARATOR, _LAST_SEPARATOR = 0x1C, 0x1F
+"""Separators of ASCII, which Python takes for white space."""
+ENTRY_BEGIN, ENTRY_END, LENGTHS_BEGIN, LENGTHS_END, DEPENDS = range(5)
+"""The columns of the table's entries: bytes of the chunk, lengths of its tokens, whether it depends on others."""
+
+
+@inlined
+def space_size(data: Any, i: Any, end: Any) -> Any:
+    """Return the bytes of the white space at a place, 0 where there is none."""
+    byte = data[i]
+    if byte < 0x80:
+        return (
+            1 if byte == BLANK or TAB <= byte <= CARRIAGE_RETURN or _FIRST_SEPARATOR <= byte <= _LAST_SEPARATOR else 0
+        )
+    if byte == 0xC2 and i + 1 < end:
+        return 2 if data[i + 1] == 0x85 or data[i + 1] == 0xA0 else 0
+    if i + 2 >= end or byte < 0xE1 or byte > 0xE3:
+        return 0
+    second, third = data[i + 1], data[i + 2]
+    if byte == 0xE1:
+        return 3 if second == 0x9A and third == 0x80 else 0
+    if byte == 0xE3:
+        return 3 if second == 0x80 and third == 0x80 else 0
+    if second == 0x80:
+        return 3 if third <= 0x8A or third in (0xA8, 0xA9, 0xAF) else 0
+    return 3 if second == 0x81 and third == 0x9F else 0
+
+
+@inlined
+def hash_bytes(data: Any, begin: Any, end: Any) -> Any:
+    """Return 64 bits of some bytes."""
+    found = SEED
+    for i in range(begin, end):
+        found = (found ^ np.uint64(data[i])) * PRIME
+    return mix(found)
+
+
+@inlined
+def same_bytes(data: Any, begin: Any, other: Any, other_begin: Any, size: Any) -> bool:
+    """Tell whether so many bytes at two places are the same."""
+    k = 0
+    while k < size and data[begin + k] == other[other_begin + k]:
+        k += 1
+    return bool(k == size)
+
+
+@inlined
+def characters(data: Any, begin: Any, end: Any) -> Any:
+    """Count the code points of some bytes."""
+    found = 0
+    for i in range(begin, end):
+        found += (data[i] & 0xC0) != 0x80
+    return found
+
+
+@inlined
+def _simple(data: Any, begin: Any, end: Any, known: Any) -> Any:
+    """Return the border before and the border after the middle of a chunk that is split here, (-1, -1) for another."""
+    first, last = begin, end
+    if data[first] == LEFT_PARENTHESIS or data[first] == QUOTATION_MARK:
+        first += 1
+    sign = data[last - 1] if last > first else 0
+    if sign in (
+        COMMA,
+        PERIOD,
+        SEMICOLON,
+        COLON,
+        EXCLAMATION_MARK,
+        QUESTION_MARK,
+        RIGHT_PARENTHESIS,
+        QUOTATION_MARK,
+    ):
+        last -= 1
+    size = last - first
+    if size < 1 or (size < 2 and size != end - begin):
+        return -1, -1
+    if is_digit(data[first]):
+        for i in range(first + 1, last):
+            if not is_digit(data[i]):
+                return -1, -1
+        return first, last
+    found = SEED
+    for i in range(first, last):
+        if not is_letter(data[i]):
+            return -1, -1
+        found = (found ^ np.uint64(data[i])) * PRIME
+    if _among(known, mix(found)):
+        return -1, -1
+    if last < end and data[last] == PERIOD:
+        ends = LOWER_A <= data[last - 1] <= LOWER_Z
+        ends = ends or (UPPER_A <= data[last - 1] <= UPPER_Z and UPPER_A <= data[last - 2] <= UPPER_Z)
+        if not ends:
+            return -1, -1
+    return first, last
+
+
+@inlined
+def _among(known: Any, key: Any) -> bool:
+    mask = np.uint64(len(known) - 1)
+    place = key & mask
+    while known[place] != 0:
+        if known[place] == key:
+            return True
+        place = (place + np.uint64(1)) & mask
+    return False
+
+
+@inlined
+def find_entry(data: Any, begin: Any, end: Any, slots: Any, keys: Any, entries: Any, pool: Any) -> Any:
+    """Return the entry of a chunk, -1 where there is none."""
+    key = hash_bytes(data, begin, end)
+    mask = np.uint64(len(slots) - 1)
+    place = key & mask
+    while slots[place] >= 0:
+        found = slots[place]
+        if keys[place] == key:
+            at, size = entries[found, ENTRY_BEGIN], entries[found, ENTRY_END] - entries[found, ENTRY_BEGIN]
+            if size == end - begin and same_bytes(data, begin, pool, at, size):
+                return found
+        place = (place + np.uint64(1)) & mask
+    return -1
+
+
+@kernel
+def split_texts(
+    data: Any,
+    offsets: Any,
+    known: Any,
+    slots: Any,
+    keys: Any,
+    entries: Any,
+    pool: Any,
+    lengths: Any,
+    begins: Any,
+    ends: Any,
+    borders: Any,
+    depends: Any,
+    missing: Any,
+) -> Any:
+    """Write where the words of texts begin and end; returns how many chunks of the table are missing.
+
+    borders: int64 (texts + 1,), at which word each text begins. depends: whether words of a text depend on more than
+    their chunks. missing: int64 (some, 2), the first of the missing chunks.
+    """
+    words, misses = 0, 0
+    for text in range(len(offsets) - 1):
+        borders[text] = words
+        depends[text] = False
+        i, stop = np.int64(offsets[text]), np.int64(offsets[text + 1])
+        while i < stop:
+            size = space_size(data, i, stop)
+            if size:
+                i += size
+                continue
+            begin = i
+            while i < stop and not space_size(data, i, stop):
+                i += 1
+            first, last = _simple(data, begin, i, known)
+            if first >= 0:
+                if first > begin:
+                    begins[words], ends[words] = begin, first
+                    words += 1
+                begins[words], ends[words] = first, last
+                words += 1
+                if last < i:
+                    begins[words], ends[words] = last, i
+                    words += 1
+                continue
+            entry = find_entry(data, begin, i, slots, keys, entries, pool)
+            if entry < 0:
+                if misses < len(missing):
+                    missing[misses, 0], missing[misses, 1] = begin, i
+                misses += 1
+                continue
+            if entries[entry, DEPENDS]:
+                depends[text] = True
+            for place in range(entries[entry, LENGTHS_BEGIN], entries[entry, LENGTHS_END]):
+                begins[words], ends[words] = begin, begin + lengths[place]
+                begin += lengths[place]
+                words += 1
+    borders[len(offsets) - 1] = words
+    return misses
+
+
+@kernel
+def count_sentences(data: Any, offsets: Any, begins: Any, ends: Any, borders: Any, bits: Any, counts: Any) -> None:
+    """Write how many sentences texts have: one begins after a sign that ends one.
+
+    White space beyond a single blank is a token of its own.
+    """
+    for text in range(len(offsets) - 1):
+        found, ended = 1, False
+        place = np.int64(offsets[text])
+        for word in range(borders[text], borders[text + 1] + 1):
+            stop = np.int64(offsets[text + 1]) if word == borders[text + 1] else np.int64(begins[word])
+            gap = stop - place
+            if ended and (gap > 1 or (gap == 1 and data[place] != BLANK)):
+                found += 1
+                ended = False
+            if word == borders[text + 1]:
+                break
+            i, end = np.int64(begins[word]), np.int64(ends[word])
+            code, size = decode(data, i, end)
+            ends_one = size == end - i and (bits[code] & SENTENCE_END) != 0
+            signs = True
+            while i < end:
+                code, size = decode(data, i, end)
+                if not bits[code] & PUNCTUATION:
+                    signs = False
+                    break
+                i += size
+            if ended and not signs and not ends_one:
+                found += 1
+                ended = False
+            elif ends_one:
+                ended = True
+            place = end
+        counts[text] = found

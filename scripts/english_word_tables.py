@@ -1,0 +1,72 @@
+"""Write the tables of `bertdata/curation/words/english.json`: the characters and words that spaCy's English knows.
+
+    pip install spacy datatrove && python scripts/english_word_tables.py
+
+Classes of characters are found by asking the tokenizer's expressions about each code point; `datatrove` gives the
+characters that its filters take for punctuation. Facts alone are taken; the rules are written in `bertdata`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import spacy
+from datatrove.utils import text as datatrove_text
+from spacy.lang import char_classes
+from spacy.pipeline import Sentencizer
+
+OUTPUT = Path(__file__).parents[1] / "bertdata/curation/words/english.json"
+POINTS = [point for point in range(0x110000) if not 0xD800 <= point < 0xE000]
+
+
+def ranges(belongs: Callable[[str], object]) -> list[list[int]]:
+    """Return the first and the last code point of each run of characters that belong to a class."""
+    found: list[list[int]] = []
+    for point in POINTS:
+        if belongs(chr(point)):
+            if found and found[-1][1] == point - 1:
+                found[-1][1] = point
+            else:
+                found.append([point, point])
+    return found
+
+
+def main() -> None:
+    """Write the tables."""
+    tokenizer = spacy.blank("en").tokenizer
+    alpha, upper, lower = (
+        re.compile(f"[{one}]") for one in (char_classes.ALPHA, char_classes.ALPHA_UPPER, char_classes.ALPHA_LOWER)
+    )
+    quotes = re.compile(f"[{char_classes.CONCAT_QUOTES}]")
+    classes: dict[str, Callable[[str], object]] = {
+        "alpha": alpha.match,
+        "upper": upper.match,
+        "lower": lower.match,
+        "quote": quotes.match,
+        "icon": re.compile(f"[{char_classes.ICONS}]").match,
+        "prefix": lambda one: one != "+" and tokenizer.find_prefix(one) == 1,
+        "suffix": lambda one: tokenizer.find_suffix(one) == 1,
+        "before_period": lambda one: (one.isascii() and one.isdigit()) or tokenizer.find_suffix(one + ".") == 1,
+        "symbol": lambda one: one in datatrove_text.PUNCTUATION_SET,
+        "terminal": lambda one: one in datatrove_text.TERMINAL_PUNCTUATION,
+        "sentence_end": lambda one: one in Sentencizer.default_punct_chars,
+    }
+    rules = {text: [one[65] for one in tokens] for text, tokens in tokenizer.rules.items()}
+    values = {
+        "source": f"spaCy {spacy.__version__} (MIT), datatrove (Apache-2.0); written by scripts/english_word_tables.py",
+        "classes": {name: ranges(belongs) for name, belongs in classes.items()},
+        "units": sorted(set(char_classes.UNITS.split("|"))),
+        "currencies": sorted(one.replace("\\", "") for one in set(char_classes.CURRENCY.split("|"))),
+        "kept": sorted(text for text, tokens in rules.items() if len(tokens) == 1),
+        "split": sorted(tokens for tokens in rules.values() if len(tokens) > 1),
+    }
+    OUTPUT.write_text(json.dumps(values, ensure_ascii=True, separators=(",", ":")) + "\n")
+    sys.stdout.write(f"{OUTPUT}: {OUTPUT.stat().st_size:,} bytes\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""Words: the tokens of spaCy's English tokenizer, by the kernel and by its reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertdata.curation.words import split as splitting
+from bertdata.curation.words.reference import words
+from bertdata.curation.words.split import sentence_counts, split
+from tests.curation.quality.documents import hostile
+
+
+def found(texts: list[str]) -> list[list[str]]:
+    words = split(pa.array(texts, pa.string()))
+    return [words.of(text) for text in range(len(texts))]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Mr. Lee doesn't smile.", "Mr.|Lee|does|n't|smile|."),
+        ("It's 5km (3.1 mi), isn't it?", "It|'s|5|km|(|3.1|mi|)|,|is|n't|it|?"),
+        ("see http://example.com/a?b=c. ok", "see|http://example.com/a?b=c|.|ok"),
+        ("well-known—and 10am at U.S. ports...", "well|-|known|—|and|10|am|at|U.S.|ports|..."),
+        ("US$5 \u00a0 a.b cannot A.B", "US$|5|a.b|can|not|A.B"),
+        ("(foo:) : )", "(|foo|:)|:|)"),
+        ("1990s 5+ x=y a,b 1-2 °C.", "1990s|5|+|x|=|y|a|,|b|1|-|2|°|C|."),
+    ],
+)
+def test_words_are_the_tokens_of_spacy(text: str, expected: str) -> None:
+    assert words(text) == expected.split("|")
+    assert found([text]) == [expected.split("|")]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=40), max_size=3))
+def test_the_kernel_splits_as_the_reference(texts: list[str]) -> None:
+    assert found(texts) == [words(text) for text in texts]
+
+
+def test_hostile_texts_are_split_alike_whatever_was_split_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = hostile(400, seed=1)
+    expected = [words(text) for text in texts]
+    assert found(texts) == expected
+    monkeypatch.setattr(splitting, "MOST_CHUNKS", 1)
+    monkeypatch.setattr(splitting, "_MISSING", 3)
+    assert found(texts) == expected
+    assert found(texts[::-1]) == expected[::-1]
+
+
+def test_many_chunks_of_a_batch_are_split() -> None:
+    text = " ".join(f"a{number}b" for number in range(70_000))
+    assert found([text]) == [text.split()]
+
+
+def test_sentences_are_those_of_the_sentencizer() -> None:
+    texts = [
+        "One. Two! (three?) Four",
+        "No end",
+        "",
+        "One.  ",
+        "One. \t ",
+        "Well... so? \"Yes.\" 'No.' Mr. Lee.",
+        "。は",
+    ]
+    expected = [4, 1, 1, 2, 2, 4, 2]
+    assert sentence_counts(pa.array(texts)).tolist() == expected
+
+
+def test_words_and_sentences_are_those_of_datatrove() -> None:
+    pytest.importorskip("spacy", reason="spacy is not installed")
+    loading = pytest.importorskip("datatrove.utils.word_tokenizers", reason="datatrove is not installed")
+    peer = loading.load_word_tokenizer("en")
+    texts = hostile(1500, seed=int(np.random.default_rng().integers(1 << 30)))
+    assert found(texts) == [peer.word_tokenize(text) for text in texts]
+    texts = [text for text in texts if text]
+    assert sentence_counts(pa.array(texts)).tolist() == [max(1, len(peer.span_tokenize(text))) for text in texts]
