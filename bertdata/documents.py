@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from itertools import accumulate
@@ -42,6 +42,10 @@ _PARQUET: Any = {
 }
 CHANGED = "changed by "
 """What the counts of documents that a cleaner changed begin with."""
+DROPPED_TEXTS = "dropped_texts"
+"""The detail of a record, and the entry of a source in the manifest, with samples of the documents rules dropped."""
+SAMPLES, SAMPLE_CHARACTERS = 5, 300
+"""How many dropped documents of a reason are kept as samples, and how much of each."""
 OnDrop = Callable[[str], None]
 """Called with the reason when a rule drops a document."""
 TextRules = Callable[[pa.StringArray, Counters], tuple[pa.StringArray, pa.StringArray]]
@@ -198,11 +202,21 @@ class DocumentWriter:
 
     def _kept(self, table: pa.Table, reasons: pa.StringArray) -> pa.Table:
         """Return the rows that have no reason to be dropped; counts the others by reason."""
+        samples: dict[str, list[list[Any]]] = self._counters.details.setdefault(DROPPED_TEXTS, {})
         for row, reason in enumerate(reasons.to_pylist()):
             if reason is not None:
                 self._counters.drop(reason)
                 if self._on_drop and (on_drop := self._on_drop[row]):
                     on_drop(reason)
+                found = samples.setdefault(reason, [])
+                bits = text_bits(table["id"][row].as_py()) >> 11
+                if len(found) < SAMPLES or bits < found[-1][0]:
+                    text = table["text"][row].as_py()[:SAMPLE_CHARACTERS]
+                    found.append([bits, *(table[name][row].as_py() for name in ("id", "title")), text])
+                    found.sort()
+                    del found[SAMPLES:]
+        if not samples:
+            del self._counters.details[DROPPED_TEXTS]
         return table.filter(pc.is_null(reasons))
 
     def __enter__(self) -> DocumentWriter:
@@ -243,6 +257,18 @@ class Dropped:
     id: str
     text_bytes: int
     reason: str
+
+
+def dropped_texts(records: Iterable[PartMetadata]) -> dict[str, list[list[Any]]]:
+    """Return samples of the documents that rules dropped, by reason: [number, id, title, beginning of the text].
+
+    The number is a hash of the id. Those with the smallest are the samples, so they are the same for any parts.
+    """
+    found: dict[str, list[list[Any]]] = {}
+    for record in records:
+        for reason, samples in record.details.get(DROPPED_TEXTS, {}).items():
+            found[reason] = sorted([*found.get(reason, []), *samples])[:SAMPLES]
+    return dict(sorted(found.items()))
 
 
 def without_rows(record: PartMetadata, dropped: Sequence[Dropped]) -> PartMetadata:

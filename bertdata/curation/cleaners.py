@@ -51,7 +51,15 @@ def _cleaner(name: str, found: object) -> Cleaner:
     )
 
 
-CLEANERS: Registry[Cleaner] = Registry("cleaner", {"nfc": "bertdata.curation.cleaners:NFC"}, _cleaner)
+CLEANERS: Registry[Cleaner] = Registry(
+    "cleaner",
+    {
+        "nfc": "bertdata.curation.cleaners:NFC",
+        "emails": "bertdata.curation.personal:EMAILS",
+        "ip-addresses": "bertdata.curation.personal:IP_ADDRESSES",
+    },
+    _cleaner,
+)
 
 
 def with_cleaners(tasks: Sequence[Task], cleaners: Sequence[str]) -> list[Task]:

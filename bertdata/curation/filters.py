@@ -22,6 +22,9 @@ from bertdata.engine.parts import Counters, Task, fingerprint
 from bertdata.errors import ConfigError
 from bertdata.registry import Registry, object_of
 
+JUDGED, DROPPED_BY = "judged by ", "dropped by "
+"""What the counts of documents begin with that a filter saw, and that it dropped."""
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -147,6 +150,8 @@ def filtered(
         if not len(left):
             break
         judged = _judged(text, left)
+        counters.add(JUDGED + text, len(left))
+        counters.add(DROPPED_BY + text, len(left) - judged.reasons.null_count)
         reasons = pc.replace_with_mask(reasons, kept, judged.reasons)
         for name, number in judged.counts.items():
             counters.add(name, number)

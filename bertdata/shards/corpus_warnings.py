@@ -18,6 +18,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.curation.filters import DROPPED_BY, JUDGED
+from bertdata.documents import CHANGED
 from bertdata.engine.parts import Counters, PartMetadata, add_counts
 from bertdata.io.console import counted
 from bertdata.sentences.languages import base_code, parameters_for
@@ -33,6 +35,9 @@ MOST_UNENDED = 0.5
 LEAST_SENTENCE, MOST_SENTENCE = 5.0, 80.0
 LEAST_DOCUMENT = 24.0
 MOST_DROPPED = 0.5
+MOST_FILTERED = 0.5
+LARGE_SOURCE = 10_000
+"""Of so many documents, a filter is expected to drop or to change one."""
 MOST_COPIES = 0.2
 MOST_OF_ONE = 0.4
 LEAST_VOCABULARY = 0.1
@@ -43,6 +48,7 @@ SAMPLE = 256
 
 _EXPECTED_DROPS = (
     "redirect", "not an article", "deleted revision", "disambiguation", "stub", "duplicate", "content model", "filter ",
+    "gopher_", "c4_", "fineweb_",
 )  # fmt: skip
 _FUNCTION_WORDS = frozenset(
     "the of and to in a is that for it as was with be by on not he i this are or his from at which but have an had "  # noqa: SIM905
@@ -127,6 +133,15 @@ _TEXTS = {
     "dropped documents": (
         "{figure:.1%} of the source {source} was dropped, most of it as: {reason}",
         "look at the files that the manifest names under `broken`, and at --text-column",
+    ),
+    "filtered documents": (
+        "the filter {filter} dropped {figure:.1%} of the documents of the source {source} that it saw, most of them "
+        "as: {reason}",
+        "look at them (bertdata show DIR --dropped '{reason}'), and change the threshold or leave the rule out",
+    ),
+    "idle filter": (
+        "the filter {filter} dropped none of the {seen:,} documents of the source {source} that it saw",
+        "see whether its thresholds fit these texts, or leave it out",
     ),
     "small vocabulary": (
         "the vocabulary has {size:,} of the {asked:,} tokens asked for",
@@ -238,6 +253,24 @@ def _of_sources(sources: Mapping[str, Any]) -> Iterator[CorpusWarning]:
             most = max(drops, key=lambda reason: drops[reason], default="")
             lost = (sum(drops.values()) - expected) / came
             yield from _check("dropped documents", lost, most=MOST_DROPPED, source=name, reason=most)
+        yield from _of_filters(name, source["counts"], drops)
+
+
+def _of_filters(source: str, counts: Mapping[str, int], drops: Mapping[str, int]) -> Iterator[CorpusWarning]:
+    """Yield the warnings of filters that drop most of a source, or nothing at all of a large one."""
+    for name, seen in counts.items():
+        text = name.removeprefix(JUDGED)
+        if text == name or seen < FEWEST_DOCUMENTS:
+            continue
+        lost, changed = counts.get(DROPPED_BY + text, 0), counts.get(CHANGED + text.partition("=")[0], 0)
+        own = (f"filter {text}", text.partition("-")[0] + "_")
+        reasons = [reason for reason in drops if reason.startswith(own)] or list(drops)
+        most = max(reasons, key=lambda reason: drops[reason], default="")
+        values = {"filter": text, "source": source, "reason": most, "seen": seen}
+        remedy = _TEXTS["filtered documents"][1].format(**values)
+        yield from _check("filtered documents", lost / seen, most=MOST_FILTERED, remedy=remedy, **values)
+        if seen >= LARGE_SOURCE and not changed:
+            yield from _check("idle filter", lost, least=1, **values)
 
 
 def _of_vocabulary(vocabulary: Mapping[str, Any]) -> Iterator[CorpusWarning]:

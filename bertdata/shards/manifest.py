@@ -10,7 +10,7 @@ from typing import Any
 
 from bertdata import __version__
 from bertdata.curation.languages import UNKNOWN
-from bertdata.documents import DOCUMENT_LANGUAGES
+from bertdata.documents import DOCUMENT_LANGUAGES, DROPPED_TEXTS, dropped_texts
 from bertdata.engine.parts import Counts, PartMetadata, add_counts, fingerprint, sealed
 from bertdata.io import files, remote
 from bertdata.shards.contents import file_digests
@@ -26,9 +26,11 @@ def source_entry(
     """Return what the manifest says of one source: its files, counts, drops by reason, broken parts, languages.
 
     languages: articles by the language of their wiki, where any has one; all documents where a build keeps languages.
+    dropped_texts: samples of the documents that rules dropped, by reason, where there are any.
 
     taken: the bytes of the ranges that were read; default: those of the files.
     """
+    dropped = dropped_texts(records)
     languages = add_counts(languages_of(record) for record in records)
     return {
         "inputs": [{"name": name, "bytes": size} for name, size in inputs],
@@ -39,6 +41,7 @@ def source_entry(
             one | {"path": files.name(one["path"])} for record in records for one in record.details.get("broken", [])
         ],
         **({"languages": languages} if languages else {}),
+        **({DROPPED_TEXTS: dropped} if dropped else {}),
     }
 
 

@@ -115,6 +115,8 @@ def test_c4_leaves_lines_out_and_counts_them_by_rule() -> None:
         "The ships came in late at night. They had been to the north."
     )
     assert found.counts == {
+        "judged by c4-quality": 2,
+        "dropped by c4-quality": 1,
         "lines left out, c4_line_does_not_end": 1,
         "lines left out, c4_policy": 1,
         "lines left out, c4_javascript": 1,

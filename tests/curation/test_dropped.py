@@ -1,0 +1,104 @@
+"""What rules drop: samples in the records and the manifest, `show --dropped`, and warnings of what a filter does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bertdata.cli.main import dispatch
+from bertdata.curation.filters import with_filters
+from bertdata.documents import SAMPLES, dropped_texts
+from bertdata.engine.parts import run_once
+from bertdata.errors import ConfigError
+from bertdata.inspect.show import dropped_lines
+from bertdata.shards import open_shards
+from bertdata.shards.corpus_warnings import warnings_of
+from bertdata.sources.formats import write_documents
+from tests.sources.planned import plan_documents
+
+PAGE = "The sea is deep, and salt is in it. Ships have sailed on it to the island with a harbour in the south, in {}. "
+
+
+def write(path: Path) -> None:
+    rows = [{"id": f"good{n}", "text": "".join(PAGE.format(f"the year {n}{k}") for k in range(9))} for n in range(30)]
+    rows += [{"id": f"short{n}", "text": f"Too short, {n}."} for n in range(12)]
+    rows += [
+        {"id": f"list{n}", "text": f"{PAGE.format(n)}\n\nLorem ipsum is here.\n\n{PAGE.format(n)}" * 2}
+        for n in range(3)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_samples_are_the_same_for_ranges_of_any_size(tmp_path: Path) -> None:
+    write(tmp_path / "x.jsonl")
+
+    def samples(target: int) -> dict[str, Any]:
+        tasks = plan_documents([str(tmp_path / "x.jsonl")], str(tmp_path / str(target)), target)
+        return dropped_texts([run_once(task, write_documents) for task in with_filters(tasks, ["gopher-quality"])])
+
+    found = [samples(target) for target in (1, 500, 1 << 20)]
+    assert found[0] == found[1] == found[2]
+    assert [len(found[0][reason]) for reason in found[0]] == [SAMPLES]
+    number, name, title, text = found[0]["gopher_too_few_words"][0]
+    assert (name[:5], title, text[:10]) == ("short", "", "Too short,")
+    assert isinstance(number, int)
+
+
+def test_a_build_with_the_fineweb_recipe_shows_and_verifies_what_it_dropped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path / "x.jsonl")
+    build = str(tmp_path / "build")
+    flags = ["--dedup", "none", "--vocab", "bertdata-30k-uncased", "--objective", "full-sentences", "--workers", "1"]
+    arguments = ["--recipe", "fineweb", "--documents", str(tmp_path / "x.jsonl"), "--output", build, *flags]
+    assert dispatch(["build", *arguments]) == 0
+    assert dispatch(["verify", build]) == 0
+    manifest = open_shards(build).manifest
+    source = manifest["sources"]["documents"]
+    assert source["drops"] == {"gopher_too_few_words": 12, "c4_lorem_ipsum": 3} or sum(source["drops"].values()) == 15
+    capsys.readouterr()
+    reason = "gopher_too_few_words"
+    assert dispatch(["show", build, "--dropped", reason]) == 0
+    shown = capsys.readouterr().out
+    assert f"documents: {source['drops'][reason]} dropped as {reason}, {SAMPLES} of them here\n  short" in shown
+    assert dispatch(["show", build, "--dropped"]) == 0
+    assert all(one in capsys.readouterr().out for one in [reason])
+    with pytest.raises(ConfigError, match=r"nothing was dropped as 'gopher_to_few_words'; expected one of .*, did you"):
+        dispatch(["show", build, "--dropped", "gopher_to_few_words"])
+
+
+def test_what_has_no_samples_is_told() -> None:
+    manifest = {"sources": {"wikipedia": {"drops": {"redirect": 3}}}}
+    assert dropped_lines(manifest) == [
+        "wikipedia: 3 dropped as redirect; no samples (see --rejects for those of wikis)"
+    ]
+    assert dropped_lines({"sources": {}}) == ["nothing was dropped where documents were written"]
+
+
+def warned(counts: dict[str, int], drops: dict[str, int]) -> list[tuple[str, str]]:
+    sources = {"web": {"counts": counts, "drops": drops}}
+    return [(one["about"], one["found"]) for one in warnings_of(sources, {}, [])]
+
+
+def test_a_filter_that_drops_most_or_nothing_is_a_warning() -> None:
+    quality, mild = "gopher-quality", "min-characters=5"
+    counts = {"rows": 20_000, "documents": 8000, f"judged by {quality}": 20_000, f"dropped by {quality}": 12_000}
+    counts |= {f"judged by {mild}": 8000, f"dropped by {mild}": 0}
+    drops = {"gopher_too_few_words": 9000, "gopher_too_many_hashes": 3000}
+    [(about, found)] = warned(counts, drops)
+    assert about == "filtered documents"
+    assert found.startswith("the filter gopher-quality dropped 60.0% of the documents of the source web that it saw, ")
+    assert found.endswith("as: gopher_too_few_words")
+    few = counts | {f"dropped by {quality}": 9999, f"judged by {mild}": 10_001}
+    assert warned(few, drops) == [
+        (
+            "idle filter",
+            "the filter min-characters=5 dropped none of the 10,001 documents of the source web that it saw",
+        )
+    ]
+    cleaned = {"documents": 10_000, "judged by c4-quality": 10_000, "dropped by c4-quality": 0}
+    assert warned(cleaned | {"changed by c4-quality": 9}, {}) == []
+    assert [about for about, _ in warned(cleaned, {})] == ["idle filter"]
