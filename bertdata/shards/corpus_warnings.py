@@ -266,7 +266,7 @@ def _of_filters(source: str, counts: Mapping[str, int], drops: Mapping[str, int]
         own = (f"filter {text}", text.partition("-")[0] + "_")
         reasons = [reason for reason in drops if reason.startswith(own)] or list(drops)
         most = max(reasons, key=lambda reason: drops[reason], default="")
-        values = {"filter": text, "source": source, "reason": most, "seen": seen}
+        values: dict[str, Any] = {"filter": text, "source": source, "reason": most, "seen": seen}
         remedy = _TEXTS["filtered documents"][1].format(**values)
         yield from _check("filtered documents", lost / seen, most=MOST_FILTERED, remedy=remedy, **values)
         if seen >= LARGE_SOURCE and not changed:

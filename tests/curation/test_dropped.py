@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +20,82 @@ from bertdata.shards.corpus_warnings import warnings_of
 from bertdata.sources.formats import write_documents
 from tests.sources.planned import plan_documents
 
-PAGE = "The sea is deep, and salt is in it. Ships have sailed on it to the island with a harbour in the south, in {}. "
+WORDS = [
+    "sea",
+    "ship",
+    "island",
+    "harbour",
+    "wind",
+    "water",
+    "salt",
+    "north",
+    "south",
+    "storm",
+    "sail",
+    "crew",
+    "captain",
+    "rope",
+    "mast",
+    "deck",
+    "coast",
+    "bay",
+    "light",
+    "house",
+    "village",
+    "farm",
+    "river",
+    "bridge",
+    "road",
+    "stone",
+    "field",
+    "forest",
+    "mountain",
+    "snow",
+    "rain",
+    "summer",
+    "winter",
+    "morning",
+    "evening",
+    "king",
+    "queen",
+    "war",
+    "peace",
+    "trade",
+    "market",
+    "price",
+    "gold",
+    "iron",
+    "copper",
+    "letter",
+    "book",
+    "song",
+    "story",
+    "child",
+    "mother",
+    "father",
+    "sister",
+    "brother",
+    "dog",
+    "horse",
+    "bird",
+    "fish",
+    "tree",
+]
+
+
+def prose(number: int) -> str:
+    draw = random.Random(number)
+    return " ".join(
+        f"The {draw.choice(WORDS)} and that {draw.choice(WORDS)} have to be with {'a ' + draw.choice(WORDS)} of "
+        f"{' '.join(draw.choice(WORDS) for _ in range(9))}."
+        for _ in range(6)
+    )
 
 
 def write(path: Path) -> None:
-    rows = [{"id": f"good{n}", "text": "".join(PAGE.format(f"the year {n}{k}") for k in range(9))} for n in range(30)]
-    rows += [{"id": f"short{n}", "text": f"Too short, {n}."} for n in range(12)]
-    rows += [
-        {"id": f"list{n}", "text": f"{PAGE.format(n)}\n\nLorem ipsum is here.\n\n{PAGE.format(n)}" * 2}
-        for n in range(3)
-    ]
+    rows = [{"id": f"good{number}", "text": prose(number)} for number in range(30)]
+    rows += [{"id": f"short{number}", "text": f"Too short, {number}."} for number in range(12)]
+    rows += [{"id": f"latin{number}", "text": f"{prose(99 + number)}\n\nLorem ipsum is here."} for number in range(3)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
@@ -58,16 +125,17 @@ def test_a_build_with_the_fineweb_recipe_shows_and_verifies_what_it_dropped(
     assert dispatch(["verify", build]) == 0
     manifest = open_shards(build).manifest
     source = manifest["sources"]["documents"]
-    assert source["drops"] == {"gopher_too_few_words": 12, "c4_lorem_ipsum": 3} or sum(source["drops"].values()) == 15
+    assert source["drops"] == {"gopher_top_2_gram": 12, "c4_lorem_ipsum": 3}
     capsys.readouterr()
-    reason = "gopher_too_few_words"
+    reason = "gopher_top_2_gram"
     assert dispatch(["show", build, "--dropped", reason]) == 0
     shown = capsys.readouterr().out
     assert f"documents: {source['drops'][reason]} dropped as {reason}, {SAMPLES} of them here\n  short" in shown
     assert dispatch(["show", build, "--dropped"]) == 0
-    assert all(one in capsys.readouterr().out for one in [reason])
-    with pytest.raises(ConfigError, match=r"nothing was dropped as 'gopher_to_few_words'; expected one of .*, did you"):
-        dispatch(["show", build, "--dropped", "gopher_to_few_words"])
+    shown = capsys.readouterr().out
+    assert shown.index("12 dropped as gopher_top_2_gram") < shown.index("3 dropped as c4_lorem_ipsum, 3 of them here")
+    with pytest.raises(ConfigError, match=r"nothing was dropped as 'gopher_top_2_grams'; expected one of .*, did you"):
+        dispatch(["show", build, "--dropped", "gopher_top_2_grams"])
 
 
 def test_what_has_no_samples_is_told() -> None:

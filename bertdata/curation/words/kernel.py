@@ -173,14 +173,16 @@ def split_texts(
     ends: Any,
     borders: Any,
     depends: Any,
+    joined: Any,
     missing: Any,
 ) -> Any:
     """Write where the words of texts begin and end; returns how many chunks of the table are missing.
 
-    borders: int64 (texts + 1,), at which word each text begins. depends: whether words of a text depend on more than
-    their chunks. missing: int64 (some, 2), the first of the missing chunks.
+    borders: int64 (texts + 1,), at which word each text begins. joined: int64 (some, 5), the first chunks whose words
+    may depend on their neighbours: text, bytes, words. depends: whether a text has more of these. missing: int64
+    (some, 2), the first of the missing chunks. The last row of `joined` says how many.
     """
-    words, misses = 0, 0
+    words, misses, joins = 0, 0, 0
     for text in range(len(offsets) - 1):
         borders[text] = words
         depends[text] = False
@@ -210,12 +212,19 @@ def split_texts(
                     missing[misses, 0], missing[misses, 1] = begin, i
                 misses += 1
                 continue
-            if entries[entry, DEPENDS]:
-                depends[text] = True
+            first_word, chunk = words, begin
             for place in range(entries[entry, LENGTHS_BEGIN], entries[entry, LENGTHS_END]):
                 begins[words], ends[words] = begin, begin + lengths[place]
                 begin += lengths[place]
                 words += 1
+            if entries[entry, DEPENDS]:
+                if joins < len(joined) - 1:
+                    joined[joins, 0], joined[joins, 1], joined[joins, 2] = text, chunk, i
+                    joined[joins, 3], joined[joins, 4] = first_word, words
+                    joins += 1
+                else:
+                    depends[text] = True
+    joined[len(joined) - 1, 0] = joins
     borders[len(offsets) - 1] = words
     return misses
 

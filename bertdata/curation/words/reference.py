@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 
 from bertdata.curation.words.tables import exceptions, members, tables
 
@@ -59,6 +60,38 @@ def split_chunk(chunk: str) -> tuple[list[int], bool]:
         begin += length
     joined = [end - begin for begin, end in _joined(chunk, spans)]
     return joined, joined != lengths
+
+
+def chunk_tokens(chunk: str) -> list[str]:
+    """Return the tokens of a chunk before those that are an exception together are joined.
+
+    >>> chunk_tokens("see:)")
+    ['see', ':', ')']
+    """
+    tokens, begin = [], 0
+    for length in _chunk_lengths(chunk):
+        tokens.append(chunk[begin : begin + length])
+        begin += length
+    return tokens
+
+
+@cache
+def inner_pairs() -> frozenset[tuple[str, str]]:
+    """Return the pairs of tokens, one after another, that are within an exception, or might be before they are joined.
+
+    >>> (":", ")") in inner_pairs(), (")", '"') in inner_pairs()
+    (True, False)
+    """
+    every = [sequence for found in _sequences().values() for sequence in found]
+    pairs = {pair for sequence in every for pair in pairwise(sequence)}
+    ends: dict[str, set[str]] = {}
+    begins: dict[str, set[str]] = {}
+    for sequence in every:
+        ends.setdefault(sequence[-1], {sequence[-1]}).add("".join(sequence))
+        begins.setdefault(sequence[0], {sequence[0]}).add("".join(sequence))
+    joined = {(one, two) for first, second in pairs for one in ends.get(first, ()) for two in begins.get(second, ())}
+    joined |= {(one, second) for first, second in pairs for one in ends.get(first, ())}
+    return frozenset(pairs | joined | {(first, two) for first, second in pairs for two in begins.get(second, ())})
 
 
 def _chunk_lengths(chunk: str) -> list[int]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.curation.words.kernel import PRIME, SEED, count_sentences, split_texts
-from bertdata.curation.words.reference import split_chunk, word_spans
+from bertdata.curation.words.reference import chunk_tokens, inner_pairs, split_chunk, word_spans
 from bertdata.curation.words.tables import character_bits, exceptions
 from bertdata.kernels.jit import plain
 from bertdata.kernels.mixer import mix
@@ -23,7 +23,7 @@ from bertdata.kernels.mixer import mix
 MOST_CHUNKS, MOST_BYTES = 1 << 19, 32 << 20
 """How many chunks, and how many of their bytes, are kept: about 70 MB."""
 _SLOTS = 1 << 16
-_MISSING = 1 << 14
+_MISSING = _JOINED = 1 << 14
 _WORD = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
@@ -56,19 +56,21 @@ def split(texts: pa.StringArray) -> Words:
     size = int(offsets[-1] - offsets[0])
     begins, ends = (np.empty(size + 1, np.int32) for _ in range(2))
     borders, depends = np.empty(len(texts) + 1, np.int64), np.empty(len(texts), np.bool_)
-    missing = np.empty((_MISSING, 2), np.int64)
+    joined, missing = np.empty((_JOINED + 1, 5), np.int64), np.empty((_MISSING, 2), np.int64)
     with _LOCK:
         table = _CHUNKS
         table.make_room()
         while True:
             misses = split_texts(
                 *(data, offsets, _known(), table.slots, table.keys, table.entries, table.pool, table.lengths),
-                *(begins, ends, borders, depends, missing),
+                *(begins, ends, borders, depends, joined, missing),
             )
             if not misses:
                 break
             table.add({data[begin:end].tobytes() for begin, end in missing[:misses].tolist()})
     found = Words(data, offsets, begins, ends, borders)
+    for text, begin, end, first, last in joined[: joined[-1, 0]].tolist():
+        depends[text] |= _neighbours_matter(found, text, (begin, end), (first, last))
     return _with_reference(found, depends) if depends.any() else found
 
 
@@ -91,6 +93,20 @@ def sentence_counts(texts: pa.StringArray) -> NDArray[np.int64]:
     counts = np.empty(len(texts), np.int64)
     count_sentences(words.data, words.offsets, words.begins, words.ends, words.borders, character_bits(), counts)
     return counts
+
+
+def _neighbours_matter(words: Words, text: int, chunk: tuple[int, int], places: tuple[int, int]) -> bool:
+    """Return whether an exception may reach from a chunk over the blank before it or after it."""
+    (begin, end), (first, last) = chunk, places
+    tokens = chunk_tokens(words.data[begin:end].tobytes().decode())
+
+    def within(one: int, two: int) -> bool:
+        left, right = (words.data[words.begins[at] : words.ends[at]].tobytes().decode() for at in (one, two))
+        pair = (left, tokens[0]) if two == first else (tokens[-1], right)
+        return pair in inner_pairs()
+
+    before = first > words.borders[text] and words.ends[first - 1] == begin - 1 and within(first - 1, first)
+    return before or bool(last < words.borders[text + 1] and words.begins[last] == end + 1 and within(last - 1, last))
 
 
 def _with_reference(words: Words, depends: NDArray[np.bool_]) -> Words:
