@@ -119,7 +119,7 @@ def test_a_build_with_the_fineweb_recipe_shows_and_verifies_what_it_dropped(
 ) -> None:
     write(tmp_path / "x.jsonl")
     build = str(tmp_path / "build")
-    flags = ["--dedup", "none", "--vocab", "bertdata-30k-uncased", "--objective", "full-sentences", "--workers", "1"]
+    flags = ["--dedup", "none", "--vocab", "bertdata-30k-uncased", "--workers", "1"]
     arguments = ["--recipe", "fineweb", "--documents", str(tmp_path / "x.jsonl"), "--output", build, *flags]
     assert dispatch(["build", *arguments]) == 0
     assert dispatch(["verify", build]) == 0
