@@ -80,7 +80,7 @@ def dropped_by_bands(bands: dict[str, list[Any]]) -> set[str]:
 
 def datatrove() -> Callable[[str], list[Any]]:
     """Return datatrove's function from a text to its bands, with its own settings."""
-    from datatrove.pipeline.dedup import minhash  # type: ignore[import-not-found]
+    from datatrove.pipeline.dedup import minhash
 
     signer = minhash.MinhashDedupSignature(output_folder="/dev/null", config=minhash.MinhashConfig())
 
