@@ -17,6 +17,7 @@ from bertdata.estimate.figures import Asked, Estimate, Work
 from bertdata.estimate.sample import FINISHED, Group, Sample
 from bertdata.io.compression import compression
 from bertdata.objectives.mixing import plan_shares
+from bertdata.shards import memory
 from bertdata.shards.phases import PhaseConfig
 from bertdata.shards.plan import LARGEST_SHARD, plan_shards
 from bertdata.sources.stage import KIND_TITLES
@@ -234,6 +235,13 @@ class _Estimator:
             found.append("what the conditions of a selection take is that of the samples")
         return found
 
+    def planning_bytes(self, parts: int, shards: int) -> int:
+        """Return what planning and grouping take in the process that was started."""
+        phases, documents = len(self.asked.phases), round(self.documents)
+        of_a_phase = -(-shards // phases)
+        held = memory.driver_bytes(documents, parts, self.token_files, of_a_phase, phases)
+        return held + memory.shuffle_bytes(documents, self.token_files, of_a_phase, phases)
+
     def estimate(self) -> Estimate:
         """Put it all together."""
         shards, examples = self.rows()
@@ -260,9 +268,7 @@ class _Estimator:
             references=references,
             stages=tuple(stages),
             worker_memory=round(rates.PROCESS_BYTES + text_held),
-            driver_memory=round(
-                rates.DRIVER_BYTES + rates.DOCUMENT_BYTES * self.documents + rates.REFERENCE_BYTES * references
-            ),
+            driver_memory=rates.DRIVER_BYTES + self.planning_bytes(parts, shards.parts),
             requests=round(
                 rates.REQUESTS
                 + rates.REQUESTS_PER_PART * parts

@@ -50,10 +50,6 @@ MB of text 469 MB.
 """
 WORD_BYTES = 650
 """Memory of the training of a vocabulary for each distinct word."""
-DOCUMENT_BYTES = 170
-"""Memory of the process that was started for each document: its share of the records that are read."""
-REFERENCE_BYTES = 2700
-"""Memory of that process for each reference from a shard to a token file, 1,700 of it for grouping them here."""
 DRIVER_SECONDS_PER_PART = 0.004
 """Processor seconds of the process that was started for planning a part and reading its record."""
 

@@ -17,8 +17,8 @@ WORKERS = (1, 2, 16, 64)
 """The numbers of workers that times are shown for where none is given."""
 NEAR = 0.8
 """The share of a limit from which on there is a warning."""
-MOST_REFERENCES = 10_000_000
-"""References between stages that one process can group: it holds about 3 kB for each."""
+MOST_REFERENCES = 100_000_000
+"""References between stages that one process can group: it holds some hundred bytes for each."""
 
 
 @dataclass(frozen=True)

@@ -218,13 +218,14 @@ def first_bytes(task: Task, size: int, folder: str) -> Task:
 
 
 def copy_beginning(path: str, size: int, to: str) -> tuple[str, int]:
-    """Write what the first `size` stored bytes of a compressed file hold; returns the copy, and the bytes it took.
+    """Write what the first `size` stored bytes of a file hold; returns the copy, and the bytes it took.
 
     The copy is named as the file without its compression.
     """
-    copy, kind = to + os.path.splitext(path.removesuffix(os.path.splitext(path)[1]))[1], compression(path)
+    kind = compression(path)
+    copy = to + os.path.splitext(path.removesuffix(os.path.splitext(path)[1]) if kind else path)[1]
     with files.open_raw(path) as raw, files.atomic_write(copy) as out:
-        for _, data in decompress(raw, kind, path, 1 << 16):
+        for _, data in decompress(raw, kind, path, 1 << 16 if kind else min(1 << 16, size)):
             out.write(data)
             if raw.tell() >= size:
                 break

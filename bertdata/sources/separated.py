@@ -11,13 +11,16 @@ import csv
 import io
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any
 
+from bertdata.engine.parts import Task
 from bertdata.errors import InputError
 from bertdata.io import compression, files
 from bertdata.sources import unsupported
-from bertdata.sources.formats import FileRange, Layout, Request, SourceFile
+from bertdata.sources.formats import FileRange, Layout, Request, SourceFile, copy_beginning
 from bertdata.sources.tabular import LOOKED_AT, TableFormat
 
 _ENDINGS = ("", ".gz", ".zst", ".bz2")
@@ -43,6 +46,22 @@ class SeparatedFormat(TableFormat):
         """Yield the whole file."""
         size = files.size(path)
         yield 0, size, size
+
+    def beginning(self, task: Task, size: int, folder: str) -> Task | None:
+        """Return the task of a copy of the first whole rows; None where there is none in so many bytes."""
+        chosen: FileRange = task.payload
+        if task.weight <= size:
+            return task
+        path, taken = copy_beginning(chosen.path, size, files.join(folder, task.name))
+        data = Path(path).read_bytes()
+        end = data.rfind(b"\n")
+        while end > 0 and data.count(b'"', 0, end) % 2:  # a line break inside a field
+            end = data.rfind(b"\n", 0, end)
+        if end <= data.find(b"\n"):
+            return None
+        Path(path).write_bytes(data[: end + 1])
+        weight = taken * (end + 1) // len(data)
+        return replace(task, weight=weight, payload=replace(chosen, path=path, end=end + 1))
 
     def layout(self, source: SourceFile, request: Request) -> Layout:
         """Return the column of the text; a note where one worker reads a large file."""

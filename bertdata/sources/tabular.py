@@ -121,6 +121,15 @@ class TableFormat(RangeFormat):
             )
         counters.details["broken"] = broken
 
+    def beginning(self, task: Task, size: int, folder: str) -> Task | None:
+        """Return the task of the first row groups or batches; None where one is over eight times the size."""
+        chosen: FileRange = task.payload
+        for _, end, weight in self.ranges(chosen.path, size, chosen.text_column):
+            if end > chosen.start:
+                shortened = replace(task, weight=min(weight, task.weight), payload=replace(chosen, end=end))
+                return super().beginning(shortened, 8 * size, folder)
+        return None
+
 
 class ParquetFormat(TableFormat):
     """Parquet; a range is a run of row groups."""
@@ -176,15 +185,6 @@ class ParquetFormat(TableFormat):
                 raise InputError(
                     f"cannot be read from row {place} on ({error}); get it again", path=chosen.path
                 ) from error
-
-    def beginning(self, task: Task, size: int, folder: str) -> Task | None:
-        """Return the task of the first row groups; None where the first alone is over eight times the size."""
-        chosen: FileRange = task.payload
-        for _, end, weight in self.ranges(chosen.path, size, chosen.text_column):
-            if end > chosen.start:
-                shortened = replace(task, weight=min(weight, task.weight), payload=replace(chosen, end=end))
-                return super().beginning(shortened, 8 * size, folder)
-        return None
 
 
 class JsonLinesFormat(TableFormat):

@@ -8,7 +8,8 @@ title the file's name.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import BinaryIO
 
 from bertdata.curation.languages import add_languages
@@ -79,6 +80,16 @@ class TextFilesFormat(SourceFormat):
                 else:
                     counters.drop("empty")
         return counters
+
+    def beginning(self, task: Task, size: int, folder: str) -> Task:
+        """Return the task of the first files of a group, of at least one."""
+        group: TextGroup = task.payload
+        if task.weight <= size:
+            return task
+        sizes = list(accumulate(map(files.size, group.paths)))
+        number = max(1, sum(one <= size for one in sizes))
+        first = replace(group, paths=group.paths[:number], labels=group.labels[:number])
+        return replace(task, weight=sizes[number - 1], payload=first)
 
 
 TEXT_FILES = TextFilesFormat()
