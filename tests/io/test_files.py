@@ -336,3 +336,11 @@ def test_a_disk_or_a_quota_that_is_full_is_told_apart_from_what_cannot_be_writte
 def test_json_nested_too_deep_is_not_valid_json(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not valid JSON"):
         files.read_json(write(tmp_path / "x.json", b"[" * 100_000))
+
+
+def test_a_file_at_a_url_is_created_once() -> None:
+    url = "memory://created/once"
+    files.create(url, b"first")
+    with pytest.raises(FileExistsError):
+        files.create(url, b"second")
+    assert files.read_if_there(url) == b"first"
