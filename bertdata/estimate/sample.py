@@ -184,5 +184,5 @@ def _make(title: str, task: Task, make: Any) -> Made:
     began = time.process_time()
     record = run_once(task, make)
     seconds = time.process_time() - began
-    described = json.dumps(sealed(vars(replace(record, seconds=0.0))))
+    described = json.dumps(sealed(replace(record, seconds=0.0).values()))
     return Made(title, task, record, record.bytes + len(described), seconds)

@@ -36,7 +36,7 @@ LEAST_SENTENCE, MOST_SENTENCE = 5.0, 80.0
 LEAST_DOCUMENT = 24.0
 MOST_DROPPED = 0.5
 MOST_FILTERED = 0.5
-LARGE_SOURCE = 10_000
+FEWEST_FILTERED = 10_000
 """Of so many documents, a filter is expected to drop or to change one."""
 MOST_COPIES = 0.2
 MOST_OF_ONE = 0.4
@@ -269,7 +269,7 @@ def _of_filters(source: str, counts: Mapping[str, int], drops: Mapping[str, int]
         values: dict[str, Any] = {"filter": text, "source": source, "reason": most, "seen": seen}
         remedy = _TEXTS["filtered documents"][1].format(**values)
         yield from _check("filtered documents", lost / seen, most=MOST_FILTERED, remedy=remedy, **values)
-        if seen >= LARGE_SOURCE and not changed:
+        if seen >= FEWEST_FILTERED and not changed:
             yield from _check("idle filter", lost, least=1, **values)
 
 

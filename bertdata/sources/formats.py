@@ -288,7 +288,7 @@ def find_kind(kind: str, paths: Sequence[str], own: Sequence[str] = ()) -> list[
 
 def described(kind: str) -> str:
     """Return what the help of a kind's flag says of its formats."""
-    return ", ".join(one.described for one in formats_of(kind).values())
+    return ", ".join(one.described for one in formats_of(kind).values() if one.described)
 
 
 def settings_of(kind: str) -> list[str]:

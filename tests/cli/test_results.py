@@ -64,8 +64,10 @@ def test_a_build_gives_its_manifest_and_its_seconds_then_nothing_to_do(
     assert capsys.readouterr().out == ""
     assert dispatch([*flags, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["worked"] is False
+    assert dispatch([*flags, "--json", "--dry-run"]) == 0
+    assert json.loads(capsys.readouterr().out)["plan"][-1][0] == "nothing to do"
     with pytest.raises(ConfigError, match="--json is for the result of a build"):
-        dispatch([*flags, "--json", "--dry-run"])
+        dispatch([*flags, "--json", "--save-recipe", str(tmp_path / "own.toml")])
 
 
 def test_what_took_the_time_is_said_with_what_was_between_the_steps() -> None:

@@ -158,7 +158,7 @@ def test_special_tokens_have_weight_zero(built: Path) -> None:
 
 def test_show_and_the_summary_say_how_tokens_are_drawn(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = {"split": None, "index": 0, "count": 1, "epoch": None, "at": None, "color": "never"}
-    show(argparse.Namespace(shards=str(built / "dynamic"), **options))
+    show(argparse.Namespace(dropped=None, shards=str(built / "dynamic"), **options))
     assert "Tokens to predict are drawn by frequency in train to the power of -0.7" in capsys.readouterr().out
     manifest = files.read_json(str(built / "dynamic" / "manifest.json"))
     assert ("  tokens to predict", "drawn by frequency in train to the power of -0.7") in build_rows(manifest)

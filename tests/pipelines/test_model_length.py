@@ -113,7 +113,7 @@ def test_python_and_build_shards_refuse_the_same(published: Path, tmp_path: Path
     with pytest.raises(ConfigError, match="is over the 512 tokens"):
         bertdata.build(tmp_path / "out", documents=tmp_path / "x.jsonl", vocab=published, max_seq_length=1024)
     for length in (-1, "many"):
-        with pytest.raises(ConfigError, match=r"--model-max-length is .*; expected 1 or more, or 0: unknown"):
+        with pytest.raises(ConfigError, match=r"model_max_length is .*; expected 1 or more, or 0: unknown"):
             bertdata.build(tmp_path / "out", documents=tmp_path / "x.jsonl", model_max_length=length)
     flags = ["--vocab", str(published), "--max-seq-length", "1024", "--output", str(tmp_path / "out")]
     with pytest.raises(ConfigError, match="is over the 512 tokens"):

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from bertdata.cli.main import dispatch
-from bertdata.errors import ConfigError, InputError, VerificationError
+from bertdata.errors import ConfigError, VerificationError
 from bertdata.finetune.settings import TaskConfig
 from bertdata.finetune.task_shards import encode_task
 from bertdata.formats import export
@@ -138,14 +138,6 @@ def test_a_row_more_or_less_and_other_bytes_are_found(tmp_path: Path) -> None:
     path.write_bytes(data)
     with pytest.raises(VerificationError, match="it was changed"):
         verify(out)
-
-
-@pytest.mark.parametrize("command", [["show"], ["stats"], ["report"]])
-def test_commands_on_builds_say_that_fine_tuning_data_is_none(tmp_path: Path, command: list[str]) -> None:
-    out = task_data(tmp_path, "classification")
-    flags = ["--output", str(tmp_path / "x.html")] if command == ["report"] else []
-    with pytest.raises(InputError, match=r"holds classification \(x, y\); expected the shards of `bertdata build`"):
-        dispatch([*command, str(out), *flags])
 
 
 def test_the_table_counts_rows_and_tokens(tmp_path: Path) -> None:
