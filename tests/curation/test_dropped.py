@@ -99,6 +99,7 @@ def write(path: Path) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
+@pytest.mark.slow
 def test_samples_are_the_same_for_ranges_of_any_size(tmp_path: Path) -> None:
     write(tmp_path / "x.jsonl")
 

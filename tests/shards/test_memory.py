@@ -67,6 +67,7 @@ def sent(grouping: Grouping, parts: list[PartResult]) -> tuple[list[Any], list[T
     return [pair for part in parts for pair in grouping.references(*part)], grouping.plan(parts)
 
 
+@pytest.mark.slow
 def test_a_document_takes_twelve_bytes_of_the_records(simulation: Any) -> None:
     taken = []
     for documents in (FEW, MANY):
@@ -85,6 +86,7 @@ def test_references_grow_with_ranges_and_tasks_with_shards(simulation: Any) -> N
         assert sum(len(task.payload.slices) for task in tasks) == ranges * len(plan.ends)
 
 
+@pytest.mark.slow
 def test_the_tasks_of_shards_take_what_is_said(simulation: Any) -> None:
     sizes = {}
     for ranges in (50, 150):

@@ -36,6 +36,7 @@ def pairs_of_tokens(documents: int, seed: int) -> TokenBlock:
     )
 
 
+@pytest.mark.slow
 def test_a_taught_student_predicts_better_after_the_same_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.torch.build.block_of", pairs_of_tokens)
     build = write_build(
