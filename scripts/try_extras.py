@@ -5,9 +5,10 @@ Run: python scripts/try_extras.py [EXTRA ...] [--corpus FOLDER] [--with PACKAGE 
 Each extra is tried in a virtual environment with exactly what it declares; `base` has none. What one extra brought is
 removed for the next, which takes less time than a new environment, and the packages must then be those that were there
 before. In `base` every command is tried, in the others those that need an extra. Without names these are tried: beam,
-html, dask, base, hdf5, aws, torch and finetune; gcp, tracking and examples install hundreds of megabytes and must be
-named. `--with` names packages to install before torch, such as a CPU build of it. `--corpus` is a finished build to
-read, by default one made with beam; it should be small, since kernels run as plain Python here. No environment may
+html, base, hdf5, aws, torch and finetune; dask takes a minute, gcp, tracking and examples install hundreds of
+megabytes, and must be named. `--with` names packages to install before torch, such as a CPU build of it. `--corpus` is
+a finished build to read, by default one made with beam; it should be small, since kernels run as plain Python here.
+No environment may
 contain pandas, which no extra declares. The exit code is 1 if a command fails, or does not name the right extra.
 """
 
@@ -26,7 +27,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-USUAL = ("beam", "html", "dask", "base", "hdf5", "aws", "torch", "finetune")
+USUAL = ("beam", "html", "base", "hdf5", "aws", "torch", "finetune")
 HOLDS = {
     "base": set[str](),
     "beam": {"beam"},

@@ -131,6 +131,7 @@ def test_of_compressed_rows_with_a_mixture(tmp_path: Path) -> None:
     check(found, build(tmp_path / "out", settings, sources), tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_of_real_articles_and_books(tmp_path: Path) -> None:
     dump = data_path("wikipedia", "enwiki-dev-pages-articles-multistream.xml.bz2")
     books = sorted(data_path("books").glob("pg*.txt"))

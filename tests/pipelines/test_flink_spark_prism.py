@@ -65,6 +65,7 @@ def flink_of_the_script(jar: str, path: str = "") -> Iterator[str]:
             os.killpg(process.pid, signal.SIGTERM)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("server", ["Beam's job server in Python", "Flink"])
 def test_the_script_starts_a_job_server_and_workers_that_build(server: str, sample_build: Path, tmp_path: Path) -> None:
     jar, path = tmp_path / "x.jar", tmp_path / "bin"

@@ -121,6 +121,7 @@ def test_python_and_build_shards_refuse_the_same(published: Path, tmp_path: Path
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "vocab", [{"vocab": "bertdata-30k-uncased"}, {"vocab": "bertdata-32k-bpe"}, {"vocab_size": 300}]
 )

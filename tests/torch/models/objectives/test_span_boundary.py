@@ -257,6 +257,7 @@ def test_masks_of_one_word_at_a_time_get_a_warning(
     assert "these shards mask one word at a time (--mask-unit word)" in caplog.text
 
 
+@pytest.mark.slow
 def test_training_lowers_the_loss(build: Path, tmp_path: Path) -> None:
     settings = replace(RUN, max_steps=60, batch_size=16, learning_rate=5e-3, logging_steps=10)
     pretrain(build, replace(SMALL, hidden_dropout_prob=0.0), tmp_path, settings)
