@@ -82,7 +82,7 @@ def flags_table() -> str:
         for action in actions:
             names = ", ".join(f"`{name}`" for name in action.option_strings)
             help_text = parser._get_formatter()._expand_help(action) if action.help else ""
-            told = re.sub(r"([|<*_])", r"\\\1", " ".join(help_text.split()))
+            told = re.sub(r"([|<*_[])", r"\\\1", " ".join(help_text.split()))
             lines.append(f"| {names} | {told} |")
     return "\n".join(lines)
 
