@@ -35,6 +35,8 @@ from pathlib import Path
 
 from _harness import ENVIRONMENTS, ROOT, machine, table
 
+from bertdata.io.console import counted
+
 PAGES = (ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "encoder.md", ROOT / "README.md")
 HISTORY = ROOT / "benchmarks" / "figures.jsonl"
 PACKAGES = ("numba", "numpy", "pyarrow", "torch")
@@ -292,7 +294,7 @@ def figures_table(history: Sequence[Mapping[str, float | str]]) -> str:
         values = [float(line[figure.name]) for line in history if figure.name in line]
         if values:
             low, high = times(min(values)), times(max(values))
-            several = f" ({len(values)} runs, up to {high})" if high != low else ""
+            several = f" ({counted(len(values), 'run')}{f', up to {high}' if high != low else ''})"
             rows.setdefault(figure.work, []).append(f"**{low}** {figure.peer}{several}")
     return table(["work", "times as fast as"], [[work, ", ".join(said)] for work, said in rows.items()])
 

@@ -9,7 +9,6 @@ import base64
 import json
 import os
 import re
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from bertdata import __version__
 from bertdata.errors import ConfigError, install_hint
 from bertdata.io import files
+from bertdata.io.time_limit import finished_within
 
 _TOLD = re.compile(r"bertdata worker: ([A-Za-z0-9+/=]{8,})")
 
@@ -100,24 +100,14 @@ def ask(needs: Needs, run: Callable[[Any], None], pipeline: Any, seconds: float,
     import apache_beam
 
     _ = pipeline | apache_beam.Create([0], reshuffle=False) | "Ask" >> apache_beam.Map(_telling(needs))
-    outcome: list[BaseException | None] = []
-
-    def work() -> None:
-        try:
-            run(pipeline)
-            outcome.append(None)
-        except BaseException as error:
-            outcome.append(error)
-
-    thread = threading.Thread(target=work, daemon=True, name="bertdata-worker-check")
-    thread.start()
-    thread.join(seconds)
-    if not outcome:
-        raise ConfigError(f"no worker has begun to work within {seconds:.0f} s; {silence}")
-    if outcome[0] is not None:
-        if told := _TOLD.search(str(outcome[0])):
+    try:
+        answered = finished_within(seconds, lambda: run(pipeline), "bertdata-worker-check")
+    except BaseException as error:
+        if told := _TOLD.search(str(error)):
             needs.require(json.loads(base64.b64decode(told[1])), "a worker")
-        raise outcome[0]
+        raise
+    if not answered:
+        raise ConfigError(f"no worker has begun to work within {seconds:.0f} s; {silence}")
 
 
 def _telling(needs: Needs) -> Callable[[Any], None]:

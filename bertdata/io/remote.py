@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import inspect
 import logging
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar, cast
@@ -16,6 +15,7 @@ from typing import Any, TypeVar, cast
 from bertdata.errors import BertDataError, ConfigError, InputError, OutputError, install_hint
 from bertdata.io.gcs_retries import retry_soon
 from bertdata.io.store_errors import bucket_of, no_bucket, store_problem
+from bertdata.io.time_limit import finished_within
 
 REQUESTS_AT_ONCE = 32
 ANSWER_SECONDS = 30.0
@@ -108,24 +108,13 @@ def _require_answer(fs: Any, path: str, url: str) -> None:
     """
     place = "/".join(url.split("/", 3)[:3])
     if bucket_of(url) and place not in _answered:
-        outcome: list[BaseException | None] = []
 
         def ask() -> None:
-            try:
+            with contextlib.suppress(FileNotFoundError):
                 fs.info(path)
-                outcome.append(None)
-            except FileNotFoundError:
-                outcome.append(None)
-            except BaseException as error:
-                outcome.append(error)
 
-        thread = threading.Thread(target=ask, daemon=True, name="bertdata-first-request")
-        thread.start()
-        thread.join(ANSWER_SECONDS)
-        if not outcome:
+        if not finished_within(ANSWER_SECONDS, ask, "bertdata-first-request"):
             raise TimeoutError(f"no answer within {ANSWER_SECONDS:.0f} s")
-        if outcome[0] is not None:
-            raise outcome[0]
         _answered.add(place)
 
 

@@ -50,8 +50,8 @@ class NgramTable:
     texts: one after another, UTF-8. hashes, begins, ends, numbers: of each n-gram of each file, by hash and file: its
     hash, the bytes of `texts` where it is, and the number of the file. files: what each file gave.
 
-    The n-grams of one file are told apart by 64 bits of hash: of a million n-grams, two share one with a probability of
-    1 in 37 million. What is found in a document is compared word by word.
+    The n-grams of one file are distinguished by a 64-bit hash: of a million n-grams, two share one with a probability
+    of 1 in 37 million. What is found in a document is compared word by word.
     """
 
     n: int

@@ -1,7 +1,7 @@
 """The compiled core of word splitting: one pass over the UTF-8 bytes of texts.
 
 Chunks of letters or of digits alone, with at most one sign on each side, are split here. Any other is looked up in a
-table of chunks that `reference.split_chunk` has split; those that are not there yet are told to the caller.
+table of chunks that `reference.split_chunk` has split; chunks that are not in it are returned to the caller.
 """
 
 from __future__ import annotations
