@@ -193,7 +193,7 @@ def _corrupt(data: bytes) -> bytes:
     [
         ("empty.xml.bz2", b"", "empty"),
         ("cut.xml.bz2", _cut(_dump()), "cut off"),
-        ("corrupt.xml.gz", _corrupt(gzip.compress(bz2.decompress(_dump()))), "corrupt"),
+        ("corrupt.xml.gz", _corrupt(gzip.compress(bz2.decompress(_dump()), mtime=0)), "corrupt"),
         ("page.xml", b"<html><body>Not found</body></html>", "dump"),
     ],
 )
