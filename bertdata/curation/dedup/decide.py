@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from bertdata.curation.dedup.minhash import BINS, estimate
+from bertdata.curation.dedup.minhash import estimate
 from bertdata.engine.byte_ranges import Stream, read_stream
 
 EXACT, NEAR = "exact duplicate", "near duplicate"
@@ -112,15 +112,17 @@ def _codes(table: pa.Table) -> Codes:
 def _candidates(documents: Sequence[Stream], codes: Codes) -> _Candidates:
     """Load the candidates, whose codes are sorted, from their files and bring them into their order."""
     numbers = (codes >> np.uint64(32)).astype(np.int64)
-    signed = np.zeros((len(codes), BINS), np.uint32)
-    exact = False
+    exact, signed = False, np.zeros((0, 0), np.uint32)
     tables = []
     for number in np.unique(numbers).tolist():
         begin, end = np.searchsorted(numbers, [number, number + 1]).tolist()
         table = read_stream(documents[number]).take(pa.array(codes[begin:end] & _LOW)).combine_chunks()
         exact |= table["signature"].null_count > 0
         if not exact:
-            signed[begin:end] = _numbers(table["signature"], np.uint32, BINS)
+            width = table["signature"].type.byte_width // 4
+            if not len(signed):
+                signed = np.zeros((len(codes), width), np.uint32)
+            signed[begin:end] = _numbers(table["signature"], np.uint32, width)
         tables.append(table.drop_columns(["signature"]))
     table = pa.concat_tables(tables).combine_chunks()
     ids = table["id"].combine_chunks()

@@ -1,11 +1,17 @@
-"""MinHash signatures of texts: 256 numbers of each, from which the similarity of two is estimated.
+"""MinHash signatures of texts: some hundred numbers of each, from which the similarity of two is estimated.
 
 A text is the set of its runs of five words, lower-cased, without punctuation; how alike two texts are is the share of
-runs that both have among those that either has (their Jaccard similarity). A signature holds the lowest hash in each
+runs that both have among those that either has (their Jaccard similarity). `signature` holds the lowest hash in each
 of 256 bins, from one hash of each run (Li, Owen and Zhang, "One Permutation Hashing", 2012); a bin that no run falls
 into borrows from the next one to the left or the right that has one (Shrivastava and Li, "Improved Densification of
 One Permutation Hashing", 2014). The share of equal numbers estimates the similarity with a standard error of at most
 0.032, for texts of some hundred words or more. It does not find a short text inside a long one.
+
+Numbers that are borrowed from one bin are equal together, so that of keys of several numbers fewer are equal than of
+independent ones: 40% instead of 56% of texts of 100 words and a similarity of 0.7, for 14 keys of 8. Where the keys
+alone decide, `bucket_hashes` has the numbers. Each number of a key is of a hash of its own, and a hash gives one number
+to each key; a bin without a run is filled by further hashes of all runs, not from another bin (Dahlgaard, Knudsen and
+Thorup, "Fast Similarity Sketching", FOCS 2017, algorithm 1, once for each number of a key).
 """
 
 from __future__ import annotations
@@ -44,11 +50,8 @@ def estimate(one: Signatures, other: Signatures) -> NDArray[np.float64]:
 def signature(text: str) -> Signatures:
     """Return the signature of one text, the readable way: what `signatures` is tested against."""
     bins = [EMPTY] * BINS
-    for run in _runs(list(_words(text))):
-        value = 0
-        for word in run:
-            value = (value * RUN_BASE + word) & _MASK
-        mixed = _mix(value)
+    for run in _run_hashes(text):
+        mixed = _mix(run)
         place, rest = mixed >> 56, min(mixed >> 24 & 0xFFFFFFFF, EMPTY - 1)
         bins[place] = min(bins[place], rest)
     full = list(bins)
@@ -58,6 +61,41 @@ def signature(text: str) -> Signatures:
             lender = (lender + step) % BINS
         full[place] = bins[lender]
     return np.array(full, np.uint32)
+
+
+def bucket_hashes(text: str, buckets: int, hashes: int) -> Signatures:
+    """Return the numbers of one text for keys of so many hashes, one key after another: uint32 (buckets * hashes,).
+
+    Two texts of similarity s have all numbers of a key in common with probability s ** hashes. It is what `signatures`
+    with buckets is tested against.
+
+    >>> one, other = (bucket_hashes(text, 14, 8) for text in ("It was a dark and stormy night.", "It was a dark night."))
+    >>> one.shape, float(estimate(one, other))
+    ((112,), 0.0)
+    """
+    numbers = [EMPTY] * (buckets * hashes)
+    runs = [_mix(run) for run in _run_hashes(text)]
+    for turn in range(2 * buckets if runs else 0):
+        fresh = [EMPTY] * len(numbers)
+        for run in runs:
+            for one in range(hashes):
+                mixed = _mix((run + (turn * hashes + one) * WORD_PRIME) & _MASK)
+                bucket = (mixed >> 32) * buckets >> 32 if turn < buckets else turn - buckets
+                place = bucket * hashes + one
+                fresh[place] = min(fresh[place], mixed & 0xFFFFFFFF, EMPTY - 1)
+        numbers = [new if old == EMPTY else old for old, new in zip(numbers, fresh, strict=True)]
+        if EMPTY not in numbers:
+            break
+    return np.array(numbers, np.uint32)
+
+
+def _run_hashes(text: str) -> Iterator[int]:
+    """Yield the hash of each run of words, before it is mixed."""
+    for run in _runs(list(_words(text))):
+        value = 0
+        for word in run:
+            value = (value * RUN_BASE + word) & _MASK
+        yield value
 
 
 def _runs(words: list[int]) -> list[list[int]]:

@@ -1,7 +1,7 @@
-"""The compiled core of MinHash: one pass over the UTF-8 bytes of texts, one hash a run of words.
+"""The compiled core of MinHash: one pass over the UTF-8 bytes of texts, and more where a text has few runs of words.
 
-It reads the bytes between the offsets alone. The reference is `minhash.signature`; for bytes that are not UTF-8 the two
-may differ.
+It reads the bytes between the offsets alone. The references are `minhash.signature` and `minhash.bucket_hashes`; for
+bytes that are not UTF-8 they may differ.
 
 120 times as fast as the reference (`benchmarks/kernels.py --only MinHash`).
 """
@@ -21,7 +21,7 @@ from bertdata.kernels.utf8 import decode
 
 _EMPTY = np.uint32(rules.EMPTY)
 _U = np.uint64
-_0, _1, _24, _56 = (_U(n) for n in (0, 1, 24, 56))
+_0, _1, _24, _32, _56 = (_U(n) for n in (0, 1, 24, 32, 56))
 _WORD_PRIME, _RUN_BASE = _U(rules.WORD_PRIME), _U(rules.RUN_BASE)
 _FALLEN_OUT = _U(pow(rules.RUN_BASE, NGRAM, 1 << 64))
 _LOW, _LARGEST = _U(0xFFFFFFFF), _U(rules.EMPTY - 1)
@@ -31,10 +31,18 @@ _lower = inlined(rules.lower)
 
 
 @inlined
-def _put(run: Any, row: NDArray[np.uint32]) -> None:
+def _put(run: Any, row: NDArray[np.uint32], buckets: int, hashes: int, turn: int) -> None:
+    """Put a run into the bins of a row: by one hash, or by as many as a key has numbers."""
     mixed = mix(run)
-    place, rest = mixed >> _56, np.uint32(min((mixed >> _24) & _LOW, _LARGEST))
-    row[place] = min(row[place], rest)
+    if hashes == 0:
+        place, rest = mixed >> _56, np.uint32(min((mixed >> _24) & _LOW, _LARGEST))
+        row[place] = min(row[place], rest)
+        return
+    for one in range(hashes):
+        own = mix(mixed + _U(turn * hashes + one) * _WORD_PRIME)
+        bucket = np.int64(((own >> _32) * _U(buckets)) >> _32) if turn < buckets else turn - buckets
+        spot, number = bucket * hashes + one, np.uint32(min(own & _LOW, _LARGEST))
+        row[spot] = min(row[spot], number)
 
 
 @inlined
@@ -51,7 +59,16 @@ def _fill(row: NDArray[np.uint32], bins: NDArray[np.uint32]) -> None:
 
 
 @inlined
-def _sign(data: NDArray[np.uint8], start: int, end: int, row: NDArray[np.uint32], last: NDArray[np.uint64]) -> int:
+def _sign(
+    data: NDArray[np.uint8],
+    start: int,
+    end: int,
+    row: NDArray[np.uint32],
+    last: NDArray[np.uint64],
+    buckets: int,
+    hashes: int,
+    turn: int,
+) -> int:
     """Put the runs of one text into its row; returns how many words there are."""
     i, words = start, 0
     held = run = _0
@@ -80,9 +97,9 @@ def _sign(data: NDArray[np.uint8], start: int, end: int, row: NDArray[np.uint32]
             last[words % NGRAM] = word
             words += 1
             if words >= NGRAM:
-                _put(run, row)
+                _put(run, row, buckets, hashes, turn)
     if 0 < words < NGRAM:
-        _put(run, row)
+        _put(run, row, buckets, hashes, turn)
     return words
 
 
@@ -91,5 +108,26 @@ def minhash(data: NDArray[np.uint8], offsets: NDArray[np.int64], found: NDArray[
     """Fill `found`, of shape (texts, 256) and full of the empty mark, with the signatures of texts."""
     last, bins = np.zeros(NGRAM, np.uint64), np.zeros(BINS, np.uint32)
     for text in range(len(offsets) - 1):
-        if _sign(data, offsets[text], offsets[text + 1], found[text], last):
+        if _sign(data, offsets[text], offsets[text + 1], found[text], last, 0, 0, 0):
             _fill(found[text], bins)
+
+
+@typed_kernel(makes_arrays=True)
+def bucket_minhash(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], buckets: int, hashes: int, found: NDArray[np.uint32]
+) -> None:
+    """Fill `found`, of shape (texts, buckets * hashes) and full of the empty mark, with the numbers of texts."""
+    last, fresh = np.zeros(NGRAM, np.uint64), np.zeros(buckets * hashes, np.uint32)
+    for text in range(len(offsets) - 1):
+        row = found[text]
+        for turn in range(2 * buckets):
+            fresh[:] = _EMPTY
+            if _sign(data, offsets[text], offsets[text + 1], fresh, last, buckets, hashes, turn) == 0:
+                break
+            left = 0
+            for place in range(len(fresh)):
+                if row[place] == _EMPTY:
+                    row[place] = fresh[place]
+                    left += fresh[place] == _EMPTY
+            if left == 0:
+                break

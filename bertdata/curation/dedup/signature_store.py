@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from typing import BinaryIO
 
 import numpy as np
@@ -24,35 +23,46 @@ from bertdata.engine.parts import Counters
 
 PARTITIONS = 32
 DIGEST_BYTES = 16
-DOCUMENTS = pa.schema(
-    [
-        pa.field("id", pa.string()),
-        pa.field("bytes", pa.int64()),
-        pa.field("digest", pa.binary(DIGEST_BYTES)),
-        pa.field("signature", pa.binary(4 * BINS)),
-    ]
-)
 KEYS = pa.schema([pa.field("key", pa.uint64()), pa.field("row", pa.uint32())])
 BUCKETS = pa.schema([pa.field("bucket", pa.uint32()), pa.field("file", pa.uint32()), pa.field("row", pa.uint32())])
 _LONGEST_BAND = 16
 
 
-def signatures(texts: pa.Array) -> Signatures:
+def signatures(texts: pa.Array, buckets: tuple[int, int] | None = None) -> Signatures:
     """Return the signatures of an Arrow string array: uint32 of shape (texts, 256), rows of `EMPTY` where no word is.
+
+    buckets: how many keys are made of them, and of how many numbers each is; the shape is then (texts, their product),
+    and the numbers are those of `bertdata.curation.dedup.minhash.bucket_hashes`.
 
     >>> one, other = signatures(pa.array(["It was a dark and stormy night.", "it was a dark -- and stormy -- night"]))
     >>> bool((one == other).all())
     True
     """
-    from bertdata.curation.dedup.minhash_kernel import minhash
+    from bertdata.curation.dedup import minhash_kernel
 
     large = texts.cast(pa.large_string())
-    found = np.full((len(large), BINS), EMPTY, np.uint32)
+    found = np.full((len(large), buckets[0] * buckets[1] if buckets else BINS), EMPTY, np.uint32)
     if len(large):
         _, offsets, data = large.buffers()
         ends = np.frombuffer(offsets, np.int64)[large.offset : large.offset + len(large) + 1]
-        minhash(np.frombuffer(data or b"", np.uint8), ends, found)
+        read = np.frombuffer(data or b"", np.uint8)
+        if buckets:
+            minhash_kernel.bucket_minhash(read, ends, *buckets, found)
+        else:
+            minhash_kernel.minhash(read, ends, found)
     return found
+
+
+def documents_schema(numbers: int = BINS) -> pa.Schema:
+    """Return the schema of the documents of a file, whose signatures have so many numbers."""
+    return pa.schema(
+        [
+            pa.field("id", pa.string()),
+            pa.field("bytes", pa.int64()),
+            pa.field("digest", pa.binary(DIGEST_BYTES)),
+            pa.field("signature", pa.binary(4 * numbers)),
+        ]
+    )
 
 
 def band_rows(threshold: float) -> int:
@@ -102,7 +112,8 @@ def write_signatures(
         rows += [(row + count).astype(np.uint32) for _, row in found]
         count += table.num_rows
     counters.add(DocumentCount.DOCUMENTS, count)
-    streams = [write_stream(file, pa.concat_tables([DOCUMENTS.empty_table(), *tables]))]
+    schema = documents_schema(buckets[0] * buckets[1] if buckets else BINS)
+    streams = [write_stream(file, pa.concat_tables([schema.empty_table(), *tables]))]
     every = np.concatenate([np.zeros(0, np.uint64), *keys])
     owner = np.concatenate([np.zeros(0, np.uint32), *rows])
     partition = (every >> np.uint64(59)).astype(np.int64)
@@ -126,26 +137,16 @@ def _signed(
     keys = [(bits(key(0, "exact duplicates"), np.frombuffer(digests, np.uint64)[::2]), every)]
     columns = [table["id"], pa.array(sizes), _fixed(digests, DIGEST_BYTES, len(encoded))]
     if threshold is None:
-        columns.append(pa.nulls(len(encoded), DOCUMENTS.field("signature").type))
+        schema = documents_schema()
+        columns.append(pa.nulls(len(encoded), schema.field("signature").type))
     else:
-        found = signatures(texts)
-        columns.append(_fixed(found.tobytes(), 4 * BINS, len(encoded)))
+        found = signatures(texts, buckets)
+        schema = documents_schema(found.shape[1])
+        columns.append(_fixed(found.tobytes(), 4 * found.shape[1], len(encoded)))
         worded = every[found[:, 0] != EMPTY]
-        number, rows = buckets or (BINS, band_rows(threshold))
-        numbers = found[worded][:, _spread(rows)] if buckets else found[worded]
-        keys += [(one, worded) for one in islice(band_keys(numbers, rows), number)]
-    return pa.table(columns, schema=DOCUMENTS), keys
-
-
-def _spread(rows: int) -> NDArray[np.int64]:
-    """Return the order of a signature's numbers in which a band has numbers that are far from each other.
-
-    A bin that no run fell into borrows from one beside it, so neighbours often depend on one run.
-
-    >>> _spread(8)[:9].tolist()
-    [0, 32, 64, 96, 128, 160, 192, 224, 1]
-    """
-    return np.arange(BINS // rows * rows).reshape(rows, -1).T.ravel()
+        rows = buckets[1] if buckets else band_rows(threshold)
+        keys += [(one, worded) for one in band_keys(found[worded], rows)]
+    return pa.table(columns, schema=schema), keys
 
 
 def _fixed(data: bytes, width: int, count: int) -> pa.Array:
@@ -153,9 +154,9 @@ def _fixed(data: bytes, width: int, count: int) -> pa.Array:
 
 
 def band_keys(found: NDArray[np.uint32], rows: int) -> Iterator[NDArray[np.uint64]]:
-    """Yield one key a text for each band of its signature."""
+    """Yield one key a text for each band of so many numbers of its signature."""
     odd = bits(key(0, "bands"), np.arange(rows)) | np.uint64(1)
-    for band in range(BINS // rows):
+    for band in range(found.shape[1] // rows):
         numbers = found[:, band * rows : (band + 1) * rows].astype(np.uint64)
         yield bits(key(0, "near duplicates"), band, (numbers * odd).sum(axis=1, dtype=np.uint64))
 

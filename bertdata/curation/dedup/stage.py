@@ -38,6 +38,8 @@ from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together,
 from bertdata.io import files
 
 REVISION = 1
+BUCKETS_REVISION = 2
+"""The revision of signatures where buckets are settings: in the first they were those of the threshold."""
 
 
 class DuplicateCount(StrEnum):
@@ -188,7 +190,8 @@ class DropDuplicates:
         require_documents(standing.documents)
         ranges = cut_ranges([(task.path, record) for task, record in standing.documents])
         store = files.join(self.directory, "signatures")
-        buckets_asked = [self.config.buckets_of()] if self.config.dedup == "near" and self.config.dedup_minhash else []
+        asked = self.config.buckets_of() if self.config.dedup == "near" else None
+        buckets_asked = [[asked, BUCKETS_REVISION]] if asked else []
         signing = range_tasks(ranges, store, "signatures", [REVISION, _threshold(self.config), *buckets_asked])
         buckets = Grouping(range(PARTITIONS), keys_of, partial(bucket_task, self.directory))
         decision = Grouping((None,), all_together, partial(decision_task, self.directory, self.config))

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.curation.dedup import estimate, minhash_kernel, signature, signatures
-from bertdata.curation.dedup.minhash import BINS, EMPTY
+from bertdata.curation.dedup.minhash import BINS, EMPTY, bucket_hashes
 from bertdata.curation.dedup.minhash_kernel import minhash
 
 LETTERS = "abcXYZ 019_-.,'’“”—\n\tßÀÞ×÷éÉΩжЖ日本語ひ々、。ｘ｡"
@@ -32,6 +32,49 @@ def test_the_kernel_makes_the_signatures_of_the_readable_twin(texts: list[str]) 
     found = signatures(pa.array(texts, pa.string()))
     assert found.shape == (len(texts), BINS)
     assert [row.tolist() for row in found] == [signature(text).tolist() for text in texts]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(TEXT | st.text(max_size=40), max_size=3),
+    st.sampled_from([(14, 8), (1, 1), (3, 5), (16, 1), (1, 20)]),
+)
+def test_the_kernel_makes_the_numbers_for_keys_of_the_readable_twin(texts: list[str], keys: tuple[int, int]) -> None:
+    texts = [text.encode("utf-8", "replace").decode() for text in texts]
+    found = signatures(pa.array(texts, pa.string()), keys)
+    assert found.shape == (len(texts), keys[0] * keys[1])
+    assert [row.tolist() for row in found] == [bucket_hashes(text, *keys).tolist() for text in texts]
+
+
+@pytest.mark.parametrize("keys", [(14, 8), (256, 1), (1, 256)])
+@pytest.mark.parametrize("count", [1, 5, 9, 300])
+def test_every_text_with_words_has_all_numbers_for_keys(keys: tuple[int, int], count: int) -> None:
+    [found] = signatures(pa.array([words(*range(count))]), keys)
+    assert (found != EMPTY).all()
+    assert len(np.unique(found)) > 0.9 * min(len(found), keys[1] * (count - 4) if count > 4 else keys[1])
+
+
+def pairs_of(similarity: float, length: int, number: int) -> tuple[list[str], list[str], float]:
+    """Return so many texts of random words, others that share this share of their runs with them, and the share."""
+    draw = np.random.default_rng(length)
+    runs = length - 4
+    shared = round(similarity * runs)
+    drawn = draw.integers(0, 10**9, (number, length)).tolist()
+    return [words(*one) for one in drawn], [words(*one[: shared + 4]) for one in drawn], shared / runs
+
+
+@pytest.mark.parametrize("length", [20, 100, 400])
+@pytest.mark.parametrize("similarity", [0.6, 0.8])
+def test_pairs_share_a_key_as_often_as_the_formula_says(length: int, similarity: float) -> None:
+    # 2,000 pairs: the standard error of the share is at most 0.011; texts of 20 words have but 16 runs, of which no two
+    # keys take the same by one hash, so that they share one more often, by up to 0.03.
+    one, other, share = pairs_of(similarity, length, 2000)
+    found = [signatures(pa.array(texts), (14, 8)).reshape(-1, 14, 8) for texts in (one, other)]
+    equal = (found[0] == found[1]).all(axis=2)
+    expected = 1 - (1 - share**8) ** 14
+    assert abs(float(equal.any(axis=1).mean()) - expected) < (0.06 if length == 20 else 0.04)
+    assert abs(float(equal.mean()) - share**8) < 0.01
+    assert abs(float((found[0] == found[1]).mean()) - share) < 0.01
 
 
 def test_a_slice_of_an_array_has_the_signatures_of_its_own_texts() -> None:
@@ -102,8 +145,8 @@ def test_signatures_are_the_same_on_every_machine() -> None:
 
 _WILD = """
 import numpy as np
-from bertdata.curation.dedup.minhash_kernel import minhash
-from bertdata.curation.dedup.minhash import BINS, EMPTY
+from bertdata.curation.dedup.minhash_kernel import bucket_minhash, minhash
+from bertdata.curation.dedup.minhash import BINS, EMPTY, bucket_hashes
 draw = np.random.default_rng(5)
 for length in range(0, 60, 4):
     data = draw.choice(np.array([32, 65, 97, 128, 191, 192, 224, 239, 240, 255], np.uint8), length)
@@ -116,6 +159,8 @@ for length in range(0, 60, 4):
         part = data[offsets[text] : offsets[text + 1]].copy()
         minhash(part, np.array([0, len(part)], np.int64), whole[text : text + 1])
     assert (found == whole).all()
+    keyed = np.full((4, 15), EMPTY, np.uint32)
+    bucket_minhash(data, offsets, 5, 3, keyed)
 """
 
 
