@@ -129,13 +129,18 @@ def main() -> None:
             peers[name] = make()
         except ImportError as error:
             print(f"without {name}: {error}")
-    signatures(texts.slice(0, 2))
-    times: dict[str, list[float]] = {name: [] for name in ("bertdata", *peers)}
+    for buckets in (None, (14, 8)):
+        signatures(texts.slice(0, 2), buckets)
+    preset = "bertdata, 14 x 8"
+    times: dict[str, list[float]] = {name: [] for name in ("bertdata", preset, *peers)}
     bands: dict[str, dict[str, list[Any]]] = {}
     for _ in range(flags.runs):
         began = time.process_time()
         signatures(texts)
         times["bertdata"].append(time.process_time() - began)
+        began = time.process_time()
+        signatures(texts, (14, 8))
+        times[preset].append(time.process_time() - began)
         for name, sign in peers.items():
             began = time.process_time()
             bands[name] = {document: sign(text) for document, text in documents.items()}
