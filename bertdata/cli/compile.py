@@ -18,12 +18,13 @@ from bertdata.io import compression, files
 from bertdata.kernels import warmup
 from bertdata.sample import SAMPLE_DUMP
 
+FILTERS = ("gopher-repetition", "gopher-quality", "fineweb-quality", "c4-quality")
 BUILDS: tuple[dict[str, Any], ...] = (
     {"dedup": "near", "max_seq_length": [64, 128], "split_chapters": True},
     {"objective": "sop", "mask_unit": "word", "masking": "static"},
     {"objective": "full-sentences", "mask_unit": "ngram", "masking": "static", "bin_size": 32},
     {"objective": "doc-sentences", "mask_unit": "span", "masking": "static"},
-    {"objective": "single-segment"},
+    {"objective": "single-segment", "filter": FILTERS},
     {"objective": "sentence-pair-nsp"},
     {"objective": "doc-chunks", "vocab": "bertdata-32k-bpe", "pack": True},
     {"objective": "joined-chunks", "vocab": "bertdata-32k-bpe", "masking": "static"},

@@ -14,6 +14,7 @@ import pytest
 from bertdata.beam.runner import COMPILING
 from bertdata.cli import compile as module
 from bertdata.cli.main import main
+from bertdata.curation.filters import FILTERS
 from bertdata.kernels.warmup import COMPILED_FROM, compiling_always, compiling_pays
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,6 +26,12 @@ def test_little_work_runs_compiled_only_where_all_of_it_does() -> None:
         assert compiling_pays(10, None)
         assert not compiling_pays(COMPILED_FROM, False)
     assert not compiling_pays(10, None)
+
+
+def test_the_kernels_of_all_filters_with_rules_are_compiled() -> None:
+    with_rules = {name for name in FILTERS if FILTERS[name].judge is not None}
+    assert with_rules == set(module.FILTERS)
+    assert any(settings.get("filter") == module.FILTERS for settings in module.BUILDS)
 
 
 def test_every_group_of_settings_is_built_and_the_number_of_kernels_printed(

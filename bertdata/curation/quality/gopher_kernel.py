@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bertdata.curation.words.kernel import characters, same_bytes, space_size
+from bertdata.curation.words.chunk_kernel import same_bytes
+from bertdata.curation.words.kernel import characters, space_size
 from bertdata.curation.words.tables import LETTER, SYMBOL
 from bertdata.kernels.characters import CARRIAGE_RETURN, HYPHEN, NEWLINE, NUMBER_SIGN, PERIOD
 from bertdata.kernels.jit import inlined, kernel

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from bertdata.curation.quality.gopher_kernel import trimmed
-from bertdata.curation.words.kernel import characters, hash_bytes, same_bytes
+from bertdata.curation.words.chunk_kernel import hash_bytes, same_bytes
+from bertdata.curation.words.kernel import characters
 from bertdata.kernels.characters import NEWLINE
 from bertdata.kernels.jit import inlined, kernel
 from bertdata.kernels.mixer import mix

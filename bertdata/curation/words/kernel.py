@@ -1,7 +1,7 @@
 """The compiled core of word splitting: one pass over the UTF-8 bytes of texts.
 
-Chunks of letters or of digits alone, with at most one sign on each side, are split here. Any other is looked up in a
-table of chunks that `reference.split_chunk` has split; chunks that are not in it are returned to the caller.
+Chunks of letters or of digits alone, with at most one sign on each side, are split here; any other by `chunk_kernel`,
+and what that leaves by the caller.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bertdata.curation.words.chunk_kernel import LEFT, split_chunk, word_place
 from bertdata.curation.words.tables import PUNCTUATION, SENTENCE_END
 from bertdata.kernels.characters import (
     CARRIAGE_RETURN,
@@ -31,15 +32,11 @@ from bertdata.kernels.characters import (
 )
 from bertdata.kernels.characters import SPACE as BLANK
 from bertdata.kernels.jit import inlined, kernel
-from bertdata.kernels.mixer import mix
 from bertdata.kernels.utf8 import decode
 
-PRIME, SEED = np.uint64(0x100000001B3), np.uint64(0xCBF29CE484222325)
 QUESTION_MARK = ord("?")
 _FIRST_SEPARATOR, _LAST_SEPARATOR = 0x1C, 0x1F
 """Separators of ASCII, which Python takes for white space."""
-ENTRY_BEGIN, ENTRY_END, LENGTHS_BEGIN, LENGTHS_END, DEPENDS = range(5)
-"""The columns of the table's entries: bytes of the chunk, lengths of its tokens, whether it depends on others."""
 
 
 @inlined
@@ -65,24 +62,6 @@ def space_size(data: Any, i: Any, end: Any) -> Any:
 
 
 @inlined
-def hash_bytes(data: Any, begin: Any, end: Any) -> Any:
-    """Return 64 bits of some bytes."""
-    found = SEED
-    for i in range(begin, end):
-        found = (found ^ np.uint64(data[i])) * PRIME
-    return mix(found)
-
-
-@inlined
-def same_bytes(data: Any, begin: Any, other: Any, other_begin: Any, size: Any) -> bool:
-    """Tell whether so many bytes at two places are the same."""
-    k = 0
-    while k < size and data[begin + k] == other[other_begin + k]:
-        k += 1
-    return bool(k == size)
-
-
-@inlined
 def characters(data: Any, begin: Any, end: Any) -> Any:
     """Count the code points of some bytes."""
     found = 0
@@ -92,7 +71,7 @@ def characters(data: Any, begin: Any, end: Any) -> Any:
 
 
 @inlined
-def _simple(data: Any, begin: Any, end: Any, known: Any) -> Any:
+def _simple(rules: Any, data: Any, begin: Any, end: Any) -> Any:
     """Return the border before and the border after the middle of a chunk that is split here, (-1, -1) for another."""
     first, last = begin, end
     if data[first] == LEFT_PARENTHESIS or data[first] == QUOTATION_MARK:
@@ -117,12 +96,10 @@ def _simple(data: Any, begin: Any, end: Any, known: Any) -> Any:
             if not is_digit(data[i]):
                 return -1, -1
         return first, last
-    found = SEED
     for i in range(first, last):
         if not is_letter(data[i]):
             return -1, -1
-        found = (found ^ np.uint64(data[i])) * PRIME
-    if _among(known, mix(found)):
+    if rules.words[word_place(data[first], data[first + (size > 1)], data[last - 1], size)]:
         return -1, -1
     if last < end and data[last] == PERIOD:
         ends = LOWER_A <= data[last - 1] <= LOWER_Z
@@ -132,60 +109,28 @@ def _simple(data: Any, begin: Any, end: Any, known: Any) -> Any:
     return first, last
 
 
-@inlined
-def _among(known: Any, key: Any) -> bool:
-    mask = np.uint64(len(known) - 1)
-    place = key & mask
-    while known[place] != 0:
-        if known[place] == key:
-            return True
-        place = (place + np.uint64(1)) & mask
-    return False
-
-
-@inlined
-def find_entry(data: Any, begin: Any, end: Any, slots: Any, keys: Any, entries: Any, pool: Any) -> Any:
-    """Return the entry of a chunk, -1 where there is none."""
-    key = hash_bytes(data, begin, end)
-    mask = np.uint64(len(slots) - 1)
-    place = key & mask
-    while slots[place] >= 0:
-        found = slots[place]
-        if keys[place] == key:
-            at, size = entries[found, ENTRY_BEGIN], entries[found, ENTRY_END] - entries[found, ENTRY_BEGIN]
-            if size == end - begin and same_bytes(data, begin, pool, at, size):
-                return found
-        place = (place + np.uint64(1)) & mask
-    return -1
-
-
 @kernel
 def split_texts(
+    rules: Any,
     data: Any,
     offsets: Any,
-    known: Any,
-    slots: Any,
-    keys: Any,
-    entries: Any,
-    pool: Any,
-    lengths: Any,
+    codes: Any,
+    places: Any,
+    after: Any,
     begins: Any,
     ends: Any,
     borders: Any,
-    depends: Any,
-    joined: Any,
-    missing: Any,
+    left: Any,
 ) -> Any:
-    """Write where the words of texts begin and end; returns how many chunks of the table are missing.
+    """Write where the words of texts begin and end; returns how many chunks are left to the reference.
 
-    borders: int64 (texts + 1,), at which word each text begins. joined: int64 (some, 5), the first chunks whose words
-    may depend on their neighbours: text, bytes, words. depends: whether a text has more of these. missing: int64
-    (some, 2), the first of the missing chunks. The last row of `joined` says how many.
+    rules: `chunk_kernel.Rules`. codes, places, after: int32, room for the longest chunk and one more. borders: int64
+    (texts + 1,), at which word each text begins. left: int64 (some, 4), of the first of the chunks that are left: text,
+    bytes, and before which word it is. It has no words itself.
     """
-    words, misses, joins = 0, 0, 0
+    words, count = 0, 0
     for text in range(len(offsets) - 1):
         borders[text] = words
-        depends[text] = False
         i, stop = np.int64(offsets[text]), np.int64(offsets[text + 1])
         while i < stop:
             size = space_size(data, i, stop)
@@ -195,7 +140,7 @@ def split_texts(
             begin = i
             while i < stop and not space_size(data, i, stop):
                 i += 1
-            first, last = _simple(data, begin, i, known)
+            first, last = _simple(rules, data, begin, i)
             if first >= 0:
                 if first > begin:
                     begins[words], ends[words] = begin, first
@@ -206,27 +151,15 @@ def split_texts(
                     begins[words], ends[words] = last, i
                     words += 1
                 continue
-            entry = find_entry(data, begin, i, slots, keys, entries, pool)
-            if entry < 0:
-                if misses < len(missing):
-                    missing[misses, 0], missing[misses, 1] = begin, i
-                misses += 1
+            found = split_chunk(rules, data, begin, i, codes, places, after, begins, ends, words)
+            if found != LEFT:
+                words = found
                 continue
-            first_word, chunk = words, begin
-            for place in range(entries[entry, LENGTHS_BEGIN], entries[entry, LENGTHS_END]):
-                begins[words], ends[words] = begin, begin + lengths[place]
-                begin += lengths[place]
-                words += 1
-            if entries[entry, DEPENDS]:
-                if joins < len(joined) - 1:
-                    joined[joins, 0], joined[joins, 1], joined[joins, 2] = text, chunk, i
-                    joined[joins, 3], joined[joins, 4] = first_word, words
-                    joins += 1
-                else:
-                    depends[text] = True
-    joined[len(joined) - 1, 0] = joins
+            if count < len(left):
+                left[count, 0], left[count, 1], left[count, 2], left[count, 3] = text, begin, i, words
+            count += 1
     borders[len(offsets) - 1] = words
-    return misses
+    return count
 
 
 @kernel

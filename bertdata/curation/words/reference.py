@@ -240,7 +240,7 @@ def _address() -> re.Pattern[str]:
     A host is labels with a period after each, and a last one of 2 to 63 letters that are not capitals; or four numbers
     that are not those of a private network.
     """
-    lower = "".join(re.escape(one) for one in sorted(members("lower")))
+    lower = "".join(f"{re.escape(chr(first))}-{re.escape(chr(last))}" for first, last in tables()["classes"]["lower"])
     letter = r"[A-Za-z0-9\u00a1-\uffff]"
     octet = r"(?:1?\d{1,2}|2[0-4]\d|25[0-5])"
     private = r"(?!(?:10|127)(?:\.\d{1,3}){3})(?!(?:169\.254|192\.168)(?:\.\d{1,3}){2})"

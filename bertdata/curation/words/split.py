@@ -1,30 +1,27 @@
-"""Split texts into words: the kernel, and the table of the chunks that it leaves to the reference.
+"""Split texts into words: the kernel, and the reference for the chunks that it leaves.
 
-Chunks in the table are kept from call to call, up to a bound, for they recur; what is found never depends on them.
+What the reference makes of short chunks is kept, for they recur; what is found never depends on it.
 """
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from functools import lru_cache
+from itertools import accumulate
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.curation.words.kernel import PRIME, SEED, count_sentences, split_texts
+from bertdata.curation.words.kernel import count_sentences, split_texts
 from bertdata.curation.words.reference import chunk_tokens, inner_pairs, split_chunk, word_spans
-from bertdata.curation.words.tables import character_bits, exceptions
-from bertdata.kernels.jit import plain
-from bertdata.kernels.mixer import mix
+from bertdata.curation.words.rules import rules
+from bertdata.curation.words.tables import character_bits
 
-MOST_CHUNKS, MOST_BYTES = 1 << 19, 32 << 20
-"""How many chunks, and how many of their bytes, are kept: about 70 MB."""
-_SLOTS = 1 << 16
-_MISSING = _JOINED = 1 << 14
-_WORD = np.uint64(0xFFFFFFFFFFFFFFFF)
+_KEPT, _LONGEST_KEPT = 1 << 16, 256
+"""How many chunks are kept, and the bytes of the longest of them: about 30 MB."""
+_LEFT = 1 << 14
+Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -54,24 +51,16 @@ def split(texts: pa.StringArray) -> Words:
     """
     data, offsets = utf8(texts)
     size = int(offsets[-1] - offsets[0])
+    longest = int(np.diff(offsets).max(initial=0)) + 1
     begins, ends = (np.empty(size + 1, np.int32) for _ in range(2))
-    borders, depends = np.empty(len(texts) + 1, np.int64), np.empty(len(texts), np.bool_)
-    joined, missing = np.empty((_JOINED + 1, 5), np.int64), np.empty((_MISSING, 2), np.int64)
-    with _LOCK:
-        table = _CHUNKS
-        table.make_room()
-        while True:
-            misses = split_texts(
-                *(data, offsets, _known(), table.slots, table.keys, table.entries, table.pool, table.lengths),
-                *(begins, ends, borders, depends, joined, missing),
-            )
-            if not misses:
-                break
-            table.add({data[begin:end].tobytes() for begin, end in missing[:misses].tolist()})
-    found = Words(data, offsets, begins, ends, borders)
-    for text, begin, end, first, last in joined[: joined[-1, 0]].tolist():
-        depends[text] |= _neighbours_matter(found, text, (begin, end), (first, last))
-    return _with_reference(found, depends) if depends.any() else found
+    codes, places, after = (np.empty(longest, np.int32) for _ in range(3))
+    borders, left = np.empty(len(texts) + 1, np.int64), np.empty((_LEFT, 4), np.int64)
+    count = split_texts(rules(), data, offsets, codes, places, after, begins, ends, borders, left)
+    if count > len(left):
+        left = np.empty((count, 4), np.int64)
+        split_texts(rules(), data, offsets, codes, places, after, begins, ends, borders, left)
+    found = Words(data, offsets, begins[: borders[-1]], ends[: borders[-1]], borders)
+    return _with_left(found, left[:count]) if count else found
 
 
 def utf8(texts: pa.StringArray) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
@@ -95,9 +84,46 @@ def sentence_counts(texts: pa.StringArray) -> NDArray[np.int64]:
     return counts
 
 
-def _neighbours_matter(words: Words, text: int, chunk: tuple[int, int], places: tuple[int, int]) -> bool:
+def _with_left(words: Words, left: Rows) -> Words:
+    """Return words with those of the chunks that the kernel left."""
+    begins, ends, counts, depending = [], [], [], []
+    for text, begin, end, _ in left.tolist():
+        sizes, depends = _sizes_of(words.data[begin:end].tobytes())
+        if depends:
+            depending.append((text, begin, end))
+        counts.append(len(sizes))
+        borders_within = [begin, *(begin + size for size in accumulate(sizes))]
+        begins += borders_within[:-1]
+        ends += borders_within[1:]
+    places = np.repeat(left[:, 3], counts)
+    chunks_before = np.searchsorted(left[:, 0], np.arange(len(words.borders)))
+    borders = words.borders + np.concatenate([[0], np.cumsum(counts)])[chunks_before]
+    found = Words(
+        words.data, words.offsets, np.insert(words.begins, places, begins), np.insert(words.ends, places, ends), borders
+    )
+    depends_on_others = np.zeros(len(words.offsets) - 1, np.bool_)
+    for text, begin, end in depending:
+        depends_on_others[text] |= _neighbours_matter(found, text, (begin, end))
+    return _with_reference(found, depends_on_others) if depends_on_others.any() else found
+
+
+def _sizes_of(chunk: bytes) -> tuple[tuple[int, ...], bool]:
+    """Return how many bytes each token of a chunk has, and whether they depend on what is beside it."""
+    return _kept_sizes(chunk) if len(chunk) <= _LONGEST_KEPT else _kept_sizes.__wrapped__(chunk)
+
+
+@lru_cache(_KEPT)
+def _kept_sizes(chunk: bytes) -> tuple[tuple[int, ...], bool]:
+    text = chunk.decode()
+    lengths, depends = split_chunk(text)
+    ends = np.cumsum(lengths).tolist()
+    return tuple(len(text[end - length : end].encode()) for length, end in zip(lengths, ends, strict=True)), depends
+
+
+def _neighbours_matter(words: Words, text: int, chunk: tuple[int, int]) -> bool:
     """Return whether an exception may reach from a chunk over the blank before it or after it."""
-    (begin, end), (first, last) = chunk, places
+    begin, end = chunk
+    first, last = (int(place) for place in np.searchsorted(words.begins, np.array(chunk, np.int32)))
     tokens = chunk_tokens(words.data[begin:end].tobytes().decode())
 
     def within(one: int, two: int) -> bool:
@@ -127,88 +153,3 @@ def _with_reference(words: Words, depends: NDArray[np.bool_]) -> Words:
         ends.append(found[1])
     borders = np.concatenate([[0], np.cumsum(counts)])
     return Words(words.data, words.offsets, np.concatenate(begins), np.concatenate(ends), borders)
-
-
-class _Chunks:
-    """A table of chunks with the lengths of their tokens in bytes, by open addressing, half of its places free."""
-
-    def __init__(self) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        self.slots, self.keys = np.full(_SLOTS, -1, np.int32), np.zeros(_SLOTS, np.uint64)
-        self.entries, self.pool = np.zeros((1024, 5), np.int64), np.zeros(1 << 16, np.uint8)
-        self.lengths = np.zeros(1 << 12, np.int32)
-        self.count = self.held = self.tokens = 0
-
-    def make_room(self) -> None:
-        """Empty the table where it holds more than is kept."""
-        if self.count > MOST_CHUNKS or self.held > MOST_BYTES:
-            self.clear()
-
-    def add(self, chunks: set[bytes]) -> None:
-        """Enter chunks that are not in the table."""
-        while 2 * (self.count + len(chunks)) > len(self.slots):
-            self._widen()
-        for chunk in sorted(chunks):
-            text = chunk.decode()
-            characters, depends = split_chunk(text)
-            sizes, begin = [], 0
-            for length in characters:
-                sizes.append(len(text[begin : begin + length].encode()))
-                begin += length
-            self.entries = _room(self.entries, self.count + 1)
-            self.pool = _room(self.pool, self.held + len(chunk))
-            self.lengths = _room(self.lengths, self.tokens + len(sizes))
-            self.pool[self.held : self.held + len(chunk)] = np.frombuffer(chunk, np.uint8)
-            self.lengths[self.tokens : self.tokens + len(sizes)] = sizes
-            row = (self.held, self.held + len(chunk), self.tokens, self.tokens + len(sizes), depends)
-            self.entries[self.count] = row
-            self._place(self.count, _hash(chunk))
-            self.count, self.held, self.tokens = self.count + 1, row[1], row[3]
-
-    def _place(self, entry: int, key: int) -> None:
-        place = key % len(self.slots)
-        while self.slots[place] >= 0:
-            place = (place + 1) % len(self.slots)
-        self.slots[place], self.keys[place] = entry, key
-
-    def _widen(self) -> None:
-        held = [(int(entry), int(self.keys[place])) for place, entry in enumerate(self.slots.tolist()) if entry >= 0]
-        self.slots, self.keys = np.full(2 * len(self.slots), -1, np.int32), np.zeros(2 * len(self.slots), np.uint64)
-        for entry, key in held:
-            self._place(entry, key)
-
-
-def _room(values: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return an array with room for so many values, itself or one twice as large."""
-    if size <= len(values):
-        return values
-    grown = np.zeros((max(size, 2 * len(values)), *values.shape[1:]), values.dtype)
-    grown[: len(values)] = values
-    return grown
-
-
-def _hash(chunk: bytes) -> int:
-    """Return what `kernel.hash_bytes` makes of some bytes."""
-    found = int(SEED)
-    for byte in chunk:
-        found = (found ^ byte) * int(PRIME) & int(_WORD)
-    with np.errstate(over="ignore"):
-        return int(plain(mix)(np.uint64(found)))
-
-
-@cache
-def _known() -> NDArray[np.uint64]:
-    """Return the hashes of the exceptions of letters alone, with a period or without, in a table."""
-    letters = {text.rstrip(".") for text in exceptions()}
-    found = np.zeros(1 << 13, np.uint64)
-    for text in sorted(one for one in letters if one.isascii() and one.isalpha()):
-        place = (key := _hash(text.encode())) % len(found)
-        while found[place]:
-            place = (place + 1) % len(found)
-        found[place] = key
-    return found
-
-
-_CHUNKS, _LOCK = _Chunks(), threading.Lock()

@@ -23,13 +23,15 @@ SPACE: white space. SYMBOL: what datatrove takes for a symbol or a sign of punct
 TERMINAL: ends a line of prose, by datatrove. PUNCTUATION: of a category P of Unicode. SENTENCE_END: as spaCy's
 sentencizer has them.
 """
-_PATH = Path(__file__).with_name("english.json")
+_PLANES = 4 << 16
+"""The planes of Unicode with letters; those after it are free, for private use, or have signs that are not seen."""
+PATH = Path(__file__).with_name("english.json")
 
 
 @cache
 def tables() -> dict[str, Any]:
     """Return the values of the file."""
-    values: dict[str, Any] = json.loads(_PATH.read_text(encoding="utf-8"))
+    values: dict[str, Any] = json.loads(PATH.read_text(encoding="utf-8"))
     return values
 
 
@@ -58,11 +60,11 @@ def exceptions() -> dict[str, tuple[str, ...]]:
 def character_bits() -> NDArray[np.uint8]:
     """Return what each code point is, uint8 (1114112,): the sum of its bits."""
     found = np.zeros(sys.maxunicode + 1, np.uint8)
-    every = list(map(chr, range(sys.maxunicode + 1)))
-    found |= np.fromiter(map(str.isspace, every), np.bool_) * np.uint8(SPACE)
-    found |= np.fromiter(map(str.isalpha, every), np.bool_) * np.uint8(LETTER)
+    every = list(map(chr, range(_PLANES)))
+    found[:_PLANES] |= np.fromiter(map(str.isspace, every), np.bool_) * np.uint8(SPACE)
+    found[:_PLANES] |= np.fromiter(map(str.isalpha, every), np.bool_) * np.uint8(LETTER)
     punctuation = np.fromiter((one[0] == "P" for one in map(unicodedata.category, every)), np.bool_)
-    found |= punctuation * np.uint8(PUNCTUATION)
+    found[:_PLANES] |= punctuation * np.uint8(PUNCTUATION)
     for name, bit in (("symbol", SYMBOL), ("terminal", TERMINAL), ("sentence_end", SENTENCE_END)):
         for first, last in tables()["classes"][name]:
             found[first : last + 1] |= np.uint8(bit)

@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.curation.words import split as splitting
-from bertdata.curation.words.reference import words
+from bertdata.curation.words.reference import split_chunk, words
 from bertdata.curation.words.split import sentence_counts, split
-from tests.curation.quality.documents import hostile
+from bertdata.curation.words.tables import exceptions, tables
+from tests.curation.quality.documents import HOSTILE, hostile
+from tests.data import data_path
 
 
 def found(texts: list[str]) -> list[list[str]]:
@@ -46,15 +48,55 @@ def test_hostile_texts_are_split_alike_whatever_was_split_before(monkeypatch: py
     texts = hostile(400, seed=1)
     expected = [words(text) for text in texts]
     assert found(texts) == expected
-    monkeypatch.setattr(splitting, "MOST_CHUNKS", 1)
-    monkeypatch.setattr(splitting, "_MISSING", 3)
+    monkeypatch.setattr(splitting, "_LEFT", 3)
+    monkeypatch.setattr(splitting, "_LONGEST_KEPT", 3)
     assert found(texts) == expected
     assert found(texts[::-1]) == expected[::-1]
 
 
-def test_many_chunks_of_a_batch_are_split() -> None:
-    text = " ".join(f"a{number}b" for number in range(70_000))
-    assert found([text]) == [text.split()]
+PIECES = [*HOSTILE, *"aBZ9é. ,-'’/:)(*^", "it's", "St.", "cm²", "..", "https://", ".org", "1,000", "\u0663"]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map("".join), min_size=1, max_size=20))
+def test_chunks_are_split_as_by_the_reference(chunks: list[str]) -> None:
+    assert found(chunks) == [words(chunk) for chunk in chunks]
+
+
+def test_each_exception_unit_and_currency_is_split_as_by_the_reference() -> None:
+    sides = [(before, after) for before in ("", "(", '"', "5", "a-") for after in ("", ".", "),", "'s", "-a")]
+    strings = [*exceptions(), *tables()["units"], *tables()["currencies"]]
+    texts = [f"{before}{one}{after}" for one in strings for before, after in sides]
+    assert found(texts) == [words(text) for text in texts]
+
+
+def test_every_character_is_split_as_by_the_reference() -> None:
+    points = [chr(point) for point in range(0x3000) if chr(point).strip()]
+    texts = [text for one in points for text in (f"{one}ab", f"ab{one}", f"ab{one}cd", f"A{one}.", f"1{one}2")]
+    assert found(texts) == [words(text) for text in texts]
+
+
+def test_the_kernel_leaves_few_chunks_to_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[str] = []
+
+    def noted(chunk: str) -> tuple[list[int], bool]:
+        left.append(chunk)
+        return split_chunk(chunk)
+
+    monkeypatch.setattr(splitting, "split_chunk", noted)
+    splitting._kept_sizes.cache_clear()
+    texts = ["(well-known), it's 1,000.5 km² at 10am: \"Mr. Lee's\" café—U.S.-led; don't, 'em… see example.com :)-("]
+    assert found(texts) == [words(texts[0])]
+    assert left == ["example.com", ":)-("]
+
+
+@pytest.mark.slow
+def test_chunks_of_real_texts_are_split_as_by_the_reference() -> None:
+    chunks: set[str] = set()
+    for path in sorted(data_path("books").glob("*.txt")):
+        chunks.update(path.read_text(encoding="utf-8", errors="replace").split())
+    texts = sorted(chunks)
+    assert found(texts) == [words(text) for text in texts]
 
 
 def test_sentences_are_those_of_the_sentencizer() -> None:
