@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.curation.words.kernel import count_sentences, split_texts
-from bertdata.curation.words.reference import chunk_tokens, inner_pairs, split_chunk, word_spans
+from bertdata.curation.words.reference import Span, chunk_tokens, inner_pairs, split_chunk, word_spans
 from bertdata.curation.words.rules import rules
 from bertdata.curation.words.tables import character_bits
 
@@ -101,10 +101,7 @@ def _with_left(words: Words, left: Rows) -> Words:
     found = Words(
         words.data, words.offsets, np.insert(words.begins, places, begins), np.insert(words.ends, places, ends), borders
     )
-    depends_on_others = np.zeros(len(words.offsets) - 1, np.bool_)
-    for text, begin, end in depending:
-        depends_on_others[text] |= _neighbours_matter(found, text, (begin, end))
-    return _with_reference(found, depends_on_others) if depends_on_others.any() else found
+    return _with_clusters(found, depending) if depending else found
 
 
 def _sizes_of(chunk: bytes) -> tuple[tuple[int, ...], bool]:
@@ -120,36 +117,53 @@ def _kept_sizes(chunk: bytes) -> tuple[tuple[int, ...], bool]:
     return tuple(len(text[end - length : end].encode()) for length, end in zip(lengths, ends, strict=True)), depends
 
 
-def _neighbours_matter(words: Words, text: int, chunk: tuple[int, int]) -> bool:
-    """Return whether an exception may reach from a chunk over the blank before it or after it."""
-    begin, end = chunk
-    first, last = (int(place) for place in np.searchsorted(words.begins, np.array(chunk, np.int32)))
-    tokens = chunk_tokens(words.data[begin:end].tobytes().decode())
-
-    def within(one: int, two: int) -> bool:
-        left, right = (words.data[words.begins[at] : words.ends[at]].tobytes().decode() for at in (one, two))
-        pair = (left, tokens[0]) if two == first else (tokens[-1], right)
-        return pair in inner_pairs()
-
-    before = first > words.borders[text] and words.ends[first - 1] == begin - 1 and within(first - 1, first)
-    return before or bool(last < words.borders[text + 1] and words.begins[last] == end + 1 and within(last - 1, last))
-
-
-def _with_reference(words: Words, depends: NDArray[np.bool_]) -> Words:
-    """Return words with those of some texts as the reference finds them."""
-    begins, ends, counts = [], [], np.diff(words.borders)
-    for text, slow in enumerate(depends.tolist()):
-        first, last = words.borders[text], words.borders[text + 1]
-        found = (words.begins[first:last], words.ends[first:last])
-        if slow:
-            start = words.offsets[text]
-            string = words.data[start : words.offsets[text + 1]].tobytes().decode()
-            spans = np.array(word_spans(string), np.int64).reshape(-1, 2)
-            sizes = np.fromiter((len(one.encode()) for one in string), np.int64, len(string))
-            place = np.concatenate([[0], np.cumsum(sizes)]) + start
-            found = tuple(place[spans].T.astype(np.int32))
-        counts[text] = len(found[0])
-        begins.append(found[0])
-        ends.append(found[1])
+def _with_clusters(words: Words, chunks: list[tuple[int, int, int]]) -> Words:
+    """Return words with those as the reference finds them of chunks, in order, that depend on what is beside them."""
+    begins, ends, counts, place = [], [], np.diff(words.borders), 0
+    for text, begin, end in chunks:
+        if place and begin < words.ends[place - 1]:
+            continue
+        first, last = _cluster(words, text, begin, end)
+        start, stop = int(words.begins[first]), int(words.ends[last - 1])
+        string = words.data[start:stop].tobytes().decode()
+        sizes = np.fromiter((len(one.encode()) for one in string), np.int64, len(string))
+        spans = (np.concatenate([[0], np.cumsum(sizes)]) + start)[np.array(word_spans(string))].astype(np.int32)
+        begins += [words.begins[place:first], spans[:, 0]]
+        ends += [words.ends[place:first], spans[:, 1]]
+        counts[text] += len(spans) - (last - first)
+        place = last
+    begins.append(words.begins[place:])
+    ends.append(words.ends[place:])
     borders = np.concatenate([[0], np.cumsum(counts)])
     return Words(words.data, words.offsets, np.concatenate(begins), np.concatenate(ends), borders)
+
+
+def _cluster(words: Words, text: int, begin: int, end: int) -> Span:
+    """Return the first of the words of a chunk and of those beside it that an exception may reach, and their end.
+
+    Words without a gap are of one chunk. An exception reaches over a single blank, and only from and to tokens that
+    are side by side within it.
+    """
+    first, last = (int(place) for place in np.searchsorted(words.begins, np.array([begin, end], np.int32)))
+
+    def tokens(start: int, stop: int) -> list[str]:
+        return chunk_tokens(words.data[words.begins[start] : words.ends[stop - 1]].tobytes().decode())
+
+    left, right = (token := tokens(first, last))[0], token[-1]
+    while first > words.borders[text] and words.ends[first - 1] == words.begins[first] - 1:
+        start = first - 1
+        while start > words.borders[text] and words.ends[start - 1] == words.begins[start]:
+            start -= 1
+        found = tokens(start, first)
+        if (found[-1], left) not in inner_pairs():
+            break
+        first, left = start, found[0]
+    while last < words.borders[text + 1] and words.begins[last] == words.ends[last - 1] + 1:
+        stop = last + 1
+        while stop < words.borders[text + 1] and words.ends[stop - 1] == words.begins[stop]:
+            stop += 1
+        found = tokens(last, stop)
+        if (right, found[0]) not in inner_pairs():
+            break
+        last, right = stop, found[-1]
+    return first, last

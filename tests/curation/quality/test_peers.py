@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from bertdata.curation.filters import Judgement, parse_filter
+from bertdata.curation.words.split import split
 from tests.curation.quality.documents import PATH, documents, hostile, peers, verdict
 from tests.data import data_path
 
@@ -96,16 +98,25 @@ def test_generated_documents_are_dropped_as_by_datatrove() -> None:
     same_as_datatrove([*documents(150, seed), *filter(str.strip, hostile(150, seed))])
 
 
+SHARES = 20
+"""The parts in which real texts are compared, each of some minutes."""
+
+
 @needs_datatrove
 @pytest.mark.slow
-@pytest.mark.timeout(7200)
+@pytest.mark.timeout(3600)
 @pytest.mark.filterwarnings("ignore")
-def test_wikipedia_and_books_are_dropped_as_by_datatrove() -> None:
+@pytest.mark.parametrize("share", range(SHARES))
+def test_wikipedia_and_books_are_split_and_dropped_as_by_datatrove(share: int) -> None:
     zstandard = pytest.importorskip("zstandard")
+    texts = []
     for path in sorted(data_path("wikipedia-plain").glob("*.zst")):
         with path.open("rb") as file:
             lines = zstandard.ZstdDecompressor().stream_reader(file).read().splitlines()
-        for start in range(0, len(lines), 1000):
-            same_as_datatrove([json.loads(line)["text"] for line in lines[start : start + 1000]])
-    for path in sorted(data_path("books").glob("*.txt")):
-        same_as_datatrove([path.read_text(encoding="utf-8", errors="replace")])
+        texts += [json.loads(line)["text"] for line in lines[share::SHARES]]
+    books = sorted(data_path("books").glob("*.txt"))
+    texts += [path.read_text(encoding="utf-8", errors="replace") for path in books[share::SHARES]]
+    peer = importlib.import_module("datatrove.utils.word_tokenizers").load_word_tokenizer("en")
+    found = split(pa.array(texts, pa.string()))
+    assert all(found.of(place) == peer.word_tokenize(text) for place, text in enumerate(texts))
+    same_as_datatrove(texts)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.curation.words import split as splitting
-from bertdata.curation.words.reference import split_chunk, words
+from bertdata.curation.words.reference import split_chunk, word_spans, words
 from bertdata.curation.words.split import sentence_counts, split
 from bertdata.curation.words.tables import exceptions, tables
 from tests.curation.quality.documents import HOSTILE, hostile
@@ -74,6 +74,29 @@ def test_every_character_is_split_as_by_the_reference() -> None:
     points = [chr(point) for point in range(0x3000) if chr(point).strip()]
     texts = [text for one in points for text in (f"{one}ab", f"ab{one}", f"ab{one}cd", f"A{one}.", f"1{one}2")]
     assert found(texts) == [words(text) for text in texts]
+
+
+SMILES = [":", ")", "(", "-", "D", "'", ";", "8", "=", ".", "_", "a", " ", " ", " ", "  ", "\n", "(:", ":)", "é"]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.lists(st.sampled_from(SMILES), max_size=25).map("".join), min_size=1, max_size=4))
+def test_what_an_exception_may_reach_over_a_blank_is_split_as_by_the_reference(texts: list[str]) -> None:
+    assert found(texts) == [words(text) for text in texts]
+
+
+def test_a_long_text_with_smiles_is_not_split_by_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["word " * 50 + "see:) :" + " word" * 50, ":)x( " * 3000]
+    expected = [words(text) for text in texts]
+    sizes: list[int] = []
+
+    def noted(text: str) -> list[tuple[int, int]]:
+        sizes.append(len(text))
+        return word_spans(text)
+
+    monkeypatch.setattr(splitting, "word_spans", noted)
+    assert found(texts) == expected
+    assert sizes == [len("see:) :"), len(texts[1]) - 1]
 
 
 def test_the_kernel_leaves_few_chunks_to_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
