@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bertdata.cli import command_line
+from bertdata.curation.dedup.spans.store import TITLE
 from bertdata.estimate import rates
 from bertdata.estimate.sample import BeginningsOf, Sample
 from bertdata.io.compression import open_decompressed
@@ -78,6 +79,9 @@ def measure(folder: Path, size: int) -> Iterator[tuple[str, float, float]]:
     for dedup in rates.SIGN:
         sample = run([*documents, *uncased, "--dedup", dedup])
         yield f"sign, {dedup}", rates.SIGN[dedup], per_text(sample, "sign documents", "find duplicates")
+    for kind in rates.SPANS:
+        sample = run([*documents, *uncased, "--dedup-spans", kind])
+        yield f"spans, {kind}", rates.SPANS[kind], per_text(sample, TITLE)
     for masking in rates.ROWS:
         sample = run([*documents, *uncased, "--masking", masking])
         tokens = sample.counts("write shards")["row_tokens"]

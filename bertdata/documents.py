@@ -42,6 +42,8 @@ _PARQUET: Any = {
 }
 CHANGED = "changed by "
 """What the counts of documents that a cleaner changed begin with."""
+LEFT_OUT = " left out, "
+"""What the counts of lines, paragraphs, sentences and bytes that rules left out of documents have before the reason."""
 DROPPED_TEXTS = "dropped_texts"
 """The detail of a record, and the entry of a source in the manifest, with samples of the documents rules dropped."""
 SAMPLES, SAMPLE_CHARACTERS = 5, 300
@@ -208,13 +210,8 @@ class DocumentWriter:
                 self._counters.drop(reason)
                 if self._on_drop and (on_drop := self._on_drop[row]):
                     on_drop(reason)
-                found = samples.setdefault(reason, [])
-                bits = text_bits(table["id"][row].as_py()) >> 11
-                if len(found) < SAMPLES or bits < found[-1][0]:
-                    text = table["text"][row].as_py()[:SAMPLE_CHARACTERS]
-                    found.append([bits, *(table[name][row].as_py() for name in ("id", "title")), text])
-                    found.sort()
-                    del found[SAMPLES:]
+                named = (table[name][row].as_py() for name in ("id", "title", "text"))
+                add_dropped_text(samples, reason, *named)
         if not samples:
             del self._counters.details[DROPPED_TEXTS]
         return table.filter(pc.is_null(reasons))
@@ -257,6 +254,16 @@ class Dropped:
     id: str
     text_bytes: int
     reason: str
+
+
+def add_dropped_text(samples: dict[str, list[list[Any]]], reason: str, document_id: str, title: str, text: str) -> None:
+    """Add a dropped document to the samples of its reason, if the hash of its id is one of the smallest."""
+    found = samples.setdefault(reason, [])
+    bits = text_bits(document_id) >> 11
+    if len(found) < SAMPLES or bits < found[-1][0]:
+        found.append([bits, document_id, title, text[:SAMPLE_CHARACTERS]])
+        found.sort()
+        del found[SAMPLES:]
 
 
 def dropped_texts(records: Iterable[PartMetadata]) -> dict[str, list[list[Any]]]:

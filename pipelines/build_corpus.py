@@ -1,9 +1,11 @@
 """All stages: dumps, books and other documents to a vocabulary and shards.
 
-    dumps, books, other documents -> documents -> without duplicates -> without test data -> vocabulary -> shards
+    dumps, books, other documents -> documents -> without duplicates -> without repeated text -> without test data
+        -> vocabulary -> shards
 
 Run: bertdata build, or python -m pipelines.build_corpus [--wikipedia [NAME=]DUMP ...] [--books [NAME=]PATH ...]
-    [--documents [NAME=]PATH ...] --output DIR [--dedup none|exact|near] [--decontaminate FILE ...]
+    [--documents [NAME=]PATH ...] --output DIR [--dedup none|exact|near]
+    [--dedup-spans none|paragraphs|sentences] [--decontaminate FILE ...]
     [--vocab DIR | --vocab-size N] [--mix NAME=WEIGHT ...] [--where CONDITION] [--dry-run] [--force] [-- RUNNER FLAGS]
 """
 
@@ -19,6 +21,7 @@ from bertdata.beam.runner import Runner
 from bertdata.cli import command_line
 from bertdata.curation.cleaners import CLEANERS
 from bertdata.curation.decontamination.stage import Decontaminate, test_table
+from bertdata.curation.dedup.spans.stage import DropSpans
 from bertdata.curation.dedup.stage import DropDuplicates
 from bertdata.curation.filters import FILTERS
 from bertdata.curation.languages import LANGUAGE
@@ -112,6 +115,7 @@ class Build:
                 for kind, name in FOLDERS.items()
             ),
             DropDuplicates(files.join(folder, "duplicates"), settings.dedup),
+            DropSpans(files.join(folder, "repeated"), settings.dedup_spans, self.segmenter),
             Decontaminate(files.join(folder, "decontamination"), settings.decontamination, self.test_data),
             CheckDocuments(self.inputs, [phase.examples.objective for phase in settings.phases], self.segmenter),
             *([] if self.tokenizer else [TrainVocabulary(folder, settings.vocabulary, self.inputs)]),

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 from bertdata.cli import command_line
-from bertdata.curation.settings import DecontaminationConfig, DedupConfig
+from bertdata.curation.settings import DecontaminationConfig, DedupConfig, DedupSpansConfig
 from bertdata.engine.origin import read_origin
 from bertdata.engine.output_lock import MARKER
 from bertdata.engine.remote_lock import LOCK
@@ -47,6 +47,7 @@ class Settings:
     phases: tuple[PhaseConfig, ...] = (PhaseConfig(),)
     vocab: str | None = None
     dedup: DedupConfig = field(default_factory=DedupConfig)
+    dedup_spans: DedupSpansConfig = field(default_factory=DedupSpansConfig)
     decontamination: DecontaminationConfig = field(default_factory=DecontaminationConfig)
     sentences: SentencesConfig = field(default_factory=SentencesConfig)
 
@@ -54,8 +55,9 @@ class Settings:
         """Return the values as fingerprints and origins hold them: of the phases, once where all have the same."""
         values = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "phases"}
         stored = {name: stored_values(value) if is_dataclass(value) else value for name, value in values.items()}
-        if not stored["decontamination"]:
-            del stored["decontamination"]
+        for name in ("dedup_spans", "decontamination"):
+            if not stored[name]:
+                del stored[name]
         names = [phase.folder for phase in self.phases]
         return stored | stored_phases(self.phases) | ({"phases": names} if len(names) > 1 else {})
 
@@ -82,6 +84,7 @@ GROUPS: dict[str, type[Any]] = {
     "sharding": ShardsConfig,
     "cleaning": CleaningConfig,
     "dedup": DedupConfig,
+    "dedup_spans": DedupSpansConfig,
     "decontamination": DecontaminationConfig,
 }
 """The classes of settings by their fields of `Settings` or of `PhaseConfig`, in the order of the help."""

@@ -1,6 +1,6 @@
 """Documents and a vocabulary to shards.
 
-    documents -> without duplicates -> token store -> shards
+    documents -> without duplicates -> without repeated text -> token store -> shards
 
 Run: python -m pipelines.build_shards --documents PATH... --vocab DIR --output DIR [--objective NAME] [-- RUNNER FLAGS]
 """
@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bertdata.cli import command_line
+from bertdata.curation.dedup.spans.stage import DropSpans
 from bertdata.curation.dedup.stage import DropDuplicates
-from bertdata.curation.settings import DedupConfig
+from bertdata.curation.settings import DedupConfig, DedupSpansConfig
 from bertdata.engine.stages import Stage
 from bertdata.inspect import summary
 from bertdata.io import files
@@ -76,7 +77,7 @@ def print_build(manifest: Mapping[str, Any], timings: Sequence[Row] = (), *, qui
 
 def command_parser() -> command_line.Parser:
     """Return the parser of the command."""
-    settings = (SentencesConfig, ShardsConfig, *OF_A_PHASE.values(), DedupConfig)
+    settings = (SentencesConfig, ShardsConfig, *OF_A_PHASE.values(), DedupConfig, DedupSpansConfig)
     parser = make_parser(COMMAND, "Documents and a vocabulary to shards.", *settings)
     parser.add_argument("--vocab", required=True, metavar="PATH", help=command_line.VOCABULARY)
     add_model_length(parser)
@@ -100,6 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tokenizer = load_tokenizer_for(flags.vocab, phases)
     stages: list[Stage] = [
         DropDuplicates(files.join(stages_folder(flags), "duplicates"), from_flags(flags, DedupConfig)),
+        DropSpans(files.join(stages_folder(flags), "repeated"), from_flags(flags, DedupSpansConfig), segmenter),
         CheckDocuments(sources, [phase.examples.objective for phase in phases], segmenter),
         *write_stages(WriteShards(flags.output, sources, sharding, phases, segmenter, tokenizer=tokenizer)),
     ]

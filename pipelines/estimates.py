@@ -55,6 +55,7 @@ def estimate_build(
         trained=tokenizer is None,
         max_words=settings.vocabulary.max_words,
         dedup=settings.dedup.dedup,
+        dedup_spans=settings.dedup_spans.dedup_spans,
         template_pages=settings.cleaning.template_pages,
         source_of=source_of,
         jobs=job_titles(stages, plan_first(stages)),

@@ -121,3 +121,9 @@ def refuse_unread(flags: argparse.Namespace) -> None:
     command_line.refuse_unread(
         flags, ["dedup_threshold"], not flags.dedup_minhash, "the buckets of --dedup-minhash say what is alike"
     )
+    if hasattr(flags, "dedup_spans"):
+        names = ["dedup_spans_min_words", "dedup_spans_words_left", "dedup_spans_sentences_left"]
+        which = "it is for --dedup-spans paragraphs or sentences"
+        command_line.refuse_unread(flags, names, flags.dedup_spans != "none", which)
+        which = f"it is for --dedup-spans sentences, not {flags.dedup_spans}"
+        command_line.refuse_unread(flags, names[2:], flags.dedup_spans == "sentences", which)

@@ -20,7 +20,7 @@ from bertdata.sample import SAMPLE_DUMP
 
 FILTERS = ("gopher-repetition", "gopher-quality", "fineweb-quality", "c4-quality")
 BUILDS: tuple[dict[str, Any], ...] = (
-    {"dedup": "near", "max_seq_length": [64, 128], "split_chapters": True},
+    {"dedup": "near", "dedup_spans": "paragraphs", "max_seq_length": [64, 128], "split_chapters": True},
     {"objective": "sop", "mask_unit": "word", "masking": "static"},
     {"objective": "full-sentences", "mask_unit": "ngram", "masking": "static", "bin_size": 32},
     {"objective": "doc-sentences", "mask_unit": "span", "masking": "static"},

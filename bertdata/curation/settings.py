@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bertdata.options.option import Settings, option, require
 
 DEDUPS = ("none", "exact", "near")
+SPANS = ("none", "paragraphs", "sentences")
 ACTIONS = ("drop", "cut")
 PRESETS = {"datatrove": "14x8"}
 """MinHash settings by name: those of datatrove's `MinhashConfig`, with which FineWeb was made."""
@@ -59,6 +60,35 @@ class DedupConfig(Settings):
             f"{SIGNATURE} hashes in all",
         )
         return buckets, hashes
+
+
+@dataclass(frozen=True)
+class DedupSpansConfig(Settings):
+    """Which text that occurs more than once in the corpus is left in one document only.
+
+    The last two settings are `min_doc_words` and `min_num_sentences` of datatrove's `SentDedupConfig`, with its
+    defaults.
+    """
+
+    dedup_spans: str = option(
+        "none",
+        "none; paragraphs: of equal paragraphs of the corpus all but one are left out; sentences: of equal runs of "
+        "three sentences, as C4",
+        SPANS,
+        later=True,
+    )
+    dedup_spans_min_words: int = option(
+        10, "a paragraph, or three sentences, of fewer words stays wherever it is", at_least=1, later=True
+    )
+    dedup_spans_words_left: int = option(
+        50,
+        "a document that something was left out of is dropped if it has fewer words; 0: none is",
+        at_least=0,
+        later=True,
+    )
+    dedup_spans_sentences_left: int = option(
+        3, "sentences: the same, if it has fewer sentences; 0: none is", at_least=0, later=True
+    )
 
 
 @dataclass(frozen=True)

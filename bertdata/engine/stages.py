@@ -25,8 +25,8 @@ class Standing:
 
     account: what the last stage wrote, as JSON: of shards the manifest. sizes: for each phase the tokens that it takes
     of each source, where these were counted; token_counts: for each phase how often each token is in train
-    (`bertdata.shards.token_counts.TokenCounts`), None where it was not counted. decontamination: what the manifest says
-    of it, as JSON, none without.
+    (`bertdata.shards.token_counts.TokenCounts`), None where it was not counted. decontamination, dedup_spans: what the
+    manifest says of these stages, as JSON, none without.
     """
 
     documents: tuple[PartResult, ...] = ()
@@ -35,6 +35,7 @@ class Standing:
     sizes: tuple[Mapping[str, int], ...] = ()
     token_counts: tuple[Any, ...] = ()
     decontamination: dict[str, Any] = field(default_factory=dict)
+    dedup_spans: dict[str, Any] = field(default_factory=dict)
 
     def with_documents(self, other: Standing) -> Standing:
         """Return these results with the documents of others after its own."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from bertdata.curation.dedup.spans.store import REWRITE_TITLE, TITLE, partitions_for
 from bertdata.documents import RANGE_BYTES, ROW_GROUP_BYTES, SLOTS, cut_ranges
 from bertdata.engine.parts import PartMetadata
 from bertdata.errors import ConfigError
@@ -157,6 +158,20 @@ class _Estimator:
         stored = round(self.sample.stored("sign documents", "find duplicates") * self.growth)
         return [Work("find duplicates", parts, stored, seconds, seconds / max(1, self.token_files))]
 
+    def repeated(self) -> list[Work]:
+        """Return the work of finding repeated text, and of writing all documents anew without it: at most as much."""
+        if self.asked.dedup_spans == "none":
+            return []
+        files = max(1, self.token_files)
+        signing = rates.SPANS[self.asked.dedup_spans] * self.text / _MEGABYTE
+        stored = round(self.sample.stored(TITLE) * self.growth)
+        parts = sum(len(kind.group.tasks) for kind in self.kinds.values())
+        anew, documents = rates.REWRITE * self.text / _MEGABYTE, sum(kind.stored for kind in self.kinds.values())
+        return [
+            Work(TITLE, self.token_files + partitions_for(round(self.text)), stored, signing, signing / files),
+            Work(REWRITE_TITLE, parts, round(documents), anew, anew / max(1, parts)),
+        ]
+
     @cached_property
     def distinct_words(self) -> float:
         """The distinct words of all documents."""
@@ -201,7 +216,8 @@ class _Estimator:
         """References to counted words and to signatures: one of each partition to each file."""
         words = len(self.sample.parts("train vocabulary")) - 1 if self.asked.trained else 0
         buckets = len(self.sample.parts("find duplicates")) - 1 if self.asked.dedup != "none" else 0
-        return self.token_files * (words + buckets)
+        spans = partitions_for(round(self.text)) if self.asked.dedup_spans != "none" else 0
+        return self.token_files * (words + buckets + spans)
 
     def rows(self) -> tuple[Work, float]:
         """Return the work of writing shards, and the number of examples."""
@@ -229,6 +245,8 @@ class _Estimator:
                 found.append(f"{name}: its text is not known, so all figures are at least as much")
         if self.asked.dedup != "none":
             found.append("duplicates are not known: figures are those without any")
+        if self.asked.dedup_spans != "none":
+            found.append("repeated text is not known: figures are those without any, all documents written anew")
         if self.asked.trained and self.growth > 1:
             found.append("tokens are those of a vocabulary trained on the samples")
         if any(phase.selection.where or phase.selection.source_where for phase in self.asked.phases):
@@ -245,7 +263,7 @@ class _Estimator:
     def estimate(self) -> Estimate:
         """Put it all together."""
         shards, examples = self.rows()
-        stages = [*self.read(), *self.duplicates(), *self.vocabulary(), self.tokenize(), shards]
+        stages = [*self.read(), *self.duplicates(), *self.repeated(), *self.vocabulary(), self.tokenize(), shards]
         phases = len(self.asked.phases)
         references = self.references * phases
         parts = sum(work.parts for work in stages)

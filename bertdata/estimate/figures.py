@@ -24,6 +24,7 @@ class Asked:
     trained: bool
     max_words: int
     dedup: str
+    dedup_spans: str
     template_pages: bool
     source_of: dict[str, str]
     jobs: Sequence[str]

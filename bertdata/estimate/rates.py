@@ -29,6 +29,10 @@ TOKENIZE: dict[str, float] = {"wordpiece": 0.037, "bpe": 0.1, "unigram": 0.075, 
 tokenizers package."""
 SIGN: dict[str, float] = {"exact": 0.011, "near": 0.02}
 """Processor seconds for signing a million bytes of text, to find duplicates."""
+SPANS: dict[str, float] = {"paragraphs": 0.026, "sentences": 0.048}
+"""Processor seconds for signing the paragraphs or sentences of a million bytes of text, and deciding what repeats."""
+REWRITE = 0.016
+"""Processor seconds for writing a million bytes of documents anew."""
 ROWS: dict[str, float] = {"dynamic": 0.016, "static": 0.02}
 """Processor seconds for a million tokens in rows, by when masks are drawn."""
 START_SECONDS = 2.3

@@ -152,9 +152,10 @@ class Sample:
 def run_sample(stages: Sequence[Stage], groups: dict[str, Group]) -> Sample:
     """Run stages, of which those that read sources take samples into `groups`; writes where the stages say.
 
-    A stage that drops duplicates is run and drops none, as samples do not have those of the whole. Raises the errors of
-    the stages.
+    A stage that leaves duplicates out is run and leaves none out, as samples do not have those of the whole. Raises
+    the errors of the stages.
     """
+    from bertdata.curation.dedup.spans.stage import DropSpans
     from bertdata.curation.dedup.stage import DropDuplicates
     from bertdata.shards.write_shards import WriteShards
 
@@ -175,7 +176,7 @@ def run_sample(stages: Sequence[Stage], groups: dict[str, Group]) -> Sample:
             kind: Any = getattr(stage, "kind", "")
             kind_of |= {task.path: kind if task.path in own else FINISHED for task, _ in found}
             standing = standing.with_documents(Standing(tuple(found)))
-        elif not isinstance(stage, DropDuplicates | WriteShards):
+        elif not isinstance(stage, DropDuplicates | DropSpans | WriteShards):
             standing = plan.finish(done)
     return Sample(groups, made, kind_of)
 

@@ -17,7 +17,7 @@ from bertdata.inspect import show, stats, summary
 from bertdata.inspect.folders import describe
 from bertdata.inspect.page import GENERATOR, SERIES, Part, bar, facts, grid, histogram, page
 from bertdata.inspect.report_task import task_report_html
-from bertdata.inspect.report_text import documents_part, rejected_part, source_shares, vocabulary_part
+from bertdata.inspect.report_text import documents_part, dropped_part, rejected_part, source_shares, vocabulary_part
 from bertdata.inspect.text_figures import count_ids, document_files, measure_text, rejected_pages
 from bertdata.io import files
 from bertdata.io.console import counted, largest
@@ -51,15 +51,18 @@ def report_html(path: str, *, examples: int = 4) -> str:
         made = f"Made by bertdata {manifest['bertdata']}. {_subtitle(manifest)}"
         warnings, steps, shards = _warnings(manifest), _ledger(manifest), _shards(manifest)
         table, test_data = facts(summary.build_rows(manifest)), _test_data(manifest)
+        repeated = _repeated(manifest)
     tokenizer = splits[0].tokenizer()
     paths = document_files(splits[0].build)
     text = measure_text(paths, tokenizer)
     sections = {
         "Warnings": warnings,
         "From what came in to examples": steps,
+        "Repeated text": repeated,
         "Test data": test_data,
         "Sources": source_shares(manifest),
         "Documents": documents_part(text, manifest),
+        "Dropped documents": dropped_part(manifest),
         "Dropped pages": rejected_part(rejected_pages(splits[0].build)),
         "Vocabulary": vocabulary_part(tokenizer, text, count_ids(splits[0])),
         "Row lengths": [element("div", [_lengths(*item) for item in figures.items()], class_="columns")],
@@ -70,6 +73,15 @@ def report_html(path: str, *, examples: int = 4) -> str:
         "Shards and settings": shards,
     }
     return page(title, made, _tiles(figures), sections)
+
+
+def _repeated(manifest: Mapping[str, Any]) -> list[Element]:
+    """Return what was left out as repeated, with samples of it; nothing where none was looked for."""
+    account = manifest.get("dedup_spans", {})
+    if not account:
+        return []
+    samples = [(f"left out of {sample['id']}", sample["text"]) for sample in account["samples"]]
+    return [facts([*summary.dedup_spans_rows(account), *samples])]
 
 
 def _test_data(manifest: Mapping[str, Any]) -> list[Element]:

@@ -10,6 +10,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.documents import DROPPED_TEXTS
 from bertdata.inspect.page import facts, grid, histogram, stacked
 from bertdata.inspect.text_figures import Sample, TextFigures
 from bertdata.io.console import Row, counted
@@ -55,6 +56,17 @@ def _samples(title: str, samples: Sequence[Sample]) -> Element:
         head = element("h4", one.name, " ", element("span", about, class_="quiet"))
         items.append(element("div", head, element("p", one.start), class_="sample"))
     return element("div", element("h3", title), items, class_="samples")
+
+
+def dropped_part(manifest: Mapping[str, Any]) -> list[Element]:
+    """Return a table of samples of the documents that rules dropped, with their reasons; nothing without any."""
+    rows = [
+        (name, reason, f"{document} ({title})" if title else document, " ".join(text.split()))
+        for name, source in manifest["sources"].items()
+        for reason, samples in source.get(DROPPED_TEXTS, {}).items()
+        for _, document, title, text in samples
+    ]
+    return [grid(("source", "reason", "document", "beginning of the text"), rows)] if rows else []
 
 
 def rejected_part(pages: Sequence[tuple[str, str]]) -> list[Element]:

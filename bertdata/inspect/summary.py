@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bertdata.documents import CHANGED
+from bertdata.documents import CHANGED, LEFT_OUT
 from bertdata.engine.parts import add_counts
 from bertdata.io.console import Row, byte_size, counted, largest
 from bertdata.objectives.blocks import BORROWED, DROPPED
@@ -18,7 +18,8 @@ _SHOWN_BROKEN = 3
 
 
 def source_rows(sources: Mapping[str, Any]) -> list[Row]:
-    """Return the rows of the sources: what came in, drops by reason, broken parts by name, documents.
+    """Return the rows of the sources: what came in, drops by reason, what rules changed and left out, broken parts by
+    name, documents.
 
     Over 30 sources are the 30 with the most documents, and the others together.
     """
@@ -29,7 +30,7 @@ def source_rows(sources: Mapping[str, Any]) -> list[Row]:
         shown = " and ".join(units) or KINDS.get(name, "rows")
         rows.append((f"{name}: {shown} in", f"{sum(counts[unit] for unit in units):,}"))
         rows += [(f"  dropped, {reason}", f"{number:,}") for reason, number in source["drops"].items()]
-        rows += [(f"  {name}", f"{number:,}") for name, number in counts.items() if name.startswith(CHANGED)]
+        rows += [(f"  {name}", f"{number:,}") for name, number in counts.items() if _of_rules(name)]
         broken = source["broken"]
         for entry in broken[:_SHOWN_BROKEN]:
             place = entry["path"] + (f", byte {entry['offset']}" if "offset" in entry else "")
@@ -39,6 +40,11 @@ def source_rows(sources: Mapping[str, Any]) -> list[Row]:
         size = byte_size(counts.get("text_bytes", 0))
         rows.append(("  documents", f"{counts.get('documents', 0):,} ({size} of text)"))
     return rows
+
+
+def _of_rules(count: str) -> bool:
+    """Return whether a count is of what cleaners, filters and stages changed in documents, or left out of them."""
+    return count.startswith(CHANGED) or LEFT_OUT in count
 
 
 def _with_others_as_one(sources: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,13 +78,37 @@ def decontamination_rows(account: Mapping[str, Any]) -> list[Row]:
     return rows
 
 
+def dedup_spans_rows(account: Mapping[str, Any]) -> list[Row]:
+    """Return the rows on repeated text: how many spans were looked at, what was left out, and which documents went.
+
+    >>> account = {"spans": "paragraphs", "found": 160, "documents": 30, "documents_changed": 9, "left_out": 9}
+    >>> account |= {"bytes_left_out": 810, "documents_dropped": 1, "bytes_dropped": 90}
+    >>> for row in dedup_spans_rows(account): print(*row, sep=": ")
+    repeated paragraphs: documents searched: 30, with 160 paragraphs
+      left out: 9 paragraphs, 810 B, of 9 documents
+      dropped: 1 document, 90 B
+    """
+    if not account:
+        return []
+    units = account["spans"]
+    spans = "runs of three sentences" if units == "sentences" else units
+    left_out = f"{account['left_out']:,} {units}, {byte_size(account['bytes_left_out'])}"
+    dropped = f"{counted(account['documents_dropped'], 'document')}, {byte_size(account['bytes_dropped'])}"
+    return [
+        (f"repeated {units}: documents searched", f"{account['documents']:,}, with {account['found']:,} {spans}"),
+        ("  left out", f"{left_out}, of {counted(account['documents_changed'], 'document')}"),
+        ("  dropped", dropped),
+    ]
+
+
 def build_rows(manifest: Mapping[str, Any]) -> list[Row]:
     """Return the rows of a whole build; of several phases, given by name, what they share is there once."""
     phases = manifest.get("phases", {"": manifest})
     first = next(iter(phases.values()))
     counts, drops = first["tokens"]["counts"], first["tokens"]["drops"]
     unknown = counts.get("unknown_tokens", 0) / max(1, counts.get("tokens", 0))
-    rows = source_rows(first["sources"]) + decontamination_rows(first.get("decontamination", {}))
+    rows = source_rows(first["sources"]) + dedup_spans_rows(first.get("dedup_spans", {}))
+    rows += decontamination_rows(first.get("decontamination", {}))
     rows.append(("vocabulary", vocabulary_text(first["vocabulary"])))
     rows += [(f"dropped, {reason}", f"{number:,}") for reason, number in drops.items()]
     rows += [(name, f"{counts.get(name, 0):,}") for name in ("documents", "sentences")]

@@ -180,8 +180,9 @@ class WriteShards:
                 "language": language_of(self.segmenter.parameters),
             },
         }
-        if standing.decontamination:
-            origins["decontamination"] = standing.decontamination
+        for name in ("dedup_spans", "decontamination"):
+            if account := getattr(standing, name):
+                origins[name] = account
         manifests: dict[str, dict[str, Any]] = {}
         for number, (spec, share, (_, _, counts)) in enumerate(zip(specs, shares, store.masks, strict=True)):
             shards = [record for task, record in done[1] if task.payload.phase == number]

@@ -194,6 +194,11 @@ def test_a_stage_takes_no_flag_that_it_does_not_read(
         ),
         (["--objective", "doc-chunks", "--short-seq-prob", "0"], "--short-seq-prob has no effect: it is for"),
         (["--objective", "joined-chunks", "--short-seq-prob", "0.1"], "--short-seq-prob has no effect: it is for"),
+        (["--dedup-spans-words-left", "9"], "--dedup-spans-words-left has no effect"),
+        (
+            ["--dedup-spans", "paragraphs", "--dedup-spans-sentences-left", "2"],
+            "--dedup-spans-sentences-left has no effect: it is for --dedup-spans sentences, not paragraphs",
+        ),
         (["--dedup", "exact", "--dedup-threshold", "0.9"], "--dedup-threshold has no effect"),
         (["--text-column", "body"], "--text-column has no effect"),
     ],

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertdata.curation.settings import DecontaminationConfig, DedupConfig
+from bertdata.curation.settings import DecontaminationConfig, DedupConfig, DedupSpansConfig
 from bertdata.errors import ConfigError
 from bertdata.finetune.settings import TaskConfig
 from bertdata.masking.settings import MaskingConfig
@@ -26,6 +26,7 @@ CONFIGS: list[type[Any]] = [
     CleaningConfig,
     DedupConfig,
     DecontaminationConfig,
+    DedupSpansConfig,
     VocabularyConfig,
     SentencesConfig,
     ShardsConfig,
@@ -67,6 +68,12 @@ DEFAULTS: dict[type[Any], dict[str, Any]] = {
         "rejects": "",
     },
     DedupConfig: {"dedup": "none", "dedup_threshold": 0.8},
+    DedupSpansConfig: {
+        "dedup_spans": "none",
+        "dedup_spans_min_words": 10,
+        "dedup_spans_words_left": 50,
+        "dedup_spans_sentences_left": 3,
+    },
     DecontaminationConfig: {
         "decontaminate": (),
         "decontaminate_ngram": 13,
@@ -121,6 +128,7 @@ CHOICES = {
     "criterion": ["likelihood", "frequency", "score"],
     "decontaminate_action": ["drop", "cut"],
     "dedup": ["none", "exact", "near"],
+    "dedup_spans": ["none", "paragraphs", "sentences"],
     "mask_unit": ["token", "word", "ngram", "token-ngram", "span"],
     "masking": ["dynamic", "static"],
     "objective": [
@@ -185,6 +193,9 @@ def test_a_choice_that_is_none_is_refused_by_the_flag_too() -> None:
         (DedupConfig, {"dedup_threshold": NAN}),
         (DedupConfig, {"dedup_minhash": "14"}),
         (DedupConfig, {"dedup_minhash": "40x8"}),
+        (DedupSpansConfig, {"dedup_spans": "lines"}),
+        (DedupSpansConfig, {"dedup_spans_min_words": 0}),
+        (DedupSpansConfig, {"dedup_spans_words_left": -1}),
         (DecontaminationConfig, {"decontaminate_ngram": 2}),
         (DecontaminationConfig, {"decontaminate_action": "mark"}),
         (VocabularyConfig, {"vocab_size": 9}),

@@ -19,11 +19,11 @@ from bertdata.counter_rng import text_bits
 from bertdata.curation.decontamination.cutting import without_passages
 from bertdata.curation.decontamination.ngram_table import REVISION, NgramTable, read_table
 from bertdata.curation.decontamination.search import Hit, find_hits
+from bertdata.curation.rewritten import with_rewritten
 from bertdata.curation.settings import DecontaminationConfig
 from bertdata.documents import (
     CHANGED,
     COLUMNS,
-    DocumentCount,
     DocumentRange,
     DocumentWriter,
     Dropped,
@@ -267,15 +267,4 @@ def _without_dropped(documents: PartResult, searched: PartResult) -> PartResult:
 
 
 def _with_cut(documents: PartResult, written: PartResult) -> PartResult:
-    (task, record), (new, cut) = documents, written
-    counts = dict(record.counts)
-    for name in (DocumentCount.DOCUMENTS, DocumentCount.TEXT_BYTES):
-        counts[str(name)] = cut.counts.get(name, 0)
-    if changed := cut.counts.get(CUT, 0):
-        counts[CUT] = changed
-    details = {name: value for name, value in record.details.items() if name != "dropped"}
-    details |= {name: cut.details[name] for name in ("row_groups", "slots")}
-    left = replace(cut, counts=counts, drops=add_counts([record.drops, cut.drops]), details=details)
-    return replace(
-        task, directory=new.directory, name=new.name, suffix=new.suffix, records="", fingerprint=new.fingerprint
-    ), left
+    return with_rewritten(documents, written, (CUT,))

@@ -2,6 +2,7 @@
 
 bytes of a source's files      = bytes of the ranges they were read in
 source: what came in           = documents + drops by reason (of a book cut into chapters, these came in)
+repeated text                  what came in = what is left + what was left out, or dropped
 documents, bytes of text       = those tokenised, or dropped there
 documents, sentences, tokens   = those of all shards, and those that a selection left out
 tokens of a shard              x copies, or by the epochs of each source in a mixture = tokens in copies
@@ -88,6 +89,7 @@ def check_sums(build: Build) -> None:
         size = int(build.manifest["vocabulary"]["pieces"])
     documents = tokens.get("documents", 0) + sum(dropped.values())
     build.expect(MANIFEST, "documents tokenized or dropped", documents, given["documents"])
+    _check_repeated(build, given["documents"], given["text_bytes"], given)
     text_bytes = tokens.get("text_bytes", 0)
     build.expect(MANIFEST, "bytes of text tokenized or dropped", text_bytes, given["text_bytes"])
     for name in _STORED:
@@ -113,6 +115,36 @@ def check_sums(build: Build) -> None:
     }
     if "train" in build.splits and mix != mixture(build.info, build.splits["train"].counts, shares):
         build.note(MANIFEST, "mix: the tokens and epochs of the sources are not those that the counts of train give")
+
+
+def _check_repeated(build: Build, documents: int, text_bytes: int, sources: Counts) -> None:
+    """Check the account of the text that was left out as repeated, if there is one, against the sums of the sources.
+
+    Raises VerificationError where it is not whole.
+    """
+    if "dedup_spans" not in build.manifest:
+        return
+    with reading_values(build.path, VerificationError):
+        account = dict(build.manifest["dedup_spans"])
+        units = str(account.pop("spans"))
+        del account["samples"]
+        counts = whole_counts(account)
+        came, left, gone = (counts[f"documents{one}"] for one in ("", "_left", "_dropped"))
+        size, of_dropped, left_out, rest = (
+            counts[name] for name in ("text_bytes", "bytes_dropped", "bytes_left_out", "bytes_left")
+        )
+        changed, spans = counts["documents_changed"], counts["left_out"]
+    build.expect(MANIFEST, "documents with repeated text left out, or dropped", left + gone, came)
+    build.expect(MANIFEST, "bytes of text left, left out as repeated, or dropped", rest + left_out + of_dropped, size)
+    for name, number in (
+        ("changed by dedup-spans", changed),
+        (f"{units} left out, repeated", spans),
+        ("bytes left out, repeated", left_out),
+    ):
+        build.expect(MANIFEST, f"{name}, of all sources", number, sources.get(name, 0))
+    if "decontamination" not in build.manifest:
+        build.expect(MANIFEST, "documents left without repeated text", documents, left)
+        build.expect(MANIFEST, "bytes of text left without repeated text", text_bytes, rest)
 
 
 def epochs_in(info: PretrainingInfo, split: str) -> tuple[float, ...]:

@@ -1,0 +1,96 @@
+"""Which of some occurrences of spans are left out: of equal spans all but the first, in an order of the documents.
+
+The order is that of a hash of a document's id and text, and then of the places in it. So which occurrence stays is a
+function of the documents, whatever files they are in. Only documents of one id and one text are told apart by where
+they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from hashlib import blake2b
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+DIGEST_BYTES = 16
+SPANS = pa.schema(
+    [
+        pa.field(name, kind)
+        for name, kind in (
+            ("high", pa.uint64()),
+            ("low", pa.uint64()),
+            ("rank", pa.uint64()),
+            ("document", pa.uint32()),
+            ("place", pa.uint32()),
+        )
+    ]
+)
+"""An occurrence of a span: the 128 bits of its hash, the rank of its document, the document's number in its file, and
+the number of its first unit."""
+
+
+def rank_of(document_id: str, text: bytes) -> int:
+    """Return the 64 bits by which documents are ordered.
+
+    >>> rank_of("a", b"One.") == rank_of("a", b"One."), rank_of("a", b"One.") == rank_of("a", b"Two.")
+    (True, False)
+    """
+    own = blake2b(document_id.encode("utf-8", "backslashreplace") + b"\0", digest_size=8)
+    own.update(text)
+    return int.from_bytes(own.digest(), "little")
+
+
+def digest_of(words: bytes) -> bytes:
+    """Return the 16 bytes that stand for a span.
+
+    Spans are told apart by them alone: of a hundred thousand million spans, two that differ share them with a
+    probability of 1 in 60 thousand million million.
+    """
+    return blake2b(words, digest_size=DIGEST_BYTES).digest()
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """Occurrences of spans, arrays of one length: the columns of `SPANS`, and the number of the file each is in."""
+
+    high: NDArray[np.uint64]
+    low: NDArray[np.uint64]
+    rank: NDArray[np.uint64]
+    document: NDArray[np.uint32]
+    place: NDArray[np.uint32]
+    file: NDArray[np.uint32]
+
+    @staticmethod
+    def of(table: pa.Table, file: int) -> Occurrences:
+        """Return those of a table of one file."""
+        columns = {name: table[name].to_numpy() for name in SPANS.names}
+        return Occurrences(**columns, file=np.full(table.num_rows, file, np.uint32))
+
+    @staticmethod
+    def joined(some: list[Occurrences]) -> Occurrences:
+        """Return those of several, one after another; empties the list."""
+        empty = Occurrences.of(SPANS.empty_table(), 0)
+        names = [one.name for one in fields(Occurrences)]
+        result = Occurrences(*(np.concatenate([getattr(one, name) for one in [empty, *some]]) for name in names))
+        some.clear()
+        return result
+
+    def __len__(self) -> int:
+        return len(self.high)
+
+    def taken(self, rows: NDArray[np.int64] | slice) -> Occurrences:
+        """Return some of them, as a copy."""
+        return Occurrences(*(getattr(self, one.name)[rows].copy() for one in fields(self)))
+
+    def left_out(self) -> NDArray[np.int64]:
+        """Return the rows of those that are left out: of equal spans all but the one that comes first."""
+        order = np.argsort(self.high, kind="stable")
+        ordered = self.high[order]
+        same = ordered[1:] == ordered[:-1]
+        repeats = order[np.concatenate([same, [False]]) | np.concatenate([[False], same])] if len(order) else order
+        keys = (self.place, self.document, self.file, self.rank, self.low, self.high)
+        chosen = repeats[np.lexsort([key[repeats] for key in keys])]
+        high, low = self.high[chosen], self.low[chosen]
+        return np.sort(chosen[1:][(high[1:] == high[:-1]) & (low[1:] == low[:-1])])
