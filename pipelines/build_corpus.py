@@ -39,6 +39,7 @@ from bertdata.io.listed import kept_listings
 from bertdata.masking import MASK_UNITS
 from bertdata.objectives import OBJECTIVES
 from bertdata.registry import Registry
+from bertdata.sentences.by_language import segmenter_of
 from bertdata.shards.contents import finished_manifest, mark_finished
 from bertdata.shards.count_tokens import write_stages
 from bertdata.shards.phases import check_names, plan_phases
@@ -50,7 +51,7 @@ from bertdata.sources.stage import FOLDERS, ReadSource
 from bertdata.tokenizers.training.stage import TrainVocabulary
 
 from .build_flags import COMMAND, SAMPLE, Named, Settings, make_parser, save_settings, settings_of_flags
-from .build_shards import load_segmenter, load_tokenizer_for, print_build
+from .build_shards import load_tokenizer_for, print_build
 from .dry_run import Planned, end_rows, language_rows, setting_rows, source_rows, stage_rows
 from .estimates import estimate_build
 from .phases import columns_of, require_columns
@@ -77,7 +78,7 @@ class Build:
         require_columns([name for name in self.columns if name not in told], self.inputs.by_kind["documents"])
         refuse_own(output, self.inputs.paths())
         self.tokenizer = load_tokenizer_for(settings.vocab, settings.phases) if settings.vocab else None
-        self.segmenter = load_segmenter(settings.sentences)
+        self.segmenter = segmenter_of(settings.sentences)
         self.similar_words = [check_table(phase.masking) for phase in settings.phases]
         self.test_data = test_table(settings.decontamination, texts_of)
         self.text_column = sources.text_column
@@ -209,7 +210,7 @@ def dry_run(
         return Planned([*rows, ("nothing to do", f"{output} is finished, from these sources and settings")])
     rows += stage_rows(build.stages, force=force)
     rows += setting_rows(settings.vocab, settings.vocabulary, settings.sentences, settings.phases)
-    rows += language_rows(build.inputs, settings.sentences)
+    rows += language_rows(build.inputs, settings.sentences, build.segmenter)
     rows += end_rows(output, build.origin, runner, force=force, named=named.settings)
     try:
         found = estimate_build(build.stages_in, build.stages, settings, build.tokenizer, build.inputs.source_of)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 from bertdata.cli import command_line
+from bertdata.curation.languages import SOURCE
 from bertdata.curation.settings import DecontaminationConfig, DedupConfig, DedupSpansConfig
 from bertdata.engine.origin import read_origin
 from bertdata.engine.output_lock import MARKER
@@ -50,6 +51,11 @@ class Settings:
     dedup_spans: DedupSpansConfig = field(default_factory=DedupSpansConfig)
     decontamination: DecontaminationConfig = field(default_factory=DecontaminationConfig)
     sentences: SentencesConfig = field(default_factory=SentencesConfig)
+
+    def __post_init__(self) -> None:
+        """Take the languages that sources say, where sentences go by language and no model is named."""
+        if self.sentences.goes_by_language and not self.cleaning.language_model:
+            object.__setattr__(self, "cleaning", replace(self.cleaning, language_model=SOURCE))
 
     def stored(self) -> dict[str, Any]:
         """Return the values as fingerprints and origins hold them: of the phases, once where all have the same."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bertdata.cli import command_line
 from bertdata.curation.dedup.spans.stage import DropSpans
 from bertdata.curation.dedup.stage import DropDuplicates
+from bertdata.curation.languages import SOURCE
 from bertdata.curation.settings import DedupConfig, DedupSpansConfig
 from bertdata.engine.stages import Stage
 from bertdata.inspect import summary
@@ -21,7 +23,7 @@ from bertdata.io import files
 from bertdata.io.console import Row, table
 from bertdata.options.flags import add_flags, from_flags
 from bertdata.options.option import require
-from bertdata.sentences import SentenceSegmenter
+from bertdata.sentences.by_language import segmenter_of
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.corpus_warnings import warning_lines
 from bertdata.shards.count_tokens import write_stages
@@ -39,13 +41,6 @@ from .from_documents import finished, make_parser, stages_folder
 from .phases import OF_A_PHASE, add_model_length, columns_of, phases_of, require_columns, require_model_length
 
 COMMAND = "build-shards"
-
-
-def load_segmenter(config: SentencesConfig) -> SentenceSegmenter:
-    """Return the segmenter of a build; raises ConfigError, with the known names, for an unknown one."""
-    return SentenceSegmenter.from_pretrained(
-        config.sentences, attach_citations=config.attach_citations, sentence_marks=config.sentence_marks
-    )
 
 
 def load_tokenizer_for(vocab: str, phases: Sequence[PhaseConfig]) -> Tokenizer:
@@ -97,7 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         phase.check_sources(sources.possible_names(), complete="" not in documents.values())
         check_table(phase.masking)
     require_columns(columns, documents)
-    segmenter = load_segmenter(from_flags(flags, SentencesConfig))
+    sentences = from_flags(flags, SentencesConfig)
+    segmenter = segmenter_of(sentences)
     tokenizer = load_tokenizer_for(flags.vocab, phases)
     stages: list[Stage] = [
         DropDuplicates(files.join(stages_folder(flags), "duplicates"), from_flags(flags, DedupConfig)),
@@ -106,6 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         *write_stages(WriteShards(flags.output, sources, sharding, phases, segmenter, tokenizer=tokenizer)),
     ]
     cleaning = from_flags(flags, CleaningConfig)
+    if sentences.goes_by_language:
+        cleaning = replace(cleaning, language_model=SOURCE)
     decisive = (sharding, *(getattr(phases[0], group) for group in OF_A_PHASE))
     with finished(flags, COMMAND, "build", documents, stages, *decisive, cleaning=cleaning, columns=columns) as done:
         manifest = done.account

@@ -17,9 +17,10 @@ from bertdata.estimate.shown import WORKERS, Room, estimate_rows, estimate_value
 from bertdata.io import files
 from bertdata.io.console import Row, counted, largest, table
 from bertdata.io.digests import cores
+from bertdata.sentences.by_language import Segmenter, not_served
 from bertdata.sentences.languages import code_of
 from bertdata.sentences.settings import SentencesConfig
-from bertdata.shards.corpus_warnings import of_languages
+from bertdata.shards.corpus_warnings import of_languages, of_not_served
 from bertdata.shards.phases import PhaseConfig
 from bertdata.sources.inputs import Inputs
 from bertdata.sources.wikipedia.dump.reader import read_siteinfo
@@ -91,13 +92,16 @@ def stage_rows(stages: Sequence[Stage], *, force: bool = False) -> Iterator[Row]
         yield from (("  note", note) for state in states for note in state.notes)
 
 
-def language_rows(inputs: Inputs, sentences: SentencesConfig) -> Iterator[Row]:
+def language_rows(inputs: Inputs, sentences: SentencesConfig, segmenter: Segmenter) -> Iterator[Row]:
     """Yield a warning where the dumps are of another language than the sentence parameters, by their bytes."""
     sizes: Counter[str] = Counter()
     for path in inputs.by_kind["wikipedia"]:
         if language := read_siteinfo(path).content_language:
             sizes[language] += files.size(path)
-    for warning in of_languages(sizes, code_of(sentences.sentences)):
+    found = of_languages(sizes, code_of(sentences.sentences))
+    if sentences.goes_by_language:
+        found = of_not_served(not_served(segmenter, sizes), sum(sizes.values()))
+    for warning in found:
         yield "warning", f"{warning['found']}: {warning['remedy']}"
 
 
@@ -116,7 +120,7 @@ def setting_rows(
 ) -> Iterator[Row]:
     """Yield rows for the vocabulary, the sentence parameters, and what each phase has of its own."""
     yield "vocabulary", vocab or f"trained, {vocabulary.vocab_size:,} tokens by {vocabulary.method}"
-    yield "sentences", f"Punkt, {sentences.sentences}"
+    yield "sentences", ", ".join([f"Punkt, {sentences.sentences}", *sentences.sentences_of])
     for phase in phases:
         examples, mixing, selection = phase.examples, phase.mixing, phase.selection
         if len(phases) > 1:

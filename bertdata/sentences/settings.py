@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bertdata.options.option import Settings, option
+from bertdata.options.option import Settings, option, require
+from bertdata.sentences.languages import base_code, shipped_by_code
+
+AUTO = "auto"
+"""What --sentences calls what ships for the language of each document."""
 
 
 @dataclass(frozen=True)
@@ -12,7 +16,9 @@ class SentencesConfig(Settings):
     """Where a sentence ends."""
 
     sentences: str = option(
-        "english", "Punkt parameters: english, nltk:LANGUAGE, or a folder, as train-sentences writes one"
+        "english",
+        "Punkt parameters: english, nltk:LANGUAGE, or a folder, as train-sentences writes one; auto: english, and the "
+        "marks of other scripts for documents in their languages",
     )
     attach_citations: bool = option(
         False, "a citation mark such as [3] after a sentence stays with it (Punkt puts it into the next one)"
@@ -22,3 +28,43 @@ class SentencesConfig(Settings):
         "also end sentences at the marks of other scripts, as 。！？ । ۔ ؟ ։, which Punkt does not know",
         later=True,
     )
+    sentences_of: tuple[str, ...] = option(
+        (),
+        "the Punkt parameters of the documents in a language, as de=nltk:german fr=FOLDER; the others have --sentences",
+        metavar="LANGUAGE=PARAMETERS",
+        later=True,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        codes = []
+        for one in self.sentences_of:
+            code, _, name = one.partition("=")
+            require(
+                bool(code and name and name != AUTO),
+                f"--sentences-of has {one!r}; expected LANGUAGE=PARAMETERS, as de=nltk:german or de=FOLDER",
+            )
+            codes.append(base_code(code))
+        twice = sorted({code for code in codes if codes.count(code) > 1})
+        require(not twice, f"--sentences-of names {', '.join(twice)} twice; give each language once")
+
+    @property
+    def default(self) -> str:
+        """The parameters of documents in other languages than those of `by_language`."""
+        return "english" if self.sentences == AUTO else self.sentences
+
+    @property
+    def goes_by_language(self) -> bool:
+        """Whether the language of a document decides about its parameters."""
+        return self.sentences == AUTO or bool(self.sentences_of)
+
+    @property
+    def by_language(self) -> dict[str, str]:
+        """The parameters by the code of a language.
+
+        >>> SentencesConfig("nltk:german", sentences_of=("fr=folder",)).by_language
+        {'fr': 'folder'}
+        """
+        found = shipped_by_code() if self.sentences == AUTO else {}
+        named = (one.partition("=") for one in self.sentences_of)
+        return found | {base_code(code): name for code, _, name in named}

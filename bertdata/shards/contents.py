@@ -24,14 +24,23 @@ _SHARD = re.compile(r"data-[^/]*\.arrow")
 _OF_DATASETS = re.compile(r"(cache|indices)-[^/]*\.arrow|tmp[a-z0-9_]{8}|[^/]*\.lock")
 """Files that `datasets` keeps beside the shards: results of map, filter and sort, the order of shuffle, one that a map
 which was killed did not finish, locks."""
-FOLDERS = ("tokenizer", "sentences", "similar_words", "token_counts")
+SENTENCES = "sentences"
+FOLDERS = ("tokenizer", SENTENCES, "similar_words", "token_counts")
 """The folders beside the shards that the manifest has the digests of."""
+
+
+def saved_languages(folder: str) -> list[str]:
+    """Return the codes of the languages whose sentence parameters are in folders of their own below one."""
+    return [name for name in files.names(folder) if "." not in name]
 
 
 def file_digests(output: str, others: Mapping[str, Any]) -> dict[str, str]:
     """Return the SHA-256 of the files of a build that are not shards, by path: `others`, and those in `FOLDERS`."""
-    there = remote.at_once(lambda folder: files.names(files.join(output, folder)), FOLDERS)
-    names = sorted([*others, *(f"{one}/{name}" for one, found in zip(FOLDERS, there, strict=True) for name in found)])
+    below = [f"{SENTENCES}/{code}" for code in saved_languages(files.join(output, SENTENCES))]
+    folders = [*FOLDERS, *below]
+    there = remote.at_once(lambda folder: files.names(files.join(output, folder)), folders)
+    found = [f"{one}/{name}" for one, found in zip(folders, there, strict=True) for name in found]
+    names = sorted({*others, *found} - {*below})
     digests = remote.at_once(lambda name: _sha256(inside(output, name)), names)
     return {name: digest for name, digest in zip(names, digests, strict=True) if digest}
 

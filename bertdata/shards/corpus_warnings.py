@@ -19,10 +19,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.curation.filters import DROPPED_BY, JUDGED
+from bertdata.curation.languages import UNKNOWN
 from bertdata.documents import CHANGED
 from bertdata.engine.parts import Counters, PartMetadata, add_counts
 from bertdata.io.console import counted
 from bertdata.sentences.languages import base_code, parameters_for
+from bertdata.sentences.settings import AUTO
 from bertdata.sources.names import input_count
 from bertdata.tokenizers.base import Tokenizer
 
@@ -154,10 +156,16 @@ _TEXTS = {
     "language": (
         "only {figure:.1%} of the tokens are English function words (the, of, and ...), and sentences are cut by "
         "English parameters",
-        "for another language give --sentences nltk:LANGUAGE or a folder from train-sentences",
+        "for another language give --sentences nltk:LANGUAGE or a folder from train-sentences; for "
+        "several --sentences-of",
     ),
     "language of the wiki": (
         "{figure:.1%} of the documents are of another language ({others}) than the sentence parameters ({language})",
+        "",
+    ),
+    "sentence parameters": (
+        "{figure:.1%} of the documents are in languages without sentence parameters ({others}): the default ones cut "
+        "them",
         "",
     ),
     "markup": (
@@ -198,19 +206,22 @@ def warnings_of(
     vocabulary: Mapping[str, Any],
     tokens: Sequence[PartMetadata],
     *,
-    language: str = "",
+    sentences: Mapping[str, Any] | None = None,
     deduplicated: bool = False,
 ) -> list[dict[str, Any]]:
     """Return the warnings of a build, as the manifest has them.
 
-    language: the code of that of the sentence parameters, "" where it is not known.
+    sentences: what the manifest says of the sentence parameters.
     """
+    said = sentences or {}
     languages = add_counts(source.get("languages", {}) for source in sources.values())
+    language, by_language = said.get("language", ""), said.get("by_language")
+    documents = sum(one["documents"] for one in (by_language or {}).values())
     return [
         *_of_sources(sources),
-        *of_languages(languages, language),
+        *(of_languages(languages, language) if by_language is None else of_not_served(said["not_served"], documents)),
         *_of_vocabulary(vocabulary),
-        *_of_tokens(tokens, vocabulary, language == "en", deduplicated),
+        *_of_tokens(tokens, vocabulary, language == "en" and by_language is None, deduplicated),
     ]
 
 
@@ -225,12 +236,33 @@ def of_languages(articles: Mapping[str, int], language: str) -> Iterator[CorpusW
     others = {code: number for code, number in articles.items() if base_code(code) != language}
     if not language or not others:
         return
-    most = max(others, key=lambda code: others[code])
-    remedy = f"give --sentences {parameters_for(most)}"
+    most, several = max(others, key=lambda code: others[code]), len({base_code(code) for code in articles}) > 1
+    found = parameters_for(most)
+    own = several and found not in (AUTO, "english")
+    remedy = f"give --sentences-of {base_code(most)}={found}" if own else f"give --sentences {found}"
     share = sum(others.values()) / sum(articles.values())
     named = ", ".join(sorted(others, key=lambda code: (-others[code], code))[:5])
     about, limit = "language of the wiki", MOST_OF_OTHER_LANGUAGES
     yield from _check(about, share, most=limit, remedy=remedy, others=named, language=language)
+
+
+def of_not_served(others: Mapping[str, int], documents: int) -> Iterator[CorpusWarning]:
+    """Yield the warning that documents are in languages without parameters where these go by language.
+
+    others: how many there are of each such language.
+
+    >>> [warning["remedy"] for warning in of_not_served({"sv": 9}, 10)]
+    ['give --sentences-of sv=nltk:swedish']
+    """
+    if not others:
+        return
+    most = max(others, key=lambda code: others[code])
+    remedy = f"give --sentences-of {most}={parameters_for(most)}"
+    if most == UNKNOWN:
+        remedy = "nothing says their language: give --language-model py3langid, or a column `language`"
+    named = ", ".join(list(others)[:5])
+    share = sum(others.values()) / max(documents, 1)
+    yield from _check("sentence parameters", share, most=MOST_OF_OTHER_LANGUAGES, remedy=remedy, others=named)
 
 
 def _check(

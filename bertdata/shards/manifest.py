@@ -90,7 +90,7 @@ def build_manifest(
             origins["sources"],
             origins["vocabulary"],
             tokens,
-            language=origins.get("sentences", {}).get("language", ""),
+            sentences=origins.get("sentences"),
             deduplicated=any("duplicate" in reason for one in origins["sources"].values() for reason in one["drops"]),
         ),
         "mix": mixture(info, splits["train"]["counts"], mix or {}) if "train" in splits else {},

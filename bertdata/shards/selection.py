@@ -108,6 +108,11 @@ def _sampled(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -
     return found
 
 
+def languages_in(documents: pa.Table) -> list[str | None]:
+    """Return the language of each document of a table with their columns as JSON objects, None where it is unknown."""
+    return [json.loads(text or "{}").get(LANGUAGE) or None for text in documents["columns"].to_pylist()]
+
+
 def stored_columns(names: Sequence[str], documents: pa.Table) -> list[str]:
     """Return the values of some columns of each document as JSON objects, without those that it does not have."""
     values: list[dict[str, Any]] = [json.loads(text or "{}") for text in documents["columns"].to_pylist()]

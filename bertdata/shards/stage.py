@@ -15,7 +15,7 @@ from bertdata.engine.stages import Grouping
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.objectives.blocks import TokenBlock
-from bertdata.sentences import SentenceSegmenter
+from bertdata.sentences.by_language import Segmenter, load_saved
 from bertdata.shards.packed import WORD_STARTS
 from bertdata.shards.plan import ShardPlan
 from bertdata.shards.pretraining_info import PretrainingInfo
@@ -38,7 +38,8 @@ class TokensSpec:
     """What all token files of a build have in common; `tokenizer` and `segmenter` are fingerprints.
 
     word_starts: whether the files say where words begin, as an id alone does not; columns: those of the documents that
-    the files keep, for selections.
+    the files keep, for selections; sentences_of: the languages that have sentence parameters of their own, each with
+    whether marks end sentences too (`SentencesByLanguage.saved`).
     """
 
     tokenizer_path: str
@@ -50,6 +51,7 @@ class TokensSpec:
     word_starts: bool = False
     columns: tuple[str, ...] = ()
     sentence_marks: bool = False
+    sentences_of: tuple[tuple[str, bool], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,9 +79,10 @@ def _tokenizer(path: str, fingerprint: str) -> Tokenizer:
 
 
 @lru_cache(maxsize=2)
-def _segmenter(name: str, fingerprint: str, attach_citations: bool, sentence_marks: bool) -> SentenceSegmenter:
-    options = {"attach_citations": attach_citations, "sentence_marks": sentence_marks}
-    segmenter = SentenceSegmenter.from_pretrained(name, **options)
+def _segmenter(
+    name: str, fingerprint: str, attach_citations: bool, sentence_marks: bool, of: tuple[tuple[str, bool], ...]
+) -> Segmenter:
+    segmenter = load_saved(name, attach_citations, sentence_marks, of)
     if segmenter.fingerprint != fingerprint:
         raise ConfigError(f"the sentence parameters {name} changed while the build was running; build again")
     return segmenter
@@ -106,15 +109,30 @@ class BinnedSlices:
 
 
 def plan_tokens(
-    ranges: Sequence[DocumentRange], directory: str, spec: TokensSpec, source_of: Mapping[str, int] | None = None
+    ranges: Sequence[DocumentRange],
+    directory: str,
+    spec: TokensSpec,
+    source_of: Mapping[str, int] | None = None,
+    segmenter_of: Mapping[str, str] | None = None,
 ) -> list[Task]:
-    """Return one tokenizing task for each range of documents; `source_of` numbers the source of each path."""
+    """Return one tokenizing task for each range of documents.
+
+    source_of: the number of the source of each path; segmenter_of: the fingerprint of what cuts its sentences, by path,
+    where that is not all of `spec.segmenter`.
+    """
     optional = [*([WORD_STARTS] if spec.word_starts else []), *([spec.columns] if spec.columns else [])]
-    shared = [spec.tokenizer, spec.segmenter, spec.shard_ends, *optional]
     compiled = compiling_sentences_pays(ranges)
+
+    cut_by = [(segmenter_of or {}).get(documents.path, spec.segmenter) for documents in ranges]
+    tasks = {
+        one: range_tasks(
+            ranges, directory, "tokenize", TOKENS_REVISION, [spec.tokenizer, one, spec.shard_ends, *optional]
+        )
+        for one in dict.fromkeys(cut_by)
+    }
     return [
         replace(task, payload=SourcedRange(task.payload, (source_of or {}).get(task.payload.path, 0), compiled))
-        for task in range_tasks(ranges, directory, "tokenize", TOKENS_REVISION, shared)
+        for task in (tasks[one][number] for number, one in enumerate(cut_by))
     ]
 
 
@@ -122,8 +140,9 @@ def tokens_part(spec: TokensSpec, task: Task, file: BinaryIO) -> Counters:
     """Write the token file of one range of documents."""
     part: SourcedRange = task.payload
     tokenizer = _tokenizer(spec.tokenizer_path, spec.tokenizer)
-    segmenter = _segmenter(spec.sentences, spec.segmenter, spec.attach_citations, spec.sentence_marks)
-    tables = read_range(part.documents, columns=bool(spec.columns))
+    marks = spec.sentence_marks
+    segmenter = _segmenter(spec.sentences, spec.segmenter, spec.attach_citations, marks, spec.sentences_of)
+    tables = read_range(part.documents, columns=bool(spec.columns or spec.sentences_of))
     return write_tokens(
         tables, tokenizer, segmenter, spec.shard_ends, file, compiled=part.compiled, columns=spec.columns
     )

@@ -8,9 +8,10 @@ from functools import cached_property, partial
 
 from bertdata.curation.languages import LANGUAGE
 from bertdata.documents import DOCUMENT_LANGUAGES, cut_ranges
-from bertdata.engine.parts import PartFunction, Task
+from bertdata.engine.parts import PartFunction, PartMetadata, Task
 from bertdata.io import files, remote
-from bertdata.sentences import SentenceSegmenter
+from bertdata.sentences.by_language import Segmenter, SentencesByLanguage, default_of
+from bertdata.shards.contents import saved_languages
 from bertdata.shards.mask_tables import save
 from bertdata.shards.phases import PhaseConfig, delete_other_layout, plan_phases
 from bertdata.shards.plan import ShardPlan, plan_shards
@@ -38,7 +39,7 @@ class TokenPlan:
     parts: Sequence[SourcePart]
     names: Sequence[str]
     tokenizer: Tokenizer
-    segmenter: SentenceSegmenter
+    segmenter: Segmenter
     phases: Sequence[PhaseConfig]
     sharding: ShardsConfig
     counts: Sequence[TokenCounts | None]
@@ -65,19 +66,27 @@ class TokenPlan:
         reads = {name for phase in self.phases for name in phase.selection.reads}
         return tuple(sorted((reads | ({LANGUAGE} if told else set())) - {*STORED}))
 
+    @cached_property
+    def cutting(self) -> Segmenter:
+        """What cuts its sentences: of the parameters for languages, those of languages that the documents are in."""
+        return _chosen(self.segmenter, [record for _, (_, record) in self.parts])
+
     @property
     def spec(self) -> TokensSpec:
         """What its files have in common."""
+        cutting = self.cutting
+        default = default_of(cutting)
         return TokensSpec(
             files.join(plan_phases(self.output, self.phases)[0].output, "tokenizer"),
             self.tokenizer.fingerprint,
             files.join(self.output, "sentences"),
-            self.segmenter.fingerprint,
+            cutting.fingerprint,
             self.plan.ends,
-            self.segmenter.attach_citations,
+            default.attach_citations,
             self.tokenizer.continuation is None,
             self.columns,
-            self.segmenter.sentence_marks,
+            default.sentence_marks,
+            cutting.saved if isinstance(cutting, SentencesByLanguage) else (),
         )
 
     @property
@@ -90,7 +99,8 @@ class TokenPlan:
         """The tasks of its files."""
         source_of = {task.path: list(self.names).index(name) for name, (task, _) in self.parts}
         ranges = cut_ranges([(task.path, record) for _, (task, record) in self.parts])
-        return plan_tokens(ranges, self.folder, self.spec, source_of)
+        segmenter_of = {task.path: _chosen(self.segmenter, [record]).fingerprint for _, (task, record) in self.parts}
+        return plan_tokens(ranges, self.folder, self.spec, source_of, segmenter_of)
 
     def specs(self, epochs: Sequence[Sequence[float]] = ()) -> list[ShardsSpec]:
         """Return what the shards of each phase have in common; `epochs` of the sources in each."""
@@ -123,11 +133,22 @@ class TokenPlan:
         longest = max(phase.config.examples.max_seq_length for phase in phases)
         others = [phase.output for phase in phases if phase.output != self.output]
         files.remove_files(files.join(output, "manifest.json") for output in others)
-        writes: list[Callable[[], None]] = [
-            partial(self.segmenter.save_pretrained, files.join(self.output, "sentences"))
-        ]
+        place = files.join(self.output, "sentences")
+        saved = dict(self.cutting.saved) if isinstance(self.cutting, SentencesByLanguage) else {}
+        for code in saved_languages(place):
+            if code not in saved:
+                files.remove(files.join(place, code))
+        writes: list[Callable[[], None]] = [partial(self.cutting.save_pretrained, place)]
         for phase, (_, table, _), counts in zip(phases, self.masks, self.counts, strict=True):
             writes.append(partial(replace_saved, self.tokenizer, files.join(phase.output, "tokenizer"), longest))
             writes.append(partial(save, table, phase.output, SIMILAR_WORDS))
             writes.append(partial(save, counts, phase.output, TOKEN_COUNTS))
         remote.at_once(lambda write: write(), writes)
+
+
+def _chosen(segmenter: Segmenter, records: Sequence[PartMetadata]) -> Segmenter:
+    """Return what cuts the sentences of parts, all where one does not say what languages its documents are in."""
+    told: list[dict[str, list[int]] | None] = [record.details.get(DOCUMENT_LANGUAGES) for record in records]
+    if not isinstance(segmenter, SentencesByLanguage) or None in told:
+        return segmenter
+    return segmenter.for_codes({code for one in told for code in one or ()})

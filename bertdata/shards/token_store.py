@@ -7,6 +7,7 @@ each batch, so a shard is written by reading its slices: references go through t
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,15 +21,15 @@ from numpy.typing import NDArray
 from bertdata.counter_rng import bits, key, text_bits
 from bertdata.documents import DocumentRange, slot
 from bertdata.engine.byte_ranges import ByteRange, read_at
-from bertdata.engine.parts import Counters
+from bertdata.engine.parts import Counters, add_counts
 from bertdata.errors import InputError
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.objectives.blocks import TokenBlock
-from bertdata.sentences import SentenceSegmenter
+from bertdata.sentences.by_language import Segmenter, SentencesByLanguage
 from bertdata.shards.corpus_warnings import SignTables, count_signs, sign_tables
 from bertdata.shards.packed import WORD_STARTS
 from bertdata.shards.schema import numpy_type
-from bertdata.shards.selection import stored_columns
+from bertdata.shards.selection import languages_in, stored_columns
 from bertdata.tokenizers.base import Tokenizer
 
 
@@ -57,6 +58,8 @@ def token_schema(tokenizer: Tokenizer, *, columns: bool = False) -> pa.Schema:
 
 _FLAGS = pa.list_(pa.bool_())
 _COLUMNS = "columns"
+CUT_BY = "cut_by"
+"""The detail of records that has the documents by the language whose sentence parameters cut them."""
 SENTENCES_COMPILED_FROM = 1 << 20
 """Bytes of text from which compiled code finds the sentences; plain Python takes an eighth of a second for as many."""
 
@@ -69,7 +72,7 @@ def compiling_sentences_pays(ranges: Iterable[DocumentRange]) -> bool:
 def write_tokens(
     documents: Iterable[pa.Table],
     tokenizer: Tokenizer,
-    segmenter: SentenceSegmenter,
+    segmenter: Segmenter,
     shard_ends: Sequence[int],
     file: BinaryIO,
     *,
@@ -80,7 +83,8 @@ def write_tokens(
 
     `compiled` says whether compiled code finds the sentences; `columns` of the documents are kept. details["slices"]
     lists [shard, offset, length] of each batch. Sentences without a token are left out, and a document without any is
-    dropped and counted.
+    dropped and counted. Where the language of a document chooses its sentence parameters, `documents` have the column
+    `columns` of `read_range`, and details["cut_by"] says how many documents the parameters of each language cut.
     """
     counters = Counters()
     schema = token_schema(tokenizer, columns=bool(columns))
@@ -110,15 +114,14 @@ def write_tokens(
 def _tokenize(
     documents: pa.Table,
     tokenizer: Tokenizer,
-    segmenter: SentenceSegmenter,
+    segmenter: Segmenter,
     schema: pa.Schema,
     signs: SignTables,
     counters: Counters,
     compiled: bool,
     kept_columns: Sequence[str],
 ) -> pa.Table:
-    keep_whitespace = tokenizer.IGNORES_WHITESPACE
-    sentences = segmenter.segment_batch(documents["text"], keep_whitespace=keep_whitespace, compiled=compiled)
+    sentences = cut_sentences(documents, segmenter, keep_whitespace=tokenizer.IGNORES_WHITESPACE, compiled=compiled)
     word_starts: pa.Array | None = None
     if tokenizer.continuation is None:
         encoded, found = tokenizer.encode_batch_with_words(sentences.flatten()).columns
@@ -131,6 +134,10 @@ def _tokenize(
     sentence_count = np.diff(np.concatenate([[0], np.cumsum(kept)])[borders])
     token_count = np.diff(ends[borders])
     rows = np.flatnonzero(token_count > 0)
+    if isinstance(segmenter, SentencesByLanguage):
+        languages = languages_in(documents)
+        cut_by = Counter(segmenter.code_of(languages[row]) for row in rows.tolist())
+        counters.details[CUT_BY] = add_counts([counters.details.get(CUT_BY, {}), cut_by])
     text_bytes = pc.sum(pc.binary_length(documents["text"])).as_py() or 0
     unknown = int(np.count_nonzero(tokens.to_numpy() == tokenizer.unk_token_id))
     counters.add_all(documents=len(rows), text_bytes=text_bytes, sentences=int(kept.sum()))
@@ -150,6 +157,16 @@ def _tokenize(
     if kept_columns:
         columns.append(pa.array(stored_columns(kept_columns, documents), pa.string()).take(pa.array(rows)))
     return pa.table(columns, schema=schema)
+
+
+def cut_sentences(
+    documents: pa.Table, segmenter: Segmenter, *, keep_whitespace: bool = False, compiled: bool = True
+) -> pa.ListArray:
+    """Return the sentences of documents, a row for each; the segmenter may go by their languages."""
+    options = {"keep_whitespace": keep_whitespace, "compiled": compiled}
+    if isinstance(segmenter, SentencesByLanguage):
+        return segmenter.segment_batch(documents["text"], languages_in(documents), **options)
+    return segmenter.segment_batch(documents["text"], **options)
 
 
 def _offsets(lengths: NDArray[np.integer]) -> pa.Array:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import pyarrow.compute as pc
 
-from bertdata.documents import cut_ranges, read_range
-from bertdata.engine.parts import PartMetadata, PartResult
+from bertdata.documents import DOCUMENT_LANGUAGES, cut_ranges, read_range
+from bertdata.engine.parts import PartMetadata, PartResult, add_counts
 from bertdata.engine.stages import Plan, Standing, Step, require_documents
 from bertdata.errors import ConfigError
 from bertdata.io import files
+from bertdata.io.console import counted
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.mixing import SourceShare, plan_shares
 from bertdata.objectives.objective import find_objective
-from bertdata.sentences import SentenceSegmenter
+from bertdata.sentences.by_language import DEFAULT, Segmenter, SentencesByLanguage, default_of, not_served
 from bertdata.sentences.languages import language_of
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
 from bertdata.shards.phases import PhaseConfig, plan_phases, write_index
@@ -26,13 +27,14 @@ from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.similar_words import FOLDER, note
 from bertdata.shards.stage import ShardsSpec, shard_part, sharded
 from bertdata.shards.token_plan import TokenPlan
-from bertdata.shards.token_store import compiling_sentences_pays
+from bertdata.shards.token_store import CUT_BY, compiling_sentences_pays, cut_sentences
 from bertdata.sources.inputs import DocumentSources
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.settings import VocabularyConfig
 from bertdata.tokenizers.training.stage import account_of, trained_tokenizer
 
 _TEXTS_AT_ONCE = 256
+_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class CheckDocuments:
 
     sources: DocumentSources
     objectives: Sequence[str]
-    segmenter: SentenceSegmenter
+    segmenter: Segmenter
     title = ""
     first = False
 
@@ -80,7 +82,7 @@ class WriteShards:
     sources: DocumentSources
     sharding: ShardsConfig
     phases: Sequence[PhaseConfig]
-    segmenter: SentenceSegmenter
+    segmenter: Segmenter
     vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
     tokenizer: Tokenizer | None = None
     title = "write shards"
@@ -108,6 +110,7 @@ class WriteShards:
             folders=[store.folder, *(files.join(place, split) for place in places for split in SPLITS)],
             notes=[
                 *store.plan.notes,
+                *_not_served(self.segmenter, [record for _, record in standing.documents]),
                 *dict.fromkeys(note(one) for one in counts if one),
                 *(told for phase, share in zip(self.phases, shares, strict=True) for told in self._empty(phase, share)),
             ],
@@ -173,12 +176,7 @@ class WriteShards:
         origins: dict[str, dict[str, Any]] = {
             "sources": sources,
             "vocabulary": vocabulary,
-            "sentences": {
-                "parameters": self.segmenter.parameters.fingerprint,
-                "join_references": self.segmenter.attach_citations,
-                **({"sentence_marks": True} if self.segmenter.sentence_marks else {}),
-                "language": language_of(self.segmenter.parameters),
-            },
+            "sentences": sentences_entry(self.segmenter, tokens, [record for _, (_, record) in parts]),
         }
         for name in ("dedup_spans", "decontamination"):
             if account := getattr(standing, name):
@@ -194,6 +192,49 @@ class WriteShards:
         write_index(self.output, plan_phases(self.output, self.phases))
         [account] = manifests.values() if len(specs) == 1 else [{"phases": manifests}]
         return replace(standing, account=account)
+
+
+def sentences_entry(
+    segmenter: Segmenter, tokens: Sequence[PartMetadata], documents: Sequence[PartMetadata]
+) -> dict[str, Any]:
+    """Return what the manifest says of the sentence parameters.
+
+    Where they go by language, `by_language` has the parameters of each one that cut documents, and how many it cut, and
+    `not_served` the documents that the default ones cut for want of others, by language.
+    """
+    default = default_of(segmenter)
+    entry: dict[str, Any] = {
+        "parameters": default.parameters.fingerprint,
+        "join_references": default.attach_citations,
+        **({"sentence_marks": True} if default.sentence_marks else {}),
+        "language": language_of(default.parameters),
+    }
+    if not isinstance(segmenter, SentencesByLanguage):
+        return entry
+    counts = add_counts(record.details.get(CUT_BY) or {DEFAULT: record.counts.get("documents", 0)} for record in tokens)
+    by_language = {}
+    for code, number in counts.items():
+        one = segmenter.by_code.get(code, default)
+        marks = {"sentence_marks": True} if one.sentence_marks else {}
+        by_language[code] = {"parameters": one.parameters.fingerprint, **marks, "documents": number}
+    return entry | {"by_language": by_language, "not_served": not_served(segmenter, told_languages(documents))}
+
+
+def _not_served(segmenter: Segmenter, documents: Sequence[PartMetadata]) -> Iterator[str]:
+    """Yield a note on the documents in languages without sentence parameters."""
+    if others := not_served(segmenter, told_languages(documents)):
+        named, more = list(others.items())[:_NAMED], len(others) - _NAMED
+        yield (
+            f"{counted(sum(others.values()), 'document')} in languages without sentence parameters "
+            f"({', '.join(f'{code} {number:,}' for code, number in named)}{f' and {more} more' if more > 0 else ''}): "
+            "those of --sentences cut them; --sentences-of LANGUAGE=PARAMETERS gives others"
+        )
+
+
+def told_languages(documents: Iterable[PartMetadata]) -> dict[str, int]:
+    """Return the documents of parts by language, also of none that is known, where they say it."""
+    told: Iterable[dict[str, list[int]]] = (record.details.get(DOCUMENT_LANGUAGES, {}) for record in documents)
+    return add_counts({code: number for code, (number, _) in one.items()} for one in told)
 
 
 def require_examples(spec: ShardsSpec, shards: Sequence[PartMetadata]) -> None:
@@ -218,7 +259,7 @@ def require_examples(spec: ShardsSpec, shards: Sequence[PartMetadata]) -> None:
         )
 
 
-def require_documents_for(name: str, parts: Sequence[tuple[str, PartMetadata]], segmenter: SentenceSegmenter) -> None:
+def require_documents_for(name: str, parts: Sequence[tuple[str, PartMetadata]], segmenter: Segmenter) -> None:
     """Raise ConfigError where the documents of parts (path, record) do not suit the objective of a name.
 
     NSP takes B from another document, so it needs two documents; pairs of sentences need a document with two sentences.
@@ -240,13 +281,13 @@ def require_documents_for(name: str, parts: Sequence[tuple[str, PartMetadata]], 
         )
 
 
-def _has_two_sentences(parts: Sequence[tuple[str, PartMetadata]], segmenter: SentenceSegmenter) -> bool:
+def _has_two_sentences(parts: Sequence[tuple[str, PartMetadata]], segmenter: Segmenter) -> bool:
     ranges = cut_ranges(parts)
     compiled = compiling_sentences_pays(ranges)
     for documents in ranges:
-        for table in read_range(documents):
+        for table in read_range(documents, columns=isinstance(segmenter, SentencesByLanguage)):
             for begin in range(0, table.num_rows, _TEXTS_AT_ONCE):
-                sentences = segmenter.segment_batch(table["text"].slice(begin, _TEXTS_AT_ONCE), compiled=compiled)
+                sentences = cut_sentences(table.slice(begin, _TEXTS_AT_ONCE), segmenter, compiled=compiled)
                 if (pc.max(pc.list_value_length(sentences)).as_py() or 0) > 1:
                     return True
     return False

@@ -17,5 +17,12 @@ def test_each_language_has_the_parameters_that_its_name_is_of() -> None:
     for code in NAMES:
         assert code_of(parameters_for(code)) == code
         assert code_of(parameters_for(f"{code}-XX")) == code
-    assert parameters_for("zh") == "a folder from train-sentences"
+    assert parameters_for("zh") == "auto"
+    assert parameters_for("mt") == "a folder from train-sentences"
     assert base_code("simple") == "en"
+
+
+def test_the_codes_of_glotlid_are_those_of_wikis() -> None:
+    assert [base_code(one) for one in ("deu_Latn", "zho_Hans", "hin_Deva", "simple", "zh-classical")] == [
+        *("de", "zh", "hi", "en", "zh")
+    ]

@@ -47,7 +47,10 @@ def recorded(texts: Sequence[str], tokenizer: Tokenizer | None = None) -> PartMe
 
 
 def about(texts: Sequence[str], **settings: Any) -> list[str]:
-    return [one["about"] for one in warnings_of({}, {"pieces": 30_000}, [recorded(texts)], language="en", **settings)]
+    return [
+        one["about"]
+        for one in warnings_of({}, {"pieces": 30_000}, [recorded(texts)], sentences={"language": "en"}, **settings)
+    ]
 
 
 GOOD = [english(number) for number in range(40)]
@@ -141,7 +144,9 @@ def test_a_large_corpus_is_sampled_by_its_texts_however_it_is_cut(monkeypatch: p
 def test_the_figures_of_a_corpus_do_not_depend_on_its_parts(size: int) -> None:
     texts = [f"<p>{text}</p> \ufffd " * (1 + 90 * (n % 9)) for n, text in enumerate(GOOD)]
     parts = [recorded(texts[first : first + size]) for first in range(0, len(texts), size)]
-    assert warnings_of({}, {}, parts, language="en") == warnings_of({}, {}, [recorded(texts)], language="en")
+    assert warnings_of({}, {}, parts, sentences={"language": "en"}) == warnings_of(
+        {}, {}, [recorded(texts)], sentences={"language": "en"}
+    )
     assert {"markup", "broken characters"} <= {one["about"] for one in warnings_of({}, {}, parts)}
 
 
@@ -150,7 +155,7 @@ def test_signs_of_a_language_and_unknown_tokens_are_those_of_any_tokenizer(kind:
     tokenizer = trained(kind, GOOD, 700)
 
     def warned(texts: Sequence[str]) -> list[str]:
-        return [one["about"] for one in warnings_of({}, {}, [recorded(texts, tokenizer)], language="en")]
+        return [one["about"] for one in warnings_of({}, {}, [recorded(texts, tokenizer)], sentences={"language": "en"})]
 
     assert warned(GOOD) == []
     assert warned([f"{GERMAN} Nummer {n} blieb stehen, weil niemand kam." for n in range(30)])[-1] == "language"
@@ -214,23 +219,27 @@ def test_articles_of_another_language_than_the_sentence_parameters_are_warned_of
         "wikipedia": {"drops": {}, "counts": {"pages": 3}, "languages": {"ja": 1, "de": 2}},
         "news": {"drops": {}, "counts": {"rows": 5}},
     }
-    [warning] = warnings_of(sources, {}, [], language="en")
+    [warning] = warnings_of(sources, {}, [], sentences={"language": "en"})
     assert warning == {
         "about": "language of the wiki",
         "figure": 1.0,
         "threshold": corpus_warnings.MOST_OF_OTHER_LANGUAGES,
         "found": "100.0% of the documents are of another language (de, ja) than the sentence parameters (en)",
-        "remedy": "give --sentences nltk:german",
+        "remedy": "give --sentences-of de=nltk:german",
     }
-    assert warnings_of(sources, {}, [], language="") == []
+    assert warnings_of(sources, {}, [], sentences={"language": ""}) == []
 
 
 @pytest.mark.parametrize(
     ("articles", "language", "remedy"),
     [
         ({"en": 5}, "de", "give --sentences english"),
-        ({"ja": 5}, "en", "give --sentences a folder from train-sentences"),
-        ({"en": 89, "ru": 11}, "en", "give --sentences nltk:russian"),
+        ({"de": 5}, "en", "give --sentences nltk:german"),
+        ({"sv": 5}, "en", "give --sentences nltk:swedish"),
+        ({"mt": 5}, "en", "give --sentences a folder from train-sentences"),
+        ({"sv": 5, "en": 1}, "en", "give --sentences-of sv=nltk:swedish"),
+        ({"ja": 5}, "en", "give --sentences auto"),
+        ({"en": 89, "ru": 11}, "en", "give --sentences-of ru=nltk:russian"),
         ({"en": 90, "ru": 10}, "en", None),
         ({"simple": 5}, "en", None),
         ({"nn": 5, "nb": 5}, "no", None),
