@@ -39,7 +39,7 @@ from bertdata.io.listed import kept_listings
 from bertdata.masking import MASK_UNITS
 from bertdata.objectives import OBJECTIVES
 from bertdata.registry import Registry
-from bertdata.sentences.by_language import segmenter_of
+from bertdata.sentences.by_language import default_of, segmenter_of
 from bertdata.shards.contents import finished_manifest, mark_finished
 from bertdata.shards.count_tokens import write_stages
 from bertdata.shards.phases import check_names, plan_phases
@@ -116,7 +116,7 @@ class Build:
                 for kind, name in FOLDERS.items()
             ),
             DropDuplicates(files.join(folder, "duplicates"), settings.dedup),
-            DropSpans(files.join(folder, "repeated"), settings.dedup_spans, self.segmenter),
+            DropSpans(files.join(folder, "repeated"), settings.dedup_spans, default_of(self.segmenter)),
             Decontaminate(files.join(folder, "decontamination"), settings.decontamination, self.test_data),
             CheckDocuments(self.inputs, [phase.examples.objective for phase in settings.phases], self.segmenter),
             *([] if self.tokenizer else [TrainVocabulary(folder, settings.vocabulary, self.inputs)]),

@@ -23,7 +23,7 @@ from bertdata.io import files
 from bertdata.io.console import Row, table
 from bertdata.options.flags import add_flags, from_flags
 from bertdata.options.option import require
-from bertdata.sentences.by_language import segmenter_of
+from bertdata.sentences.by_language import default_of, segmenter_of
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.corpus_warnings import warning_lines
 from bertdata.shards.count_tokens import write_stages
@@ -97,7 +97,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tokenizer = load_tokenizer_for(flags.vocab, phases)
     stages: list[Stage] = [
         DropDuplicates(files.join(stages_folder(flags), "duplicates"), from_flags(flags, DedupConfig)),
-        DropSpans(files.join(stages_folder(flags), "repeated"), from_flags(flags, DedupSpansConfig), segmenter),
+        DropSpans(
+            files.join(stages_folder(flags), "repeated"), from_flags(flags, DedupSpansConfig), default_of(segmenter)
+        ),
         CheckDocuments(sources, [phase.examples.objective for phase in phases], segmenter),
         *write_stages(WriteShards(flags.output, sources, sharding, phases, segmenter, tokenizer=tokenizer)),
     ]
