@@ -45,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("json")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_elements_are_those_of_json_loads_for_any_chunks(folder: Path, data: st.DataObject) -> None:
     others = data.draw(st.lists(st.tuples(KEY, VALUE), max_size=3))
@@ -63,7 +63,7 @@ def test_elements_are_those_of_json_loads_for_any_chunks(folder: Path, data: st.
     assert same(list(read_list(written(folder, raw), "data", chunk=data.draw(CHUNKS))), expected)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_what_is_no_json_is_refused_and_nothing_else(folder: Path, data: st.DataObject) -> None:
     document = {"version": "1.1", "data": data.draw(st.lists(VALUE, min_size=1, max_size=3)), "x": [1.5e10, {}]}
