@@ -86,7 +86,7 @@ def test_what_an_exception_may_reach_over_a_blank_is_split_as_by_the_reference(t
 
 
 def test_a_long_text_with_smiles_is_not_split_by_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = ["word " * 50 + "see:) :" + " word" * 50, ":)x( " * 3000]
+    texts = ["word " * 50 + "see:) :" + " word" * 50, ":)x( " * 3000, "word a( :)x( word"]
     expected = [words(text) for text in texts]
     sizes: list[int] = []
 
@@ -96,7 +96,7 @@ def test_a_long_text_with_smiles_is_not_split_by_the_reference(monkeypatch: pyte
 
     monkeypatch.setattr(splitting, "word_spans", noted)
     assert found(texts) == expected
-    assert sizes == [len("see:) :"), len(texts[1]) - 1]
+    assert sizes == [len("see:) :"), len(texts[1]) - 1, len("a( :)x(")]
 
 
 def test_the_kernel_leaves_few_chunks_to_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
