@@ -34,6 +34,7 @@ HOLDS = {
     "html": {"beam", "html"},
     "dask": {"beam", "dask"},
     "hdf5": {"hdf5"},
+    "report": {"report"},
     "hub": {"beam", "hub"},
     "languages": {"beam", "languages"},
     "lingua": {"beam", "lingua"},

@@ -1,7 +1,7 @@
 """Parts of a page of `bertdata report`: bars, histograms, tables, samples, and the page around them.
 
-They are HTML and CSS and no pictures of a plotting library: they follow the reader's light or dark style, wrap on a
-telephone, are read aloud as text, and need neither a package nor a script.
+Bars and histograms are drawn by matplotlib where it is installed (`drawing`); their numbers are text beside them, which
+is all there is without it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from xml.etree.ElementTree import Element
 
+from bertdata.errors import install_hint
+from bertdata.inspect import drawing
 from bertdata.inspect.report_style import STYLE
 from bertdata.io.markup import element, markup
 
@@ -39,6 +41,10 @@ def page(title: str, made: str, tiles: Mapping[str, str], sections: Mapping[str,
     cells = [element("div", element("dt", name), element("dd", value)) for name, value in tiles.items()]
     main = element("main", element("h1", title), element("p", made, class_="quiet"))
     main.append(element("dl", cells, class_="tiles"))
+    if not drawing.available():
+        main.append(
+            element("p", f"Without charts: matplotlib is not installed; {install_hint('report')}.", class_="quiet")
+        )
     main.extend(element("section", element("h2", name), parts) for name, parts in sections.items() if parts)
     return f"<!DOCTYPE html>\n{markup(element('html', head, element('body', main), lang='en'))}\n"
 
@@ -49,30 +55,30 @@ def bar(
     """Return a bar with its title, remarks on it, and keys (colour, text), those of its parts unless given."""
     total = max(1, sum(number for _, number, _ in parts))
     texts = [f"{label}: {number:,} ({number / total:.1%})" for label, number, _ in parts]
-    spans = [
-        element("span", class_=color, style=f"flex-grow: {number}", title=text)
-        for (_, number, color), text in zip(parts, texts, strict=True)
-        if number
-    ]
     shown = keys or [(color, text) for (*_, color), text in zip(parts, texts, strict=True)]
     items = [element("li", [element("i", class_=f"swatch {color}")] if color else [], text) for color, text in shown]
-    heading = element("h3", title, remarks)
-    return element(
-        "div", heading, element("div", spans, class_="bar"), element("ul", items, class_="keys"), class_="step"
-    )
+    drawn = []
+    if drawing.available():
+        named = [(text, number, color) for text, (_, number, color) in zip(texts, parts, strict=True)]
+        drawn.append(drawing.strip(named))
+    return element("div", element("h3", title, remarks), drawn, element("ul", items, class_="keys"), class_="step")
 
 
-def histogram(text: str, bins: Sequence[tuple[int, int, int]]) -> Element:
-    """Return a histogram with a caption, one bin (least, most, number) below another."""
+def histogram(text: str, unit: str, bins: Sequence[tuple[int, int, int]], of: str) -> Element:
+    """Return a histogram with a caption, and its numbers as a table: the values of bins (least, most, number).
+
+    unit, of: what is measured, and what is counted, as the heads of the table.
+    """
     total = max(1, sum(number for _, _, number in bins))
-    most = max([1, *(number for _, _, number in bins)])
-    rows = []
-    for first, last, number in bins:
-        bar = element("span", class_="c0", style=f"width: {number / most:.1%}")
-        numbers = f"{number:,} ({number / total:.1%})"
-        cells = (element("td", element("div", bar, class_="bar")), element("td", numbers))
-        rows.append(element("tr", element("th", f"{first:,} to {last:,}"), cells))
-    return element("figure", element("figcaption", text), element("table", element("tbody", rows), class_="histogram"))
+    ranges = [f"{first:,} to {last:,}" if first < last else f"{first:,}" for first, last, _ in bins]
+    numbers = [f"{number:,} ({number / total:.1%})" for *_, number in bins]
+    table = grid((unit, of), zip(ranges, numbers, strict=True))
+    caption = element("figcaption", text)
+    if not drawing.available():
+        return element("figure", caption, table)
+    texts = [f"{values}: {number}" for values, number in zip(ranges, numbers, strict=True)]
+    numbers_below = element("details", element("summary", "the numbers"), table)
+    return element("figure", caption, drawing.histogram(bins, texts, f"{text}: {of} by {unit}"), numbers_below)
 
 
 def stacked(title: str, numbers: Mapping[str, int], most: int = SERIES) -> Element:

@@ -1,7 +1,7 @@
 """`bertdata report`: one self-contained HTML page on a build: its ledger, charts, and examples with their masks marked.
 
-It needs only the build: no plotting library, and no network when the page is made or read. The page names no time and
-no machine, so the same build gives the same page.
+It needs only the build, and for its charts matplotlib (the extra `report`, which `torch` has as well); no network when
+the page is made or read. The page names no time and no machine, so the same build gives the same page.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def _step(step: summary.Step) -> Element:
 def _lengths(split: str, figures: stats.Figures) -> Element:
     """Return a histogram of the tokens in a row."""
     text = f"{split}: {figures.rows:,} rows, {figures.fill:.1%} of {figures.max_seq_length} tokens filled"
-    return histogram(text, stats.histogram(figures.lengths))
+    return histogram(text, "tokens in a row", stats.histogram(figures.lengths), "rows")
 
 
 def _labels(splits: Sequence[Shards], figures: Mapping[str, stats.Figures]) -> list[Element]:

@@ -1,5 +1,10 @@
 """The style of the page: light and dark by what the reader's system says, nothing loaded from elsewhere."""
 
+PARTS = ("c0", "c1", "s0", "s1", "s2", "s3", "s4", "s5", "d0", "d1", "d2", "d3", "d4", "d5", "mask", "random", "kept")
+"""The colours of the parts of charts."""
+COLORS = (*PARTS, "quiet", "line")
+"""The variables of the style that charts use."""
+
 STYLE = """
 :root {
   --paper: #ffffff; --card: #f4f5f7; --ink: #1c1f24; --quiet: #5d6570; --line: #d5d9df;
@@ -31,18 +36,15 @@ h3 { font-size: 1rem; font-weight: 600; margin: 0 0 .4rem; }
 .tiles dd { margin: 0; font-size: 1.35rem; font-weight: 600; font-variant-numeric: tabular-nums; }
 .step { margin: 0 0 1.25rem; }
 .step h3 { display: flow-root; }
-.bar { display: flex; gap: 1px; height: 18px; }
-.step .bar span { min-width: 1px; }
+.strip { display: block; width: 100%; height: 18px; }
+.chart { display: block; width: 100%; max-width: 34rem; height: auto; }
+svg text { font: 10px system-ui, sans-serif; font-variant-numeric: tabular-nums; }
 .keys { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.25rem; margin: .4rem 0 0; padding: 0;
   font-size: .9rem; font-variant-numeric: tabular-nums; }
 .swatch { display: inline-block; width: .75em; height: .75em; border-radius: 2px; margin-right: .4em; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(24rem, 100%), 1fr)); gap: 1.5rem; }
 figure { margin: 0; }
 figcaption { font-size: .9rem; margin-bottom: .4rem; }
-.histogram { width: 100%; font-size: .85rem; }
-.histogram th { font-weight: 400; color: var(--quiet); white-space: nowrap; width: 1%; }
-.histogram td + td { white-space: nowrap; width: 1%; }
-.histogram .bar { height: 14px; }
 article { background: var(--card); border-radius: .5rem; padding: .8rem 1rem; margin: .9rem 0; }
 article p { margin: .35rem 0 0; padding-left: 1.6rem; overflow-wrap: anywhere; }
 .segment { float: left; margin-left: -1.6rem; color: var(--quiet); font-weight: 600; }
@@ -62,25 +64,4 @@ h4 { font-size: .95rem; font-weight: 600; margin: 0; overflow-wrap: anywhere; }
 details { margin: .75rem 0 0; }
 summary { cursor: pointer; }
 pre { background: var(--card); border-radius: .5rem; padding: .8rem 1rem; overflow-x: auto; font-size: .85rem; }
-""" + "\n".join(
-    f".bar .{name}, .swatch.{name}, b.{name} {{ background: var(--{name}); }}"
-    for name in (
-        "c0",
-        "c1",
-        "s0",
-        "s1",
-        "s2",
-        "s3",
-        "s4",
-        "s5",
-        "d0",
-        "d1",
-        "d2",
-        "d3",
-        "d4",
-        "d5",
-        "mask",
-        "random",
-        "kept",
-    )
-)
+""" + "\n".join(f".swatch.{name}, b.{name} {{ background: var(--{name}); }}" for name in PARTS)

@@ -48,7 +48,8 @@ def task_report_html(splits: Sequence[Shards], info: TaskInfo, *, examples: int 
         (name.replace("_", " "), *(f"{one.counts.get(name, 0):,}" for one in figures.values())) for name in names
     ]
     lengths = [
-        histogram(f"{split}: {one.rows:,} rows, in tokens", bins_of(one.lengths)) for split, one in figures.items()
+        histogram(f"{split}: {one.rows:,} rows", "tokens in a row", bins_of(one.lengths), "rows")
+        for split, one in figures.items()
     ]
     sections = {
         "Warnings": _warnings(truncated, rows),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bertdata.documents import DROPPED_TEXTS
 from bertdata.inspect.page import facts, grid, histogram, stacked
-from bertdata.inspect.text_figures import Sample, TextFigures
+from bertdata.inspect.text_figures import Sample, TextFigures, doubling_bins
 from bertdata.io.console import Row, counted
 from bertdata.io.markup import element
 from bertdata.tokenizers.base import Tokenizer
@@ -43,7 +43,7 @@ def documents_part(text: TextFigures | None, manifest: Mapping[str, Any]) -> lis
     mean = text.characters / max(1, text.documents)
     title = f"Characters of {read} {counted(there, 'document')}, {mean:,.0f} on average"
     return [
-        histogram(title, text.lengths),
+        histogram(title, "characters", text.lengths, "documents"),
         _samples("The shortest", text.shortest),
         _samples("The fewest letters: tables, lists and code that were not taken out are here first", text.oddest),
     ]
@@ -93,6 +93,9 @@ def vocabulary_part(tokenizer: Tokenizer, text: TextFigures | None, counts: NDAr
     rows.append((f"fewer than {RARE} times in train", f"{rare:,} tokens ({rare / total:.1%})"))
     parts = [facts(rows)]
     seen = np.flatnonzero(ordinary & (counts > 0))
+    if len(seen):
+        bins = [(0, 0, never), *doubling_bins(counts[seen])]
+        parts.append(histogram("How often the tokens of the vocabulary are in train", "times in train", bins, "tokens"))
     rarest = seen[np.argsort(counts[seen], kind="stable")][: max(_SHOWN, rare)]
     chosen = sorted({len(rarest) * place // _SHOWN for place in range(_SHOWN)}) if len(rarest) else []
     if chosen:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -41,9 +42,15 @@ def text_of(element: ElementTree.Element) -> str:
     return re.sub(r"\s+", " ", "".join(element.itertext()))
 
 
-def parts_of(element: ElementTree.Element) -> list[ElementTree.Element]:
-    """Return the parts of the bars in an element."""
-    return [part for bar in element.iter("div") if bar.get("class") == "bar" for part in bar]
+def parts_of(element: ElementTree.Element) -> list[tuple[str, str, float, float]]:
+    """Return the parts of charts: their colour, their text, their width and their height."""
+    parts = []
+    for group in element.iter("g"):
+        if (title := group.find("title")) is not None:
+            numbers = [float(one) for one in re.findall(r"-?[\d.]+", group.find("path").get("d"))]  # type: ignore[union-attr, arg-type]
+            across, down = numbers[::2], numbers[1::2]
+            parts.append((group.get("class", ""), text_of(title), max(across) - min(across), max(down) - min(down)))
+    return parts
 
 
 def test_the_page_is_well_formed_and_the_same_every_time(build: Path) -> None:
@@ -169,7 +176,7 @@ def test_of_many_reasons_the_most_frequent_have_colours_and_the_rest_one_togethe
     source["counts"]["books"] = source["counts"]["documents"] + 36
     files.write_json(str(build / "manifest.json"), sealed(manifest))
     step = next(one for one in parsed(report_html(str(build))).iter("div") if one.get("class") == "step")
-    bars = [(bar.get("class"), bar.get("title", "").split(" (")[0]) for bar in parts_of(step)]
+    bars = [(color, text.split(" (")[0]) for color, text, *_ in parts_of(step)]
     assert bars[1:] == [
         ("d0", "reason 7: 8"),
         ("d1", "reason 6: 7"),
@@ -191,22 +198,38 @@ def test_the_parts_of_a_bar_are_in_proportion_and_none_is_drawn_for_0(tmp_path: 
     step = next(one for one in parsed(report_html(str(build))).iter("div") if one.get("class") == "step")
     documents = manifest["sources"]["books"]["counts"]["documents"]
     share = 90 / (documents + 90)
-    assert [(part.get("style"), part.get("title")) for part in parts_of(step)] == [
-        (f"flex-grow: {documents}", f"went on: {documents} ({1 - share:.1%})"),
-        ("flex-grow: 90", f"a < b: 90 ({share:.1%})"),
+    parts = parts_of(step)
+    assert [text for _, text, *_ in parts] == [
+        f"went on: {documents} ({1 - share:.1%})",
+        f"a < b: 90 ({share:.1%})",
     ]
+    assert [width for *_, width, _ in parts] == pytest.approx([600 * (1 - share), 600 * share], abs=0.01)
 
 
-def test_a_histogram_has_a_bar_for_each_bin_as_wide_as_its_share_of_the_largest(build: Path) -> None:
-    tables = [table for table in parsed(report_html(str(build))).iter("table") if table.get("class") == "histogram"]
-    for table, shards in zip(tables, open_splits(str(build)), strict=True):
+def test_a_histogram_has_a_bar_for_each_bin_as_high_as_its_share_of_the_largest_and_its_numbers(build: Path) -> None:
+    charts = [figure for figure in parsed(report_html(str(build))).iter("figure") if "tokens filled" in text_of(figure)]
+    for chart, shards in zip(charts, open_splits(str(build)), strict=True):
         figures = measure(shards)
         bins = histogram(figures.lengths)
-        assert [[text_of(cell) for cell in row] for row in table.iter("tr")] == [
-            [f"{first} to {last}", "", f"{number:,} ({number / figures.rows:.1%})"] for first, last, number in bins
-        ]
-        most = max(number for *_, number in bins)
-        assert [part.get("style") for part in parts_of(table)] == [f"width: {n / most:.1%}" for *_, n in bins]
+        rows = [[f"{first} to {last}", f"{number:,} ({number / figures.rows:.1%})"] for first, last, number in bins]
+        assert [[text_of(cell) for cell in row] for row in list(chart.iter("tr"))[1:]] == rows
+        highest = max(number for *_, number in bins)
+        parts = parts_of(chart)
+        assert [text for _, text, *_ in parts] == [f"{values}: {number}" for values, number in rows]
+        tallest = max(height for *_, height in parts)
+        assert [height / tallest for *_, height in parts] == pytest.approx([n / highest for *_, n in bins], abs=1e-4)
+
+
+def test_without_matplotlib_there_are_the_numbers_and_a_hint(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = parsed(report_html(str(build)))
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.style", None)
+    plain = parsed(report_html(str(build)))
+    assert 'pip install ".[report]"' in text_of(plain)
+    assert 'pip install ".[report]"' not in text_of(drawn)
+    assert not list(plain.iter("svg"))
+    assert list(drawn.iter("svg"))
+    assert [text_of(cell) for cell in plain.iter("td")] == [text_of(cell) for cell in drawn.iter("td")]
 
 
 def test_broken_pieces_are_named_up_to_twenty_and_the_rest_counted(tmp_path: Path) -> None:

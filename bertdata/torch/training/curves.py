@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import logging
 import math
 from collections.abc import Mapping, Sequence
@@ -10,6 +9,7 @@ from typing import Any
 
 from bertdata.errors import MissingExtraError
 from bertdata.io import files
+from bertdata.io.plotting import matplotlib, plain_style, svg_bytes
 from bertdata.torch.training.metrics_log import LogRecord, parsed_name
 
 PLOT = "curves.svg"
@@ -21,21 +21,12 @@ _LOG = logging.getLogger("bertdata")
 _MOST_POINTS = 1000
 """Points of a curve; longer logs are plotted as means of neighbouring lines."""
 _COLORS = ("#1f5fa8", "#c2571a", "#2c8a4b", "#8a3fa0", "#7a6a00", "#b0305c")
-_STYLE = {"svg.hashsalt": "bertdata", "svg.fonttype": "none", "font.size": 9.0, "axes.formatter.useoffset": False}
-
-
-def _matplotlib() -> Any:
-    try:
-        import matplotlib.style
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("matplotlib", "torch") from error
-    return matplotlib
 
 
 def available() -> bool:
     """Return whether matplotlib is installed; where it is not, a warning says what to install."""
     try:
-        _matplotlib()
+        matplotlib()
     except MissingExtraError as error:
         _LOG.warning("%s is not drawn: %s", PLOT, error)
         return False
@@ -93,13 +84,13 @@ def draw(panels: Panels, *, x_label: str, borders: Sequence[float] = ()) -> byte
     Panels named `..._accuracy` are at the right of those of losses, in percent. Points that are not finite are left
     out. borders: where there are vertical lines. Raises MissingExtraError where matplotlib is not installed.
     """
-    library = _matplotlib()
+    matplotlib()
     from matplotlib.figure import Figure
 
     columns = [[name for name in panels if name.endswith("_accuracy") == right] for right in (False, True)]
     columns = [names for names in columns if names] or [[""]]
     rows = max(map(len, columns))
-    with library.style.context("default"), library.rc_context(_STYLE):
+    with plain_style():
         figure = Figure(figsize=(8, 3.2 if rows == 1 else 2.6 * rows), facecolor="white", layout="constrained")
         grid = figure.subplots(rows, len(columns), sharex=True, squeeze=False)
         for column, names in enumerate(columns):
@@ -111,9 +102,7 @@ def draw(panels: Panels, *, x_label: str, borders: Sequence[float] = ()) -> byte
                 _panel(axes, names[row], panels.get(names[row], {}), borders)
                 axes.tick_params(labelbottom=row == len(names) - 1)
                 axes.set_xlabel(x_label if row == len(names) - 1 else "")
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return buffer.getvalue()
+        return svg_bytes(figure)
 
 
 def _panel(axes: Any, name: str, curves: Mapping[str, Points], borders: Sequence[float]) -> None:
