@@ -1,0 +1,81 @@
+"""An error of a worker comes back as what it was."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bertdata import errors
+from bertdata.beam import runner as module
+from bertdata.beam.runner import Runner
+from bertdata.errors import BertDataError, InputError
+from tests.beam.jobs import fail, make, tasks
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Runner(1, quiet=True)
+TWO = Runner(2, quiet=True)
+
+
+@pytest.fixture(autouse=True)
+def the_checkout_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+
+
+@pytest.mark.parametrize("kind", ["ConfigError", "InputError", "OutputError", "VerificationError", "BertDataError"])
+@pytest.mark.parametrize("told", [True, False], ids=["by the failure file", "by the error"])
+def test_an_error_of_ours_comes_back_as_the_class_it_was(kind: str, told: bool, tmp_path: Path) -> None:
+    _check_told(HERE, kind, told, tmp_path)
+
+
+@pytest.mark.parametrize("told", [pytest.param(True, marks=pytest.mark.slow), False], ids=["told", "by the traceback"])
+def test_an_error_of_a_worker_process_comes_back_as_the_class_it_was(told: bool, tmp_path: Path) -> None:
+    _check_told(TWO, "InputError", told, tmp_path)
+
+
+def _check_told(runner: Runner, kind: str, told: bool, folder: Path) -> None:
+    [task] = tasks(folder, 1, kind)
+    if not told:
+        (folder / "a file").touch()
+        task = replace(task, records=str(folder / "a file"))
+    with pytest.raises(BertDataError) as caught:
+        make(runner, [task], fail)
+    assert type(caught.value) is getattr(errors, kind)
+    assert str(caught.value) == "wiki.xml.bz2, byte 4096: found this\nand more; do that"
+    assert os.listdir(folder) == ([] if told else ["a file"])
+
+
+def test_an_error_that_is_not_ours_passes_as_it_is(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        make(HERE, tasks(tmp_path, 1, "not an error of ours"), fail)
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.slow
+def test_an_error_of_a_worker_process_that_is_not_ours_brings_its_traceback(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match=r"(?s)jobs\.py.*ZeroDivisionError: not an error of ours"):
+        make(TWO, tasks(tmp_path, 1, "not an error of ours"), fail)
+
+
+def test_of_several_failures_the_first_by_name_is_told_and_none_is_left(tmp_path: Path) -> None:
+    some = tasks(tmp_path, 3, "InputError")
+    Path(some[2].failure_path).write_text('{"kind": "OutputError", "message": "of an earlier run"}')
+    (tmp_path / "my-00001.failure").write_text("of the user")
+    with pytest.raises(InputError, match="found this"):
+        make(HERE, some, fail)
+    assert os.listdir(tmp_path) == ["my-00001.failure"]
+
+
+def test_the_error_of_a_traceback_is_found_whole() -> None:
+    text = (
+        "Traceback (most recent call last):\n  File x\nbertdata.errors.InputError: a.bz2, byte 3: cut\noff [again]\n\n"
+        "During handling of the above exception, another exception occurred:\n\nTraceback ...\n"
+        "bertdata.errors.InputError: a.bz2, byte 3: cut\noff [again] [while running 'MakeParts/ParDo(MakePart)']\n"
+    )
+    found = module._without_beam(RuntimeError(text))
+    assert type(found) is InputError
+    assert str(found) == "a.bz2, byte 3: cut\noff [again]"
+    other = RuntimeError("Traceback ...\nValueError: bertdata.errors.InputError: not at a line's start")
+    assert module._without_beam(other) is other

@@ -1,0 +1,183 @@
+"""Worker processes of a run: kept for the next pipeline, gone with it, and missed when one dies."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from bertdata.beam import processes
+from bertdata.beam.runner import Runner
+from bertdata.engine.parts import load
+from bertdata.errors import BertDataError, InputError
+from tests.beam.jobs import fail, make, note_process, slowly, tasks
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Runner(1, quiet=True)
+TWO = Runner(2, quiet=True)
+
+
+def worker_processes(parent: int | None = None) -> list[psutil.Process]:
+    """Return our worker processes among the children of a process, by default this one."""
+    found = []
+    for child in psutil.Process(parent).children():
+        with contextlib.suppress(psutil.Error):  # it has ended since
+            found += [child] if processes.WORKER in child.cmdline() else []
+    return found
+
+
+@pytest.fixture(autouse=True)
+def the_checkout_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+
+
+def test_a_worker_that_cannot_start_is_told_and_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(processes, "WORKER", "tests.beam.idle_worker")
+    monkeypatch.setenv("IDLE", "raise")
+    began = time.monotonic()
+    with pytest.raises(BertDataError, match=r"exit code 1.*ImportError: No module named absent"):
+        make(TWO, tasks(tmp_path, 2), note_process)
+    assert time.monotonic() - began < 20
+    assert capfd.readouterr() == ("", "")
+
+
+def test_where_only_one_of_two_workers_can_be_started_nothing_is_waited_for(tmp_path: Path) -> None:
+    script = (
+        "import errno, sys\n"
+        "from pathlib import Path\n"
+        "from bertdata.beam.processes import Workers\n"
+        "from bertdata.beam.runner import Runner\n"
+        "from tests.beam.jobs import make, note_process, tasks\n"
+        "start, started = Workers.start, []\n"
+        "def start_one(workers, variables):\n"
+        "    if started:\n"
+        "        raise OSError(errno.EMFILE, 'Too many open files')\n"
+        "    started.append(start(workers, variables))\n"
+        "    return started[0]\n"
+        "Workers.start = start_one\n"
+        "try:\n"
+        "    make(Runner(2, quiet=True), tasks(Path(sys.argv[1]), 2), note_process)\n"
+        "except OSError as error:\n"
+        "    print(error.errno == errno.EMFILE)\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    assert subprocess.run(command, check=False, cwd=ROOT, stdout=subprocess.PIPE, timeout=60).stdout == b"True\n"
+
+
+def test_a_worker_killed_in_the_middle_is_told_within_seconds_and_a_rerun_ends_the_same(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    some = tasks(tmp_path, 40)
+    killed: list[float] = []
+
+    def kill_one() -> None:
+        while not any(load(task) for task in some):
+            time.sleep(0.02)
+        killed.append(time.monotonic())
+        worker_processes()[0].send_signal(signal.SIGKILL)
+
+    thread = threading.Thread(target=kill_one)
+    thread.start()
+    with pytest.raises(BertDataError, match="was killed, most likely for want of memory"):
+        make(TWO, some, slowly)
+    thread.join()
+    assert time.monotonic() - killed[0] < 10
+    assert worker_processes() == []
+    assert capfd.readouterr() == ("", "")
+    kept = {task.name: record for task in some if (record := load(task))}
+    assert 1 <= len(kept) < len(some)
+    done = make(HERE, some, note_process)
+    assert {task.name for task, record in done if record == kept.get(task.name)} == kept.keys()
+    assert all(Path(task.path).read_text() == task.name for task, _ in done)
+
+
+def _workers_of(runner: Runner, folder: Path, number: int = 8) -> set[int]:
+    """Return the ids of the processes that did some tasks."""
+    done = make(runner, tasks(folder, number), note_process)
+    return {record.details["pid"] for _, record in done}
+
+
+def test_workers_that_are_kept_are_started_once_for_all_pipelines(tmp_path: Path) -> None:
+    runner = Runner(2, quiet=True)
+    with runner.keep_workers():
+        first = _workers_of(runner, tmp_path / "a")
+        assert _workers_of(runner, tmp_path / "b") == _workers_of(runner, tmp_path / "c") == first
+        assert {child.pid for child in worker_processes()} == first
+    assert len(first) == 2
+    assert worker_processes() == []
+
+
+def test_after_an_error_no_worker_is_left_and_the_next_pipeline_starts_its_own(tmp_path: Path) -> None:
+    runner = Runner(2, quiet=True)
+    with runner.keep_workers():
+        first = _workers_of(runner, tmp_path / "a")
+        with pytest.raises(InputError, match="found this"):
+            make(runner, tasks(tmp_path / "b", 2, "InputError"), fail)
+        assert worker_processes() == []
+        assert not first & _workers_of(runner, tmp_path / "c")
+    assert worker_processes() == []
+
+
+def test_a_worker_that_is_killed_between_two_pipelines_is_replaced(tmp_path: Path) -> None:
+    runner = Runner(2, quiet=True)
+    with runner.keep_workers():
+        first = _workers_of(runner, tmp_path / "a")
+        psutil.Process(min(first)).kill()
+        assert runner._workers is not None
+        for _ in range(500):
+            if not runner._workers.usable:
+                break
+            time.sleep(0.01)
+        assert len(_workers_of(runner, tmp_path / "b") - first) == 2
+
+
+_KEEPS = """
+import sys, time
+from pathlib import Path
+from bertdata.beam.runner import Runner
+from bertdata.cli import command_line
+from tests.beam.jobs import make, note_process, tasks
+runner = Runner(2, quiet=True)
+with runner.keep_workers():
+    make(runner, tasks(Path(sys.argv[1]), 8), note_process)
+    print("idle", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_idle_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _KEEPS, str(tmp_path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "idle\n"
+        found = worker_processes(parent.pid)
+        parent.kill()
+        _, alive = psutil.wait_procs(found, timeout=5)
+    assert len(found) == 2
+    assert not alive
+
+
+def test_an_interrupt_ends_the_workers(tmp_path: Path) -> None:
+    some = tasks(tmp_path, 40)
+
+    def interrupt() -> None:
+        while len(worker_processes()) < 2:
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        make(TWO, some, slowly)
+    thread.join()
+    assert worker_processes() == []
