@@ -23,7 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--objective",
         default="",
         choices=tuple(OBJECTIVES),
-        help="what the pair label means (default: nsp; ALBERT: sop)",
+        metavar="NAME",
+        help=f"what the pair label means, one of {', '.join(OBJECTIVES)} (default: nsp; ALBERT: sop)",
     )
 
 
