@@ -10,8 +10,10 @@ import pytest
 
 from bertdata.beam.runner import Runner
 from bertdata.engine.parts import load, run_once
-from bertdata.engine.stages import Grouping, all_together
+from bertdata.engine.stages import Grouping, Standing, all_together
 from bertdata.errors import ConfigError, InputError
+from bertdata.sources.settings import CleaningConfig
+from bertdata.sources.stage import ReadSource
 from tests.beam.jobs import fail, make, note_process, tasks
 
 
@@ -62,6 +64,23 @@ def test_a_worker_of_another_version_than_the_process_that_sent_the_work_does_no
     ):
         make(Runner(1, quiet=True), tasks(tmp_path, 1), note_process)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_job_graph_of_2780_ranges_is_small(tmp_path: Path) -> None:
+    from apache_beam import Pipeline
+
+    from bertdata.beam.transforms import construct
+
+    dump, number, range_bytes = tmp_path / "enwiki.xml", 2_780, 8 << 20
+    with dump.open("wb") as file:
+        file.write(b"<mediawiki>")
+        file.truncate(number * range_bytes)  # a sparse file: the plan is made of its size
+    stage = ReadSource("wikipedia", {str(dump): "wikipedia"}, "gs://bucket/a", CleaningConfig(range_bytes=range_bytes))
+    [step] = stage.plan(Standing()).steps
+    assert len(step.tasks) == number
+    pipeline = Pipeline()
+    construct(pipeline, [step], [step.tasks], {})
+    assert pipeline.to_runner_api().ByteSize() < 350_000  # Dataflow takes 10 MB
 
 
 def test_tasks_of_one_key_that_belong_together_are_made_in_turn_and_all_are_made(tmp_path: Path) -> None:
