@@ -1,6 +1,6 @@
 """Object stores on this machine: moto's S3 and an emulator of Google Cloud Storage, a share of whose requests may fail.
 
-Both come with pip install -e ".[dev]"; a test that has not got them is skipped.
+Both come with pip install -e ".[stores]"; a test that has not got them is skipped.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Store:
 @contextlib.contextmanager
 def s3_store(share: float = 0.0) -> Iterator[Store]:
     """Run moto's S3; `share` of the requests fail."""
-    server = pytest.importorskip("moto.server", reason="needs moto[server,s3]")
+    server = pytest.importorskip("moto.server", reason="needs moto[s3] and flask")
     pytest.importorskip("s3fs", reason="needs s3fs")
     running = server.ThreadedMotoServer(port=0)
     running.start()
