@@ -45,6 +45,11 @@ def test_transformers_bert_learns_from_the_shards(dynamic_build: Path, workers: 
     assert end < start - 1.0
 
 
+def test_the_trainer_of_transformers_is_told_that_the_loss_takes_no_further_arguments() -> None:
+    """`Trainer` looks for this attribute, and else hands `num_items_in_batch` to a `forward` that takes `**inputs`."""
+    assert BertForPreTraining.accepts_loss_kwargs is False
+
+
 def test_the_trainer_of_transformers_trains_our_encoder(tmp_path: Path, dynamic_build: Path) -> None:
     pytest.importorskip("accelerate")
     dataset = ShardDataset(dynamic_build)
