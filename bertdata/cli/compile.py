@@ -21,7 +21,7 @@ from bertdata.sample import SAMPLE_DUMP
 FILTERS = ("gopher-repetition", "gopher-quality", "fineweb-quality", "c4-quality")
 BUILDS: tuple[dict[str, Any], ...] = (
     {"dedup": "near", "dedup_spans": "paragraphs", "max_seq_length": [64, 128], "split_chapters": True},
-    {"objective": "sop", "mask_unit": "word", "masking": "static"},
+    {"objective": "sop", "mask_unit": "word", "masking": "static", "dedup": "near", "dedup_minhash": "datatrove"},
     {"objective": "full-sentences", "mask_unit": "ngram", "masking": "static", "bin_size": 32},
     {"objective": "doc-sentences", "mask_unit": "span", "masking": "static"},
     {"objective": "single-segment", "filter": FILTERS},
