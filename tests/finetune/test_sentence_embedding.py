@@ -151,7 +151,7 @@ def test_columns_are_given_by_name_or_in_a_file_without_names_by_number(tmp_path
     assert len(open_shards(named).table) == 1
     with pytest.raises(ConfigError, match="--text-columns names q; expected 2 columns of texts"):
         encoded(tmp_path, "sentence-pairs", vocab, text, "a.jsonl", columns=Columns(text=("q",)))
-    for wrong, flag in ((Columns(label="a"), "label_column"), (Columns(labels=("a", "b")), "labels")):
+    for wrong, flag in ((Columns(label="a"), "--label-column"), (Columns(labels=("a", "b")), "--labels")):
         with pytest.raises(ConfigError, match=f"--task sentence-pairs has no labels; leave out {flag}$"):
             encoded(tmp_path, "sentence-pairs", vocab, text, "a.jsonl", columns=wrong)
 
