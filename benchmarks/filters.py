@@ -5,9 +5,9 @@
 
 Both run in one process on the same documents, one after another, and CPU time is compared. Each gets the texts alone:
 Arrow here, a `Document` each there. "First" is with nothing kept from other texts, "again" is the same call once more;
-of several rounds the least is told. datatrove keeps the words of the last five texts, which are forgotten before each
-filter, so that each splits its words, as ours does; of all four in a row, it keeps them. Verdicts are compared before
-anything is printed.
+the lowest of several rounds is printed. datatrove keeps the words of the last five texts, which are forgotten before
+each filter, so that each splits its words, as ours does; of all four in a row, it keeps them. Verdicts are compared
+before anything is printed.
 """
 
 from __future__ import annotations

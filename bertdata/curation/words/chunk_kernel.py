@@ -1,7 +1,7 @@
 """The compiled twin of `reference.split_chunk`: the tokens of one chunk between white space, by its code points.
 
 `rules.py` makes the tables. Two kinds of chunks, which are rare, are left to the reference: those that may hold an
-address of the web, and those of which tokens side by side are an exception together, as of a smile.
+address of the web, and those of which tokens side by side are an exception together, such as an emoticon.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.curation.words.chunk_rules import rules
 from bertdata.curation.words.kernel import count_sentences, split_texts
 from bertdata.curation.words.reference import Span, chunk_tokens, inner_pairs, split_chunk, word_spans
-from bertdata.curation.words.rules import rules
 from bertdata.curation.words.tables import character_bits
 
 _KEPT, _LONGEST_KEPT = 1 << 16, 256

@@ -76,16 +76,16 @@ def test_every_character_is_split_as_by_the_reference() -> None:
     assert found(texts) == [words(text) for text in texts]
 
 
-SMILES = [":", ")", "(", "-", "D", "'", ";", "8", "=", ".", "_", "a", " ", " ", " ", "  ", "\n", "(:", ":)", "é"]
+EMOTICONS = [":", ")", "(", "-", "D", "'", ";", "8", "=", ".", "_", "a", " ", " ", " ", "  ", "\n", "(:", ":)", "é"]
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.lists(st.sampled_from(SMILES), max_size=25).map("".join), min_size=1, max_size=4))
+@given(st.lists(st.lists(st.sampled_from(EMOTICONS), max_size=25).map("".join), min_size=1, max_size=4))
 def test_what_an_exception_may_reach_over_a_blank_is_split_as_by_the_reference(texts: list[str]) -> None:
     assert found(texts) == [words(text) for text in texts]
 
 
-def test_a_long_text_with_smiles_is_not_split_by_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_text_with_emoticons_is_not_split_by_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ["word " * 50 + "see:) :" + " word" * 50, ":)x( " * 3000, "word a( :)x( word"]
     expected = [words(text) for text in texts]
     sizes: list[int] = []

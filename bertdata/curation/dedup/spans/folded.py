@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.curation.decontamination.words import folding, normalised
-from bertdata.curation.dedup.spans.units import Places, Units
+from bertdata.curation.dedup.spans.text_units import Places, Units
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def fold(units: Units) -> Folded:
     """Return the words of units, folded, by the kernel.
 
     >>> import pyarrow as pa
-    >>> from bertdata.curation.dedup.spans.units import paragraph_units
+    >>> from bertdata.curation.dedup.spans.text_units import paragraph_units
     >>> found = fold(paragraph_units(pa.array(["The SEA,\\n\\n***\\n\\nthe sea! 日本"])))
     >>> found.words.tolist(), found.of(0, 0), found.of(2, 2).decode(), found.of(0, 2).decode()
     ([2, 0, 4], b'the sea', 'the sea 日 本', 'the sea the sea 日 本')

@@ -1,8 +1,8 @@
 """Which of some occurrences of spans are left out: of equal spans all but the first, in an order of the documents.
 
 The order is that of a hash of a document's id and text, and then of the places in it. So which occurrence stays is a
-function of the documents, whatever files they are in. Only documents of one id and one text are told apart by where
-they are.
+function of the documents, whatever files they are in. Of documents with the same id and the same text, the one that is
+read first comes first.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def rank_of(document_id: str, text: bytes) -> int:
 def digest_of(words: bytes) -> bytes:
     """Return the 16 bytes that stand for a span.
 
-    Spans are told apart by them alone: of a hundred thousand million spans, two that differ share them with a
-    probability of 1 in 60 thousand million million.
+    Spans are compared by these bytes alone: among 10^11 different spans, two have the same with a probability of about
+    10^-17.
     """
     return blake2b(words, digest_size=DIGEST_BYTES).digest()
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bertdata.counter_rng import text_bits
 from bertdata.curation.dedup.spans.folded import fold
 from bertdata.curation.dedup.spans.store import units_of, units_of_a_span
-from bertdata.curation.dedup.spans.units import FindsSentences, Units, text_without, whole_units
+from bertdata.curation.dedup.spans.text_units import FindsSentences, Units, text_without, whole_units
 from bertdata.curation.settings import DedupSpansConfig
 from bertdata.documents import (
     CHANGED,

@@ -24,7 +24,7 @@ from bertdata.curation.dedup.spans.rewrite import (
     write_without,
 )
 from bertdata.curation.dedup.spans.store import REWRITE_TITLE, TITLE, SpanCount, partitions_for, write_spans
-from bertdata.curation.dedup.spans.units import FindsSentences
+from bertdata.curation.dedup.spans.text_units import FindsSentences
 from bertdata.curation.rewritten import with_rewritten
 from bertdata.curation.settings import DedupSpansConfig
 from bertdata.documents import DocumentCount, DocumentRange, cut_ranges, first_rows, range_tasks, read_range

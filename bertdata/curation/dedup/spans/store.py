@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from bertdata.curation.dedup.spans.folded import fold
 from bertdata.curation.dedup.spans.repeats import SPANS, Occurrences, digest_of, rank_of
-from bertdata.curation.dedup.spans.units import FindsSentences, Units, paragraph_units, sentence_units
+from bertdata.curation.dedup.spans.text_units import FindsSentences, Units, paragraph_units, sentence_units
 from bertdata.curation.settings import DedupSpansConfig
 from bertdata.documents import DocumentCount
 from bertdata.engine.byte_ranges import write_stream

@@ -13,7 +13,7 @@ from bertdata.curation.dedup.spans.folded import fold_plainly
 from bertdata.curation.dedup.spans.repeats import rank_of
 from bertdata.curation.dedup.spans.stage import DropSpans
 from bertdata.curation.dedup.spans.store import units_of, units_of_a_span
-from bertdata.curation.dedup.spans.units import text_without
+from bertdata.curation.dedup.spans.text_units import text_without
 from bertdata.curation.settings import DedupSpansConfig
 from bertdata.documents import DocumentRange, DocumentWriter, read_range
 from bertdata.engine.parts import Counters, PartResult, Task, run_once

@@ -12,7 +12,7 @@ import pytest
 
 from bertdata.curation.dedup.spans.folded import fold
 from bertdata.curation.dedup.spans.repeats import rank_of
-from bertdata.curation.dedup.spans.units import whole_units
+from bertdata.curation.dedup.spans.text_units import whole_units
 from tests.curation.dedup.spans.corpus import SEGMENTER, Document, all_left, left
 
 dedup: Any = pytest.importorskip("datatrove.pipeline.dedup.sentence_dedup")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.curation.dedup.spans.folded import fold, fold_plainly
-from bertdata.curation.dedup.spans.units import (
+from bertdata.curation.dedup.spans.text_units import (
     Units,
     paragraph_units,
     sentence_units,
