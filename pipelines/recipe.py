@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from bertdata.cli import command_line
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, arguments_for_flags
 from bertdata.io import files
 from bertdata.options.flags import from_flags
 from bertdata.options.option import require
@@ -70,7 +70,7 @@ def _check(
     phases: Sequence[Mapping[str, Any]],
     groups: Mapping[str, type[Any]],
 ) -> None:
-    """Raise ConfigError, which names the file, where the settings of a recipe do not fit without any flags."""
+    """Raise ConfigError, which names the file and the key with its line, where the settings of a recipe do not fit without any flags."""
     alone = argparse.Namespace(**{**vars(parser.parse_args([])), **settings})
     defaults = vars(parser.parse_args([]))
     alone.named = {name: f"the key {name}" for name, value in settings.items() if value != defaults.get(name)}
@@ -80,7 +80,9 @@ def _check(
         for name in groups.keys() - OF_A_PHASE.keys():
             from_flags(alone, groups[name])
     except ConfigError as error:
-        raise ConfigError(str(error), path=recipe.path) from error
+        message = arguments_for_flags(str(error))
+        line = recipe.line_of_message(message)
+        raise ConfigError(f"line {line}: {message}" if line else message, path=recipe.path) from error
 
 
 def save_recipe(path: str, settings: Mapping[str, Any], phases: Sequence[PhaseConfig]) -> None:

@@ -68,6 +68,15 @@ class Recipe:
                 return number
         return 1
 
+    def line_of_message(self, message: str) -> int:
+        """Return the line of the first key that a message names, or 0 where it names none or one that stands twice."""
+        tables = [self.settings, *self.phases]
+        for word in re.findall(r"\w+", message):
+            lines = [self.line_of(word, number) for number, values in enumerate(tables) if word in values]
+            if lines:
+                return lines[0] if len(lines) == 1 else 0
+        return 0
+
 
 def recipe_names() -> list[str]:
     """Return the names of the recipes that ship with bertdata."""

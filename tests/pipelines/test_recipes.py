@@ -86,8 +86,16 @@ def test_a_saved_recipe_means_what_the_command_line_meant(texts: str, tmp_path: 
             "line 4: there is no setting 'objectiv' of a phase, did you",
         ),
         ("[[phase]]\nvocab_size = 9", "'vocab_size' of a phase; it is the same for all phases: write it above"),
-        ("max_seq_length = 7", "max_seq_length is 7; expected 8 to 65536"),
-        ("seed = 'x'", "seed is of the type str; expected int"),
+        ("\nmax_seq_length = 7", "line 2: max_seq_length is 7; expected 8 to 65536"),
+        ("seed = 'x'", "line 1: seed is of the type str; expected int"),
+        (
+            "seed = 1\n[[phase]]\nname = 'a'\nmasked_lm_prob = '0.3'",
+            "line 4: masked_lm_prob is of the type str; expected float",
+        ),
+        (
+            "[[phase]]\nname = 'a'\ndupe_factor = 0\n[[phase]]\nname = 'b'\ndupe_factor = 2",
+            "own.toml: dupe_factor is 0; expected",
+        ),
         ("max_ngram = 2", "the key max_ngram has no effect: it is for mask_unit ngram or token-ngram, not token"),
         ("[[phase]]\nname = 'train'", "the phase 'train' cannot have this name"),
         ("phase = 3", "`phase` is not a list of tables"),
