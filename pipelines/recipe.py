@@ -70,7 +70,7 @@ def _check(
     phases: Sequence[Mapping[str, Any]],
     groups: Mapping[str, type[Any]],
 ) -> None:
-    """Raise ConfigError, which names the file and the key with its line, where the settings of a recipe do not fit without any flags."""
+    """Raise ConfigError, with the file, the line and the key, where the settings do not fit without any flags."""
     alone = argparse.Namespace(**{**vars(parser.parse_args([])), **settings})
     defaults = vars(parser.parse_args([]))
     alone.named = {name: f"the key {name}" for name, value in settings.items() if value != defaults.get(name)}
