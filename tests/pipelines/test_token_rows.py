@@ -16,8 +16,15 @@ from bertdata.shards.verify.build import verify
 from tests.pipelines.builds import build, with_examples
 
 
-@pytest.mark.parametrize("packed", [False, True], ids=["a row each", "packed"])
-@pytest.mark.parametrize("masking", ["dynamic", "static"])
+@pytest.mark.parametrize(
+    ("masking", "packed"),
+    [
+        pytest.param("dynamic", False, marks=pytest.mark.slow),
+        ("static", False),
+        ("dynamic", True),
+        pytest.param("static", True, marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize(("objective", "shortest"), [("doc-chunks", 0), ("joined-chunks", 0), ("joined-chunks", 12)])
 def test_the_sample_is_built_verified_shown_and_loaded(
     objective: str, shortest: int, masking: str, packed: bool, tmp_path: Path

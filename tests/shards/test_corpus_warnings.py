@@ -140,7 +140,7 @@ def test_a_large_corpus_is_sampled_by_its_texts_however_it_is_cut(monkeypatch: p
     assert found == {(0.5, 100)}
 
 
-@pytest.mark.parametrize("size", [1, 7, 40])
+@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.slow), 7, 40])
 def test_the_figures_of_a_corpus_do_not_depend_on_its_parts(size: int) -> None:
     texts = [f"<p>{text}</p> \ufffd " * (1 + 90 * (n % 9)) for n, text in enumerate(GOOD)]
     parts = [recorded(texts[first : first + size]) for first in range(0, len(texts), size)]

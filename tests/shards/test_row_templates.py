@@ -67,7 +67,11 @@ def assert_rows_of_post_processor(shards: Shards, tokenizer: JsonTokenizer) -> i
 
 @pytest.mark.parametrize(
     ("model", "config"),
-    [*product(MODELS, CONFIGS), *product([LARGE], [CONFIGS[0], *CONFIGS[-2:]])],
+    [
+        *product(MODELS, CONFIGS),
+        (LARGE, CONFIGS[0]),
+        *(pytest.param(LARGE, config, marks=pytest.mark.slow) for config in CONFIGS[-2:]),
+    ],
     ids=lambda one: getattr(one, "objective", one),
 )
 def test_rows_are_those_of_the_post_processor(model: str, config: ExamplesConfig, tmp_path: Path) -> None:

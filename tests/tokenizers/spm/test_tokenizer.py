@@ -224,7 +224,14 @@ def test_a_model_keeps_what_is_not_read(sentencepiece: Any) -> None:
     assert again.EncodeAsIds(FABLE) == sentencepiece.SentencePieceProcessor(model_proto=data).EncodeAsIds(FABLE)
 
 
-@pytest.mark.parametrize("name", ["albert_v2/spiece.model", "xlnet_cased/spiece.model", "deberta_v3/spm.model"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "albert_v2/spiece.model",
+        pytest.param("xlnet_cased/spiece.model", marks=pytest.mark.slow),
+        pytest.param("deberta_v3/spm.model", marks=pytest.mark.slow),
+    ],
+)
 def test_published_models_have_the_ids_of_the_tokenizer_json_beside_them(name: str) -> None:
     path = data_path("tokenizers", name)
     found, expected = load_tokenizer(path), load_tokenizer(path.parent)

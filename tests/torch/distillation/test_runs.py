@@ -71,7 +71,9 @@ def test_a_run_cut_off_goes_on_to_the_same_losses_and_saves_the_student_alone(
     assert transformers.AutoModelForMaskedLM.from_pretrained(tmp_path / "cut").config.num_hidden_layers == 2
 
 
-@kinds
+@pytest.mark.parametrize(
+    "kind", ["tinybert", *(pytest.param(one, marks=pytest.mark.slow) for one in ("distilbert", "minilm"))]
+)
 def test_gradient_accumulation_and_packing_change_only_rounding(
     build: Path, teacher: Path, tmp_path: Path, kind: str
 ) -> None:

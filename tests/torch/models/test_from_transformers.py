@@ -62,7 +62,13 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_build(place, ExamplesConfig(objective="full-sentences", max_seq_length=48))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        kind if kind in ("deberta-v2", "modernbert", "xlnet") else pytest.param(kind, marks=pytest.mark.slow)
+        for kind in KINDS
+    ],
+)
 def test_an_encoder_is_trained_resumed_and_opened_by_transformers(kind: str, build: Path, tmp_path: Path) -> None:
     config = str(config_of(tmp_path / "config", kind))
     pretrain(build, config, tmp_path / "whole", RUN, library="transformers")

@@ -72,8 +72,10 @@ def test_the_validation_loss_is_logged_at_the_steps_asked_for_and_is_that_of_the
 
 @pytest.mark.parametrize(
     ("config", "objective"),
-    [(BertConfig(**SIZES), "nsp"), (ElectraConfig(**SIZES, embedding_size=16), "single-segment")],
-    ids=["bert", "electra"],
+    [
+        pytest.param(BertConfig(**SIZES), "nsp", id="bert", marks=pytest.mark.slow),
+        pytest.param(ElectraConfig(**SIZES, embedding_size=16), "single-segment", id="electra"),
+    ],
 )
 def test_measuring_changes_nothing_of_what_is_learned(tmp_path: Path, config: BertConfig, objective: str) -> None:
     build = build_of(tmp_path / "build", objective)
