@@ -1,11 +1,24 @@
-# An image for the workers of a cluster, on Beam's own: bertdata with its stores, and the kernels compiled.
+# Images for the workers of a cluster, on Beam's own: bertdata with its stores, and the kernels compiled.
 #   docker build --tag IMAGE .
 # Dataflow takes it by --sdk_container_image=IMAGE; for Dask run `dask worker` in it (--entrypoint dask).
+#   docker build --target flex --tag IMAGE .
+# is the same with the launcher of a Flex template of Dataflow (docs/clusters.md); its workers take it as well.
 ARG BEAM=2.77.0
 ARG PYTHON=3.11
-FROM apache/beam_python${PYTHON}_sdk:${BEAM}
+ARG LAUNCHER=gcr.io/dataflow-templates-base/python311-template-launcher-base:latest
+
+FROM apache/beam_python${PYTHON}_sdk:${BEAM} AS worker
 COPY . /src/bertdata
 RUN pip install --no-cache-dir "/src/bertdata[aws,dask,gcp]" && rm -rf /src/bertdata
 # Beam's workers run as another user with another home: the cache stands where all can read it.
 ENV NUMBA_CACHE_DIR=/opt/bertdata-kernels
 RUN bertdata compile && chmod -R a+rX /opt/bertdata-kernels
+
+FROM ${LAUNCHER} AS launcher
+
+FROM worker AS flex
+COPY --from=launcher /opt/google/dataflow/python_template_launcher /opt/google/dataflow/python_template_launcher
+COPY scripts/flex_launcher.py /template/flex_launcher.py
+ENV FLEX_TEMPLATE_PYTHON_PY_FILE=/template/flex_launcher.py
+
+FROM worker

@@ -1,5 +1,6 @@
 """Everything that is used of Beam beyond its public interface: what a new minor version of it may break.
 
+import         without what is logged where other runners' packages are missing
 flags          parsed strictly, where Beam only warns of an unknown flag
 workers        our worker processes, started by Beam's local runner, and the threads that read from them
 notebooks      in IPython Beam imports its interactive runner, which needs packages that a build does not
@@ -15,12 +16,13 @@ import importlib
 import logging
 import shutil
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from bertdata.beam import dask_cluster
 from bertdata.beam.processes import Workers
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, MissingExtraError
 
 READERS = ("beam_control_read", "read_grpc_client_inputs")
 """The names of Beam's threads that read from a worker."""
@@ -37,8 +39,46 @@ _OF_ONE_RUNNER = {
 """The runner whose options a class declares; those of the other classes are for several."""
 
 
+def import_beam() -> None:
+    """Import Beam without what its modules log where packages of other runners are missing.
+
+    Raises MissingExtraError where it is not installed.
+    """
+    logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
+    root = logging.getLogger()
+    level = root.level
+    root.setLevel(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import apache_beam  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError("apache-beam", "beam") from error
+    finally:
+        root.setLevel(level)
+
+
 def parse_flags(flags: Sequence[str]) -> argparse.Namespace:
     """Parse Beam's flags strictly; raises ConfigError for one that it does not know, or that is another runner's."""
+    parser, group_of = _parser(flags)
+    try:
+        parsed, unknown = parser.parse_known_args(list(flags))
+    except argparse.ArgumentError as error:
+        raise ConfigError(f"Beam does not take {error.argument_name}: {error.message}") from error
+    if unknown:
+        raise ConfigError(f"Beam knows no {unknown[0]}; flags after -- are Beam's, bertdata's own come before it")
+    parsed.others = {flag: group_of[name] for flag in flags if (name := flag.partition("=")[0]) in group_of}
+    parsed.mode_is_named = any(flag.partition("=")[0] == "--direct_running_mode" for flag in flags)
+    return parsed  # type: ignore[no-any-return]
+
+
+def flag_names(flags: Sequence[str]) -> set[str]:
+    """Return the names of all flags that Beam knows, with those of the runner that `flags` name."""
+    return set(_parser(flags)[0]._option_string_actions)
+
+
+def _parser(flags: Sequence[str]) -> tuple[Any, dict[str, str]]:
+    """Return the parser of Beam's flags, and the runner of each flag that is for one runner."""
     from apache_beam.options import pipeline_options
 
     _declare_options(flags)
@@ -49,15 +89,7 @@ def parse_flags(flags: Sequence[str]) -> argparse.Namespace:
         kind._add_argparse_args(parser)
         if runner := _OF_ONE_RUNNER.get(kind.__name__):
             group_of |= dict.fromkeys(set(parser._option_string_actions) - known, runner)
-    try:
-        parsed, unknown = parser.parse_known_args(list(flags))
-    except argparse.ArgumentError as error:
-        raise ConfigError(f"Beam does not take {error.argument_name}: {error.message}") from error
-    if unknown:
-        raise ConfigError(f"Beam knows no {unknown[0]}; flags after -- are Beam's, bertdata's own come before it")
-    parsed.others = {flag: group_of[name] for flag in flags if (name := flag.partition("=")[0]) in group_of}
-    parsed.mode_is_named = any(flag.partition("=")[0] == "--direct_running_mode" for flag in flags)
-    return parsed  # type: ignore[no-any-return]
+    return parser, group_of
 
 
 def _declare_options(flags: Sequence[str]) -> None:

@@ -10,12 +10,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib.util
-import logging
 import re
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,6 +35,7 @@ from bertdata.io.digests import cores
 from bertdata.kernels import warmup
 
 COMPILING = "compiling kernels, once: progress can stand still for half a minute; later runs load them from disk"
+_FLEX = "; as a Flex template it is a job itself (docs/clusters.md)"
 BYTES_PER_WORKER = 8 << 20
 """The work, in bytes, for which starting another worker process, which takes seconds, is worth it."""
 _BEAM_STEP = re.compile(r" \[while running '[^']*'\]$")
@@ -86,7 +85,7 @@ class Runner:
             self.say(
                 f"{counted(len(jobs), 'job')} on {parsed.runner}, one after another: {'; '.join(jobs)}. This process "
                 "plans each from what is there by then, so keep it alive until the end (what is done already needs no "
-                "job)"
+                f"job){_FLEX if runner_flags.runner_name(parsed) == 'dataflow' else ''}"
             )
 
     @contextlib.contextmanager
@@ -203,7 +202,7 @@ class Runner:
                 raise runner_flags.explained(error, parsed) or error from error
 
     def _checked(self, paths: Sequence[str]) -> argparse.Namespace:
-        _import_beam()
+        internals.import_beam()
         parsed = internals.parse_flags(self.flags)
         runner_flags.check(parsed, self.workers, paths)
         if parsed.runner:
@@ -260,21 +259,6 @@ class Runner:
 def _worker_count(steps: Sequence[Expected]) -> int:
     """Return the number of workers for what is not done yet: one for each core, fewer for little work."""
     return min(cores(), max(1, sum(step.pending_bytes() for step in steps) // BYTES_PER_WORKER))
-
-
-def _import_beam() -> None:
-    logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
-    root = logging.getLogger()
-    level = root.level
-    root.setLevel(logging.CRITICAL)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            import apache_beam  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError("apache-beam", "beam") from error
-    finally:
-        root.setLevel(level)
 
 
 def _failures(steps: Sequence[Expected]) -> list[str]:
