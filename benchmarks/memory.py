@@ -2,15 +2,16 @@
 
 Run: python benchmarks/memory.py [--scale 1] [--corpora wikipedia-books all-wikipedias terabyte]. No text is read or
 written. Records of parts of documents and of token files are made of documents drawn at random (uniform slots, lengths
-of an exponential distribution); `plan_shards`, the grouping of token files by shard, and what Beam pickles are the
-project's own. --scale divides the numbers of documents, ranges and shards. Memory is the resident set of this process
-as Linux counts it, its peak since the step began. The bound is that of `bertdata.shards.memory`.
+of an exponential distribution); `plan_shards`, the grouping of token files by shard, what Beam pickles, and the
+manifest are the project's own. --scale divides the numbers of documents, ranges and shards. Memory is the resident set
+of this process as Linux counts it, its peak since the step began. The bound is that of `bertdata.shards.memory`.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import json
 import pickle
 import re
 import time
@@ -23,11 +24,12 @@ import _harness as harness
 import numpy as np
 
 from bertdata.documents import SLOTS
-from bertdata.engine.parts import PartMetadata, PartResult, Task, fingerprint
+from bertdata.engine.parts import PartMetadata, PartResult, Task, fingerprint, sealed
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import memory
-from bertdata.shards.plan import plan_shards
+from bertdata.shards.manifest import build_manifest, source_entry
+from bertdata.shards.plan import ShardPlan, plan_shards
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.stage import ShardsSpec, SourcedRange, sharded
@@ -36,6 +38,9 @@ from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
 Result = TypeVar("Result")
 TOKENS_PER_BYTE = 0.5
 """Bytes of a token file for a byte of text: a token of two bytes for four."""
+
+
+MANY_COUNTS = ("documents", "examples", "tokens", "predictions", "sentences", "labels", "row_tokens", "dropped", "kept")
 
 
 @dataclass(frozen=True)
@@ -130,6 +135,23 @@ def token_parts(corpus: Corpus, documents: Sequence[PartMetadata], ends: Sequenc
     return parts
 
 
+def manifest_of(
+    documents: Sequence[PartMetadata], tokens: Sequence[PartResult], plan: ShardPlan, info: PretrainingInfo
+) -> bytes:
+    """Return the manifest of a build of two sources, a file of theirs for each range, as it is written."""
+    counts = {f"{name}_of_{source}": 10**6 for name in MANY_COUNTS for source in ("wikipedia", "books")}
+    shards = [replace(record(f"shard-{number:05d}", {}), counts=dict(counts)) for number in range(len(plan.ends))]
+    inputs = [(f"enwiki-20251101-pages-articles-multistream{number}.xml.bz2", 10**9) for number in range(len(tokens))]
+    half = len(documents) // 2
+    sources = {
+        "wikipedia": source_entry(inputs[:half], documents[:half]),
+        "books": source_entry(inputs[half:], documents[half:]),
+    }
+    origins = {"sources": sources, "vocabulary": {"pieces": 30_000, "asked": 30_000}}
+    manifest = build_manifest(origins, [done for _, done in tokens], plan, info, shards)
+    return json.dumps(sealed(manifest), indent=1, sort_keys=True).encode()
+
+
 def simulate(corpus: Corpus) -> list[tuple[str, Measured, int]]:
     """Return what each step took, with its bound in bytes, 0 where there is none."""
     records, read = measured(lambda: document_records(corpus))
@@ -140,6 +162,7 @@ def simulate(corpus: Corpus) -> list[tuple[str, Measured, int]]:
     spec = ShardsSpec("gs://bucket/corpus", plan, info, "tokenizer")
     grouping = sharded([spec])
     tasks, made = measured(lambda: grouping.plan(parts))
+    written, finished = measured(lambda: manifest_of(records, parts, plan, info))
     sent = sum(len(pickle.dumps(pair)) for part in parts for pair in grouping.references(*part))
     sent += sum(len(pickle.dumps(task)) for task in tasks)
     documents, ranges, shards = corpus.documents, corpus.ranges, len(plan.ends)
@@ -151,6 +174,7 @@ def simulate(corpus: Corpus) -> list[tuple[str, Measured, int]]:
         (f"plan of shards ({shards:,})", planned, 0),
         (f"records of token files ({ranges:,})", stored, slices),
         ("tasks of shards", made, tasks_bound + memory.planning_bytes(documents, ranges, shards)),
+        (f"manifest ({len(written) / 1e6:.1f} MB)", finished, memory.manifest_bytes(ranges, shards)),
         ("references and tasks, pickled", Measured(sent, sent, 0.0), memory.shuffle_bytes(documents, ranges, shards)),
     ]
 

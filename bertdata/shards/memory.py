@@ -16,6 +16,8 @@ SENT_SLICE_BYTES = 40
 """A slice of a shard's task as it is pickled: offset, length and source, and the name of its file."""
 PART_BYTES = 8 << 10
 """A part: its task and its record without rows."""
+NAMED_INPUT_BYTES = 1 << 10
+"""A file of a source in the manifest: its name and size, also as they are written."""
 SIGNED_PAIR_BYTES = 400
 """What a fingerprint takes of a slice while one shard is planned."""
 
@@ -68,6 +70,17 @@ def planning_bytes(documents: int, ranges: int, shards: int) -> int:
     """
     slices = slices_held(documents, ranges, shards)
     return slices * 57 + min(ranges, slices) * SIGNED_PAIR_BYTES + PLACE_BYTES * SLOTS
+
+
+def manifest_bytes(inputs: int, shards: int, phases: int = 1, bins: int = 1) -> int:
+    """Return at most how many bytes the manifest takes while it is made, checked and written.
+
+    By then what planning took is free again.
+
+    >>> manifest_bytes(2_780, 785) >> 20
+    8
+    """
+    return inputs * NAMED_INPUT_BYTES + shards * phases * bins * PART_BYTES
 
 
 def driver_bytes(documents: int, parts: int, ranges: int, shards: int, phases: int = 1, bins: int = 1) -> int:

@@ -13,7 +13,7 @@ import pytest
 
 import bertdata
 from bertdata import ConfigError, InputError
-from bertdata.beam import flex_job
+from bertdata.beam import flex_job, internals
 from bertdata.options.option import flag_of
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from pipelines import flex_template
@@ -57,6 +57,11 @@ def test_defaults_match_the_regular_expressions_and_so_does_nothing(described: d
                 assert re.fullmatch(regex, ""), name
                 checked += 1
     assert checked > 40
+
+
+def test_no_setting_has_the_name_of_an_option_of_beams(described: dict[str, Any]) -> None:
+    internals.import_beam()
+    assert not {f"--{name}" for name in described.keys() & ACTIONS.keys()} & internals.flag_names([])
 
 
 @pytest.mark.parametrize(

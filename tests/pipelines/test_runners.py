@@ -159,7 +159,7 @@ def test_dataflow_gets_small_graphs_that_group_only_references(dataflow: list[An
             build_corpus(sources, "gs://bucket/out", settings, Runner(0, DATAFLOW, quiet=True))
     _, training, sharding = dataflow
     assert grouped(training) == ["1 references/GroupByKey", "2 references/GroupByKey", "Assign"]
-    assert grouped(sharding) == ["1 references/GroupByKey", "Assign"]
+    assert grouped(sharding) == ["1 references/GroupByKey", "1 references/Spread", "Assign"]
     assert all(graph.ByteSize() < 200_000 for graph in dataflow)
 
 

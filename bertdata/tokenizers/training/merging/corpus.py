@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -17,6 +17,7 @@ from bertdata.text_arrays import as_strings, check_text
 
 WordCounts: TypeAlias = Mapping[str, int] | pa.Table | Iterable[tuple[str, int]]
 Words: TypeAlias = tuple[pa.Array, NDArray[np.int64], NDArray[np.int64]]
+CHUNK_WORDS = 1 << 17
 _EXPECTED = "expected a mapping from word to count, pairs of both, or a table of them, as count_words(texts) gives"
 _EXACT = 1 << 53
 _MOST_PLACES = np.iinfo(np.int32).max
@@ -38,6 +39,20 @@ class Corpus:
     counts: NDArray[np.int64]
     characters: list[str]
     continuing: list[str]
+
+
+def chunks(lengths: NDArray[np.int64]) -> Iterator[tuple[slice, slice]]:
+    """Yield the words in runs of `CHUNK_WORDS`, and the characters of each run, so that few are copied at a time.
+
+    >>> list(chunks(np.array([2, 1, 3])))
+    [(slice(0, 3, None), slice(0, 6, None))]
+    """
+    start = 0
+    for first in range(0, len(lengths), CHUNK_WORDS):
+        last = min(first + CHUNK_WORDS, len(lengths))
+        stop = start + int(lengths[first:last].sum())
+        yield slice(first, last), slice(start, stop)
+        start = stop
 
 
 def read_counts(word_counts: WordCounts, length: Callable[[pa.Array], pa.Array]) -> Words:

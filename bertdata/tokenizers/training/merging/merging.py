@@ -37,7 +37,9 @@ def merge_symbols(
     state = states.state_of(corpus, tokens, vocab_size, mark)
     state.counters.criterion, state.counters.min_frequency = criterion, min_frequency
     while not merge_pairs(state, len(tokens), vocab_size):
-        state = states.grow(state)
+        arrays = state._asdict()
+        del state
+        state = states.grow(arrays)
     chars = state.chars[: state.counters.chars].tobytes().decode("utf-32-le")
     made = state.symbols[len(tokens) : state.counters.symbols][["continues", "start", "length"]].tolist()
     every = tokens + [mark * continues + chars[start : start + length] for continues, start, length in made]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.kernels.hash_table import empty_table, rehash
-from bertdata.tokenizers.training.merging.corpus import Corpus
+from bertdata.tokenizers.training.merging.corpus import Corpus, chunks
 
 FIRST_PAIRS, FIRST_CHARS = 1 << 16, 1 << 16
 
@@ -86,36 +86,48 @@ def state_of(corpus: Corpus, tokens: list[str], vocab_size: int, mark: str) -> S
         (corpus.continuing, symbol_inside, mark),
     ):
         table[[ord(character) for character in characters]] = [ids[before + character] for character in characters]
-    symbol = np.where(corpus.inside, symbol_inside[corpus.points], symbol_at_start[corpus.points])
     n_symbols = min(vocab_size, len(tokens) + len(corpus.points))
     bodies = [token.removeprefix(mark) for token in tokens]
     lengths = np.array([len(body) for body in bodies], np.int64)
     chars = np.frombuffer("".join(bodies).encode("utf-32-le"), np.uint32)
 
-    words, n_places = _words(corpus, symbol)
+    words, n_places, counts = _words(corpus, symbol_at_start, symbol_inside, n_symbols)
     state = empty_state(words, n_places, n_symbols, FIRST_PAIRS, len(chars) + FIRST_CHARS)
     state.chars[: len(chars)] = chars
     initial = state.symbols[: len(tokens)]
     initial.start, initial.length = np.cumsum(lengths) - lengths, lengths
     initial.continues = [mark != "" and token.startswith(mark) for token in tokens]
-    state.symbols.count = np.bincount(symbol, np.repeat(corpus.counts, corpus.lengths), n_symbols)
+    state.symbols.count = counts
     state.counters.chars, state.counters.total = len(chars), state.symbols.count.sum()
     return state
 
 
-def _words(corpus: Corpus, symbol: Ints) -> tuple[Ints, int]:
-    """Return the words of two symbols and more, as State has them, and the number of their symbols."""
-    longer = corpus.lengths > 1
-    lengths, counts = corpus.lengths[longer], corpus.counts[longer]
-    symbol = symbol[np.repeat(longer, corpus.lengths)]
-    words = np.empty(len(symbol) + HEADER * len(lengths), np.int32)
-    begins = np.cumsum(lengths + HEADER) - (lengths + HEADER)
-    words[begins], words[begins + 1], words[begins + 2] = lengths, counts >> 31, counts & 0x7FFFFFFF
-    is_symbol = np.ones(len(words), np.bool_)
-    for i in range(HEADER):
-        is_symbol[begins + i] = False
-    words[is_symbol] = symbol
-    return words, len(symbol)
+def _words(
+    corpus: Corpus, symbol_at_start: Ints, symbol_inside: Ints, n_symbols: int
+) -> tuple[Ints, int, NDArray[np.int64]]:
+    """Return the words of two symbols and more, as State has them, the number of their symbols, and counts of symbols.
+
+    The symbols of characters are given by code point; the counts are those in all words, also in words of one symbol.
+    """
+    places = int(corpus.lengths[corpus.lengths > 1].sum())
+    words = np.empty(places + HEADER * int((corpus.lengths > 1).sum()), np.int32)
+    every, end = np.zeros(n_symbols, np.int64), 0
+    for run, here in chunks(corpus.lengths):
+        points, lengths, counts = corpus.points[here], corpus.lengths[run], corpus.counts[run]
+        symbol = np.where(corpus.inside[here], symbol_inside[points], symbol_at_start[points])
+        every += np.bincount(symbol, np.repeat(counts, lengths), n_symbols).astype(np.int64)
+        longer = lengths > 1
+        symbol = symbol[np.repeat(longer, lengths)]
+        lengths, counts = lengths[longer], counts[longer]
+        begins = np.cumsum(lengths + HEADER) - (lengths + HEADER)
+        begin, end = end, end + len(symbol) + HEADER * len(lengths)
+        chunk = words[begin:end]
+        chunk[begins], chunk[begins + 1], chunk[begins + 2] = lengths, counts >> 31, counts & 0x7FFFFFFF
+        is_symbol = np.ones(len(chunk), np.bool_)
+        for i in range(HEADER):
+            is_symbol[begins + i] = False
+        chunk[is_symbol] = symbol
+    return words, places, every
 
 
 def empty_state(words: Ints, n_places: int, n_symbols: int, n_pairs: int, n_chars: int) -> State:
@@ -129,7 +141,7 @@ def empty_state(words: Ints, n_places: int, n_symbols: int, n_pairs: int, n_char
         chars=np.zeros(n_chars, np.int32),
         symbols=_records(n_symbols, SYMBOL),
         pairs=_records(n_pairs, PAIR),
-        table=empty_table(n_pairs + n_symbols),
+        table=empty_table(max(n_pairs, 2 * n_symbols)),  # three quarters full at most
         links=np.full(N_LINKS * (n_symbols + n_pairs), -1, np.int64),
         lists=_records(n_pairs, LIST),
         arena=np.empty(3 * n_places, np.int32),
@@ -140,24 +152,34 @@ def empty_state(words: Ints, n_places: int, n_symbols: int, n_pairs: int, n_char
     )
 
 
-def grow(state: State) -> State:
-    """Return the state with the room that its counters ask for."""
-    c, symbols = state.counters, len(state.symbols)
-    pairs = _longer(state.pairs, c.pairs + c.more_pairs)
-    lists = _longer(state.lists, max(c.pairs, c.lists) + c.more_pairs)
-    larger = state._replace(pairs=pairs, lists=lists, chars=_longer(state.chars, c.chars + c.more_chars))
-    if pairs is state.pairs:
-        return larger
-    table, links = empty_table(len(pairs) + symbols), _longer(state.links, N_LINKS * (symbols + len(pairs)))
-    rehash(state.table, table)
-    return larger._replace(table=table, links=links, heap=_longer(state.heap, 2 * len(pairs)))
+def grow(arrays: dict[str, Any]) -> State:
+    """Return a state with the room that its counters ask for, from the arrays of one by name.
+
+    Each array is taken out of `arrays`, so that it is freed once it is copied if nobody else holds it.
+    """
+    c, symbols = arrays["counters"], len(arrays["symbols"])
+
+    def longer(name: str, length: int) -> Any:
+        return _longer(arrays.pop(name), length)
+
+    had = len(arrays["pairs"])
+    arrays["chars"] = longer("chars", c.chars + c.more_chars)
+    arrays["pairs"] = longer("pairs", c.pairs + c.more_pairs)
+    arrays["lists"] = longer("lists", max(c.pairs, c.lists) + c.more_pairs)
+    if (room := len(arrays["pairs"])) > had:
+        table = empty_table(max(room, 2 * symbols))
+        rehash(arrays.pop("table"), table)
+        arrays["table"] = table
+        arrays["links"] = longer("links", N_LINKS * (symbols + room))
+        arrays["heap"] = longer("heap", 2 * room)
+    return State(**arrays)
 
 
 def _longer(array: NDArray[Any], length: int) -> NDArray[Any]:
     """Return the array if it is long enough, else a copy of at least twice its length, with zeros at the end."""
     if length <= len(array):
         return array
-    result = np.zeros_like(array, shape=max(2 * len(array), int(length)))
+    result = np.zeros(max(2 * len(array), int(length)), array.dtype).view(type(array))  # takes memory where written
     result[: len(array)] = array
     return result
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bertdata.errors import InputError
 from bertdata.text_arrays import offsets_of, text_of
-from bertdata.tokenizers.training.merging.corpus import Corpus, WordCounts, read_counts
+from bertdata.tokenizers.training.merging.corpus import Corpus, WordCounts, chunks, read_counts
 
 _POINTS = 0x110000
 _NUMBER = ord("#")
@@ -25,29 +25,53 @@ def read_corpus(word_counts: WordCounts, limit_alphabet: int) -> Corpus:
     ([111, 102, 111, 102], [2, 2], [2, 1], ['f', 'o'], ['f'])
     """
     words, counts, lengths = read_counts(word_counts, pc.utf8_length)
-    points = _code_points(words)
-    word_here = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-    doubled = (points[1:] == _NUMBER) & (points[:-1] == _NUMBER) & (word_here[1:] == word_here[:-1])
-    if doubled.any():
-        word = words[int(word_here[int(doubled.argmax())])].as_py()
-        raise InputError(f"the word {word!r} holds ##; words are what BERT's pre-tokenizer gives, # by itself")
-    frequency = np.bincount(points, counts[word_here], _POINTS)
+    points, inside = np.empty(int(lengths.sum()), np.int32), np.ones(int(lengths.sum()), np.bool_)
+    frequency = np.zeros(_POINTS, np.int64)
+    for run, here in chunks(lengths):
+        points[here] = _code_points(words[run])
+        word_of = np.repeat(np.arange(run.start, run.stop, dtype=np.int32), lengths[run])
+        _refuse_doubled(points[here], word_of, words)
+        frequency += np.bincount(points[here], counts[word_of], _POINTS).astype(np.int64)
+        inside[here.start + np.cumsum(lengths[run]) - lengths[run]] = False
     seen = np.flatnonzero(frequency)
     for point in seen.tolist():
         if chr(point).isspace():
             raise InputError(f"a word holds white space (U+{point:04X}); words are what BERT's pre-tokenizer gives")
     kept = np.zeros(_POINTS, np.bool_)
     kept[seen[np.lexsort((seen, -frequency[seen]))[:limit_alphabet]]] = True
-    inside = np.ones(len(points), np.bool_)
-    inside[np.cumsum(lengths) - lengths] = False
     if len(seen) > limit_alphabet:
-        here = kept[points]
-        points, inside, word_here = points[here], inside[here], word_here[here]
-        lengths = np.bincount(word_here, minlength=len(lengths))
+        points, inside, lengths = _without_others(points, inside, lengths, kept)
         counts, lengths = counts[lengths > 0], lengths[lengths > 0]
-    continuing = np.flatnonzero(np.bincount(points[inside], minlength=1))
+    follows = np.zeros(_POINTS, np.bool_)
+    for _, here in chunks(lengths):
+        follows[points[here][inside[here]]] = True
     characters = [chr(point) for point in np.flatnonzero(kept).tolist()]
-    return Corpus(points, inside, lengths, counts, characters, [chr(point) for point in continuing.tolist()])
+    return Corpus(
+        points, inside, lengths, counts, characters, [chr(point) for point in np.flatnonzero(follows).tolist()]
+    )
+
+
+def _refuse_doubled(points: NDArray[np.int32], word_of: NDArray[np.int32], words: pa.Array) -> None:
+    """Raise InputError where two # follow one another in a word."""
+    doubled = (points[1:] == _NUMBER) & (points[:-1] == _NUMBER) & (word_of[1:] == word_of[:-1])
+    if doubled.any():
+        word = words[int(word_of[int(doubled.argmax())])].as_py()
+        raise InputError(f"the word {word!r} holds ##; words are what BERT's pre-tokenizer gives, # by itself")
+
+
+def _without_others(
+    points: NDArray[np.int32], inside: NDArray[np.bool_], lengths: NDArray[np.int64], kept: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDArray[np.int64]]:
+    """Take the characters out of words that are not kept; what is left is moved to the front of the same arrays."""
+    left, end = np.zeros_like(lengths), 0
+    for run, here in chunks(lengths):
+        stay = kept[points[here]]
+        word_of = np.repeat(np.arange(run.stop - run.start), lengths[run])
+        left[run] = np.bincount(word_of[stay], minlength=run.stop - run.start)
+        moved = points[here][stay], inside[here][stay]
+        begin, end = end, end + len(moved[0])
+        points[begin:end], inside[begin:end] = moved
+    return points[:end], inside[:end], left
 
 
 def _code_points(words: pa.Array) -> NDArray[np.int32]:
