@@ -18,7 +18,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bertdata.beam import flex_job, internals
+from bertdata.beam import flex_job
+from bertdata.beam.importing import import_beam
 from bertdata.beam.runner import Runner
 from bertdata.cli import command_line
 from bertdata.errors import ConfigError
@@ -147,7 +148,7 @@ def _words(action: argparse.Action, value: str) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check the settings, and start the job that runs the build."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    internals.import_beam()
+    import_beam()
     words, beam, machine = words_of(sys.argv[1:] if arguments is None else arguments)
     beam = flex_job.known_flags(beam)
     nested = flex_job.flags_of_build(beam) if beam else []

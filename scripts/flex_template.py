@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from bertdata.beam.internals import import_beam
+from bertdata.beam.importing import import_beam
 from bertdata.cli import command_line
 from bertdata.io import files
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
 
+from bertdata.beam.importing import import_beam
 from bertdata.beam.worker_check import Needs
 from bertdata.errors import BertDataError, ConfigError, MissingExtraError
 from bertdata.io.digests import cores
@@ -60,7 +61,7 @@ class DaskCluster:
         place = parsed.address or parsed.scheduler_file
         if not place:
             self._local = LocalCluster(
-                n_workers=cores(), threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+                n_workers=cores(), threads_per_worker=1, dashboard_address=":0", silence_logs=logging.CRITICAL
             )
         options = {"timeout": parsed.timeout} if parsed.timeout else {}
         if not parsed.address and parsed.scheduler_file:
@@ -72,6 +73,8 @@ class DaskCluster:
                 f"no Dask scheduler answers ({error}); start one with `dask scheduler`, or correct {_PLACE[0]}",
                 path=place,
             ) from error
+        if self._local is not None:
+            self.client.run(import_beam)  # before a job does, which would print what Beam logs in each worker
 
     def __enter__(self) -> DaskCluster:
         return self

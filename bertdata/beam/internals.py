@@ -1,6 +1,5 @@
 """Everything that is used of Beam beyond its public interface: what a new minor version of it may break.
 
-import         without what is logged where other runners' packages are missing
 flags          parsed strictly, where Beam only warns of an unknown flag
 workers        our worker processes, started by Beam's local runner, and the threads that read from them
 notebooks      in IPython Beam imports its interactive runner, which needs packages that a build does not
@@ -16,13 +15,12 @@ import importlib
 import logging
 import shutil
 import threading
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from bertdata.beam import dask_cluster
 from bertdata.beam.processes import Workers
-from bertdata.errors import ConfigError, MissingExtraError
+from bertdata.errors import ConfigError
 
 READERS = ("beam_control_read", "read_grpc_client_inputs")
 """The names of Beam's threads that read from a worker."""
@@ -37,25 +35,6 @@ _OF_ONE_RUNNER = {
     "PrismRunnerOptions": "PrismRunner",
 }
 """The runner whose options a class declares; those of the other classes are for several."""
-
-
-def import_beam() -> None:
-    """Import Beam without what its modules log where packages of other runners are missing.
-
-    Raises MissingExtraError where it is not installed.
-    """
-    logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
-    root = logging.getLogger()
-    level = root.level
-    root.setLevel(logging.CRITICAL)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            import apache_beam  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError("apache-beam", "beam") from error
-    finally:
-        root.setLevel(level)
 
 
 def parse_flags(flags: Sequence[str]) -> argparse.Namespace:

@@ -23,6 +23,7 @@ from tqdm import tqdm
 from bertdata import errors
 from bertdata.beam import dask_cluster, internals, job_server, runner_flags, worker_check
 from bertdata.beam.dask_cluster import DaskCluster
+from bertdata.beam.importing import import_beam
 from bertdata.beam.job_server import JobServer
 from bertdata.beam.processes import Workers
 from bertdata.beam.progress import Expected, Progress, expected
@@ -202,7 +203,7 @@ class Runner:
                 raise runner_flags.explained(error, parsed) or error from error
 
     def _checked(self, paths: Sequence[str]) -> argparse.Namespace:
-        internals.import_beam()
+        import_beam()
         parsed = internals.parse_flags(self.flags)
         runner_flags.check(parsed, self.workers, paths)
         if parsed.runner:

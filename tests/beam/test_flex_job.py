@@ -6,7 +6,8 @@ import logging
 
 import pytest
 
-from bertdata.beam import flex_job, internals
+from bertdata.beam import flex_job
+from bertdata.beam.importing import import_beam
 from bertdata.errors import BertDataError
 
 FLAGS = [
@@ -51,7 +52,7 @@ def test_the_job_of_the_launch_has_one_worker_with_one_thread_on_a_machine_of_it
 
 
 def test_flags_of_a_launcher_that_beam_does_not_know_are_left_out_and_told(caplog: pytest.LogCaptureFixture) -> None:
-    internals.import_beam()
+    import_beam()
     flags = ["--runner=FnApiRunner", "--of_a_later_launcher", "value", "--job_name=wiki"]
     assert flex_job.known_flags(flags) == ["--runner=FnApiRunner", "--job_name=wiki"]
     assert "--of_a_later_launcher is left out" in caplog.text
@@ -59,12 +60,12 @@ def test_flags_of_a_launcher_that_beam_does_not_know_are_left_out_and_told(caplo
 
 def test_what_the_process_prints_is_logged_line_by_line(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "bertdata")
-    internals.import_beam()
+    import_beam()
     flex_job.start(["-c", "import sys; print('one'); print('two', file=sys.stderr)"], [])
     assert sorted(record.getMessage() for record in caplog.records) == ["one", "two"]
 
 
 def test_a_process_that_fails_fails_the_job_with_what_it_said_last() -> None:
-    internals.import_beam()
+    import_beam()
     with pytest.raises(BertDataError, match=r"(?s)ended with code 3; start the template again.*last words"):
         flex_job.start(["-c", "import sys; print('last words'); sys.exit(3)"], [])

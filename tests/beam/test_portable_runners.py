@@ -12,6 +12,7 @@ import pytest
 
 from bertdata import __version__
 from bertdata.beam import internals, job_server, runner_flags
+from bertdata.beam.importing import import_beam
 from bertdata.beam.runner import Runner
 from bertdata.beam.worker_check import Needs
 from bertdata.errors import BertDataError, ConfigError, InputError
@@ -99,7 +100,7 @@ def test_a_program_that_cannot_be_downloaded_is_told_with_the_flag_that_names_on
     def no_network(*_: object, **__: object) -> None:
         raise OSError("Name or service not known")
 
-    internals.import_beam()
+    import_beam()
     from apache_beam.runners.portability import prism_runner
     from apache_beam.utils import subprocess_server
 
@@ -207,7 +208,7 @@ def test_a_worker_is_asked_for_what_the_paths_need(tmp_path: Path) -> None:
     ],
 )
 def test_where_workers_run_is_known_from_the_flags(flags: list[str], kind: str, far: bool) -> None:
-    internals.import_beam()
+    import_beam()
     parsed = internals.parse_flags(flags)
     assert (runner_flags.environment_type(parsed), runner_flags.is_cluster(parsed)) == (kind, far)
 
@@ -221,7 +222,7 @@ def test_where_workers_run_is_known_from_the_flags(flags: list[str], kind: str, 
     ],
 )
 def test_failures_of_a_cluster_become_messages_with_a_remedy(text: str, words: str) -> None:
-    internals.import_beam()
+    import_beam()
     parsed = internals.parse_flags(["--runner=PortableRunner", "--job_endpoint=h:1", "--environment_type=PROCESS"])
     found = runner_flags.explained(RuntimeError(text), parsed)
     assert isinstance(found, BertDataError)

@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from bertdata.beam import internals, runner_flags
+from bertdata.beam.importing import import_beam
 from bertdata.beam.runner import Runner
 from bertdata.cli import command_line
 from bertdata.errors import ConfigError, MissingExtraError
@@ -119,18 +120,18 @@ def test_a_cluster_cannot_read_from_a_local_path() -> None:
     ],
 )
 def test_a_runner_on_this_machine_sees_local_paths(flags: tuple[str, ...]) -> None:
-    internals.import_beam()
+    import_beam()
     runner_flags.check(internals.parse_flags(flags), 0, ["/data/out"])
 
 
 def test_a_runner_whose_name_says_cluster_elsewhere_is_still_one() -> None:
-    internals.import_beam()
+    import_beam()
     with pytest.raises(ConfigError, match="cannot see a local path"):
         runner_flags.check(internals.parse_flags([*DATAFLOW, "--job_name=loopback"]), 0, ["/data/out"])
 
 
 def test_dataflow_without_its_client_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    internals.import_beam()
+    import_beam()
     monkeypatch.setitem(sys.modules, "apache_beam.runners.dataflow.internal.apiclient", None)
     with pytest.raises(MissingExtraError, match=r'pip install "\.\[gcp\]"'):
         runner_flags.check(internals.parse_flags(DATAFLOW), 0, ["gs://bucket/out"])
@@ -139,7 +140,7 @@ def test_dataflow_without_its_client_says_what_to_install(monkeypatch: pytest.Mo
 @pytest.fixture
 def dataflow_client(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Dataflow's client be found, which is not installed here."""
-    internals.import_beam()
+    import_beam()
     client = "apache_beam.runners.dataflow.internal.apiclient"
     monkeypatch.setitem(sys.modules, client, ModuleType(client))
     monkeypatch.setattr(client, sys.modules[client], raising=False)

@@ -14,6 +14,7 @@ import pytest
 import bertdata
 from bertdata import ConfigError, InputError
 from bertdata.beam import flex_job, internals
+from bertdata.beam.importing import import_beam
 from bertdata.options.option import flag_of
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from pipelines import flex_template
@@ -60,7 +61,7 @@ def test_defaults_match_the_regular_expressions_and_so_does_nothing(described: d
 
 
 def test_no_setting_has_the_name_of_an_option_of_beams(described: dict[str, Any]) -> None:
-    internals.import_beam()
+    import_beam()
     assert not {f"--{name}" for name in described.keys() & ACTIONS.keys()} & internals.flag_names([])
 
 

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
+import weakref
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -15,10 +17,11 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from bertdata.counter_rng import bits, key
 from bertdata.errors import ConfigError, InputError
-from bertdata.tokenizers.training.merging import state
+from bertdata.tokenizers.training.merging import corpus, state
 from bertdata.tokenizers.training.merging.merge_score import CODES, Criterion
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer, count_words, train_wordpiece
 from bertdata.tokenizers.wordpiece.reference.train import train_slowly
+from bertdata.tokenizers.wordpiece.train.corpus import read_corpus
 from tests.data import data_path
 
 CRITERIA: tuple[Criterion, ...] = ("likelihood", "frequency", "score")
@@ -146,6 +149,30 @@ def test_small_arrays_grow_without_a_change(criterion: Criterion, monkeypatch: p
     monkeypatch.setattr(state, "FIRST_PAIRS", 1)
     monkeypatch.setattr(state, "FIRST_CHARS", 0)
     assert train_wordpiece(count_words([FABLE]), 200, criterion=criterion) == expected
+
+
+@pytest.mark.parametrize("limit", [6, 1000])
+def test_words_read_a_few_at_a_time_give_the_same_vocabulary(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = count_words([FABLE, "aé中ß é é 中", "ß"])
+    whole = read_corpus(words, limit)
+    expected = train_wordpiece(words, 150, limit_alphabet=limit)
+    monkeypatch.setattr(corpus, "CHUNK_WORDS", 3)
+    parts = read_corpus(words, limit)
+    for name in ("points", "inside", "lengths", "counts", "characters", "continuing"):
+        assert list(getattr(parts, name)) == list(getattr(whole, name)), name
+    assert train_wordpiece(words, 150, limit_alphabet=limit) == expected
+    with pytest.raises(InputError, match="the word 'a##b' holds ##"):
+        read_corpus({**{"a" * n: 1 for n in range(1, 8)}, "a##b": 1}, limit)
+
+
+def test_arrays_that_grow_are_taken_from_the_state_before() -> None:
+    arrays = state.state_of(read_corpus({"ab": 2}, 10), ["a", "b", "##b"], 10, "##")._asdict()
+    arrays["counters"].more_pairs = state.FIRST_PAIRS + 1
+    old = {name: weakref.ref(arrays[name]) for name in ("pairs", "lists", "heap", "links", "table")}
+    grown = state.grow(arrays)
+    gc.collect()
+    assert len(grown.pairs) >= 2 * state.FIRST_PAIRS
+    assert not [name for name, one in old.items() if one() is not None]
 
 
 def test_a_long_run_of_one_letter_is_halved_again_and_again() -> None:
@@ -309,7 +336,7 @@ import os, sys
 os.environ["NUMBA_BOUNDSCHECK"] = "1"
 os.environ["NUMBA_CACHE_DIR"] = sys.argv[2]
 from bertdata.tokenizers.wordpiece import count_words, train_wordpiece
-from bertdata.tokenizers.training.merging import state
+from bertdata.tokenizers.training.merging import corpus, state
 state.FIRST_PAIRS, state.FIRST_CHARS = 1, 0
 for criterion in ("likelihood", "frequency", "score"):
     print(*train_wordpiece(count_words([sys.argv[1]]), 300, criterion=criterion))
