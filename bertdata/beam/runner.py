@@ -36,7 +36,7 @@ from bertdata.io.digests import cores
 from bertdata.kernels import warmup
 
 COMPILING = "compiling kernels, once: progress can stand still for half a minute; later runs load them from disk"
-_FLEX = "; as a Flex template it is a job itself (docs/clusters.md)"
+_FLEX = "; a Flex template runs it as a job of its own (docs/clusters.md)"
 BYTES_PER_WORKER = 8 << 20
 """The work, in bytes, for which starting another worker process, which takes seconds, is worth it."""
 _BEAM_STEP = re.compile(r" \[while running '[^']*'\]$")
