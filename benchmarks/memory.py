@@ -147,7 +147,7 @@ def manifest_of(
         "wikipedia": source_entry(inputs[:half], documents[:half]),
         "books": source_entry(inputs[half:], documents[half:]),
     }
-    origins = {"sources": sources, "vocabulary": {"pieces": 30_000, "asked": 30_000}}
+    origins: dict[str, dict[str, Any]] = {"sources": sources, "vocabulary": {"pieces": 30_000, "asked": 30_000}}
     manifest = build_manifest(origins, [done for _, done in tokens], plan, info, shards)
     return json.dumps(sealed(manifest), indent=1, sort_keys=True).encode()
 

@@ -140,7 +140,7 @@ def test_settings_and_sources_that_do_not_fit_are_refused_before_a_job_is_made(t
 
 @pytest.mark.slow
 def test_a_launch_builds_what_the_command_builds(tmp_path: Path) -> None:
-    settings = {"vocab_size": 2000, "max_seq_length": [64, 128], "dedup": "exact", "pack": True}
+    settings: dict[str, Any] = {"vocab_size": 2000, "max_seq_length": [64, 128], "dedup": "exact", "pack": True}
     bertdata.build(tmp_path / "expected", wikipedia=SAMPLE_DUMP, books=SAMPLE_BOOKS, **settings)
     sources = [f"--wikipedia={SAMPLE_DUMP}", f"--books={SAMPLE_BOOKS}"]
     arguments = [*sources, "--vocab_size=2000", "--max_seq_length=64 128", "--dedup=exact", "--pack=true"]
