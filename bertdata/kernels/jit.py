@@ -39,6 +39,7 @@ from bertdata.kernels.warmup import compilation_begins
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _IMPORT = re.compile(r"^(?:from (bertdata[\w.]*) import (\([^()]*\)|.*)|import (bertdata[\w.]*))", re.M)
+_DATA = (".json", ".toml", ".txt")
 _PACKAGE = Path(__file__).parents[1]
 
 
@@ -50,7 +51,10 @@ def sources_digest(path: str) -> str:
 
 
 def sources_of(kernels: Iterable[Path], root: Path) -> list[Path]:
-    """Return the files of kernels and of what they import of this package at their top, directly or not, in order."""
+    """Return the files of kernels and of what they import of this package at their top, directly or not, in order.
+
+    The tables of data that lie beside these are among them: their values may be constants of a kernel.
+    """
     found: set[Path] = set()
     waiting = list(kernels)
     while waiting:
@@ -58,7 +62,8 @@ def sources_of(kernels: Iterable[Path], root: Path) -> list[Path]:
         if path not in found:
             found.add(path)
             waiting += _imported(path, root)
-    return sorted(found)
+    tables = (one for folder in {path.parent for path in found} for one in folder.iterdir() if one.suffix in _DATA)
+    return sorted({*found, *tables})
 
 
 def _imported(path: Path, root: Path) -> Iterator[Path]:
