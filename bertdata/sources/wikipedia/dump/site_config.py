@@ -1,41 +1,26 @@
 """What differs from wiki to wiki: namespace names and disambiguation pages.
 
-The tables cover the larger Wikipedias; the titles of sections without prose are in `sections`. A dump names its own
-namespaces in `<siteinfo>`; read those with `Namespaces.from_siteinfo`.
+The tables of `site_config.toml` cover the larger Wikipedias. A dump names its own namespaces in `<siteinfo>`; read
+those with `Namespaces.from_siteinfo`.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
-from bertdata.sources.wikipedia.dump.sections import TITLES
+_TABLES: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
-def _names(text: str) -> frozenset[str]:
-    return frozenset(name.strip() for name in text.split(",") if name.strip())
+def _names(table: str) -> frozenset[str]:
+    return frozenset(name.strip() for name in re.split("[,\n]", _TABLES[table]) if name.strip())
 
 
 _FILES, _CATEGORIES = 6, 14
-
-_FILE = _names(
-    "file, image, datei, bild, fichier, archivo, imagen, immagine, ficheiro, imagem, bestand, afbeelding, fil, plik, "
-    "grafika, файл, изображение, файлът, картинка, ファイル, 画像, 文件, 图像, 圖像, 檔案, ملف, صورة, 파일, 그림, "
-    "dosya, resim, tập tin, hình, soubor, kép, fájl, "
-    "tiedosto, kuva, fișier, imagine, berkas, gambar, αρχείο, εικόνα, קובץ, תמונה, پرونده, attēls, vaizdas, pilt, "
-    "súbor, obrázok, datoteka, датотека, слика, податотека, зображення, выява, चित्र, চিত্র, படிமம், ไฟล์, ภาพ, պատկեր, "
-    "ფაილი, fayl, şəkil, сурет, fitxategi, fitxer, dosiero, mynd, delwedd, restr, lêer, fasciculus, fail"
-)
-_CATEGORY = _names(
-    "category, kategorie, catégorie, categoría, categoria, categorie, kategori, kategoria, категория, категорія, "
-    "カテゴリ, 分类, 分類, تصنيف, 분류, thể loại, kategória, luokka, kategorija, κατηγορία, קטגוריה, رده, "
-    "kategooria, категорија, катэгорыя, श्रेणी, বিষয়শ্রেণী, பகுப்பு, หมวดหมู่, կատեգորիա, კატეგორია, kateqoriya, санат, "
-    "kategorio, flokkur, categori, rummad"
-)
-
-
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _FOLD_PREFIX: dict[int, int | str] = {**_ASCII_LOWER, ord("_"): " "}
 _FOLD_NAME: dict[int, int | str] = {**_FOLD_PREFIX, ord("\t"): " ", ord("\n"): " "}
@@ -77,41 +62,13 @@ def case_variants(names: Iterable[str]) -> Iterator[str]:
         )
 
 
-_DISAMBIGUATION_TEMPLATES = _names(
-    "disambiguation, disambig, disamb, dab, disambiguation page, disambig-cleanup, disambiguation cleanup, "
-    "dab cleanup, 2cc, 2lc, tla, tla-dab, tladisambig, lnd, 3cc, 4lc, 4la, hndis, hndis-cleanup, geodis, roaddis, "
-    "numberdis, mathdab, mathdis, schooldis, hospitaldis, callsigndis, chessdis, letterdis, "
-    "letter-numbercombdisambig, shipindexdis, airport disambig, biology disambiguation, "
-    "species latin name disambiguation, species latin name abbreviation disambiguation, music disambiguation, "
-    "human name disambiguation, place name disambiguation, geo-dis, disambig-geo, geo-disambig, begriffsklärung, "
-    "bkl, homonymie, paronymie, patronymie, toponymie, sigle, desambiguación, desambiguacion, des, disambigua, "
-    "desambiguação, desambig, dp, doorverwijspagina, dpintro, ujednoznacznienie, förgrening, gren, неоднозначность, "
-    "многозначность, disambig-ru, пояснение, багатозначність, 曖昧さ回避, aimai, 人名の曖昧さ回避, 地名の曖昧さ回避, "
-    "消歧义, 消歧義, 消歧义页, توضيح, صفحة توضيح, 동음이의, anlam ayrımı, rozcestník, täsmennyssivu, flertydig, "
-    "egyért, trang định hướng, פירושונים, ابهام‌زدایی"
-)
 DISAMBIGUATION_TITLE = re.compile(
     r"\((?:disambiguation|begriffsklärung|homonymie|desambiguación|disambigua|desambiguação|doorverwijspagina|"
     r"ujednoznacznienie|olika betydelser|значения|значення|пояснение|曖昧さ回避|消歧义|消歧義|توضيح)\)\s*\Z",
     re.IGNORECASE,
 )
 
-LANGUAGE_CODES = _names(
-    "aa, ab, ace, ady, af, ak, als, alt, am, ami, an, ang, ar, arc, ary, arz, as, ast, atj, av, avk, awa, ay, az, "
-    "azb, ba, ban, bar, bat-smg, bcl, be, be-tarask, be-x-old, bg, bh, bi, bjn, blk, bm, bn, bo, bpy, br, bs, bug, "
-    "bxr, ca, cbk-zam, cdo, ce, ceb, ch, cho, chr, chy, ckb, co, cr, crh, cs, csb, cu, cv, cy, da, dag, de, din, "
-    "diq, dsb, dty, dv, dz, ee, el, eml, en, eo, es, et, eu, ext, fa, ff, fi, fiu-vro, fj, fo, fr, frp, frr, fur, "
-    "fy, ga, gag, gan, gcr, gd, gl, glk, gn, gom, gor, got, gu, guw, gv, ha, hak, haw, he, hi, hif, ho, hr, hsb, ht, "
-    "hu, hy, hyw, hz, ia, id, ie, ig, ii, ik, ilo, inh, io, is, it, iu, ja, jam, jbo, jv, ka, kaa, kab, kbd, kbp, "
-    "kcg, kg, ki, kj, kk, kl, km, kn, ko, koi, kr, krc, ks, ksh, ku, kv, kw, ky, la, lad, lb, lbe, lez, lfn, lg, li, "
-    "lij, lld, lmo, ln, lo, lrc, lt, ltg, lv, mad, mai, map-bms, mdf, mg, mh, mhr, mi, min, mk, ml, mn, mni, mnw, "
-    "mr, mrj, ms, mt, mus, mwl, my, myv, mzn, na, nah, nap, nds, nds-nl, ne, new, ng, nia, nl, nn, no, nov, nqo, "
-    "nrm, nso, nv, ny, oc, olo, om, or, os, pa, pag, pam, pap, pcd, pcm, pdc, pfl, pi, pih, pl, pms, pnb, pnt, ps, "
-    "pt, pwn, qu, rm, rmy, rn, ro, roa-rup, roa-tara, ru, rue, rw, sa, sah, sat, sc, scn, sco, sd, se, sg, sh, shi, "
-    "shn, si, simple, sk, skr, sl, sm, smn, sn, so, sq, sr, srn, ss, st, stq, su, sv, sw, szl, szy, ta, tay, tcy, "
-    "te, tet, tg, th, ti, tk, tl, tn, to, tpi, tr, trv, ts, tt, tum, tw, ty, tyv, udm, ug, uk, ur, uz, ve, vec, vep, "
-    "vi, vls, vo, wa, war, wo, wuu, xal, xh, xmf, yi, yo, za, zea, zh, zh-classical, zh-min-nan, zh-yue, zu"
-)
+LANGUAGE_CODES = _names("languages")
 
 
 @dataclass(frozen=True)
@@ -122,7 +79,7 @@ class Namespaces:
     (True, False)
     """
 
-    hidden: frozenset[str] = frozenset(case_variants(_FILE | _CATEGORY | LANGUAGE_CODES))
+    hidden: frozenset[str] = frozenset(case_variants(_names("files") | _names("categories") | LANGUAGE_CODES))
 
     @classmethod
     def from_siteinfo(cls, names: Mapping[int, str | Iterable[str]]) -> Namespaces:
@@ -144,21 +101,17 @@ class Namespaces:
 
 DEFAULT_NAMESPACES = Namespaces()
 
-SECTIONS_WITHOUT_PROSE = frozenset(case_variants(TITLES))
+SECTIONS_WITHOUT_PROSE = frozenset(
+    case_variants(title.strip() for title in re.split("[;\n]", _TABLES["sections"]) if title.strip())
+)
 """The folded titles of sections without prose, of all wikis together."""
 
-SECTIONS_OF_NOTES = frozenset(case_variants(_names("notes, note, anmerkungen, notas, noter, uwagi")))
+SECTIONS_OF_NOTES = frozenset(case_variants(["notes", "note", "anmerkungen", "notas", "noter", "uwagi"]))
 """The titles among those of sections without prose under which there may be prose: of notes that are no footnotes."""
 
-_SOFT_REDIRECT_TEMPLATES = _names(
-    "soft redirect, softredirect, softredir, soft link, wiktionary redirect, wi, wikisource redirect, "
-    "wikispecies redirect, commons redirect, category redirect, falschschreibung, obsolete schreibung, "
-    "redirection douce, redirección suave, redirect morbido, "
-    "мягкое перенаправление, ソフトリダイレクト, 软重定向, 軟重定向"
-)
 PAGE_KINDS: dict[str, str] = {
-    **dict.fromkeys(case_variants(_SOFT_REDIRECT_TEMPLATES), "soft redirect"),
-    **dict.fromkeys(case_variants(_DISAMBIGUATION_TEMPLATES), "disambiguation"),
+    **dict.fromkeys(case_variants(_names("soft_redirect")), "soft redirect"),
+    **dict.fromkeys(case_variants(_names("disambiguation")), "disambiguation"),
 }
 """From a template's folded name to why a page that calls it holds no article."""
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 
+from bertdata.sources.wikipedia.templates.codes import LANGUAGE_NAMES
 from bertdata.sources.wikipedia.templates.convert import Arguments
 from bertdata.sources.wikipedia.templates.factories import get, positional
-from bertdata.sources.wikipedia.templates.languages import LANGUAGE_NAMES
 from bertdata.sources.wikipedia.wikitext.rules import LINE_MARKUP, PLACEHOLDER
 
 
