@@ -92,3 +92,16 @@ def pattern(text: str) -> Handler:
     ('12 m', None)
     """
     return lambda arguments: _ARGUMENT.sub(lambda match: get(arguments, *match[1].split("|")), text) or None
+
+
+def written(text: str) -> Handler:
+    """Write a text with at most one {1}, an argument, or {1|text}, the first of these that is not blank.
+
+    >>> written("née {1}")({"1": " Ann "}), written("{2|text}")({"text": " Ann "}), written("–")({})
+    ('née Ann', ' Ann ', '–')
+    """
+    before, *argument = _ARGUMENT.split(text)
+    if not argument:
+        return Literal(before)
+    names, after = argument[0].split("|"), argument[1]
+    return Wrapped(before, after, tuple(names)) if before or after else Kept(*names)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
+from bertdata.sources.wikipedia.templates.codes import LANGUAGE_NAMES
 from bertdata.sources.wikipedia.templates.convert import Arguments, convert
 from bertdata.sources.wikipedia.templates.factories import Handler, Wrapped, get, positional
-from bertdata.sources.wikipedia.templates.languages import LANGUAGE_NAMES
 from bertdata.sources.wikipedia.templates.numbers import group_digits
 from bertdata.sources.wikipedia.wikitext.reference.tags import paragraph, poem
 
@@ -183,6 +183,11 @@ def money(sign: str) -> Handler:
         return sign + format_number(amount) if amount else None
 
     return handler
+
+
+def before_unit(unit: str) -> Handler:
+    """{{solar mass|5}}: a number and its unit, or the unit alone."""
+    return lambda arguments: f"{get(arguments, '1')} {unit}".strip()
 
 
 def format_number(text: str) -> str:

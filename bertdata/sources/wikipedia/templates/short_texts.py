@@ -6,11 +6,10 @@ text, None where the call leaves nothing.
 
 from __future__ import annotations
 
+from bertdata.sources.wikipedia.templates.codes import COUNTRIES, LANGUAGE_NAMES, STATES
 from bertdata.sources.wikipedia.templates.convert import Arguments
-from bertdata.sources.wikipedia.templates.countries import COUNTRIES, STATES
 from bertdata.sources.wikipedia.templates.factories import Handler, get, positional
 from bertdata.sources.wikipedia.templates.functions import format_number, ordinal
-from bertdata.sources.wikipedia.templates.languages import LANGUAGE_NAMES
 
 _SIGNS = {
     **{"USD": "US$", "GBP": "£", "EUR": "€", "JPY": "¥", "INR": "₹", "AUD": "A$", "CAD": "CA$", "NZD": "NZ$"},

@@ -1,23 +1,26 @@
 """The templates whose text belongs to the prose, by name.
 
-One table from names to the functions of `templates/functions`. Hatnotes, boxes, citations, cleanup notes, coordinates
-and pronunciations are left out on purpose. What a template leaves that is in no table is for `templates/unknown` to
+`table.toml` has those whose text is fixed or one of their arguments, the table here those that a function of
+`templates/functions` writes. Hatnotes, boxes, citations, cleanup notes, coordinates and pronunciations are left out on
+purpose. What a template leaves that is in no table is for `templates/unknown` to
 say. A user's own table, read by `own_templates`, takes precedence.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
+from pathlib import Path
 
 from bertdata.errors import InputError
 from bertdata.io import compression
 from bertdata.sources.wikipedia.dump.site_config import case_variants, fold_name
 from bertdata.sources.wikipedia.templates import factories, functions, short_texts
 from bertdata.sources.wikipedia.templates.convert import Arguments, convert, cvt
-from bertdata.sources.wikipedia.templates.factories import Handler, Kept, Literal, Wrapped, get, joined, positional
-from bertdata.sources.wikipedia.templates.functions import block, money
-from bertdata.sources.wikipedia.templates.locales.locale import ENGLISH, Locale, locale_of
+from bertdata.sources.wikipedia.templates.factories import Handler, Literal, get, joined, positional
+from bertdata.sources.wikipedia.templates.locales.locale import ENGLISH, Locale
+from bertdata.sources.wikipedia.templates.locales.read import handlers_of, locale_of
 
 
 class Templates:
@@ -96,85 +99,19 @@ def own_templates(path: str) -> Templates:
     return Templates(own)
 
 
-_TEXT: dict[str, Handler] = {
-    # text passed through
-    "nowrap, nobr, nobreak, no break, nwr, small, smaller, smalldiv, big, larger, large, center, centre": Kept("1"),
-    "huge, serif, sans-serif, abbrlink, stn, rws, stnlnk, qi, by, baseball year, mlby, nfly": Kept("1"),
-    "em, strong, italics correction, nobold, noitalic, smallcaps, sc, small caps, sc1, sc2, aut, allcaps": Kept("1"),
-    "var, mono, code, codett, kbd, samp, tt, sub, sup, overline, underline, unicode, polytonic, iast": Kept("1"),
-    "math, mvar, tmath, bigmath": Kept("1"),
-    "not a typo, notatypo, typo, as written, proper name, ins, midsize, mxt, xt, tq": Kept("1"),
-    "visible anchor, vanchor": Kept("text", "1"),
-    # the arguments before the text, if any, are a size, a script, a link's target or colours
-    "resize, script, w, no redirect, station link, stl": Kept("2", "1"),
-    "font": Kept("text", "1"),
-    "font color, font colour, fontcolor, fontcolour": Kept("3", "2", "text"),
-    "citation needed span, cn-span, clarify span, vague span, disputed inline span": Kept("text", "1"),
-    # cleanup notes that carry, as text=, the very words they complain about
-    "clarify, vague, which, who, whom, when, where, specify, elucidate, dubious, explain, what, quantify": Kept("text"),
-    "according to whom, by whom, weasel inline, peacock inline, jargon inline": Kept("text"),
-    "abbr, abbrv, tooltip, hover title, define, kanji, nihongo2, species, langr, nq, angle, block indent": Kept(
-        "1", "text"
-    ),
-    "flag, flagcountry, flagu, flag+link, country, flaglink": Kept("1"),
-    "lang, wikt-lang, rtl-lang, color, colour, colored text, bg, highlight": Kept("2", "text"),
-    "script/hebrew, script/arabic, script/greek, script/latin, script/cyrillic, script/armenian": joined(),
-    "script/devanagari, script/nastaliq, script/coptic, script/tibetan, script/mongolian, script/gothic": joined(),
-    "hebrew, hayeren, linktext, gaps, chem2": joined(),
-    "hlist, flatlist, cslist, comma separated entries": joined(", "),
+_FUNCTIONS: dict[str, Handler] = {
     "transl, translit, transliteration, tlit": functions.transliteration,
     "langx": functions.langx,
-    "nihongo, nihongo foot, nihongo title": functions.nihongo,
+    "nihongo, nihongo foot, nihongo title, japonais": functions.nihongo,
     "nihongo3": functions.nihongo3,
-    "ill, interlanguage link, interlanguage link multi, illm, link-interwiki, iw2": Kept("lt", "display", "1"),
-    "sortname": joined(" ", most=2),
+    "sortname, bibleverse, bibleref, bibleref2, unité, tmp": joined(" ", most=2),
+    "dash year": joined("–", most=2),
+    "nuclide": joined("-", most=2),
     "post-nominals, postnominals, post nominals": lambda arguments: get(arguments, "list") or joined(" ")(arguments),
-    "keypress, key press, key, keys": joined("+"),
-    "nee, née": Wrapped("née "),
-    "ne, né": Wrapped("né "),
-    "lit, lit., literal, literal translation": functions.glosses("lit. "),
-    "gloss": functions.glosses(""),
     "sic": functions.sic,
-    "angbr, angle bracket, gph, grapheme": Wrapped("⟨", "⟩"),
-    "equationnote, equationref, eqnref": Wrapped("(", ")"),
     "ussc, scotus": functions.supreme_court,
     "harvtxt, harvcoltxt": functions.textual_citation,
-    "bibleverse, bibleref, bibleref2": joined(" ", most=2),
-    # quotations
-    "quote, blockquote, cquote, quotation, bquote, bq, quotetext, centered quote, long quote, block quote": block,
-    "zitat, cita, citation bloc, cytat, citaat": block,
     "poemquote, poem quote": functions.poem_quote,
-    # spaces and dashes
-    "nbsp, space, spaces, sp, thinsp, thin space, hair space, hairsp, hsp, ensp, emsp, pad, nnbsp, nbs": Literal(" "),
-    "break, br, crlf": Literal(" "),
-    "pb, paragraph break, parabr": Literal("\n\n"),
-    "shy, wbr, zwsp, zwj, zwnj, lrm, rlm, soft hyphen, wj": Literal(""),
-    "nowrap begin, nobr begin, nowrap end, nobr end, nowrapbegin, nowrapend, end nowrap": Literal(""),
-    "ndash, en dash, endash, –": Literal("–"),
-    "mdash, em dash, emdash, —": Literal("—"),
-    "snd, spnd, sndash, spnds, snds, spaced ndash, spaced en dash, spaced en dash space, nbnd, nbndash": Literal(" – "),
-    "ndashb, dash, dashb": Literal(" – "),
-    "mdashb, snmd, spaced mdash, spaced em dash, nbmdash": Literal(" — "),
-    "hyphen, hyp, nbh, nbhyph, nbhyphen, non-breaking hyphen, nb hyphen": Literal("-"),
-    "·, middot, dot, ·w, •, bull, bullet, •w": Literal(" · "),
-    # marks; apostrophes as entities, so that they never join a run of quote marks
-    "', apos, apostrophe": Literal("&#39;"),
-    "-'": Literal("&#39;"),
-    "'s": Literal("&#39;s"),
-    "\"'": Literal('"&#39;'),
-    "'\"": Literal('&#39;"'),
-    "\" '": Literal('" &#39;'),
-    "' \"": Literal('&#39; "'),
-    "=": Literal("&#61;"),
-    "minus": Literal("−"),
-    "times": Literal("×"),
-    "okina": Literal("ʻ"),
-    "hamza": Literal("ʾ"),
-    "ayin": Literal("ʿ"),
-    "asterisk": Literal("&#42;"),
-    "hash": Literal("&#35;"),
-    "dagger, extinct": Literal("†"),
-    "ell": Literal("ℓ"),
     "tag": short_texts.tag,
     "unichar": short_texts.code_point,
     "music": functions.music,
@@ -182,28 +119,8 @@ _TEXT: dict[str, Handler] = {
     "convert, conv": convert,
     "cvt": cvt,
     "val": functions.value,
-    "frac, fraction": functions.fraction("⁄"),
-    "sfrac": functions.fraction("/"),
-    "1/2, half": Literal("1⁄2"),
-    "e": Wrapped("×10"),
-    "10^": Wrapped("10"),
     "±, +-": lambda arguments: "±" + get(arguments, "1"),
     "su": functions.sub_and_superscript,
-    "ratio": joined(":"),
-    "us$, usd": money("US$"),
-    "a$, aud, au$": money("A$"),
-    "ca$, cad, c$, can$": money("CA$"),
-    "nz$, nzd": money("NZ$"),
-    "hk$, hkd": money("HK$"),
-    "s$, sgd": money("S$"),
-    "gbp, £": money("£"),
-    "eur, euro, €": money("€"),
-    "jpy, yen, ¥": money("¥"),
-    "cny, cn¥, rmb": money("CN¥"),
-    "inr, indian rupee, ₹": money("₹"),
-    "krw, south korean won": money("₩"),
-    "chf": money("CHF "),
-    "php, philippine peso": money("₱"),
     "currency": short_texts.currency,
     "inrconvert": short_texts.rupees,
     "height": functions.height,
@@ -211,19 +128,14 @@ _TEXT: dict[str, Handler] = {
     "formatprice, format price, nts, number table sorting": lambda arguments: (
         functions.format_number(get(arguments, "1")) or None
     ),
+    "nombre": lambda arguments: functions.format_number(get(arguments, "1")).replace(",", " ") or None,
     "ordinal": functions.ordinal,
-    "track gauge, railgauge, rail gauge": Kept("1"),
+    "höhe": lambda arguments: f"{get(arguments, '1')} m" if get(arguments, "1") else None,
     # dates
     "birth date, birth-date, birth date and age, birth date and age2, bda": functions.date,
     "death date, death-date, start date, start date and age, end date, end date and age, film date": functions.date,
     "death date and age, dda": functions.death_date_and_age,
-    "birth year and age, birth based on age as of date, dts, date, formatdate, start-date, end-date": Kept("1"),
     "circa, ca, c.": functions.circa,
-    "floruit, fl., fl": functions.years("fl."),
-    "reign, r.": functions.years("r."),
-    "born, b.": functions.years("b."),
-    "died, d.": functions.years("d."),
-    "married, m.": functions.years("m."),
     "as of, asof": functions.as_of,
     "oldstyledate, oldstyledatedy, old style date": functions.old_style_date,
     "oldstyledateny": lambda arguments: functions.old_style_date({**arguments, "2": "", "3": get(arguments, "2")}),
@@ -231,61 +143,32 @@ _TEXT: dict[str, Handler] = {
     "nhly, nhl year": short_texts.season("NHL"),
     "age": short_texts.age,
     "marriage": short_texts.marriage,
-    "dash year": joined("–", most=2),
+    "heure": lambda arguments: " h ".join(positional(arguments)[:2]) or None,
     # science
     "chem, chem/link": functions.chemistry,
-    "ce": Kept("1"),
     "delta": lambda arguments: "δ" + "".join(positional(arguments)[:2]),
-    "nuclide": joined("-", most=2),
-    "jupiter mass": lambda arguments: f"{get(arguments, '1')} MJ".strip(),
-    "solar mass": lambda arguments: f"{get(arguments, '1')} M☉".strip(),
-    "solar radius": lambda arguments: f"{get(arguments, '1')} R☉".strip(),
-    "solar luminosity": lambda arguments: f"{get(arguments, '1')} L☉".strip(),
-    "earth mass": lambda arguments: f"{get(arguments, '1')} M🜨".strip(),
-    "earth radius": lambda arguments: f"{get(arguments, '1')} R🜨".strip(),
+    "jupiter mass": functions.before_unit("MJ"),
+    "solar mass": functions.before_unit("M☉"),
+    "solar radius": functions.before_unit("R☉"),
+    "solar luminosity": functions.before_unit("L☉"),
+    "earth mass": functions.before_unit("M🜨"),
+    "earth radius": functions.before_unit("R🜨"),
     "subatomic particle": short_texts.particle,
-    "mp": joined(),
-    "sqrt": Wrapped("√"),
-    "open-closed": Wrapped("(", "&#93;"),
-    "closed-open": Wrapped("&#91;", ")"),
-    "open-open": Wrapped("(", ")"),
-    "closed-closed": Wrapped("&#91;", "&#93;"),
-    # words, laws, companies, teams
+    # laws, companies, teams, ships
     "in lang": short_texts.in_languages,
-    "plural form": Wrapped("pl.: "),
     "us patent": short_texts.patent,
     "unitedstatescode, usc": short_texts.code_of_law,
-    "isbn": Wrapped("ISBN "),
-    "issn": Wrapped("ISSN "),
-    "oclc": Wrapped("OCLC "),
     "ushr": short_texts.district,
     "fb, fbw, cr, crw, ru, rut, bk, bkw, vb, vbw, ih, ihw, hb, hbw, wp, rl": short_texts.country,
     **{
         name.lower(): short_texts.exchange(name)
         for name in ("NYSE", "Nasdaq", "LSE", "TYO", "ASX", "TSX", "SEHK", "BSE")
     },
-    # ships
     "ship": functions.ship(""),
     "sclass, sclass-, sclass2, sclass2-": functions.ship_class,
-    "smu": Wrapped("SM "),
-    # other large Wikipedias: numbers, dates, links to other wikis, foreign words
-    "unité, tmp": joined(" ", most=2),
-    "langue": Kept("2", "texte"),
-    "date-": Kept("1"),
-    "heure": lambda arguments: " h ".join(positional(arguments)[:2]) or None,
-    "incise": Wrapped("– ", " –"),
-    "citazione necessaria, chiarire, 要出典範囲, 要検証範囲, en, maiuscoletto": Kept("1"),
-    "m s.l.m., m s.l.m": Literal("m s.l.m."),
-    '"': Wrapped("„", "“"),
-    "höhe": lambda arguments: f"{get(arguments, '1')} m" if get(arguments, "1") else None,
-    "tsl": Kept("4", "3", "2"),
-    "nombre": lambda arguments: functions.format_number(get(arguments, "1")).replace(",", " ") or None,
-    "japonais": functions.nihongo,
-    "lien": Kept("texte", "trad", "1", "fr"),
-    "仮リンク, le, link-en, internal link helper": Kept("1"),
-    "нп, нп3, нп4, нп5, не переведено, не переведено 3, не переведено 5": Kept("2", "1"),
 }
-
+_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_TEXTS = {**_FUNCTIONS, **handlers_of(_TABLE, {"block": functions.block})}
 _SHIP_PREFIXES = [
     "uss", "hms", "hmas", "hmcs", "hmnzs", "hmt", "hmy", "ss", "rms", "mv", "ms", "mt", "mts", "ts", "ps",
     "rrs", "rv", "sv", "usns", "uscgc", "usat", "usrc", "sms", "sas", "ins", "orp", "hnoms", "hdms", "hnlms",
@@ -300,7 +183,7 @@ _GREEK = {
 TEMPLATES: dict[str, Handler] = {
     **{prefix: functions.ship(prefix.upper()) for prefix in _SHIP_PREFIXES},
     **{name: Literal(letter) for name, letter in _GREEK.items()},
-    **{name: handler for names, handler in _TEXT.items() for name in case_variants(names.split(", "))},
+    **{name: handler for names, handler in _TEXTS.items() for name in case_variants(names.split(", "))},
 }
 """From a template's folded name to the function that writes its text."""
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bertdata.sources.wikipedia.templates.languages import LANGUAGE_NAMES
+from bertdata.sources.wikipedia.templates.codes import LANGUAGE_NAMES
 from bertdata.sources.wikipedia.templates.table import BUILT_IN
 
 

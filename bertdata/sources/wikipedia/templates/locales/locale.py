@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from importlib import import_module
 
 from bertdata.sources.wikipedia.dump.site_config import case_variants
 from bertdata.sources.wikipedia.templates import functions
@@ -74,38 +72,16 @@ def word(code: str, arguments: Arguments) -> str | None:
 
 ENGLISH = Locale("en")
 NEUTRAL = Locale("", foreign=word)
-_MODULES = {
-    "ar": "arabic", "bg": "bulgarian", "de": "german", "es": "spanish", "fr": "french", "it": "italian",
-    "ja": "japanese", "nl": "dutch", "pl": "polish", "ru": "russian", "zh": "chinese",
-}  # fmt: skip
-LANGUAGES = frozenset(_MODULES) | {"en"}
-"""The languages that have tables of their own."""
 
 
-@lru_cache(maxsize=64)
-def locale_of(language: str) -> Locale:
-    """Return the locale of a wiki's language, as `xml:lang` names it; "" is English.
+@dataclass(frozen=True)
+class Words:
+    """What the templates of a language are written with: names of languages by code, months, numbers, foreign words."""
 
-    >>> locale_of("de").numbers.format("12345"), locale_of("").language, locale_of("sv") is NEUTRAL
-    ('12.345', 'en', True)
-    """
-    code = language.lower().partition("-")[0]
-    if code in ("", "en", "simple"):
-        return ENGLISH
-    if code not in _MODULES:
-        return NEUTRAL
-    locale: Locale = import_module(f"bertdata.sources.wikipedia.templates.locales.{_MODULES[code]}").LOCALE
-    return locale
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a text."""
-    return text.split()
-
-
-def names_of(text: str) -> dict[str, str]:
-    """Return names by the codes of languages, from a text of both: "de German, en English"."""
-    return dict(entry.strip().split(" ", 1) for entry in text.split(",") if entry.strip())
+    languages: Mapping[str, str]
+    months: Sequence[str]
+    numbers: Numbers
+    foreign: Foreign
 
 
 def naming(pattern: str, names: Mapping[str, str]) -> Foreign:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import pytest
 
 from bertdata.sources.wikipedia.templates.locales.locale import (
-    LANGUAGES,
     NEUTRAL,
     Numbers,
     after_the_code,
     date,
-    locale_of,
     naming,
     number,
     quantity,
 )
+from bertdata.sources.wikipedia.templates.locales.read import LANGUAGES, locale_of
 from bertdata.sources.wikipedia.templates.table import BUILT_IN, templates_of
 from bertdata.sources.wikipedia.wikitext.clean import clean_wikitext
 
