@@ -1,4 +1,4 @@
-"""The nine tasks of GLUE (Wang et al. 2019) by name: their columns, their classes and their metrics, in one table.
+"""The nine tasks of GLUE (Wang et al. 2019) by name: their columns, their classes and their metrics, in `glue.toml`.
 
 Files are those that GLUE distributes (TSV without quotes), or CSV, JSON lines and Parquet with the columns of data set
 hubs, where the label of a test example is -1. As in the readers of `datasets`, a line that lacks a field is left out;
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from typing import Any
 
 import pyarrow as pa
 
@@ -19,6 +20,7 @@ from bertdata.finetune.classification import class_splits, number_splits
 from bertdata.finetune.files import LabelledText, class_names, column_names, file_format, read_rows, read_texts
 from bertdata.finetune.layout import TaskSplit, is_unlabelled
 from bertdata.finetune.settings import Columns, TaskConfig
+from bertdata.io.package_data import toml_beside
 from bertdata.shards.tasks import TASK_SPLITS, Labels, Task
 from bertdata.tokenizers.base import Tokenizer
 
@@ -43,58 +45,13 @@ class GlueTask:
     mismatched: bool = False
 
 
-_PAIR = (("sentence1", "sentence2"),)
-GLUE = {
-    "cola": GlueTask(
-        help="CoLA: whether a sentence is acceptable",
-        texts=(("sentence",),),
-        labels=("unacceptable", "acceptable"),
-        metrics=("matthews_correlation",),
-        positions=("4", "2"),
-    ),
-    "sst2": GlueTask(
-        help="SST-2: the sentiment of a sentence", texts=(("sentence",),), labels=("negative", "positive")
-    ),
-    "mrpc": GlueTask(
-        help="MRPC: whether two sentences mean the same",
-        texts=(("#1 String", "#2 String"), *_PAIR),
-        label=("Quality", "label"),
-        labels=("not_equivalent", "equivalent"),
-        metrics=("accuracy", "f1"),
-    ),
-    "stsb": GlueTask(
-        help="STS-B: how similar two sentences are, from 0 to 5",
-        texts=_PAIR,
-        label=("score", "label"),
-        scores=(0.0, 5.0),
-        metrics=("pearson", "spearman"),
-    ),
-    "qqp": GlueTask(
-        help="QQP: whether two questions ask the same",
-        texts=(("question1", "question2"),),
-        label=("is_duplicate", "label"),
-        labels=("not_duplicate", "duplicate"),
-        metrics=("accuracy", "f1"),
-    ),
-    "mnli": GlueTask(
-        help="MNLI: whether a premise entails a hypothesis, contradicts it, or neither",
-        texts=(*_PAIR, ("premise", "hypothesis")),
-        label=("gold_label", "label"),
-        labels=("entailment", "neutral", "contradiction"),
-        mismatched=True,
-    ),
-    "qnli": GlueTask(
-        help="QNLI: whether a sentence answers a question",
-        texts=(("question", "sentence"),),
-        labels=("entailment", "not_entailment"),
-    ),
-    "rte": GlueTask(help="RTE: whether a text entails another", texts=_PAIR, labels=("entailment", "not_entailment")),
-    "wnli": GlueTask(
-        help="WNLI: whether a sentence follows with its pronoun resolved",
-        texts=_PAIR,
-        labels=("not_entailment", "entailment"),
-    ),
-}
+def _tuples(value: Any) -> Any:
+    """Return a value of TOML with tuples in place of lists."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+_TABLE = toml_beside(__file__)
+GLUE = {name: GlueTask(**{key: _tuples(value) for key, value in task.items()}) for name, task in _TABLE.items()}
 """The tasks by name."""
 
 

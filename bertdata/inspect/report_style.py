@@ -1,4 +1,4 @@
-"""The style of the page, `report.css`: light and dark by what the reader's system says, nothing loaded from elsewhere."""
+"""The style of the page, `report.css`: light or dark as the reader's system is, nothing loaded from elsewhere."""
 
 from __future__ import annotations
 

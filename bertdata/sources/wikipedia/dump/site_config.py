@@ -7,13 +7,13 @@ those with `Namespaces.from_siteinfo`.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
-_TABLES: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+from bertdata.io.package_data import toml_beside
+
+_TABLES: dict[str, str] = toml_beside(__file__)
 
 
 def _names(table: str) -> frozenset[str]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
+from bertdata.io.package_data import toml_beside
 
-_TABLES: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_TABLES: dict[str, str] = toml_beside(__file__)
 
 
 def _names(table: str) -> dict[str, str]:

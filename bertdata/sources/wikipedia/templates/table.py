@@ -8,13 +8,12 @@ say. A user's own table, read by `own_templates`, takes precedence.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
-from pathlib import Path
 
 from bertdata.errors import InputError
 from bertdata.io import compression
+from bertdata.io.package_data import toml_beside
 from bertdata.sources.wikipedia.dump.site_config import case_variants, fold_name
 from bertdata.sources.wikipedia.templates import factories, functions, short_texts
 from bertdata.sources.wikipedia.templates.convert import Arguments, convert, cvt
@@ -167,7 +166,7 @@ _FUNCTIONS: dict[str, Handler] = {
     "ship": functions.ship(""),
     "sclass, sclass-, sclass2, sclass2-": functions.ship_class,
 }
-_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_TABLE = toml_beside(__file__)
 _TEXTS = {**_FUNCTIONS, **handlers_of(_TABLE, {"block": functions.block})}
 _SHIP_PREFIXES = [
     "uss", "hms", "hmas", "hmcs", "hmnzs", "hmt", "hmy", "ss", "rms", "mv", "ms", "mt", "mts", "ts", "ps",

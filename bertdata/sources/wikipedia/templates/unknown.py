@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from bertdata.io.package_data import toml_beside
 from bertdata.sources.wikipedia.templates.codes import LANGUAGE_NAMES
 from bertdata.sources.wikipedia.templates.convert import Arguments
 from bertdata.sources.wikipedia.templates.factories import get, positional
@@ -17,16 +18,11 @@ from bertdata.sources.wikipedia.wikitext.rules import LINE_MARKUP, PLACEHOLDER
 
 
 def _names(text: str) -> frozenset[str]:
-    return frozenset(name.strip() for name in text.split(","))
+    return frozenset(name.strip() for name in text.replace("\n", " ").split(","))
 
 
-SILENT = _names(
-    "sfn, sfnp, sfnm, sfnmp, sfnref, efn, efn-ua, efn-lr, efn-lg, r, rp, ran, ref, refn, note, notetag, reflist, "
-    "citeref, listref, ref label, note label, anchor, anchors, ipa, ipac-en, ipac-de, ipac-fr, ipablink, "
-    "ipaslink, respell, flagicon, flag icon, fact, cn, citation needed, page needed, coord, coor, inflation, "
-    "wikidata, main, see, see also, further, audio, citation, cite book, cite web, cite journal, cite news, cite "
-    "magazine, cite encyclopedia, cite conference, harvid, webarchive, curlie, dmoz"
-)
+_TABLE = toml_beside(__file__)
+SILENT = _names(_TABLE["silent"])
 """Folded names of frequent templates that print nothing in a sentence; the kernels know them, which is faster."""
 
 _SILENT_PREFIXES = re.compile(
@@ -34,22 +30,7 @@ _SILENT_PREFIXES = re.compile(
     r"flagicon|flagdeco|if |use |pp-|user |toc|un |nycs "
 )
 _SILENT_ENDINGS = re.compile(r"(?:\?|-fn|icon|box)\Z")
-_SILENT_WORDS = _names(
-    # notes and complaints
-    "citation, citations, cite, clarification, clarify, cleanup, contradict, copyright, dead, dubious, expand, "
-    "failed, footnote, footnotes, improve, inline, missing, needed, needs, note, notes, original, outdated, "
-    "quality, ref, reference, references, refn, source, sources, unreferenced, unreliable, update, updated, "
-    "verification, verify, "
-    # boxes, links between pages, files
-    "attribution, box, category, chart, commons, file, gallery, graph, hatnote, image, images, listen, main, map, "
-    "merge, message, navbox, navigation, notice, photo, portal, redirects, shortcut, sidebar, sister, stub, "
-    "succession, table, taxonbar, timeline, toc, tree, user, video, webarchive, wikibooks, wikidata, wikiquote, "
-    "wikisource, wikispecies, wikiversity, wikivoyage, wiktionary, "
-    # computed, hidden or spoken
-    "age, anchor, anchors, break, calendar, census, check, clear, coord, coordinates, data, elevation, episode, "
-    "hidden, icon, if, inflation, ipa, percent, percentage, population, pronunciation, recent, respell, round, "
-    "rounding, section, semester, skip, sort, sortkey, span, spoken, weather"
-)
+_SILENT_WORDS = frozenset[str]().union(*map(_names, _TABLE["words"].values()))
 _WORD_OF_NAME = re.compile(r"[^\s\-–/_()]+")
 _NAMED_BY_NOTES = _names(
     "access-date, align, author, caption, class, date, float, group, image, last, qid, reason, style, title, url, width"

@@ -12,12 +12,12 @@ Before the equals sign are the names of the templates, in lower case, with a com
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from bertdata.io.package_data import toml_beside
 from bertdata.sources.wikipedia.templates import functions
 from bertdata.sources.wikipedia.templates.convert import cvt
 from bertdata.sources.wikipedia.templates.factories import Handler, joined, nothing, written
@@ -35,8 +35,7 @@ from bertdata.sources.wikipedia.templates.locales.locale import (
 )
 from bertdata.sources.wikipedia.templates.locales.special import SPECIAL
 
-_FOLDER = Path(__file__).parent
-LANGUAGES = frozenset(path.stem for path in _FOLDER.glob("*.toml")) | {"en"}
+LANGUAGES = frozenset(path.stem for path in Path(__file__).parent.glob("*.toml")) | {"en"}
 """The languages that have tables of their own."""
 _MAKERS: dict[str, Callable[[str], Handler]] = {
     **{"text": written, "joined": joined, "fraction": functions.fraction, "glosses": functions.glosses},
@@ -67,7 +66,7 @@ def locale_of(language: str) -> Locale:
 
 
 def _read_locale(code: str) -> Locale:
-    table = tomllib.loads((_FOLDER / f"{code}.toml").read_text(encoding="utf-8"))
+    table = toml_beside(__file__, code)
     languages = dict(entry.strip().split(" ", 1) for entry in table["languages"].split(","))
     numbers, foreign = Numbers(**table.get("numbers", {})), naming(table["foreign"], languages)
     words = Words(languages, table.get("months", "").split(), numbers, foreign)

@@ -1,0 +1,18 @@
+"""Tables that ship with the package, in TOML files beside the modules that read them."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+
+def toml_beside(module: str, name: str = "") -> dict[str, Any]:
+    """Return the table of a file beside a module, given the module's `__file__`; default: the file of its name.
+
+    >>> from bertdata.finetune import glue
+    >>> toml_beside(glue.__file__)["rte"]["help"]
+    'RTE: whether a text entails another'
+    """
+    path = Path(module).with_name(f"{name}.toml") if name else Path(module).with_suffix(".toml")
+    return tomllib.loads(path.read_text(encoding="utf-8"))
