@@ -133,11 +133,16 @@ def figure_rows(split: str, figures: Figures) -> list[Row]:
     ]
     if figures.labels:
         rows.append(("  pair labels", ", ".join(f"{i}: {number:,}" for i, number in enumerate(figures.labels))))
-    runs = histogram(figures.lengths)
-    most = max([number for _, _, number in runs] or [0])
-    digits = len(f"{most:,}")
-    for first, last, number in runs:
-        bar = "#" * round(_BAR * number / max(1, most)) or ("." if number else "")
+    return [*rows, *length_rows(figures.lengths)]
+
+
+def length_rows(lengths: Sequence[int]) -> list[Row]:
+    """Return the rows of a histogram of the tokens in a row, each bin with a bar; `lengths` as in `histogram`."""
+    bins = histogram(lengths)
+    most = max([1, *(number for *_, number in bins)])
+    digits, rows = len(f"{most:,}"), []
+    for first, last, number in bins:
+        bar = "#" * round(_BAR * number / most) or ("." if number else "")
         rows.append((f"  {first} to {last} tokens", f"{number:>{digits},} {bar}"))
     return rows
 

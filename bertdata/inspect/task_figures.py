@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from bertdata.inspect.stats import histogram
+from bertdata.inspect.stats import length_rows
 from bertdata.io.console import Row, counted
 from bertdata.shards import Shards
 from bertdata.shards.tasks import TaskInfo
 
-_BAR = 40
 _UNKNOWN = -100
 
 
@@ -59,12 +58,7 @@ def task_rows(info: TaskInfo, figures: Mapping[str, TaskFigures]) -> list[Row]:
         rows += [(f"  {name.replace('_', ' ')}", f"{number:,}") for name, number in one.counts.items()]
         total = max(1, sum(one.labels.values()))
         rows += [(f"  label {name}", f"{number:,} ({number / total:.1%})") for name, number in one.labels.items()]
-        bins = histogram(one.lengths)
-        most = max([1, *(number for *_, number in bins)])
-        digits = len(f"{most:,}")
-        for first, last, number in bins:
-            bar = "#" * round(_BAR * number / most) or ("." if number else "")
-            rows.append((f"  {first} to {last} tokens", f"{number:>{digits},} {bar}"))
+        rows += length_rows(one.lengths)
     return rows
 
 
