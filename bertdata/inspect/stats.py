@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.errors import InputError
 from bertdata.inspect import summary
 from bertdata.io import compression
 from bertdata.io.console import Row
+from bertdata.io.decoding import decode_utf8
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards import Shards
 from bertdata.shards.packed import unpacked, word_starts
@@ -211,20 +211,12 @@ def _chunks(path: str) -> Iterator[tuple[str, int]]:
             cut = max(data.rfind(space) for space in (b"\n", b" "))
             if cut >= 0:
                 raw = b"".join([*held, data[:cut]])
-                yield _decoded(raw, path, offset), len(raw)
+                yield decode_utf8(raw, path, offset, hint="expected plain text"), len(raw)
                 offset += len(raw)
                 held = []
             held.append(data[max(cut, 0) :])
     raw = b"".join(held)
-    yield _decoded(raw, path, offset), len(raw)
-
-
-def _decoded(raw: bytes, path: str, offset: int) -> str:
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        problem = f"is not UTF-8 (byte 0x{raw[error.start]:02x}); expected plain text"
-        raise InputError(problem, path=path, offset=offset + error.start) from error
+    yield decode_utf8(raw, path, offset, hint="expected plain text"), len(raw)
 
 
 def vocabulary_rows(tokenizer: Tokenizer, figures: VocabularyFigures) -> list[Row]:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from bertdata.counter_rng import randint
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import compression
+from bertdata.io.decoding import decode_utf8
 from bertdata.masking.masking_kernel import IGNORED, REPLACEMENT
 from bertdata.masking.units import token_draws
 from bertdata.tokenizers.base import Tokenizer
@@ -194,10 +195,7 @@ def read_table(path: str) -> dict[str, list[str]]:
     Raises InputError where the file is missing or a line has no similar word.
     """
     with compression.open_decompressed(path) as file:
-        try:
-            lines = file.read().decode("utf-8-sig").splitlines()
-        except UnicodeDecodeError as error:
-            raise InputError("is not UTF-8; save the table of similar words as UTF-8", path=path) from error
+        lines = decode_utf8(file.read(), path, encoding="utf-8-sig").splitlines()
     words: dict[str, list[str]] = {}
     for number, line in enumerate(lines, 1):
         word, *similar = (cell.strip() for cell in line.split("\t"))

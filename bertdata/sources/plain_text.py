@@ -18,6 +18,7 @@ from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError
 from bertdata.io import compression, files
+from bertdata.io.decoding import decode_utf8
 from bertdata.sources import text_files
 from bertdata.sources.formats import FileRange, RangeFormat, Request, SourceFile, first_bytes
 from bertdata.sources.names import InputCount
@@ -132,8 +133,9 @@ def _documents(stream: BinaryIO, begin: int, limit: int, path: str) -> Iterator[
         texts = pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(text))
         try:
             texts.validate(full=True)
-        except pa.ArrowInvalid as error:
-            raise _not_utf8(data, begin, path) from error
+        except pa.ArrowInvalid:
+            decode_utf8(data, path, begin)
+            raise
         if count:
             yield Documents(places[:count] + begin, texts)
         used = int(state[plain_text_kernel.USED])
@@ -147,15 +149,3 @@ def _read(stream: BinaryIO, size: int) -> bytes:
         chunks.append(chunk)
         left -= len(chunk)
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
-
-
-def _not_utf8(data: bytes, begin: int, path: str) -> InputError:
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        return InputError(
-            f"is not UTF-8 (byte 0x{data[error.start]:02x}); convert it, as with: iconv -f latin1 -t utf-8",
-            path=path,
-            offset=begin + error.start,
-        )
-    raise AssertionError("Arrow and Python differ on UTF-8")

@@ -18,6 +18,7 @@ from bertdata.documents import DocumentWriter, paragraphs
 from bertdata.engine.parts import Counters, Task, fingerprint, part_name
 from bertdata.errors import InputError
 from bertdata.io import compression, files
+from bertdata.io.decoding import decode_utf8
 from bertdata.sources.formats import Request, SourceFile, SourceFormat
 from bertdata.sources.names import InputCount
 
@@ -136,11 +137,4 @@ def _groups(sources: Sequence[SourceFile], target_bytes: int) -> Iterator[tuple[
 def _text_of(path: str) -> str:
     with compression.open_decompressed(path) as stream:
         data = stream.read()
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"is not UTF-8 (byte 0x{data[error.start]:02x}); convert it, as with: iconv -f latin1 -t utf-8",
-            path=path,
-            offset=error.start,
-        ) from error
+    return decode_utf8(data, path, encoding="utf-8-sig")

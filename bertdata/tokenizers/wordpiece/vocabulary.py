@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import compression, files
+from bertdata.io.decoding import decode_utf8
 
 PAD, UNK, CLS, SEP, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 SPECIAL_TOKENS = (PAD, UNK, CLS, SEP, MASK)
@@ -99,14 +100,7 @@ def read_vocabulary(path: str) -> tuple[str, ...]:
     """
     with compression.open_decompressed(path) as file:
         data = file.read()
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"is not UTF-8 (byte 0x{data[error.start]:02x}); convert the vocabulary to UTF-8",
-            path=path,
-            offset=error.start,
-        ) from error
+    text = decode_utf8(data, path, hint="convert the vocabulary to UTF-8")
     if (zero := data.find(b"\0")) >= 0:
         raise InputError(
             "holds a zero byte, as UTF-16 does; convert the vocabulary to UTF-8, as with: iconv -f utf-16le -t utf-8",

@@ -70,7 +70,7 @@ def _read_locale(code: str) -> Locale:
     languages = dict(entry.strip().split(" ", 1) for entry in table["languages"].split(","))
     numbers, foreign = Numbers(**table.get("numbers", {})), naming(table["foreign"], languages)
     words = Words(languages, table.get("months", "").split(), numbers, foreign)
-    by_name = {
+    by_name: dict[str, Handler] = {
         **{"block": functions.block, "convert": cvt, "nothing": nothing, "language": after_the_code(foreign)},
         **{"number": number(numbers), "quantity": quantity(numbers)},
         "date": date(words.months, table.get("date", "{day} {month} {year}")),
