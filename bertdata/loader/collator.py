@@ -197,10 +197,7 @@ class BatchCollator(HasEpoch):
 
     def _epochs(self, examples: Examples) -> list[int]:
         """Return the epoch of each example."""
-        if isinstance(examples, ExampleBatch):
-            given = examples.epochs
-        else:
-            given = [example.get("epoch") for example in examples]
+        given = examples.epochs if isinstance(examples, ExampleBatch) else [one.get("epoch") for one in examples]
         own = self.epoch if None in given else 0
         own = self._unknown_epoch() if own is None else own
         return self._of_packed(examples, [own if epoch is None else epoch for epoch in given])
@@ -210,10 +207,7 @@ class BatchCollator(HasEpoch):
         schedule = self.masker.config.rate_text
         if not schedule:
             return None
-        if isinstance(examples, ExampleBatch):
-            given = examples.levels
-        else:
-            given = [example.get("level") for example in examples]
+        given = examples.levels if isinstance(examples, ExampleBatch) else [one.get("level") for one in examples]
         levels = [level for level in given if level is not None]
         if len(levels) < len(given):
             raise ConfigError(

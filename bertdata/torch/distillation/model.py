@@ -24,7 +24,7 @@ from bertdata.torch.distillation.teacher import identity, load_teacher
 from bertdata.torch.models.config import Counts
 from bertdata.torch.models.encoder import Encoder
 from bertdata.torch.models.pretraining import LossTerm, with_losses
-from bertdata.torch.models.weights import WEIGHTS, PreTrainedModel, safetensors_torch
+from bertdata.torch.models.weights import WEIGHTS, PreTrainedModel, read_tensors, save_tensors
 from bertdata.torch.training.settings import PretrainSettings
 
 _LOG = logging.getLogger("bertdata")
@@ -99,9 +99,8 @@ class DistilledModel(PreTrainedModel):
     def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
         """Write the student, and the parameters of the distillation where it has any; raises OutputError."""
         self.student.save_pretrained(directory, extra)
-        state = {name: value.detach().cpu().contiguous() for name, value in self.distillation.state_dict().items()}
-        if state:
-            files.write_bytes(files.join(os.fspath(directory), PARAMETERS), safetensors_torch().save(state))
+        if state := self.distillation.state_dict():
+            save_tensors(files.join(os.fspath(directory), PARAMETERS), state)
 
     def reload(self, directory: str) -> None:
         """Load the student and the parameters of the distillation from a checkpoint."""
@@ -113,11 +112,9 @@ class DistilledModel(PreTrainedModel):
         if not self.distillation.state_dict():
             return
         path = files.join(directory, PARAMETERS)
-        with files.open_raw(path) as file:
-            data = file.read()
         try:
-            self.distillation.load_state_dict(safetensors_torch().load(data))
-        except Exception as error:
+            self.distillation.load_state_dict(read_tensors(path))
+        except RuntimeError as error:
             raise InputError(f"has no parameters of this distillation ({error})", path=path) from error
 
 

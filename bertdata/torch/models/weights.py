@@ -87,9 +87,7 @@ class PreTrainedModel(nn.Module):
         `extra` goes into `config.json` beside the shape. Each file is written whole or not at all. Raises OutputError.
         """
         state = {name: value for name, value in self.state_dict().items() if name not in self.tied}
-        state = {name: value.detach().cpu().contiguous() for name, value in state.items()}
-        data = safetensors_torch().save(state, metadata={"format": "pt"})
-        files.write_bytes(files.join(os.fspath(directory), WEIGHTS), data)
+        save_tensors(files.join(os.fspath(directory), WEIGHTS), state)
         values = self.config.to_dict(self.architecture) | {"dtype": "float32"} | dict(extra or {})
         files.write_json(files.join(os.fspath(directory), "config.json"), values)
 
@@ -153,13 +151,16 @@ def load(
     model.load_state_dict(chosen)
 
 
+def save_tensors(path: str, tensors: Mapping[str, Tensor]) -> None:
+    """Write tensors as a safetensors file, whole or not at all; raises OutputError."""
+    state = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+    files.write_bytes(path, safetensors_torch().save(state, metadata={"format": "pt"}))
+
+
 def save_apart(directory: str | os.PathLike[str], parameters: Mapping[str, Tensor]) -> None:
     """Write parameters that only pretraining needs beside a saved model, if there are any; raises OutputError."""
     if parameters:
-        state = {name: value.detach().cpu().contiguous() for name, value in parameters.items()}
-        files.write_bytes(
-            files.join(os.fspath(directory), APART), safetensors_torch().save(state, metadata={"format": "pt"})
-        )
+        save_tensors(files.join(os.fspath(directory), APART), parameters)
 
 
 def load_apart(directory: str | os.PathLike[str], parameters: Mapping[str, Tensor]) -> None:
@@ -170,7 +171,7 @@ def load_apart(directory: str | os.PathLike[str], parameters: Mapping[str, Tenso
     path = files.join(os.fspath(directory), APART)
     if not parameters or not files.exists(path):
         return
-    found = _tensors(path)
+    found = read_tensors(path)
     for name, parameter in parameters.items():
         if name not in found or found[name].shape != parameter.shape:
             there = f"has {tuple(found[name].shape)}" if name in found else "has none"
@@ -183,7 +184,8 @@ def load_apart(directory: str | os.PathLike[str], parameters: Mapping[str, Tenso
             parameter.copy_(found[name])
 
 
-def _tensors(path: str) -> dict[str, Tensor]:
+def read_tensors(path: str) -> dict[str, Tensor]:
+    """Return the tensors of a safetensors file; raises InputError where it is missing or damaged."""
     library = safetensors_torch()
     with files.open_raw(path) as file:
         data = file.read()
@@ -200,7 +202,7 @@ def _read(path: str, config: EncoderConfig, state: Mapping[str, Tensor]) -> dict
     An encoder that was saved alone has no prefix in the names of its weights.
     """
     found = {}
-    for name, value in _tensors(path).items():
+    for name, value in read_tensors(path).items():
         for old, today in FAMILIES[config.model_type].old_names.items():
             name = name.replace(old, today)  # noqa: PLW2901
         prefixed = f"{config.base_model_prefix}.{name}"
