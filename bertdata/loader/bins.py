@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.counter_rng import key
+from bertdata.loader.padding import padded_length
 from bertdata.loader.sample_order import CYCLE, Members, MixedOrder, PermutedOrder, SampleOrder, apportion, members_of
 from bertdata.options.option import require
 
@@ -79,7 +80,7 @@ def bins_of(
     epoch = apportion(examples, rates.sum(0).tolist())
     bins = []
     for number, width in enumerate(edges):
-        padded = -(-width // 8) * 8
+        padded = padded_length(width)
         batch = batch_size or (max_tokens or 0) // padded
         require(
             batch >= 1,

@@ -13,13 +13,14 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError
 from bertdata.loader.block_mask import attention_masks, check_packing
 from bertdata.loader.epoch import HasEpoch
 from bertdata.loader.examples import ExampleBatch, ShardExamples, Source, as_numbers
 from bertdata.loader.next_token import causal_labels, check_next_token, with_next_tokens
+from bertdata.loader.padding import MULTIPLE, padded_length, padded_rows
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.settings import MaskingConfig
 from bertdata.shards.packed import CU_SEQLENS, WORD_STARTS
@@ -81,7 +82,7 @@ class BatchCollator(HasEpoch):
         masking: MaskingConfig | None = None,
         seed: int | None = None,
         epoch: int | None = None,
-        pad_to_multiple_of: int = 8,
+        pad_to_multiple_of: int = MULTIPLE,
         packing: bool = False,
         shifted: bool = False,
         causal: bool = False,
@@ -160,8 +161,8 @@ class BatchCollator(HasEpoch):
         self._check(examples)
         ids = self._lists(examples, "input_ids")
         lengths = np.fromiter(map(len, ids), np.int32, len(ids))
-        width, levels = _rounded(int(lengths.max()), self.pad_to_multiple_of), self._levels(examples)
-        rows = _filled(ids, width, self.info.pad_token_id, ids[0].dtype)
+        width, levels = padded_length(int(lengths.max()), self.pad_to_multiple_of), self._levels(examples)
+        rows = padded_rows(ids, width, self.info.pad_token_id, ids[0].dtype)
         batch: Batch = {
             "input_ids": rows if rows.dtype == np.uint16 else rows.astype(np.int32),
             "lengths": lengths,
@@ -174,7 +175,7 @@ class BatchCollator(HasEpoch):
             typed = np.concatenate(self._lists(examples, "token_type_ids")) > 0
             batch["second_segments"] = lengths - np.add.reduceat(typed, np.cumsum(lengths) - lengths, dtype=np.int32)
         if (starts := self._word_starts(examples)) is not None:
-            batch[WORD_STARTS] = _filled(starts, width, 1, np.bool_)
+            batch[WORD_STARTS] = padded_rows(starts, width, 1, np.bool_)
         return batch | self._numbers(examples)
 
     def _numbers(self, examples: Examples) -> Batch:
@@ -240,26 +241,26 @@ class BatchCollator(HasEpoch):
         return [row[begin:end] for row, offsets in rows for begin, end in pairwise(offsets.tolist())]
 
     def _padded(self, examples: Examples, lists: Mapping[str, Lists], lengths: Ints) -> Batch:
-        width = _rounded(int(lengths.max()), self.pad_to_multiple_of)
+        width = padded_length(int(lengths.max()), self.pad_to_multiple_of)
         taken = np.arange(width) < lengths[:, None]
         batch: Batch = {"attention_mask": taken.astype(np.int64)}
         for name, column in lists.items():
             if name != "input_ids" or self.static:
                 own = name.startswith("input_ids_")  # another text than that of input_ids, of another length
-                longest = _rounded(max(map(len, column)), self.pad_to_multiple_of) if own else width
-                batch[name] = _filled(column, longest, self._fill(name), np.int64)
+                longest = padded_length(max(map(len, column)), self.pad_to_multiple_of) if own else width
+                batch[name] = padded_rows(column, longest, self._fill(name), np.int64)
         if not self.static:
-            rows = _filled(lists["input_ids"], width, self._fill("input_ids"), lists["input_ids"][0].dtype)
+            rows = padded_rows(lists["input_ids"], width, self._fill("input_ids"), lists["input_ids"][0].dtype)
             offsets = np.arange(0, taken.size + 1, width, dtype=np.int64)
             starts = self._word_starts(examples)
-            flags = None if starts is None else _filled(starts, width, 1, np.bool_).ravel()
+            flags = None if starts is None else padded_rows(starts, width, 1, np.bool_).ravel()
             ids, labels = self._masked(examples, rows.ravel(), offsets, ~taken.ravel(), flags)
             batch |= {"input_ids": ids.reshape(taken.shape), "labels": labels.reshape(taken.shape)}
         return batch
 
     def _packed(self, examples: Examples, lists: Mapping[str, Lists], lengths: Ints) -> Batch:
         total = int(lengths.sum())
-        width = _rounded(total, self.pad_to_multiple_of)
+        width = padded_length(total, self.pad_to_multiple_of)
         flat = {name: np.concatenate(column) for name, column in lists.items()}
         if not self.static:
             offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -272,7 +273,7 @@ class BatchCollator(HasEpoch):
         positions = np.arange(width) - np.repeat(ends - lengths, lengths)
         batch: Batch = {"position_ids": (positions + self.position_offset)[None]}
         for name, column in flat.items():
-            batch[name] = _filled([column], width, self._fill(name), np.int64)
+            batch[name] = padded_rows([column], width, self._fill(name), np.int64)
         batch["cu_seqlens"] = np.concatenate([[0], ends]).astype(np.int32)
         if self.blocks:
             batch["attention_mask"] = attention_masks(batch["cu_seqlens"], self.sliding_window)
@@ -331,18 +332,6 @@ class BatchCollator(HasEpoch):
         epoch, level = group
         masked = self.masker.at(level).mask(input_ids, offsets, ids, epoch, special=special, word_starts=word_starts)
         return masked.input_ids, masked.labels
-
-
-def _filled(lists: Lists, width: int, fill: int, kind: DTypeLike) -> NDArray[Any]:
-    """Return lists as the rows of one array, padded with `fill`."""
-    rows: NDArray[Any] = np.full((len(lists), width), fill, kind)
-    for row, values in zip(rows, lists, strict=True):
-        row[: len(values)] = values
-    return rows
-
-
-def _rounded(length: int, multiple: int) -> int:
-    return -(-length // multiple) * multiple
 
 
 def _lists(examples: Examples, name: str) -> Lists:

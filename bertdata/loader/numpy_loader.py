@@ -11,6 +11,7 @@ from typing import Any, Unpack
 
 from bertdata.loader.collator import Batch, BatchCollator
 from bertdata.loader.examples import ShardExamples, Source
+from bertdata.loader.padding import MULTIPLE
 from bertdata.loader.sampler import EpochBatchSampler, Row, Sampling
 from bertdata.masking.settings import MaskingConfig
 
@@ -66,7 +67,7 @@ def numpy_batches(
     batch_size: int | None = None,
     *,
     masking: MaskingConfig | None = None,
-    pad_to_multiple_of: int = 8,
+    pad_to_multiple_of: int = MULTIPLE,
     packing: bool = False,
     **sampling: Unpack[Sampling],
 ) -> NumpyBatches:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError
 from bertdata.loader.collator import Batch, BatchCollator, Examples, Flags, Ints
+from bertdata.loader.padding import padded_length
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.permutation import Rows, epoch_keys, factorization_ranks, perm_mask
 from bertdata.options.option import require
@@ -70,8 +71,7 @@ class PermutationCollator(BatchCollator):
         batch.pop(self.info.label or "", None)
         ids, ranks = batch["input_ids"], batch["labels"]
         number = (ranks >= 0).sum(1)
-        multiple = self.pad_to_multiple_of
-        width = max(-(-int(number.max()) // multiple), 1) * multiple
+        width = padded_length(max(int(number.max()), 1), self.pad_to_multiple_of)
         row, place = np.nonzero(ranks >= 0)
         column = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
         batch["labels"] = np.full((len(ids), width), IGNORE_INDEX)

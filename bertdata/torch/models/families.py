@@ -15,6 +15,7 @@ from torch import nn
 
 from bertdata.errors import ConfigError, did_you_mean
 from bertdata.io import files
+from bertdata.loader.padding import padded_length
 from bertdata.registry import Registry
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
@@ -114,7 +115,7 @@ def resolve_config(
     elif make := presets().get(config):
         found = make(vocab_size=info.vocab_size, pad_token_id=info.pad_token_id)
         ids = {setting.name: getattr(info, setting.name) for setting in fields(found) if setting.name in _IDS}
-        found = replace(found, max_position_embeddings=max(found.max_position_embeddings, -(-length // 8) * 8), **ids)
+        found = replace(found, max_position_embeddings=max(found.max_position_embeddings, padded_length(length)), **ids)
     else:
         if not files.exists(files.join(config, "config.json")):
             hint = did_you_mean(config, presets())
@@ -131,7 +132,7 @@ def resolve_config(
             f"the model is for {found.vocab_size} tokens with [PAD] at {found.pad_token_id}, the shards have "
             f"{info.vocab_size} with [PAD] at {info.pad_token_id}; use shards and a model of one vocabulary"
         )
-    if -(-length // 8) * 8 > found.max_position_embeddings:
+    if padded_length(length) > found.max_position_embeddings:
         raise ConfigError(
             f"the rows have up to {length} tokens, padded to a multiple of 8, and the model "
             f"{found.max_position_embeddings} positions; build shorter rows, or raise max_position_embeddings"

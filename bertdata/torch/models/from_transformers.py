@@ -21,6 +21,7 @@ from torch import Tensor
 from bertdata.errors import ConfigError, MissingExtraError, did_you_mean, nearest
 from bertdata.io import files
 from bertdata.io.os_errors import output_error
+from bertdata.loader.padding import padded_length
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
@@ -233,7 +234,7 @@ def resolve_config(
             "or take shards of its tokenizer"
         )
     found = TransformersConfig.of(peer)
-    padded = -(-info.max_seq_length // 8) * 8
+    padded = padded_length(info.max_seq_length)
     if padded > found.max_position_embeddings:
         raise ConfigError(
             f"the rows have up to {info.max_seq_length} tokens, padded to a multiple of 8, and the model takes "
@@ -319,7 +320,7 @@ TRANSFORMERS = Library(presets, resolve_config, model_class, from_pretrained)
 
 def _probe(model: PreTrainedModel, info: PretrainingInfo) -> None:
     """Raise ConfigError where a row of the shards, of 512 tokens at most, cannot go through a model."""
-    length = min(-(-info.max_seq_length // 8) * 8, _PROBED)
+    length = min(padded_length(info.max_seq_length), _PROBED)
     ids = torch.full((1, length), info.sep_token_id)
     types = torch.zeros_like(ids)
     types[0, length // 2 :] = info.token_types - 1
