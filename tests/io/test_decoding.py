@@ -8,13 +8,13 @@ from bertdata.errors import InputError
 from bertdata.io.decoding import decode_utf8
 
 
-def test_a_byte_order_mark_is_left_out_where_the_encoding_says_so():
+def test_a_byte_order_mark_is_left_out_where_the_encoding_says_so() -> None:
     assert decode_utf8("\ufeffBär".encode(), "a.txt", encoding="utf-8-sig") == "Bär"
     assert decode_utf8("\ufeffBär".encode(), "a.txt") == "\ufeffBär"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
 @pytest.mark.parametrize(("data", "place"), [(b"B\xe4r", 1), (b"\xef\xbb\xbfB\xe4r", 4), (b"\xe4", 0)])
-def test_the_message_names_the_byte_of_the_file(data: bytes, place: int, encoding: str):
+def test_the_message_names_the_byte_of_the_file(data: bytes, place: int, encoding: str) -> None:
     with pytest.raises(InputError, match=rf"a\.txt, byte {100 + place}: is not UTF-8 \(byte 0xe4\); save it anew"):
         decode_utf8(data, "a.txt", 100, hint="save it anew", encoding=encoding)
