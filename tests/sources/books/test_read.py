@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.sources.books.read import Book, BrokenBook, Volume, _guess, clean_book, group_books, read_books
+from bertdata.sources.books.encodings import guesses
+from bertdata.sources.books.read import Book, BrokenBook, Volume, clean_book, group_books, read_books
 from tests.sources.books.bookish import FIRST, SECOND, SPEECH, books, wrap, write
 
 
@@ -259,7 +260,7 @@ def test_cp1252_goes_first_where_it_is_as_likely_as_the_likeliest_but_for_two_hu
     matches = [SimpleNamespace(encoding="mac_roman", chaos=0.0)]
     matches += [] if chaos is None else [SimpleNamespace(encoding="cp1252", chaos=chaos)]
     monkeypatch.setattr("charset_normalizer.from_bytes", lambda *_, **__: matches)
-    assert _guess(b"caf\xe9") == encodings
+    assert guesses(b"caf\xe9") == encodings
 
 
 def test_a_book_is_read_in_parts_of_sixteen_megabytes(tmp_path: Path) -> None:
