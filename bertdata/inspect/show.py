@@ -11,15 +11,14 @@ import os
 import shutil
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.documents import DROPPED_TEXTS
-from bertdata.errors import ConfigError, expected_one_of, printable
+from bertdata.errors import ConfigError, printable
+from bertdata.inspect.dropped import dropped_lines
 from bertdata.inspect.folders import describe, text_of
 from bertdata.inspect.summary import choice_text
 from bertdata.inspect.task_figures import task_example_text, task_examples
@@ -318,20 +317,19 @@ def run(arguments: argparse.Namespace) -> int:
         print(text_of(folder, arguments.shards))
         return 0
     shards = open_shards(arguments.shards, arguments.split)
+    numbers = [arguments.index] if arguments.index is not None else range(min(arguments.count, len(shards)))
     if isinstance(shards.info, TaskInfo):
-        chosen = [arguments.index] if arguments.index is not None else range(min(arguments.count, len(shards)))
-        shown = (task_example_text(one, len(shards)) for one in task_examples(shards, shards.info, chosen))
+        shown = (task_example_text(one, len(shards)) for one in task_examples(shards, shards.info, numbers))
         print("\n\n".join(shown) or f"{shards.split} holds no examples")
         return 0
     if arguments.dropped is not None:
         print("\n".join(dropped_lines(shards.manifest, arguments.dropped)))
         return 0
-    color = arguments.color == "always" or (arguments.color == "auto" and wants_color())
-    width = shutil.get_terminal_size((100, 24)).columns
-    numbers = [arguments.index] if arguments.index is not None else range(min(arguments.count, len(shards)))
     if not len(shards):
         print(f"{shards.split} holds no examples")
         return 0
+    color = arguments.color == "always" or (arguments.color == "auto" and wants_color())
+    width = shutil.get_terminal_size((100, 24)).columns
     for place, example in enumerate(read_examples(shards, numbers, epoch=arguments.epoch, at=arguments.at)):
         if not place:
             similar = [SIMILAR] if shards.expect_pretraining().masking.similar_words else []
@@ -343,32 +341,6 @@ def run(arguments: argparse.Namespace) -> int:
                 print(f"Tokens to predict are {choice}")
         print("\n" + render(example, len(shards), width, color=color))
     return 0
-
-
-def dropped_lines(manifest: Mapping[str, Any], reason: str = "") -> list[str]:
-    """Return samples of the documents that were dropped where documents were written, for one reason or for all.
-
-    Raises ConfigError for a reason for which nothing was dropped.
-    """
-    sources = next(iter(manifest["phases"].values()))["sources"] if "phases" in manifest else manifest["sources"]
-    every = sorted({one for source in sources.values() for one in source["drops"]})
-    if reason and reason not in every:
-        raise ConfigError(
-            f"nothing was dropped as {reason!r}"
-            + (expected_one_of(reason, every) if every else "; nothing was dropped at all where documents were written")
-        )
-    lines = []
-    for name, source in sources.items():
-        for one in sorted(source["drops"], key=lambda one: (-source["drops"][one], one)):
-            if reason not in ("", one):
-                continue
-            samples = source.get(DROPPED_TEXTS, {}).get(one, [])
-            shown = f", {len(samples)} of them here" if samples else "; no samples (see --rejects for those of wikis)"
-            lines.append(f"{name}: {source['drops'][one]:,} dropped as {one}{shown}")
-            for _, number, title, text in samples:
-                named = f"{number} ({title})" if title else number
-                lines.append(f"  {printable(named)}: {printable(' '.join(text.split())) or '(no text left)'}")
-    return lines or ["nothing was dropped where documents were written"]
 
 
 def wants_color() -> bool:

@@ -14,7 +14,7 @@ from bertdata.curation.filters import with_filters
 from bertdata.documents import SAMPLES, dropped_texts
 from bertdata.engine.parts import run_once
 from bertdata.errors import ConfigError
-from bertdata.inspect.show import dropped_lines
+from bertdata.inspect.dropped import dropped_lines
 from bertdata.shards import open_shards
 from bertdata.shards.corpus_warnings import warnings_of
 from bertdata.sources.formats import write_documents
