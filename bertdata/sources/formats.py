@@ -238,7 +238,7 @@ SOURCE_FORMATS: Registry[SourceFormat] = Registry(
         "wikipedia": "bertdata.sources.wikipedia.format:WIKIPEDIA",
         "books": "bertdata.sources.books.format:BOOKS",
         "parquet": "bertdata.sources.tabular:PARQUET",
-        "json-lines": "bertdata.sources.tabular:JSON_LINES",
+        "json-lines": "bertdata.sources.json_lines:JSON_LINES",
         "csv": "bertdata.sources.separated:CSV",
         "tsv": "bertdata.sources.separated:TSV",
         "arrow": "bertdata.sources.arrow_tables:ARROW",

@@ -1,10 +1,9 @@
-"""Rows of Parquet and JSON-lines files as documents: two source formats.
+"""Rows of tables as documents: what the formats of tables share, and Parquet.
 
 A row needs a text column; `id`, `source`, `title` and `url` are used where present, other columns where a selection
-reads them.
-A row without an id gets one from its file's name and its place in it. Text with blank lines keeps them as paragraph
-borders; in text with none, every line is a paragraph. Files that are a published form of Wikipedia by their columns are
-read as `wikipedia/published` says.
+reads them. A row without an id gets one from its file's name and its place in it. Text with blank lines keeps them as
+paragraph borders; in text with none, every line is a paragraph. Files that are a published form of Wikipedia by their
+columns are read as `wikipedia/published` says.
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, time
-from io import BufferedReader
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -25,10 +22,9 @@ from bertdata.curation.languages import LANGUAGE
 from bertdata.documents import SCHEMA, DocumentWriter, open_parquet, paragraphs
 from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError
-from bertdata.io import compression, files
+from bertdata.io import files
 from bertdata.kernels.warmup import compiling_pays
-from bertdata.sources import unsupported
-from bertdata.sources.formats import FileRange, Layout, RangeFormat, Request, SourceFile, first_bytes, text_bytes
+from bertdata.sources.formats import FileRange, Layout, RangeFormat, Request, SourceFile, text_bytes
 from bertdata.sources.names import InputCount
 from bertdata.sources.text_template import columns_of_text, is_template, text_at, value_at
 
@@ -36,8 +32,6 @@ if TYPE_CHECKING:
     from bertdata.sources.wikipedia.published.form import Article, Form
 
 SOURCE = "documents"
-_NO_OBJECT = "not a JSON object"
-_SHOWN = 40
 _CHATS = {
     "messages": "{messages[]:{role}: {content}}",
     "conversations": "{conversations[]:{from}: {value}}",
@@ -187,77 +181,6 @@ class ParquetFormat(TableFormat):
                 ) from error
 
 
-class JsonLinesFormat(TableFormat):
-    """JSON lines; a range is a run of bytes, and has the lines that begin in it."""
-
-    name = "json-lines"
-    suffixes = (
-        *(kind + ending for kind in (".jsonl", ".ndjson") for ending in ("", ".gz", ".zst", ".bz2")),
-        *(f".json{ending}" for ending in (".gz", ".zst", ".bz2")),
-    )
-    described = "JSON lines (.jsonl or .ndjson, also .gz, .zst or .bz2; .json.gz and the like)"
-
-    def names_of(self, path: str) -> list[str]:
-        """Return the columns of the first row."""
-        with compression.open_decompressed(path) as stream:
-            start = _start(stream)
-            known = unsupported.what_it_is(path, start)
-            if known and not start.startswith(b"{"):
-                raise InputError(known, path=path)
-            for line in stream:
-                if line.strip():
-                    row = _parse(line)
-                    if isinstance(row, str):
-                        raise InputError(known or _other_start(line, row), path=path)
-                    return list(row)
-        raise InputError("holds no lines; expected JSON lines, one object in a line", path=path)
-
-    def ranges(self, path: str, target_bytes: int, text_column: str) -> Iterator[tuple[int, int, int]]:
-        """Yield runs of bytes; a compressed file is one."""
-        size = files.size(path)
-        if compression.compression(path):
-            yield 0, size, size
-            return
-        for start in range(0, size, target_bytes):
-            end = min(size, start + target_bytes)
-            yield start, end, end - start
-
-    def columns_of(self, path: str) -> list[str]:
-        """Return the columns of the first thousand rows, which need not all have them."""
-        with compression.open_decompressed(path) as stream:
-            rows = [row for line in islice(stream, LOOKED_AT) if isinstance(row := _parse(line), dict)]
-        return list(dict.fromkeys(name for row in rows for name in row))
-
-    def has_column(self, path: str, name: str) -> bool:
-        """Tell whether any row has a column: lines in which its name occurs are parsed, as far as the first."""
-        written = {json.dumps(name, ensure_ascii=ascii_alone).encode() for ascii_alone in (True, False)}
-        with compression.open_decompressed(path) as stream:
-            for line in stream:
-                if any(one in line for one in written) and isinstance(row := _parse(line), dict) and name in row:
-                    return True
-        return False
-
-    def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
-        """Yield the rows of a range."""
-        compressed = compression.compression(chosen.path) is not None
-        with compression.open_decompressed(chosen.path) if compressed else files.open_raw(chosen.path) as stream:
-            place = chosen.start
-            if chosen.start:
-                stream.seek(chosen.start - 1)
-                place += len(stream.readline(chosen.end - chosen.start + 1)) - 1
-            while compressed or place < chosen.end:
-                line = stream.readline()
-                if not line:
-                    break
-                if line.strip():
-                    yield place, _parse(line)
-                place += len(line)
-
-    def beginning(self, task: Task, size: int, folder: str) -> Task:
-        """Return the task of the lines that begin in the first bytes of a range."""
-        return first_bytes(task, size, folder)
-
-
 def require_strings(schema: pa.Schema, found: Layout, path: str) -> None:
     """Raise InputError where the one column of the text does not hold strings, and is taken as it is."""
     if found.form or found.text_column not in schema.names:
@@ -278,7 +201,6 @@ def columns_read(chosen: FileRange, names: Sequence[str]) -> list[str]:
 
 
 PARQUET = ParquetFormat()
-JSON_LINES = JsonLinesFormat()
 
 
 def _form(chosen: FileRange) -> Form | None:
@@ -302,41 +224,6 @@ def _write_article(
         columns = json.dumps({LANGUAGE: found.language} | json.loads(columns or "{}"))
     document_id = found.id or f"{chosen.label}:{place}"
     writer.add(document_id, SOURCE, found.title, found.url, found.text, columns=columns)
-
-
-def _other_start(line: bytes, found: str) -> str:
-    """Return what a file is whose first line is no JSON object, and what to do."""
-    if found != _NO_OBJECT:
-        return f"its first line is {found}; expected JSON lines in UTF-8: convert it, as with: iconv -f latin1 -t utf-8"
-    shown = line.decode("utf-8", "replace").strip()
-    if shown.startswith("["):
-        return "is a JSON array; expected JSON lines, one object in a line (.jsonl): jq -c '.[]' FILE > rows.jsonl"
-    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
-    problem = (
-        "begins with a JSON object that does not end in its line" if shown.startswith("{") else f"begins {shown!r}"
-    )
-    return (
-        f'{problem}; expected JSON lines, one whole object in a line, as {{"text": ...}}; end the name of plain text '
-        "in .txt, of a table in .csv or .tsv"
-    )
-
-
-def _start(stream: BufferedReader) -> bytes:
-    """Return the first bytes that are not white space, and leave the stream where they begin."""
-    while (start := stream.peek(64)[:64]) and not start.strip():
-        stream.read(len(start))
-    return start.lstrip()
-
-
-def _parse(line: bytes) -> dict[str, Any] | str:
-    """Return the object of a line, or what the line is instead."""
-    try:
-        row = json.loads(line)
-    except UnicodeDecodeError:
-        return "not UTF-8"
-    except (ValueError, RecursionError):
-        return _NO_OBJECT
-    return row if isinstance(row, dict) else _NO_OBJECT
 
 
 def root(name: str) -> str:

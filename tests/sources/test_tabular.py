@@ -19,8 +19,9 @@ from bertdata.engine.parts import Counters, Task, run_once
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.sources.formats import find_kind, write_documents
+from bertdata.sources.json_lines import JSON_LINES
 from bertdata.sources.stage import record_of_part
-from bertdata.sources.tabular import JSON_LINES, PARQUET
+from bertdata.sources.tabular import PARQUET
 from tests.sources.planned import plan_documents
 
 Row = dict[str, Any]
