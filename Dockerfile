@@ -1,11 +1,12 @@
 # Images for the workers of a cluster, on Beam's own: bertdata with its stores, and the kernels compiled.
 #   docker build --tag IMAGE .
 # Dataflow takes it by --sdk_container_image=IMAGE; for Dask run `dask worker` in it (--entrypoint dask).
-#   docker build --target flex --tag IMAGE .
-# is the same with the launcher of a Flex template of Dataflow (docs/clusters.md); its workers take it as well.
+#   docker build --target flex --build-arg LAUNCHER=BASE --tag IMAGE .
+# is the same with the launcher of a Flex template of Dataflow (docs/clusters.md); its workers take it as well. BASE is
+# Google's base image for Flex templates in Python, which has the launcher.
 ARG BEAM=2.77.0
 ARG PYTHON=3.11
-ARG LAUNCHER=gcr.io/dataflow-templates-base/python311-template-launcher-base:latest
+ARG LAUNCHER=scratch
 
 FROM apache/beam_python${PYTHON}_sdk:${BEAM} AS worker
 COPY . /src/bertdata
