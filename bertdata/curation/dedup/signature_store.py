@@ -1,15 +1,14 @@
-"""The signatures of documents, one file for a range of them, and the buckets of documents that share a key.
+"""The signatures of documents, one file for a range of them, and their keys: those that share one may be duplicates.
 
-A file is Arrow IPC streams in a row: first the documents, one row each, then `PARTITIONS` streams of (key, row). Two
-documents that share a key may be duplicates; the top bits of a key are its partition, so that partitions are of
-like size in any corpus. Keys never go through a runner's shuffle, references to their streams do.
+A file is Arrow IPC streams in a row: first the documents, one row each, then (key, row) by partition of the keys. Keys
+never go through a runner's shuffle, references to their streams do.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
-from typing import BinaryIO
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,15 +16,15 @@ from numpy.typing import NDArray
 
 from bertdata.counter_rng import bits, key
 from bertdata.curation.dedup.minhash import BINS, EMPTY, Signatures
+from bertdata.curation.dedup.partitions import write_partitions
 from bertdata.documents import DocumentCount
-from bertdata.engine.byte_ranges import Stream, read_stream, write_stream
+from bertdata.engine.byte_ranges import write_stream
 from bertdata.engine.parts import Counters
 
-PARTITIONS = 32
 DIGEST_BYTES = 16
 KEYS = pa.schema([pa.field("key", pa.uint64()), pa.field("row", pa.uint32())])
-BUCKETS = pa.schema([pa.field("bucket", pa.uint32()), pa.field("file", pa.uint32()), pa.field("row", pa.uint32())])
 _LONGEST_BAND = 16
+Number = TypeVar("Number", np.uint32, np.uint64)
 
 
 def signatures(texts: pa.Array, buckets: tuple[int, int] | None = None) -> Signatures:
@@ -92,49 +91,47 @@ def similarity_of(buckets: int, hashes: int) -> float:
 
 
 def write_signatures(
-    documents: Iterable[pa.Table], threshold: float | None, file: BinaryIO, buckets: tuple[int, int] | None = None
+    documents: Iterable[pa.Table],
+    threshold: float | None,
+    file: BinaryIO,
+    buckets: tuple[int, int] | None = None,
+    partitions: int = 1,
 ) -> Counters:
     """Write the signatures and keys of documents; without a threshold, digests only, for exact duplicates.
 
     buckets: how many keys a document has, and of how many numbers each is; by default they follow from the threshold.
 
-    details["streams"] lists [offset, length] of the documents and of each partition.
+    details["streams"] lists [offset, length] of the documents and of the keys of each partition, whose length is 0
+    where there is none.
     """
-    counters = Counters()
-    tables: list[pa.Table] = []
-    keys: list[NDArray[np.uint64]] = []
-    rows: list[NDArray[np.uint32]] = []
-    count = 0
-    for table in documents:
-        signed, found = _signed(table, threshold, buckets)
-        tables.append(signed)
-        keys += [one for one, _ in found]
-        rows += [(row + count).astype(np.uint32) for _, row in found]
-        count += table.num_rows
-    counters.add(DocumentCount.DOCUMENTS, count)
     schema = documents_schema(buckets[0] * buckets[1] if buckets else BINS)
-    streams = [write_stream(file, pa.concat_tables([schema.empty_table(), *tables]))]
-    every = np.concatenate([np.zeros(0, np.uint64), *keys])
-    owner = np.concatenate([np.zeros(0, np.uint32), *rows])
-    partition = (every >> np.uint64(59)).astype(np.int64)
-    order = np.argsort(partition, kind="stable")
-    bounds = np.searchsorted(partition[order], np.arange(PARTITIONS + 1))
-    for number in range(PARTITIONS):
-        chosen = order[bounds[number] : bounds[number + 1]]
-        streams.append(write_stream(file, pa.table([pa.array(every[chosen]), pa.array(owner[chosen])], schema=KEYS)))
-    counters.details["streams"] = streams
+    signed = pa.concat_tables([schema.empty_table(), *(_signed(table, threshold, buckets) for table in documents)])
+    return write_signed(signed, rows_of_a_key(threshold, buckets), file, partitions)
+
+
+def write_signed(signed: pa.Table, rows: int, file: BinaryIO, partitions: int) -> Counters:
+    """Write documents of `documents_schema` and their keys, of so many numbers each, as `write_signatures` does."""
+    counters = Counters()
+    counters.add(DocumentCount.DOCUMENTS, signed.num_rows)
+    signed = signed.combine_chunks()
+    streams = [write_stream(file, signed)]
+    digests = numbers_of(signed["digest"], np.uint64)
+    every = np.arange(signed.num_rows, dtype=np.uint32)
+    keys = [(exact_keys(digests), every)]
+    if not signed["signature"].null_count:
+        found = numbers_of(signed["signature"], np.uint32)
+        worded = every[found[:, 0] != EMPTY]
+        keys += [(one, worded) for one in band_keys(found[worded], rows)]
+    columns = [pa.array(np.concatenate(one)) for one in zip(*keys, strict=True)]
+    counters.details["streams"] = streams + write_partitions(file, pa.table(columns, schema=KEYS), partitions)
     return counters
 
 
-def _signed(
-    table: pa.Table, threshold: float | None, buckets: tuple[int, int] | None
-) -> tuple[pa.Table, list[tuple[NDArray[np.uint64], NDArray[np.uint32]]]]:
+def _signed(table: pa.Table, threshold: float | None, buckets: tuple[int, int] | None) -> pa.Table:
     texts = table["text"].combine_chunks()
     encoded = [text.encode() for text in texts.to_pylist()]
     digests = b"".join(hashlib.blake2b(text, digest_size=DIGEST_BYTES).digest() for text in encoded)
     sizes = np.array([len(text) for text in encoded], np.int64)
-    every = np.arange(len(encoded), dtype=np.uint32)
-    keys = [(bits(key(0, "exact duplicates"), np.frombuffer(digests, np.uint64)[::2]), every)]
     columns = [table["id"], pa.array(sizes), _fixed(digests, DIGEST_BYTES, len(encoded))]
     if threshold is None:
         schema = documents_schema()
@@ -143,49 +140,39 @@ def _signed(
         found = signatures(texts, buckets)
         schema = documents_schema(found.shape[1])
         columns.append(_fixed(found.tobytes(), 4 * found.shape[1], len(encoded)))
-        worded = every[found[:, 0] != EMPTY]
-        rows = buckets[1] if buckets else band_rows(threshold)
-        keys += [(one, worded) for one in band_keys(found[worded], rows)]
-    return pa.table(columns, schema=schema), keys
+    return pa.table(columns, schema=schema)
 
 
 def _fixed(data: bytes, width: int, count: int) -> pa.Array:
     return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), count, [None, pa.py_buffer(data)])
 
 
+def numbers_of(column: pa.ChunkedArray, kind: type[Number]) -> NDArray[Number]:
+    """Return the numbers in a column of fixed-size binary, of one chunk, as an array (rows, numbers)."""
+    [chunk] = column.chunks or [pa.array([], column.type)]
+    width = column.type.byte_width // np.dtype(kind).itemsize
+    data = np.frombuffer(chunk.buffers()[1] or b"", kind)
+    return data.reshape(-1, width)[chunk.offset : chunk.offset + len(chunk)]
+
+
+def rows_of_a_key(threshold: float | None, buckets: tuple[int, int] | None) -> int:
+    """Return how many numbers of a signature make a key."""
+    return buckets[1] if buckets else band_rows(threshold or 1.0)
+
+
+def exact_keys(digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return one key a text for its digest, uint64 (texts, 2)."""
+    return bits(key(0, "exact duplicates"), digests[:, 0])
+
+
 def band_keys(found: NDArray[np.uint32], rows: int) -> Iterator[NDArray[np.uint64]]:
     """Yield one key a text for each band of so many numbers of its signature."""
-    odd = bits(key(0, "bands"), np.arange(rows)) | np.uint64(1)
     for band in range(found.shape[1] // rows):
-        numbers = found[:, band * rows : (band + 1) * rows].astype(np.uint64)
-        yield bits(key(0, "near duplicates"), band, (numbers * odd).sum(axis=1, dtype=np.uint64))
+        yield band_key(found, band, rows)
 
 
-def find_buckets(streams: Sequence[Stream]) -> pa.Table:
-    """Return the buckets of two documents or more in the streams of one partition, one stream a file, in their order.
-
-    A bucket has the documents that share a key, each as (file, row): the number of its file in the order of the paths,
-    and its row there.
-    Memory is about 50 bytes for each key of the partition.
-    """
-    keys, files, rows = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint32)], [np.zeros(0, np.uint32)]
-    for number, stream in enumerate(streams):
-        table = read_stream(stream)
-        keys.append(table["key"].to_numpy())
-        rows.append(table["row"].to_numpy())
-        files.append(np.full(table.num_rows, number, np.uint32))
-    every = np.concatenate(keys)
-    order = np.argsort(every, kind="stable")
-    ordered = every[order]
-    begins = np.concatenate([[True], ordered[1:] != ordered[:-1]]) if len(ordered) else np.zeros(0, np.bool_)
-    bucket = np.cumsum(begins) - 1
-    shared = np.bincount(bucket, minlength=1)[bucket] > 1 if len(bucket) else begins
-    chosen = order[shared]
-    return pa.table(
-        [
-            pa.array(bucket[shared].astype(np.uint32)),
-            pa.array(np.concatenate(files)[chosen]),
-            pa.array(np.concatenate(rows)[chosen]),
-        ],
-        schema=BUCKETS,
-    )
+def band_key(found: NDArray[np.uint32], band: int, rows: int) -> NDArray[np.uint64]:
+    """Return one key a text for one band of its signature."""
+    odd = bits(key(0, "bands"), np.arange(rows)) | np.uint64(1)
+    numbers = found[:, band * rows : (band + 1) * rows].astype(np.uint64)
+    return bits(key(0, "near duplicates"), band, (numbers * odd).sum(axis=1, dtype=np.uint64))

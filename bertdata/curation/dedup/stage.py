@@ -1,68 +1,46 @@
-"""The signatures of one range, the buckets of one partition, and the decision on all of them, as parts.
+"""Duplicates found over the whole corpus and left out, as a stage; `tasks` says how its steps follow from each other.
 
-`DropDuplicates` is the stage: ranges of documents are signed, one file for each range, its keys grouped by partition;
-references to the keys are grouped by partition into buckets; and all buckets lead to one table of what is dropped, and
-for which document. `apply_dedup` applies it: the parts of documents stay as they are, their records name the rows that
-later stages pass over.
+The parts of documents stay as they are: their records name the rows that later stages pass over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
-from typing import BinaryIO
+from itertools import pairwise
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from bertdata.curation.dedup.decide import find_dropped
-from bertdata.curation.dedup.signature_store import PARTITIONS, find_buckets, similarity_of, write_signatures
+from bertdata.curation.dedup import tasks
+from bertdata.curation.dedup.candidates import Block, write_candidates
+from bertdata.curation.dedup.components import connected, pieces_of
+from bertdata.curation.dedup.decide import DROPPED, find_dropped
+from bertdata.curation.dedup.links import find_links
+from bertdata.curation.dedup.partitions import hashes_of
+from bertdata.curation.dedup.signature_store import rows_of_a_key, similarity_of, write_signatures
 from bertdata.curation.settings import DedupConfig
-from bertdata.documents import (
-    DocumentRange,
-    Dropped,
-    cut_ranges,
-    first_rows,
-    open_parquet,
-    range_tasks,
-    read_range,
-    without_rows,
-)
-from bertdata.engine.byte_ranges import Stream, read_stream
-from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, fingerprint, part_name
+from bertdata.documents import DocumentCount, Dropped, first_rows, open_parquet, read_range, without_rows
+from bertdata.engine.byte_ranges import Stream, read_stream, write_stream
+from bertdata.engine.parts import Counters, PartResult, Task
 from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together, require_documents
 from bertdata.io import files
 
-REVISION = 1
-BUCKETS_REVISION = 2
-"""The revision of signatures where buckets are settings: in the first they were those of the threshold."""
+SIGN_TITLE, TITLE = "sign documents", "find duplicates"
+"""What the steps are called that sign documents, and that find duplicates among the signed."""
 
 
 class DuplicateCount(StrEnum):
-    """What the records of buckets, and of the decision, count."""
+    """What the records of links, of components, and of the decision, count."""
 
-    MEMBERS = "members"
+    LINKS = "links"
+    CANDIDATES = "candidates"
     DROPPED = "dropped"
-
-
-@dataclass(frozen=True)
-class SignatureRef:
-    """A reference to one file of the signature store: its documents, and its keys of one partition."""
-
-    documents: Stream
-    keys: Stream
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What a decision is made from: the documents of each file of the store, and the buckets of each partition."""
-
-    documents: tuple[Stream, ...]
-    buckets: tuple[Stream, ...]
 
 
 def _threshold(config: DedupConfig) -> float | None:
@@ -88,83 +66,109 @@ def _notes(config: DedupConfig) -> list[str]:
     return [f"--dedup-minhash {config.dedup_minhash}: {what}; {found}"]
 
 
-def signatures_part(config: DedupConfig, task: Task, file: BinaryIO) -> Counters:
+def signatures_part(config: DedupConfig, partitions: int, task: Task, file: BinaryIO) -> Counters:
     """Write the signatures and keys of one range of documents."""
-    documents: DocumentRange = task.payload
-    return write_signatures(read_range(documents), _threshold(config), file, config.buckets_of())
+    signed: tasks.Signed = task.payload
+    return write_signatures(read_range(signed.documents), _threshold(config), file, config.buckets_of(), partitions)
 
 
-def keys_of(task: Task, record: PartMetadata) -> list[tuple[int, SignatureRef]]:
-    """Return the references (partition, signed) into one file of the store."""
-    documents, *keys = (Stream(task.path, record.sha256, *place) for place in record.details["streams"])
-    return [(partition, SignatureRef(documents, one)) for partition, one in enumerate(keys)]
-
-
-def bucket_task(directory: str, partition: int, signed: Iterable[SignatureRef]) -> list[Task]:
-    """Return the task of one partition; its fingerprint does not depend on the order of the references."""
-    ordered = tuple(sorted(signed, key=lambda one: one.keys.path))
-    streams = [[one.keys.sha256, one.keys.offset, one.keys.length] for one in ordered]
-    made_from = fingerprint("buckets", REVISION, streams)
-    weight = sum(one.keys.length for one in ordered)
-    name = part_name("buckets", partition)
-    return [Task(files.join(directory, "buckets"), name, ".arrow", made_from, weight, ordered)]
-
-
-def buckets_part(task: Task, file: BinaryIO) -> Counters:
-    """Write the buckets of one partition."""
-    table = find_buckets([one.keys for one in task.payload])
-    with pa.ipc.new_stream(file, table.schema) as writer:
-        writer.write_table(table)
+def links_part(partitions: int, task: Task, file: BinaryIO) -> Counters:
+    """Write which documents share a key of one partition; details["streams"] lists [offset, length] of each round."""
+    partition, ordered = task.payload
     counters = Counters()
-    counters.add(DuplicateCount.MEMBERS, table.num_rows)
+    streams: list[list[int]] = []
+    for table in find_links([one.keys for one in ordered], hashes_of(partition, partitions)):
+        counters.add(DuplicateCount.LINKS, table.num_rows)
+        streams.append(write_stream(file, table))
+    counters.details["streams"] = streams
     return counters
 
 
-def decision_task(directory: str, config: DedupConfig, _: None, grouped: Iterable[PartResult]) -> list[Task]:
-    """Return the task that decides on all documents, from the buckets of all partitions."""
-    ordered = sorted(grouped, key=lambda done: done[0].path)
-    documents = tuple(one.documents for one in ordered[0][0].payload) if ordered else ()
-    buckets = tuple(Stream(task.path, record.sha256, 0, record.bytes) for task, record in ordered)
-    digests = [one.sha256 for one in documents], [one.sha256 for one in buckets]
-    made_from = fingerprint("duplicates", REVISION, _threshold(config), digests)
-    return [Task(directory, "duplicates", ".parquet", made_from, 0, Decision(documents, buckets))]
-
-
-def decision_part(config: DedupConfig, task: Task, file: BinaryIO) -> Counters:
-    """Write the duplicates to be dropped, one row each: where it is, its id, the reason, and the id of what stays."""
-    decision: Decision = task.payload
-    buckets = [partial(read_stream, one) for one in decision.buckets]
-    table = find_dropped(decision.documents, buckets, _threshold(config))
-    pq.write_table(table, file, compression="zstd", write_statistics=False)
+def components_part(blocks: Sequence[int], task: Task, file: BinaryIO) -> Counters:
+    """Write the piece of each document that shares a key; details["streams"] lists [offset, length] of each block."""
+    linked: tasks.Linked = task.payload
+    lowest = connected(map(read_stream, linked.links), linked.documents)
+    firsts = [*(one.first for one in linked.files), linked.documents]
     counters = Counters()
-    counters.add(DuplicateCount.DROPPED, table.num_rows)
-    for one in pc.value_counts(table["reason"]).to_pylist():
-        counters.drop(one["values"], one["counts"])
+    streams: list[list[int]] = []
+    for table in pieces_of(lowest, [firsts[number] for number in blocks], len(blocks) - 1):
+        counters.add(DuplicateCount.CANDIDATES, table.num_rows)
+        streams.append(write_stream(file, table) if table.num_rows else [file.tell(), 0])
+    counters.details["streams"] = streams
+    return counters
+
+
+def candidates_part(task: Task, file: BinaryIO) -> Counters:
+    """Write the candidates of one block; details["streams"] lists [piece, offset, length]."""
+    block: Block = task.payload
+    counters = Counters()
+    counters.details["streams"] = write_candidates(block, file)
+    return counters
+
+
+def decision_part(config: DedupConfig, blocks: Sequence[int], task: Task, file: BinaryIO) -> Counters:
+    """Write which candidates of one piece are dropped; details["streams"] lists [block, offset, length]."""
+    streams: Sequence[Stream] = task.payload
+    threshold = _threshold(config)
+    table = find_dropped(streams, threshold, rows_of_a_key(threshold, config.buckets_of()))
+    bounds = np.searchsorted(table["file"].to_numpy(), blocks).tolist()
+    counters = Counters()
+    counters.details["streams"] = [
+        [block, *write_stream(file, table.slice(begin, end - begin))]
+        for block, (begin, end) in enumerate(pairwise(bounds))
+        if begin < end
+    ]
+    return counters
+
+
+def dropped_part(task: Task, file: BinaryIO) -> Counters:
+    """Write the duplicates to be dropped, one row each: where it is, its id, the reason, and the id of what stays.
+
+    They are in the order of their files, a row group for each block of these.
+    """
+    decided: Sequence[tasks.Decided] = task.payload
+    by_block: dict[int, list[Stream]] = {}
+    for one in decided:
+        for block, *place in one.places:
+            by_block.setdefault(block, []).append(Stream(one.path, one.sha256, *place))
+    counters = Counters()
+    counters.add(DuplicateCount.DROPPED, 0)
+    with pq.ParquetWriter(file, DROPPED, compression="zstd", write_statistics=False) as writer:
+        for block in sorted(by_block):
+            table = pa.concat_tables(map(read_stream, by_block[block])).sort_by(
+                [("file", "ascending"), ("row", "ascending")]
+            )
+            writer.write_table(table.combine_chunks())
+            counters.add(DuplicateCount.DROPPED, table.num_rows)
+            for one in pc.value_counts(table["reason"]).to_pylist():
+                counters.drop(one["values"], one["counts"])
     return counters
 
 
 def apply_dedup(parts: Sequence[PartResult], signing: Sequence[Task], path: str) -> list[PartResult]:
     """Return parts of documents whose records leave out what the decision at `path` drops.
 
-    `signing` are the tasks that signed the parts: the decision names rows by them.
+    `signing` are the tasks that signed the parts, in their order: the decision names rows by them. Some thousand rows
+    of it are held at a time.
     """
     with files.open_raw(path) as raw:
-        table = open_parquet(raw, path).read()
-    bounds = np.searchsorted(table["file"].to_numpy(), np.arange(len(signing) + 1)).tolist()
-    numbers: dict[str, list[tuple[int, DocumentRange]]] = {}
-    for number, task in enumerate(sorted(signing, key=lambda task: task.path)):
-        numbers.setdefault(task.payload.path, []).append((number, task.payload))
-    result = []
-    for task, record in parts:
-        dropped, begins = [], first_rows(record)
-        for number, one in numbers.get(task.path, []):
-            rows = table.slice(bounds[number], bounds[number + 1] - bounds[number])
-            dropped += [
-                Dropped(begins[one.first] + row["row"], row["id"], row["bytes"], row["reason"])
-                for row in rows.to_pylist()
-            ]
-        result.append((task, without_rows(record, dropped)))
+        rows = _rows(open_parquet(raw, path))
+        row = next(rows, None)
+        result = []
+        for task, record in parts:
+            dropped, begins = [], first_rows(record)
+            while row and signing[row["file"]].payload.path == task.path:
+                first = begins[signing[row["file"]].payload.documents.first]
+                dropped.append(Dropped(first + row["row"], row["id"], row["bytes"], row["reason"]))
+                row = next(rows, None)
+            result.append((task, without_rows(record, dropped)))
     return result
+
+
+def _rows(parquet: Any) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a decision."""
+    for batch in parquet.iter_batches(1 << 14, columns=["file", "row", "id", "bytes", "reason"]):
+        yield from batch.to_pylist()
 
 
 @dataclass(frozen=True)
@@ -181,33 +185,44 @@ class DropDuplicates:
     @property
     def title(self) -> str:
         """What a dry run calls it."""
-        return "find duplicates" if self.config.dedup != "none" else ""
+        return TITLE if self.config.dedup != "none" else ""
 
     def plan(self, standing: Standing) -> Plan:
-        """Plan signatures, buckets and the decision; raises InputError where there is no document."""
-        if self.config.dedup == "none":
-            return Plan((), lambda done: standing, folders=(self.directory,))
+        """Plan all steps from the signatures to the decision; raises InputError where there is no document."""
+        config, directory = self.config, self.directory
+        if config.dedup == "none":
+            return Plan((), lambda done: standing, folders=(directory,))
         require_documents(standing.documents)
-        ranges = cut_ranges([(task.path, record) for task, record in standing.documents])
-        store = files.join(self.directory, "signatures")
-        asked = self.config.buckets_of() if self.config.dedup == "near" else None
-        buckets_asked = [[asked, BUCKETS_REVISION]] if asked else []
-        signing = range_tasks(ranges, store, "signatures", [REVISION, _threshold(self.config), *buckets_asked])
-        buckets = Grouping(range(PARTITIONS), keys_of, partial(bucket_task, self.directory))
-        decision = Grouping((None,), all_together, partial(decision_task, self.directory, self.config))
+        threshold = _threshold(config)
+        asked = config.buckets_of() if config.dedup == "near" else None
+        pieces = tasks.pieces_for(sum(record.counts[DocumentCount.DOCUMENTS] for _, record in standing.documents))
+        made_from = ["duplicates", tasks.REVISION, threshold, asked, pieces]
+        signing = tasks.sign_tasks(standing.documents, files.join(directory, "signatures"), made_from)
+        blocks = tasks.blocks_of(signing, pieces)
+        every = range(pieces)
+        linking = Grouping(every, tasks.keys_of, partial(tasks.links_task, directory))
+        connecting = Grouping((None,), all_together, partial(tasks.components_task, directory, blocks))
+        bringing = Grouping(every, partial(tasks.blocks_referred, blocks), partial(tasks.candidates_task, directory))
+        deciding = Grouping(
+            every, tasks.candidates_of, partial(tasks.decision_task, directory, [threshold, asked, blocks])
+        )
+        dropping = Grouping((None,), tasks.decisions_of, partial(tasks.dropped_task, directory))
 
         def finish(done: Sequence[Sequence[PartResult]]) -> Standing:
-            [[task, _]] = done[2]
+            [[task, _]] = done[-1]
             return replace(standing, documents=tuple(apply_dedup(standing.documents, signing, task.path)))
 
         return Plan(
             [
-                Step("sign documents", partial(signatures_part, self.config), signing),
-                Step("find duplicates", buckets_part, grouping=buckets, unit="part"),
-                Step("find duplicates", partial(decision_part, self.config), grouping=decision, unit="part"),
+                Step(SIGN_TITLE, partial(signatures_part, config, pieces), signing),
+                Step(TITLE, partial(links_part, pieces), grouping=linking, unit="part"),
+                Step(TITLE, partial(components_part, blocks), grouping=connecting, unit="part"),
+                Step(TITLE, candidates_part, grouping=bringing, unit="part"),
+                Step(TITLE, partial(decision_part, config, blocks), grouping=deciding, unit="part"),
+                Step(TITLE, dropped_part, grouping=dropping, unit="part"),
             ],
             finish,
             inputs=[task.path for task, _ in standing.documents],
-            folders=[files.join(self.directory, name) for name in ("signatures", "buckets")],
-            notes=_notes(self.config),
+            folders=[files.join(directory, name) for name in tasks.FOLDERS],
+            notes=_notes(config),
         )

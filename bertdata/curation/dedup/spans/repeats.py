@@ -7,8 +7,10 @@ read first comes first.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -63,15 +65,14 @@ class Occurrences:
     file: NDArray[np.uint32]
 
     @staticmethod
-    def of(table: pa.Table, file: int) -> Occurrences:
-        """Return those of a table of one file."""
-        columns = {name: table[name].to_numpy() for name in SPANS.names}
-        return Occurrences(**columns, file=np.full(table.num_rows, file, np.uint32))
+    def of(columns: Mapping[str, NDArray[Any]], file: int) -> Occurrences:
+        """Return those that the columns of one file have."""
+        return Occurrences(**columns, file=np.full(len(columns["high"]), file, np.uint32))
 
     @staticmethod
     def joined(some: list[Occurrences]) -> Occurrences:
         """Return those of several, one after another; empties the list."""
-        empty = Occurrences.of(SPANS.empty_table(), 0)
+        empty = Occurrences.of({one.name: np.zeros(0, one.type.to_pandas_dtype()) for one in SPANS}, 0)
         names = [one.name for one in fields(Occurrences)]
         result = Occurrences(*(np.concatenate([getattr(one, name) for one in [empty, *some]]) for name in names))
         some.clear()

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, BinaryIO
 
+from bertdata.curation.dedup.partitions import hashes_of
 from bertdata.curation.dedup.spans.decide import find_left_out
 from bertdata.curation.dedup.spans.rewrite import (
     CHANGED_DOCUMENTS,
@@ -119,8 +120,7 @@ def repeats_part(partitions: int, task: Task, file: BinaryIO) -> Counters:
     details["streams"] lists [place of the range among those of the task, offset, length].
     """
     partition, ordered = task.payload
-    each = (1 << 64) // partitions
-    found = find_left_out([one.spans for one in ordered], (partition * each, (partition + 1) * each))
+    found = find_left_out([one.spans for one in ordered], hashes_of(partition, partitions))
     counters = Counters()
     counters.add(SpanCount.LEFT_OUT, sum(table.num_rows for table in found.values()))
     counters.details["streams"] = [[place, *write_stream(file, table)] for place, table in sorted(found.items())]

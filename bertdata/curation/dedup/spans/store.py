@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from itertools import pairwise
 from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
+from bertdata.curation.dedup import partitions as by_hash
 from bertdata.curation.dedup.spans.folded import fold
 from bertdata.curation.dedup.spans.repeats import SPANS, Occurrences, digest_of, rank_of
 from bertdata.curation.dedup.spans.text_units import FindsSentences, Units, paragraph_units, sentence_units
@@ -26,7 +26,7 @@ from bertdata.engine.parts import Counters
 TITLE, REWRITE_TITLE = "find repeated text", "leave out repeated text"
 """What the steps are called that find what repeats, and that write documents without it."""
 PARTITION_BYTES = 256 << 20
-FEWEST_PARTITIONS, MOST_PARTITIONS = 8, 1024
+FEWEST_PARTITIONS = 8
 LEFT_OUT = pa.schema([pa.field("document", pa.uint32()), pa.field("place", pa.uint32())])
 """An occurrence that is left out: the number of its document in its file, and of its first unit in the document."""
 SENTENCES_OF_A_SPAN = 3
@@ -45,8 +45,7 @@ def partitions_for(text_bytes: int) -> int:
     >>> partitions_for(0), partitions_for(5 << 30), partitions_for(1 << 50)
     (8, 32, 1024)
     """
-    wanted = -(-text_bytes // PARTITION_BYTES)
-    return min(MOST_PARTITIONS, max(FEWEST_PARTITIONS, 1 << max(0, wanted - 1).bit_length()))
+    return by_hash.partitions_for(text_bytes, PARTITION_BYTES, FEWEST_PARTITIONS)
 
 
 def units_of(texts: pa.StringArray, config: DedupSpansConfig, segmenter: FindsSentences) -> Units:
@@ -106,17 +105,9 @@ def write_spans(
     counters.add(SpanCount.SPANS, len(every))
     again = every.left_out()
     columns = [pa.array(one[again]) for one in (every.document, every.place)]
-    streams = [_written(file, pa.table(columns, schema=LEFT_OUT))]
+    repeated = pa.table(columns, schema=LEFT_OUT)
+    streams = [write_stream(file, repeated) if repeated.num_rows else [file.tell(), 0]]
     first = np.delete(np.arange(len(every)), again)
-    first = first[np.argsort(every.high[first], kind="stable")]
-    shift = np.uint64(64 - (partitions.bit_length() - 1))
-    bounds = np.searchsorted(every.high[first] >> shift, np.arange(partitions + 1, dtype=np.uint64)).tolist()
-    for begin, end in pairwise(bounds):
-        columns = [pa.array(getattr(every, name)[first[begin:end]]) for name in SPANS.names]
-        streams.append(_written(file, pa.table(columns, schema=SPANS)))
-    counters.details["streams"] = streams
+    spans = pa.table([pa.array(getattr(every, name)[first]) for name in SPANS.names], schema=SPANS)
+    counters.details["streams"] = streams + by_hash.write_partitions(file, spans, partitions)
     return counters
-
-
-def _written(file: BinaryIO, table: pa.Table) -> list[int]:
-    return write_stream(file, table) if table.num_rows else [file.tell(), 0]
