@@ -248,12 +248,16 @@ class DocumentRange:
 
 @dataclass(frozen=True)
 class Dropped:
-    """A document that later stages skip: its row in its part, its id, its bytes of text, and the reason."""
+    """A document that later stages skip: its row in its part, its id, its bytes of text, and the reason.
+
+    language: its own, where the record of its part has the languages of documents.
+    """
 
     row: int
     id: str
     text_bytes: int
     reason: str
+    language: str | None = None
 
 
 def add_dropped_text(samples: dict[str, list[list[Any]]], reason: str, document_id: str, title: str, text: str) -> None:
@@ -279,21 +283,27 @@ def dropped_texts(records: Iterable[PartMetadata]) -> dict[str, list[list[Any]]]
 
 
 def without_rows(record: PartMetadata, dropped: Sequence[Dropped]) -> PartMetadata:
-    """Return the record of a part without some documents; details["dropped"] has the rows to skip."""
+    """Return the record of a part without some documents; details["dropped"] has all rows to skip."""
     if not dropped:
         return record
     counts, drops = dict(record.counts), dict(record.drops)
     slots = {number: [documents, size] for number, documents, size in record.details["slots"]}
+    languages = {code: list(held) for code, held in record.details.get(DOCUMENT_LANGUAGES, {}).items()}
     for document in dropped:
         counts[DocumentCount.DOCUMENTS] -= 1
         counts[DocumentCount.TEXT_BYTES] -= document.text_bytes
         drops[document.reason] = drops.get(document.reason, 0) + 1
         slots[slot(document.id)][0] -= 1
         slots[slot(document.id)][1] -= document.text_bytes
+        if languages and document.language:
+            languages[document.language][0] -= 1
+            languages[document.language][1] -= document.text_bytes
     details = record.details | {
         "slots": [[number, *slots[number]] for number in sorted(slots) if slots[number][0]],
-        "dropped": sorted(document.row for document in dropped),
+        "dropped": sorted([*record.details.get("dropped", []), *(document.row for document in dropped)]),
     }
+    if languages:
+        details[DOCUMENT_LANGUAGES] = {code: held for code, held in languages.items() if held[0]}
     return replace(record, counts=counts, drops=dict(sorted(drops.items())), details=details)
 
 

@@ -177,4 +177,22 @@ def with_languages(columns: Sequence[str], texts: pa.StringArray, language: Lang
         for row, code in zip(missing, language(texts.take(pa.array(missing))).to_pylist(), strict=True):
             if code:
                 values[row][LANGUAGE] = code
-    return [json.dumps(value) for value in values], [str(value.get(LANGUAGE) or UNKNOWN) for value in values]
+    return [json.dumps(value) for value in values], [_code_in(value) for value in values]
+
+
+def languages_in(columns: Sequence[str | None]) -> list[str]:
+    """Return the languages of documents by their columns, as JSON objects, `UNKNOWN` where these have none.
+
+    >>> languages_in(['{"language": "de"}', "{}", None])
+    ['de', 'unknown', 'unknown']
+    """
+    return [_code_in(json.loads(one or "{}")) for one in columns]
+
+
+def languages_told(columns: Sequence[str], texts: pa.StringArray) -> tuple[list[str], list[str]]:
+    """Return the columns of documents as they are, and their languages: an `AddLanguages` for parts written anew."""
+    return list(columns), languages_in(columns)
+
+
+def _code_in(values: dict[str, Any]) -> str:
+    return str(values.get(LANGUAGE) or UNKNOWN)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bertdata.documents import DROPPED_TEXTS, DocumentCount, dropped_texts
+from bertdata.documents import DOCUMENT_LANGUAGES, DROPPED_TEXTS, DocumentCount, dropped_texts
 from bertdata.engine.parts import PartResult, add_counts
 
 
 def with_rewritten(documents: PartResult, written: PartResult, carried: Sequence[str]) -> PartResult:
     """Return a part of documents with the file, the documents, the drops and the samples of the one written anew.
+
+    Where it says the documents of each language, so must the new one.
 
     What else was counted of it, and what is known of its sources, stays; of the counts of the new part those of the
     names in `carried` are added.
@@ -23,7 +25,8 @@ def with_rewritten(documents: PartResult, written: PartResult, carried: Sequence
         if number := made.counts.get(name, 0):
             counts[name] = counts.get(name, 0) + number
     details = {name: value for name, value in record.details.items() if name != "dropped"}
-    details |= {name: made.details[name] for name in ("row_groups", "slots")}
+    counted = {"row_groups", "slots", *({DOCUMENT_LANGUAGES} & details.keys())}
+    details |= {name: made.details[name] for name in sorted(counted)}
     if samples := dropped_texts([record, made]):
         details[DROPPED_TEXTS] = samples
     left = replace(made, counts=counts, drops=add_counts([record.drops, made.drops]), details=details)

@@ -22,7 +22,7 @@ from bertdata.engine.byte_ranges import write_stream
 from bertdata.errors import InputError
 from bertdata.io import files
 
-REVISION = 1
+REVISION = 2
 _NGRAMS = pa.schema(
     [
         pa.field(name, kind)

@@ -19,6 +19,7 @@ from bertdata.counter_rng import text_bits
 from bertdata.curation.decontamination.cutting import without_passages
 from bertdata.curation.decontamination.ngram_table import REVISION, NgramTable, read_table
 from bertdata.curation.decontamination.search import Hit, find_hits
+from bertdata.curation.languages import languages_in, languages_told
 from bertdata.curation.rewritten import with_rewritten
 from bertdata.curation.settings import DecontaminationConfig
 from bertdata.documents import (
@@ -44,7 +45,15 @@ SAMPLES = 5
 """Documents that the manifest shows for each file of test data: those with the lowest hashes of their ids."""
 _AROUND = 100
 _WHOLE = 1 << 62
-DROPPED = pa.schema([("row", pa.int64()), ("id", pa.string()), ("bytes", pa.int64()), ("reason", pa.string())])
+DROPPED = pa.schema(
+    [
+        ("row", pa.int64()),
+        ("id", pa.string()),
+        ("bytes", pa.int64()),
+        ("reason", pa.string()),
+        ("language", pa.string()),
+    ]
+)
 
 
 class TestDataCount(StrEnum):
@@ -104,21 +113,24 @@ def search_part(path: str, digest: str, action: str, task: Task, file: BinaryIO)
     table = read_table(path, digest)
     counters = Counters()
     found = _Found([one.name for one in table.files])
+    with files.open_raw(searched.documents.path) as raw:
+        columns = COLUMNS in open_parquet(raw, searched.documents.path).schema_arrow.names
     if action == "cut":
-        with files.open_raw(searched.documents.path) as raw:
-            columns = COLUMNS in open_parquet(raw, searched.documents.path).schema_arrow.names
-        with DocumentWriter(file, counters, columns=columns) as writer:
+        with DocumentWriter(
+            file, counters, columns=columns, add_languages=languages_told if columns else None
+        ) as writer:
             for documents in read_range(searched.documents, columns=columns):
                 _cut(documents, table, found, writer, counters)
     else:
         kept = np.delete(np.arange(searched.rows), searched.documents.dropped)
-        dropped: list[tuple[int, str, int, str]] = []
+        dropped: list[tuple[int, str, int, str, str | None]] = []
         begin = 0
-        for documents in read_range(searched.documents):
+        for documents in read_range(searched.documents, columns=columns):
             for place, hits in _by_text(find_hits(documents["text"].combine_chunks(), table)).items():
                 row = documents.slice(place, 1).to_pylist()[0]
                 reason = found.add(row["id"], row["text"], hits)
-                dropped.append((int(kept[begin + place]), row["id"], len(row["text"].encode()), reason))
+                language = languages_in([row[COLUMNS]])[0] if columns else None
+                dropped.append((int(kept[begin + place]), row["id"], len(row["text"].encode()), reason, language))
             begin += documents.num_rows
             counters.add(TestDataCount.SEARCHED, documents.num_rows)
         rows = [dict(zip(DROPPED.names, one, strict=True)) for one in dropped]
@@ -261,9 +273,7 @@ def _without_dropped(documents: PartResult, searched: PartResult) -> PartResult:
         return documents
     with files.open_raw(searched[0].path) as raw:
         rows = pa.ipc.open_stream(raw).read_all().to_pylist()
-    left = without_rows(record, [Dropped(one["row"], one["id"], one["bytes"], one["reason"]) for one in rows])
-    earlier = record.details.get("dropped", [])
-    return task, replace(left, details=left.details | {"dropped": sorted({*earlier, *left.details["dropped"]})})
+    return task, without_rows(record, [Dropped(*(one[name] for name in DROPPED.names)) for one in rows])
 
 
 def _with_cut(documents: PartResult, written: PartResult) -> PartResult:

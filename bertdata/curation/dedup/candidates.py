@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bertdata.engine.byte_ranges import Stream, read_stream, write_stream
 
-HELD_BYTES = 64 << 20
+HELD_BYTES = 32 << 20
 """Bytes of documents after which those held are written."""
 
 

@@ -33,6 +33,7 @@ DROPPED = pa.schema(
         pa.field("reason", pa.string()),
         pa.field("kept", pa.string()),
         pa.field("similarity", pa.float32()),
+        pa.field("language", pa.string()),
     ]
 )
 BYTES_EACH = 250
@@ -53,6 +54,7 @@ class _Candidates:
 
     codes: Codes
     ids: pa.Array
+    languages: pa.Array
     sizes: NDArray[np.int64]
     digests: Codes
     signatures: SignatureRows
@@ -122,8 +124,8 @@ def find_dropped(
 
 def _width(stream: Stream) -> int:
     """Return how many numbers the signatures of a stream have, 0 without signatures."""
-    column = read_stream(stream)["signature"]
-    return 0 if column.null_count else int(column.type.byte_width) // 4
+    schema = read_stream(stream).schema
+    return int(schema.field("signature").type.byte_width) // 4 if "signature" in schema.names else 0
 
 
 def _candidates(streams: Sequence[Stream], signatures: SignatureRows) -> _Candidates:
@@ -133,7 +135,8 @@ def _candidates(streams: Sequence[Stream], signatures: SignatureRows) -> _Candid
         table = read_stream(stream)
         if signatures.width:
             signatures.add(numbers_of(table["signature"], np.uint32))
-        tables.append(_copied(table.drop_columns(["signature"])))
+            table = table.drop_columns(["signature"])
+        tables.append(_copied(table))
     table = pa.concat_tables(tables).combine_chunks()
     tables.clear()
     ids = table["id"].combine_chunks()
@@ -141,7 +144,8 @@ def _candidates(streams: Sequence[Stream], signatures: SignatureRows) -> _Candid
     digests = numbers_of(table["digest"], np.uint64)
     named = pc.rank(ids, tiebreaker="dense").to_numpy()
     order = np.lexsort((codes, digests[:, 1], digests[:, 0], named, -sizes))
-    return _Candidates(codes[order], ids.take(pa.array(order)), sizes[order], digests[order], signatures, order)
+    ids, languages = (column.take(pa.array(order)) for column in (ids, table["language"].combine_chunks()))
+    return _Candidates(codes[order], ids, languages, sizes[order], digests[order], signatures, order)
 
 
 def _copied(table: pa.Table) -> pa.Table:
@@ -205,6 +209,7 @@ def _table(found: _Candidates, dropped: Places, stays: Places) -> pa.Table:
             reasons,
             found.ids.take(pa.array(stays[order])),
             pa.array(similarity[order]),
+            found.languages.take(pa.array(dropped[order])),
         ],
         schema=DROPPED,
     )

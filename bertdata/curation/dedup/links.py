@@ -37,7 +37,7 @@ def find_links(
     """
     for low, high in rounds([one.stream for one in keys], hashes, round_bytes):
         every, documents = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
-        for one in keys:
+        for one in (one for one in keys if one.stream.length):
             found = between(one.stream, low, high)
             every.append(found["key"])
             documents.append(found["row"].astype(np.uint64) + np.uint64(one.first))

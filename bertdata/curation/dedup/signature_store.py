@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from bertdata.counter_rng import bits, key
 from bertdata.curation.dedup.minhash import BINS, EMPTY, Signatures
 from bertdata.curation.dedup.partitions import write_partitions
-from bertdata.documents import DocumentCount
+from bertdata.curation.languages import languages_in
+from bertdata.documents import COLUMNS, DocumentCount
 from bertdata.engine.byte_ranges import write_stream
 from bertdata.engine.parts import Counters
 
@@ -52,16 +53,15 @@ def signatures(texts: pa.Array, buckets: tuple[int, int] | None = None) -> Signa
     return found
 
 
-def documents_schema(numbers: int = BINS) -> pa.Schema:
-    """Return the schema of the documents of a file, whose signatures have so many numbers."""
-    return pa.schema(
-        [
-            pa.field("id", pa.string()),
-            pa.field("bytes", pa.int64()),
-            pa.field("digest", pa.binary(DIGEST_BYTES)),
-            pa.field("signature", pa.binary(4 * numbers)),
-        ]
-    )
+def documents_schema(numbers: int) -> pa.Schema:
+    """Return the schema of the documents of a file, whose signatures have so many numbers; 0: they have none."""
+    fields = [
+        pa.field("id", pa.string()),
+        pa.field("bytes", pa.int64()),
+        pa.field("digest", pa.binary(DIGEST_BYTES)),
+        pa.field("language", pa.string()),
+    ]
+    return pa.schema([*fields, pa.field("signature", pa.binary(4 * numbers))] if numbers else fields)
 
 
 def band_rows(threshold: float) -> int:
@@ -104,8 +104,8 @@ def write_signatures(
     details["streams"] lists [offset, length] of the documents and of the keys of each partition, whose length is 0
     where there is none.
     """
-    schema = documents_schema(buckets[0] * buckets[1] if buckets else BINS)
-    signed = pa.concat_tables([schema.empty_table(), *(_signed(table, threshold, buckets) for table in documents)])
+    empty = documents_schema(0 if threshold is None else buckets[0] * buckets[1] if buckets else BINS).empty_table()
+    signed = pa.concat_tables([empty, *(_signed(table, threshold, buckets) for table in documents)])
     return write_signed(signed, rows_of_a_key(threshold, buckets), file, partitions)
 
 
@@ -118,7 +118,7 @@ def write_signed(signed: pa.Table, rows: int, file: BinaryIO, partitions: int) -
     digests = numbers_of(signed["digest"], np.uint64)
     every = np.arange(signed.num_rows, dtype=np.uint32)
     keys = [(exact_keys(digests), every)]
-    if not signed["signature"].null_count:
+    if "signature" in signed.column_names:
         found = numbers_of(signed["signature"], np.uint32)
         worded = every[found[:, 0] != EMPTY]
         keys += [(one, worded) for one in band_keys(found[worded], rows)]
@@ -128,19 +128,19 @@ def write_signed(signed: pa.Table, rows: int, file: BinaryIO, partitions: int) -
 
 
 def _signed(table: pa.Table, threshold: float | None, buckets: tuple[int, int] | None) -> pa.Table:
+    """Return documents signed, with their languages where they come with their columns."""
     texts = table["text"].combine_chunks()
     encoded = [text.encode() for text in texts.to_pylist()]
     digests = b"".join(hashlib.blake2b(text, digest_size=DIGEST_BYTES).digest() for text in encoded)
     sizes = np.array([len(text) for text in encoded], np.int64)
-    columns = [table["id"], pa.array(sizes), _fixed(digests, DIGEST_BYTES, len(encoded))]
+    told = COLUMNS in table.column_names
+    languages = pa.array(languages_in(table[COLUMNS].to_pylist()) if told else [None] * len(encoded), pa.string())
+    columns = [table["id"], pa.array(sizes), _fixed(digests, DIGEST_BYTES, len(encoded)), languages]
     if threshold is None:
-        schema = documents_schema()
-        columns.append(pa.nulls(len(encoded), schema.field("signature").type))
-    else:
-        found = signatures(texts, buckets)
-        schema = documents_schema(found.shape[1])
-        columns.append(_fixed(found.tobytes(), 4 * found.shape[1], len(encoded)))
-    return pa.table(columns, schema=schema)
+        return pa.table(columns, schema=documents_schema(0))
+    found = signatures(texts, buckets)
+    columns.append(_fixed(found.tobytes(), 4 * found.shape[1], len(encoded)))
+    return pa.table(columns, schema=documents_schema(found.shape[1]))
 
 
 def _fixed(data: bytes, width: int, count: int) -> pa.Array:

@@ -69,7 +69,13 @@ def _notes(config: DedupConfig) -> list[str]:
 def signatures_part(config: DedupConfig, partitions: int, task: Task, file: BinaryIO) -> Counters:
     """Write the signatures and keys of one range of documents."""
     signed: tasks.Signed = task.payload
-    return write_signatures(read_range(signed.documents), _threshold(config), file, config.buckets_of(), partitions)
+    return write_signatures(
+        read_range(signed.documents, columns=signed.languages),
+        _threshold(config),
+        file,
+        config.buckets_of(),
+        partitions,
+    )
 
 
 def links_part(partitions: int, task: Task, file: BinaryIO) -> Counters:
@@ -159,7 +165,8 @@ def apply_dedup(parts: Sequence[PartResult], signing: Sequence[Task], path: str)
             dropped, begins = [], first_rows(record)
             while row and signing[row["file"]].payload.path == task.path:
                 first = begins[signing[row["file"]].payload.documents.first]
-                dropped.append(Dropped(first + row["row"], row["id"], row["bytes"], row["reason"]))
+                one = (row["id"], row["bytes"], row["reason"], row["language"])
+                dropped.append(Dropped(first + row["row"], *one))
                 row = next(rows, None)
             result.append((task, without_rows(record, dropped)))
     return result
@@ -167,7 +174,7 @@ def apply_dedup(parts: Sequence[PartResult], signing: Sequence[Task], path: str)
 
 def _rows(parquet: Any) -> Iterator[dict[str, Any]]:
     """Yield the rows of a decision."""
-    for batch in parquet.iter_batches(1 << 14, columns=["file", "row", "id", "bytes", "reason"]):
+    for batch in parquet.iter_batches(1 << 14, columns=["file", "row", "id", "bytes", "reason", "language"]):
         yield from batch.to_pylist()
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from bertdata.curation.dedup.candidates import Block, SignedFile
 from bertdata.curation.dedup.links import Keys
 from bertdata.curation.dedup.partitions import partitions_for
-from bertdata.documents import DocumentCount, DocumentRange, cut_ranges, first_rows, range_tasks
+from bertdata.documents import DOCUMENT_LANGUAGES, DocumentCount, DocumentRange, cut_ranges, first_rows, range_tasks
 from bertdata.engine.byte_ranges import Stream
 from bertdata.engine.parts import PartMetadata, PartResult, Task, fingerprint, part_name
 from bertdata.io import files
@@ -36,12 +36,16 @@ FOLDERS = ("signatures", "links", "components", "candidates", "decisions")
 
 @dataclass(frozen=True)
 class Signed:
-    """A range of documents to be signed: its number, the number of its documents, and that of the first among all."""
+    """A range of documents to be signed: its number, the number of its documents, and that of the first among all.
+
+    languages: whether the record of its part has the languages of its documents.
+    """
 
     documents: DocumentRange
     number: int
     count: int
     first: int
+    languages: bool
 
     @property
     def path(self) -> str:
@@ -100,15 +104,16 @@ def parts_for(documents: int) -> int:
 
 def sign_tasks(parts: Sequence[PartResult], directory: str, made_from: Sequence[Any]) -> list[Task]:
     """Return the tasks that sign the ranges of parts of documents; documents dropped before are not numbered."""
-    begins = {task.path: first_rows(record) for task, record in parts}
     tasks: list[Task] = []
     first = 0
-    for task in range_tasks(cut_ranges([(task.path, record) for task, record in parts]), directory, *made_from):
-        one: DocumentRange = task.payload
-        rows = begins[one.path]
-        count = rows[one.last] - rows[one.first] - len(one.dropped)
-        tasks.append(replace(task, payload=Signed(one, len(tasks), count, first)))
-        first += count
+    for part, record in parts:
+        begins, languages = first_rows(record), DOCUMENT_LANGUAGES in record.details
+        for one in cut_ranges([(part.path, record)]):
+            number, count = len(tasks), begins[one.last] - begins[one.first] - len(one.dropped)
+            [task] = range_tasks([one], directory, *made_from, languages)
+            name = part_name(files.name(directory), number)
+            tasks.append(replace(task, name=name, payload=Signed(one, number, count, first, languages)))
+            first += count
     return tasks
 
 

@@ -14,6 +14,7 @@ from bertdata.counter_rng import text_bits
 from bertdata.curation.dedup.spans.folded import fold
 from bertdata.curation.dedup.spans.store import units_of, units_of_a_span
 from bertdata.curation.dedup.spans.text_units import FindsSentences, Units, text_without, whole_units
+from bertdata.curation.languages import languages_told
 from bertdata.curation.settings import DedupSpansConfig
 from bertdata.documents import (
     CHANGED,
@@ -70,7 +71,7 @@ def write_without(config: DedupSpansConfig, segmenter: FindsSentences, part: Rew
     with files.open_raw(part.documents.path) as raw:
         columns = COLUMNS in open_parquet(raw, part.documents.path).schema_arrow.names
     first = 0
-    with DocumentWriter(file, counters, columns=columns) as writer:
+    with DocumentWriter(file, counters, columns=columns, add_languages=languages_told if columns else None) as writer:
         for documents in read_range(part.documents, columns=columns):
             begin, end = np.searchsorted(which, [first, first + documents.num_rows])
             texts = found.texts(documents, which[begin:end] - first, place[begin:end])

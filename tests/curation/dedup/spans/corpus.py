@@ -15,13 +15,12 @@ from bertdata.curation.dedup.spans.stage import DropSpans
 from bertdata.curation.dedup.spans.store import units_of, units_of_a_span
 from bertdata.curation.dedup.spans.text_units import text_without
 from bertdata.curation.settings import DedupSpansConfig
-from bertdata.documents import DocumentRange, DocumentWriter, read_range
-from bertdata.engine.parts import Counters, PartResult, Task, run_once
 from bertdata.engine.stages import Standing
 from bertdata.sentences import SentenceSegmenter
+from tests.curation import stages
+from tests.curation.stages import Document, parts_of, texts_in
 
 SEGMENTER = SentenceSegmenter.from_pretrained()
-Document = tuple[str, str]
 
 
 def all_left(kind: str, **changes: int) -> DedupSpansConfig:
@@ -30,42 +29,9 @@ def all_left(kind: str, **changes: int) -> DedupSpansConfig:
     return DedupSpansConfig(kind, **every | changes)
 
 
-def parts_of(folder: Path, parts: Sequence[Sequence[Document]], *, rows: int = 3) -> Standing:
-    """Write documents as parts whose row groups have so many documents."""
-    done: list[PartResult] = []
-    for number, documents in enumerate(parts):
-
-        def write(task: Task, file: object) -> Counters:
-            counters = Counters()
-            with DocumentWriter(file, counters) as writer:  # type: ignore[arg-type]
-                for begin in range(0, len(task.payload), rows):
-                    ids, texts = zip(*task.payload[begin : begin + rows], strict=True)
-                    writer.add_texts(ids, "documents", pa.array(texts, pa.string()))
-            return counters
-
-        task = Task(str(folder / "in"), f"documents-{number:05d}", ".parquet", "f", 1, list(documents))
-        done.append((task, run_once(task, write)))
-    return Standing(tuple(done))
-
-
 def run_stage(folder: Path, standing: Standing, config: DedupSpansConfig) -> Standing:
     """Run the stage, each of its tasks in turn."""
-    plan = DropSpans(str(folder / "repeated"), config, SEGMENTER).plan(standing)
-    done: list[list[PartResult]] = []
-    for step in plan.steps:
-        done.append([(task, run_once(task, step.make)) for task in step.plan(done[-1] if done else [])])
-    return plan.finish(done)
-
-
-def texts_in(standing: Standing) -> list[Document]:
-    """Return the documents of all parts, without those that were dropped."""
-    found: list[Document] = []
-    for task, record in standing.documents:
-        groups = len(record.details["row_groups"])
-        dropped = tuple(record.details.get("dropped", ()))
-        for table in read_range(DocumentRange(task.path, record.sha256, 0, groups, 0, dropped)):
-            found += zip(table["id"].to_pylist(), table["text"].to_pylist(), strict=True)
-    return found
+    return stages.run_stage(DropSpans(str(folder / "repeated"), config, SEGMENTER), standing)
 
 
 def left(folder: Path, parts: Sequence[Sequence[Document]], config: DedupSpansConfig) -> list[Document]:

@@ -13,7 +13,8 @@ import pytest
 from bertdata.curation.dedup.spans.folded import fold
 from bertdata.curation.dedup.spans.repeats import rank_of
 from bertdata.curation.dedup.spans.text_units import whole_units
-from tests.curation.dedup.spans.corpus import SEGMENTER, Document, all_left, left
+from tests.curation.dedup.spans.corpus import SEGMENTER, all_left, left
+from tests.curation.stages import Document
 
 dedup: Any = pytest.importorskip("datatrove.pipeline.dedup.sentence_dedup")
 pytest.importorskip("spacy")

@@ -19,15 +19,8 @@ from bertdata.curation.settings import DedupSpansConfig
 from bertdata.documents import DROPPED_TEXTS, Dropped, cut_ranges, without_rows
 from bertdata.engine.byte_ranges import Stream, write_stream
 from bertdata.engine.stages import Standing
-from tests.curation.dedup.spans.corpus import (
-    Document,
-    all_left,
-    left,
-    left_plainly,
-    parts_of,
-    run_stage,
-    texts_in,
-)
+from tests.curation.dedup.spans.corpus import all_left, left, left_plainly, run_stage
+from tests.curation.stages import Document, parts_of, texts_in
 
 WORDS = ["the", "a", "boat", "sea", "harbour", "morning", "fish", "gull", "rope", "tide", "wind", "sail"]
 IN_ANY_FOLDER = settings(
