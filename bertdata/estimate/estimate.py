@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from bertdata.curation.dedup import tasks as duplicates
 from bertdata.curation.dedup.spans.store import REWRITE_TITLE, TITLE, partitions_for
 from bertdata.documents import RANGE_BYTES, ROW_GROUP_BYTES, SLOTS, cut_ranges
 from bertdata.engine.parts import PartMetadata
@@ -154,9 +155,9 @@ class _Estimator:
         if self.asked.dedup == "none":
             return []
         seconds = rates.SIGN[self.asked.dedup] * self.text / _MEGABYTE
-        parts = self.token_files + len(self.sample.parts("find duplicates"))
-        stored = round(self.sample.stored("sign documents", "find duplicates") * self.growth)
-        return [Work("find duplicates", parts, stored, seconds, seconds / max(1, self.token_files))]
+        parts = self.token_files + duplicates.parts_for(round(self.documents))
+        stored = round(self.sample.stored(duplicates.SIGN_TITLE, duplicates.TITLE) * self.growth)
+        return [Work(duplicates.TITLE, parts, stored, seconds, seconds / max(1, self.token_files))]
 
     def repeated(self) -> list[Work]:
         """Return the work of finding repeated text, and of writing all documents anew without it: at most as much."""
@@ -213,11 +214,14 @@ class _Estimator:
 
     @property
     def grouped_earlier(self) -> int:
-        """References to counted words and to signatures: one of each partition to each file."""
+        """References to counted words and to signatures: one of each partition to each file.
+
+        Of documents that share a key, those of each piece to each block.
+        """
         words = len(self.sample.parts("train vocabulary")) - 1 if self.asked.trained else 0
-        buckets = len(self.sample.parts("find duplicates")) - 1 if self.asked.dedup != "none" else 0
+        keys = duplicates.pieces_for(round(self.documents)) if self.asked.dedup != "none" else 0
         spans = partitions_for(round(self.text)) if self.asked.dedup_spans != "none" else 0
-        return self.token_files * (words + buckets + spans)
+        return self.token_files * (words + keys + spans) + keys * (keys + 2)
 
     def rows(self) -> tuple[Work, float]:
         """Return the work of writing shards, and the number of examples."""

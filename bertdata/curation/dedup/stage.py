@@ -31,9 +31,6 @@ from bertdata.engine.parts import Counters, PartResult, Task
 from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together, require_documents
 from bertdata.io import files
 
-SIGN_TITLE, TITLE = "sign documents", "find duplicates"
-"""What the steps are called that sign documents, and that find duplicates among the signed."""
-
 
 class DuplicateCount(StrEnum):
     """What the records of links, of components, and of the decision, count."""
@@ -192,7 +189,7 @@ class DropDuplicates:
     @property
     def title(self) -> str:
         """What a dry run calls it."""
-        return TITLE if self.config.dedup != "none" else ""
+        return tasks.TITLE if self.config.dedup != "none" else ""
 
     def plan(self, standing: Standing) -> Plan:
         """Plan all steps from the signatures to the decision; raises InputError where there is no document."""
@@ -221,12 +218,12 @@ class DropDuplicates:
 
         return Plan(
             [
-                Step(SIGN_TITLE, partial(signatures_part, config, pieces), signing),
-                Step(TITLE, partial(links_part, pieces), grouping=linking, unit="part"),
-                Step(TITLE, partial(components_part, blocks), grouping=connecting, unit="part"),
-                Step(TITLE, candidates_part, grouping=bringing, unit="part"),
-                Step(TITLE, partial(decision_part, config, blocks), grouping=deciding, unit="part"),
-                Step(TITLE, dropped_part, grouping=dropping, unit="part"),
+                Step(tasks.SIGN_TITLE, partial(signatures_part, config, pieces), signing),
+                Step(tasks.TITLE, partial(links_part, pieces), grouping=linking, unit="part"),
+                Step(tasks.TITLE, partial(components_part, blocks), grouping=connecting, unit="part"),
+                Step(tasks.TITLE, candidates_part, grouping=bringing, unit="part"),
+                Step(tasks.TITLE, partial(decision_part, config, blocks), grouping=deciding, unit="part"),
+                Step(tasks.TITLE, dropped_part, grouping=dropping, unit="part"),
             ],
             finish,
             inputs=[task.path for task, _ in standing.documents],

@@ -28,6 +28,8 @@ from bertdata.engine.parts import PartMetadata, PartResult, Task, fingerprint, p
 from bertdata.io import files
 
 REVISION = 2
+SIGN_TITLE, TITLE = "sign documents", "find duplicates"
+"""What the steps are called that sign documents, and that find duplicates among the signed."""
 PIECE_DOCUMENTS = 1 << 17
 """Documents of a corpus for each of its partitions, blocks and pieces."""
 FOLDERS = ("signatures", "links", "components", "candidates", "decisions")
