@@ -1,12 +1,17 @@
-"""Near duplicates: documents a second of CPU time, recall and precision, beside datatrove and rensa.
+"""Duplicates: documents a second of CPU time, recall and precision, beside datatrove and rensa; and repeated text.
 
-    python benchmarks/duplicates.py [--documents 2000] [--runs 3]       pip install datatrove rensa "xxhash<3.6"
+    python benchmarks/duplicates.py [--documents 2000] [--repeated 1000] [--runs 3]
+                                                                  pip install datatrove spacy rensa "xxhash<3.6"
 
 The corpus is made of random words: pairs of documents that share a known share of their runs of five words, at each of
 several similarities, and as many documents that are like no other. Timed is what takes the time, the signatures, in one
 process and thread by CPU time, all contestants in turn; the ratio is the lowest of the runs. Recall is the share of the
 pairs of one similarity of which one document is dropped; precision is the share of the dropped documents that have a
 partner of at least 0.5.
+
+Repeated text is runs of three sentences (`--dedup-spans sentences`), in as many documents as --repeated says, beside
+the three steps of datatrove's sentence deduplication: all of it, from documents to documents, ours from and to Parquet.
+What both leave must be the same, or it is not timed.
 """
 
 from __future__ import annotations
@@ -15,25 +20,30 @@ import argparse
 import random
 import tempfile
 import time
-from collections.abc import Callable
-from functools import partial
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from string import ascii_lowercase
 from typing import Any
 
 import pyarrow as pa
 
-from bertdata.curation.dedup.decide import find_dropped
-from bertdata.curation.dedup.signature_store import PARTITIONS, find_buckets, signatures, write_signatures
-from bertdata.engine.byte_ranges import Stream
-from bertdata.io.files import atomic_write
+from bertdata.curation.dedup import signatures
+from bertdata.curation.dedup.spans.repeats import rank_of
+from bertdata.curation.dedup.spans.stage import DropSpans
+from bertdata.curation.dedup.stage import DropDuplicates
+from bertdata.curation.settings import DedupConfig, DedupSpansConfig
+from bertdata.documents import DocumentRange, DocumentWriter, read_range
+from bertdata.engine.parts import Counters, PartResult, Task, run_once
+from bertdata.engine.stages import Stage, Standing
+from bertdata.sentences import SentenceSegmenter
 
 SIMILARITIES = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 WORDS = 400
-SETTINGS: dict[str, tuple[float, tuple[int, int] | None]] = {
-    "bertdata, 0.8": (0.8, None),
-    "bertdata, datatrove's settings (14 x 8)": (0.0, (14, 8)),
+SETTINGS: dict[str, DedupConfig] = {
+    "bertdata, 0.8": DedupConfig("near"),
+    "bertdata, datatrove's settings (14 x 8)": DedupConfig("near", dedup_minhash="datatrove"),
 }
+REPEATED = DedupSpansConfig("sentences", 1, 0, 0)
+"""What datatrove's defaults leave out, without its rules for short documents."""
 
 
 def corpus(count: int) -> dict[str, str]:
@@ -53,17 +63,37 @@ def corpus(count: int) -> dict[str, str]:
     return result
 
 
-def dropped_by_bertdata(documents: dict[str, str], threshold: float, buckets: tuple[int, int] | None) -> set[str]:
+def written(folder: str, documents: Mapping[str, str]) -> Standing:
+    """Return documents as a part."""
+
+    def write(task: Task, file: Any) -> Counters:
+        counters = Counters()
+        with DocumentWriter(file, counters) as writer:
+            for name, text in documents.items():
+                writer.add(name, "documents", "", "", text)
+        return counters
+
+    task = Task(folder, "documents-00000", ".parquet", "f", 1, None)
+    return Standing(((task, run_once(task, write)),))
+
+
+def left_by(stage: Stage, standing: Standing) -> dict[str, str]:
+    """Return the documents that a stage leaves, by id, from all of its steps in turn."""
+    plan = stage.plan(standing)
+    done: list[list[PartResult]] = []
+    for step in plan.steps:
+        done.append([(task, run_once(task, step.make)) for task in step.plan(done[-1] if done else [])])
+    [(task, record)] = plan.finish(done).documents
+    groups, dropped = len(record.details["row_groups"]), tuple(record.details.get("dropped", ()))
+    tables = list(read_range(DocumentRange(task.path, record.sha256, 0, groups, 0, dropped)))
+    return {row["id"]: row["text"] for table in tables for row in table.to_pylist()}
+
+
+def dropped_by_bertdata(documents: dict[str, str], config: DedupConfig) -> set[str]:
     """Return the ids of the documents that are dropped."""
     with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "signatures-00000.arrow")
-        table = pa.table({"id": list(documents), "text": list(documents.values())})
-        with atomic_write(path) as file:
-            counters = write_signatures([table], threshold, file, buckets)
-        first, *keys = (Stream(path, "s", *place) for place in counters.details["streams"])
-        assert len(keys) == PARTITIONS
-        found = find_dropped([first], [partial(find_buckets, [one]) for one in keys], threshold)
-        return set(found["id"].to_pylist())
+        left = left_by(DropDuplicates(f"{folder}/duplicates", config), written(folder, documents))
+    return documents.keys() - left.keys()
 
 
 def dropped_by_bands(bands: dict[str, list[Any]]) -> set[str]:
@@ -105,6 +135,65 @@ def rensa() -> Callable[[str], list[Any]]:
     return bands
 
 
+def repeated_corpus(count: int) -> dict[str, str]:
+    """Return documents of 30 sentences by id, a fifth of which are runs of a pool; both sides cut these alike."""
+    draw = random.Random(0)
+    pool = [f"The {n} boats of {draw.choice('ABCDEFG')} came in at {n * 7}, and they left again." for n in range(count)]
+    result = {}
+    for number in range(count):
+        own = [f"Nobody at place {number * 100 + k} saw it happen, and nobody had been there." for k in range(24)]
+        begin, place = draw.randrange(max(1, count - 6)), draw.randrange(24)
+        result[f"row:{number:06d}"] = " ".join([*own[:place], *pool[begin : begin + 6], *own[place:]])
+    return result
+
+
+def left_by_datatrove(documents: Mapping[str, str]) -> dict[str, str]:
+    """Return what datatrove leaves of documents, given in the order in which ours come before others."""
+    from datatrove.data import Document
+    from datatrove.pipeline.dedup import sentence_dedup
+    from datatrove.utils.text import TextNormConfig
+
+    norm = TextNormConfig(norm_numbers=False, norm_unicode_diacritics=False)
+    config = sentence_dedup.SentDedupConfig(min_doc_words=0, min_num_sentences=0, norm_config=norm)
+    ordered = sorted(documents.items(), key=lambda one: rank_of(one[0], one[1].encode()))
+
+    def given() -> Any:
+        return iter([Document(text=text, id=name) for name, text in ordered])
+
+    with tempfile.TemporaryDirectory() as folder:
+        signed, found = f"{folder}/signatures", f"{folder}/repeats"
+        sentence_dedup.SentenceDedupSignature(output_folder=signed, config=config).run(given(), 0, 1)
+        sentence_dedup.SentenceFindDedups(data_folder=signed, output_folder=found, config=config).run(None, 0, 1)
+        kept = sentence_dedup.SentenceDedupFilter(data_folder=found, config=config).run(given(), 0, 1)
+        return {one.id: one.text for one in kept}
+
+
+def time_repeated(count: int, runs: int) -> str:
+    """Return a line with the documents a second of both, and the lowest ratio."""
+    documents, segmenter = repeated_corpus(count), SentenceSegmenter.from_pretrained()
+    times: dict[str, list[float]] = {"bertdata": [], "datatrove": []}
+    for number in range(runs + 1):  # the first warms both, and compares what they leave
+        left = {}
+        for name, taken in times.items():
+            with tempfile.TemporaryDirectory() as folder:
+                standing = written(folder, documents)
+                began = time.process_time()
+                if name == "bertdata":
+                    left[name] = left_by(DropSpans(f"{folder}/repeated", REPEATED, segmenter), standing)
+                else:
+                    left[name] = left_by_datatrove(documents)
+                if number:
+                    taken.append(time.process_time() - began)
+        if left["bertdata"] != left["datatrove"]:
+            raise SystemExit("repeated text: what bertdata and datatrove leave is not the same")
+    ratio = min(theirs / own for own, theirs in zip(times["bertdata"], times["datatrove"], strict=True))
+    rates = ", ".join(f"{name} {count / max(taken):,.0f} documents a second" for name, taken in times.items())
+    changed = sum(text != left["bertdata"].get(name) for name, text in documents.items())
+    return (
+        f"repeated text ({changed} of {count} documents changed, the same by both): {rates}; {ratio:.1f} times as fast"
+    )
+
+
 def scores(documents: dict[str, str], dropped: set[str]) -> str:
     """Return a line of recall by similarity, and precision."""
     line = []
@@ -119,6 +208,7 @@ def main() -> None:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=int, default=2000)
+    parser.add_argument("--repeated", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=3)
     flags = parser.parse_args()
     documents = corpus(flags.documents)
@@ -149,10 +239,12 @@ def main() -> None:
         ratio = min(one / own for one, own in zip(taken, times["bertdata"], strict=True))
         rate = len(documents) / max(taken)
         print(f"{name}: {rate:,.0f} documents of {WORDS} words a second; bertdata is {ratio:.1f} times as fast")
-    for setting, (threshold, buckets) in SETTINGS.items():
-        print(f"{setting}: {scores(documents, dropped_by_bertdata(documents, threshold, buckets))}")
+    for setting, config in SETTINGS.items():
+        print(f"{setting}: {scores(documents, dropped_by_bertdata(documents, config))}")
     for name, found in bands.items():
         print(f"{name}: {scores(documents, dropped_by_bands(found))}")
+    if "datatrove" in peers and flags.repeated:
+        print(time_repeated(flags.repeated, flags.runs))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from itertools import accumulate
@@ -282,8 +282,13 @@ def dropped_texts(records: Iterable[PartMetadata]) -> dict[str, list[list[Any]]]
     return dict(sorted(found.items()))
 
 
-def without_rows(record: PartMetadata, dropped: Sequence[Dropped]) -> PartMetadata:
-    """Return the record of a part without some documents; details["dropped"] has all rows to skip."""
+def without_rows(
+    record: PartMetadata, dropped: Sequence[Dropped], samples: Mapping[str, list[list[Any]]] | None = None
+) -> PartMetadata:
+    """Return the record of a part without some documents; details["dropped"] has all rows to skip.
+
+    samples: of these documents, by reason, as `dropped_texts` returns them.
+    """
     if not dropped:
         return record
     counts, drops = dict(record.counts), dict(record.drops)
@@ -302,6 +307,8 @@ def without_rows(record: PartMetadata, dropped: Sequence[Dropped]) -> PartMetada
         "slots": [[number, *slots[number]] for number in sorted(slots) if slots[number][0]],
         "dropped": sorted([*record.details.get("dropped", []), *(document.row for document in dropped)]),
     }
+    if samples:
+        details[DROPPED_TEXTS] = record.details.get(DROPPED_TEXTS, {}) | samples
     if languages:
         details[DOCUMENT_LANGUAGES] = {code: held for code, held in languages.items() if held[0]}
     return replace(record, counts=counts, drops=dict(sorted(drops.items())), details=details)

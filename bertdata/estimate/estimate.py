@@ -278,6 +278,7 @@ class _Estimator:
             rates.RANGE_MEMORY * min(RANGE_BYTES + ROW_GROUP_BYTES, self.text / max(1, self.token_files)),
             rates.SHARD_MEMORY * min(each, LARGEST_SHARD * largest),
             rates.WORD_BYTES * words,
+            memory.duplicates_bytes(round(self.documents)) if self.asked.dedup == "near" else 0.0,
         )
         return Estimate(
             documents=round(self.documents),

@@ -66,7 +66,7 @@ def dropped_part(manifest: Mapping[str, Any]) -> list[Element]:
         for reason, samples in source.get(DROPPED_TEXTS, {}).items()
         for _, document, title, text in samples
     ]
-    return [grid(("source", "reason", "document", "beginning of the text"), rows)] if rows else []
+    return [grid(("source", "reason", "document", "beginning of the text, or what stays for it"), rows)] if rows else []
 
 
 def rejected_part(pages: Sequence[tuple[str, str]]) -> list[Element]:

@@ -6,6 +6,11 @@ Pure functions, for plans made before a build. `docs/scale.md` has what they say
 
 from __future__ import annotations
 
+from bertdata.curation.dedup.decide import BYTES_EACH
+from bertdata.curation.dedup.links import ROUND_BYTES
+from bertdata.curation.dedup.minhash import BINS
+from bertdata.curation.dedup.signature_rows import HELD_BYTES
+from bertdata.curation.dedup.tasks import pieces_for
 from bertdata.documents import SLOTS
 
 PLACE_BYTES = 12
@@ -20,6 +25,9 @@ NAMED_INPUT_BYTES = 1 << 10
 """A file of a source in the manifest: its name and size, also as they are written."""
 SIGNED_PAIR_BYTES = 400
 """What a fingerprint takes of a slice while one shard is planned."""
+
+_PAIRS_BYTES, _LINKS_BYTES = 64 << 20, 96 << 20
+"""What comparing some pairs, and joining some documents, takes."""
 
 
 def slots_held(documents: int, parts: int) -> int:
@@ -93,6 +101,19 @@ def driver_bytes(documents: int, parts: int, ranges: int, shards: int, phases: i
     """
     held = record_bytes(documents, parts, ranges, shards) + task_bytes(documents, ranges, shards, phases, bins)
     return held + planning_bytes(documents, ranges, shards)
+
+
+def duplicates_bytes(documents: int, id_bytes: int = 20) -> int:
+    """Return at most how many bytes a worker takes to find near duplicates among so many documents.
+
+    Of documents that hang together by shared keys no more than a piece has; what Python takes comes on top.
+
+    >>> duplicates_bytes(7_000_000) >> 20, duplicates_bytes(250_000_000) >> 20
+    (207, 1049)
+    """
+    each = -(-documents // pieces_for(documents))
+    piece = each * (BYTES_EACH + 5 * id_bytes) + min(HELD_BYTES, each * 4 * BINS) + _PAIRS_BYTES
+    return max(documents * (4 if documents < 1 << 32 else 8) + _LINKS_BYTES, piece, 8 * ROUND_BYTES)
 
 
 def shuffle_bytes(documents: int, ranges: int, shards: int, phases: int = 1, bins: int = 1) -> int:

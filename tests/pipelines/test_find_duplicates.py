@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bertdata.curation.settings import DedupConfig
+from bertdata.inspect.show import dropped_lines
 from bertdata.sample import SAMPLE_BOOKS
 from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
@@ -62,6 +63,18 @@ def test_the_manifest_and_a_table_account_for_every_duplicate(built: Path) -> No
     documents = books["counts"]["documents"] + rows["counts"]["documents"]
     assert manifest["tokens"]["counts"]["documents"] == documents
     assert sum(split["counts"]["documents"] for split in manifest["splits"].values()) == documents
+
+
+def test_samples_of_them_are_shown_with_what_stays(built: Path) -> None:
+    manifest = json.loads((built / "manifest.json").read_text())
+    [head, *lines] = dropped_lines(manifest, "exact duplicate")[-6:]
+    assert head == "documents: 10 dropped as exact duplicate, 5 of them here"
+    for line in lines:
+        number = int(line.split(":")[1])
+        assert number >= 30
+        assert line == f"  row:{number}: [row:{number - 30:02d} stays for it, similarity 1.00]"
+    [_, line] = dropped_lines(manifest, "near duplicate")
+    assert line.startswith("  a-first-edition.txt:a-first-edition: [")
 
 
 def test_no_text_is_rewritten(built: Path) -> None:

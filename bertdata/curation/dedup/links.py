@@ -16,7 +16,7 @@ from bertdata.curation.dedup.partitions import HASHES, between, rounds
 from bertdata.engine.byte_ranges import Stream
 
 LINKS = pa.schema([pa.field("lowest", pa.uint64()), pa.field("document", pa.uint64())])
-ROUND_BYTES = 32 << 20
+ROUND_BYTES = 16 << 20
 """Bytes of the keys of one round; it takes at most about 8 times as much memory."""
 
 

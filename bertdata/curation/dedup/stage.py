@@ -25,7 +25,15 @@ from bertdata.curation.dedup.links import find_links
 from bertdata.curation.dedup.partitions import hashes_of
 from bertdata.curation.dedup.signature_store import rows_of_a_key, similarity_of, write_signatures
 from bertdata.curation.settings import DedupConfig
-from bertdata.documents import DocumentCount, Dropped, first_rows, open_parquet, read_range, without_rows
+from bertdata.documents import (
+    DocumentCount,
+    Dropped,
+    add_dropped_text,
+    first_rows,
+    open_parquet,
+    read_range,
+    without_rows,
+)
 from bertdata.engine.byte_ranges import Stream, read_stream, write_stream
 from bertdata.engine.parts import Counters, PartResult, Task
 from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together, require_documents
@@ -149,7 +157,7 @@ def dropped_part(task: Task, file: BinaryIO) -> Counters:
 
 
 def apply_dedup(parts: Sequence[PartResult], signing: Sequence[Task], path: str) -> list[PartResult]:
-    """Return parts of documents whose records leave out what the decision at `path` drops.
+    """Return parts of documents whose records leave out what the decision at `path` drops, with some of it as samples.
 
     `signing` are the tasks that signed the parts, in their order: the decision names rows by them. Some thousand rows
     of it are held at a time.
@@ -160,18 +168,21 @@ def apply_dedup(parts: Sequence[PartResult], signing: Sequence[Task], path: str)
         result = []
         for task, record in parts:
             dropped, begins = [], first_rows(record)
+            samples: dict[str, list[list[Any]]] = {}
             while row and signing[row["file"]].payload.path == task.path:
                 first = begins[signing[row["file"]].payload.documents.first]
                 one = (row["id"], row["bytes"], row["reason"], row["language"])
                 dropped.append(Dropped(first + row["row"], *one))
+                stays = f"[{row['kept']} stays for it, similarity {row['similarity']:.2f}]"
+                add_dropped_text(samples, row["reason"], row["id"], "", stays)
                 row = next(rows, None)
-            result.append((task, without_rows(record, dropped)))
+            result.append((task, without_rows(record, dropped, samples)))
     return result
 
 
 def _rows(parquet: Any) -> Iterator[dict[str, Any]]:
     """Yield the rows of a decision."""
-    for batch in parquet.iter_batches(1 << 14, columns=["file", "row", "id", "bytes", "reason", "language"]):
+    for batch in parquet.iter_batches(1 << 14):
         yield from batch.to_pylist()
 
 
