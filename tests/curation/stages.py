@@ -61,7 +61,7 @@ def run_stage(stage: Stage, standing: Standing) -> Standing:
 
 def left_in(standing: Standing) -> pa.Table:
     """Return the documents of all parts, without those that were dropped, with their columns."""
-    tables = []
+    tables: list[pa.Table] = []
     for task, record in standing.documents:
         groups, dropped = len(record.details["row_groups"]), tuple(record.details.get("dropped", ()))
         tables += read_range(DocumentRange(task.path, record.sha256, 0, groups, 0, dropped), columns=True)

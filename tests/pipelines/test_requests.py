@@ -26,7 +26,7 @@ from tests.store import CountedStore
 BOOKS = 20
 OUTPUT = "counted://corpora/sample"
 PARTS = replace(SETTINGS, cleaning=CleaningConfig(range_bytes=12_000), dedup=DedupConfig(dedup="near"))
-FOLDERS = 14
+FOLDERS = 12
 """The folders of a build in which parts or their records lie."""
 
 

@@ -210,7 +210,9 @@ class DropDuplicates:
         require_documents(standing.documents)
         threshold = _threshold(config)
         asked = config.buckets_of() if config.dedup == "near" else None
-        pieces = tasks.pieces_for(sum(record.counts[DocumentCount.DOCUMENTS] for _, record in standing.documents))
+        pieces = tasks.pieces_for(
+            sum(record.counts.get(DocumentCount.DOCUMENTS, 0) for _, record in standing.documents)
+        )
         made_from = ["duplicates", tasks.REVISION, threshold, asked, pieces]
         signing = tasks.sign_tasks(standing.documents, files.join(directory, "signatures"), made_from)
         blocks = tasks.blocks_of(signing, pieces)

@@ -53,7 +53,7 @@ def peaks(simulation: Any, folder: Path, documents: int) -> dict[str, int]:
     for step in plan.steps:
         made = []
         for task in step.plan(done):
-            record, size = peak(lambda task=task, step=step: run_once(task, step.make))
+            record, size = peak(partial(run_once, task, step.make))
             found[task.name.split("-")[0]] = max(size, found.get(task.name.split("-")[0], 0))
             made.append((task, record))
         done = made
@@ -97,7 +97,7 @@ def test_of_a_piece_that_is_larger_the_signatures_are_in_a_temporary_file(
         streams = [Stream(task.path, record.sha256, *place) for _, *place in record.details["streams"]]
         tables = []
         for held in (0, 1 << 30):
-            table, size = peak(lambda streams=streams, held=held: find_dropped(streams, 0.8, 8, held))
+            table, size = peak(partial(find_dropped, streams, 0.8, 8, held))
             tables.append(table)
             sizes.append(size)
         assert tables[0] == tables[1]

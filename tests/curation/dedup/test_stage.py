@@ -106,6 +106,14 @@ def test_it_drops_what_one_process_that_holds_everything_drops(
     assert found == expected
 
 
+def test_a_part_without_documents_is_passed_over(tmp_path: Path) -> None:
+    documents = [("a", "One text."), ("b", "One text.")]
+    standing = parts_of(tmp_path, [[], documents])
+    assert "documents" not in standing.documents[0][1].counts
+    after = run_stage(DropDuplicates(str(tmp_path / "duplicates"), DedupConfig("exact")), standing)
+    assert texts_in(after) == documents[:1]
+
+
 def test_keys_of_hundreds_of_documents_are_compared_as_in_one_process(tmp_path: Path) -> None:
     draw = random.Random(1)
     words = [f"w{number}" for number in range(120)]
