@@ -66,7 +66,7 @@ def parameters_for(language: str) -> str:
     """Return what to give --sentences for a language.
 
     >>> parameters_for("de"), parameters_for("sv"), parameters_for("ja"), parameters_for("mt")
-    ('nltk:german', 'nltk:swedish', 'auto', 'a folder from train-sentences')
+    ('german', 'nltk:swedish', 'auto', 'a folder from train-sentences')
     """
     code = base_code(language)
     if code in MARKED:

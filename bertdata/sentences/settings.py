@@ -17,8 +17,8 @@ class SentencesConfig(Settings):
 
     sentences: str = option(
         "english",
-        "Punkt parameters: english, nltk:LANGUAGE, or a folder, as train-sentences writes one; auto: english, and the "
-        "marks of other scripts for documents in their languages",
+        "Punkt parameters: english, french, german, italian, spanish, nltk:LANGUAGE, or a folder, as train-sentences "
+        "writes one; auto: those of the language of each document, and the marks of other scripts",
     )
     attach_citations: bool = option(
         False, "a citation mark such as [3] after a sentence stays with it (Punkt puts it into the next one)"
@@ -30,7 +30,7 @@ class SentencesConfig(Settings):
     )
     sentences_of: tuple[str, ...] = option(
         (),
-        "the Punkt parameters of the documents in a language, as de=nltk:german fr=FOLDER; the others have --sentences",
+        "the Punkt parameters of the documents in a language, as sv=nltk:swedish pl=FOLDER; the others have --sentences",
         metavar="LANGUAGE=PARAMETERS",
         later=True,
     )

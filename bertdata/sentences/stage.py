@@ -20,6 +20,7 @@ from bertdata.documents import DocumentRange, cut_ranges, range_tasks, read_rang
 from bertdata.engine.parts import Counters, PartResult, Task, add_counts, fingerprint
 from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together, require_documents
 from bertdata.io import files
+from bertdata.options.option import stored_values
 from bertdata.sentences.parameters import PunktParameters, save_parameters
 from bertdata.sentences.training import PunktCounts, PunktSettings
 
@@ -96,7 +97,7 @@ def parameters_task(directory: str, settings: PunktSettings, _: None, parts: Ite
 
 
 def _given(settings: PunktSettings) -> dict[str, Any]:
-    return dataclasses.asdict(settings) | {"abbreviations": sorted(settings.abbreviations)}
+    return stored_values(settings) | {"abbreviations": sorted(settings.abbreviations)}
 
 
 def parameters_part(settings: PunktSettings, task: Task, file: BinaryIO) -> Counters:

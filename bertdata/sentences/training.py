@@ -7,6 +7,7 @@ order; only the end, `PunktCounts.parameters`, classifies, with NLTK's own likel
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -28,24 +29,27 @@ from bertdata.sentences.tokens import (
 )
 
 _MARKS = frozenset(".?!")
+_DOTTED = re.compile(r"[^\W\d_]+(?:\.-?[^\W\d_]+)+")
 
 
 @dataclasses.dataclass(frozen=True)
 class PunktSettings(Settings):
     """How counts become parameters; the defaults give what NLTK's `PunktTrainer` gives.
 
-    The first three are the trainer's settings of these names in capitals; its others keep their values (ABBREV 0.3,
-    ABBREV_BACKOFF 5, COLLOCATION 7.88, SENT_STARTER 30). The rest is ours, for large and mixed corpora:
+        The first three are the trainer's settings of these names in capitals; its others keep their values (ABBREV 0.3,
+        ABBREV_BACKOFF 5, COLLOCATION 7.88, SENT_STARTER 30). The rest is ours, for large and mixed corpora:
 
-    - `abbreviations`, lower-case and without their final period, are known before anything else is learned, whatever
-      the counts say of them (a few "Mr" without a period outvote any number with one);
-    - a place and case enters the orthographic context of a type only where it is `min_ortho_share` of the type's
-      occurrences, and types counted less than `min_ortho_count` times have no context;
-    - with `lower_case_starters` a sentence starter is a single letter, or a word seen more often in lower case than
-      with a capital inside a sentence, which leaves names out;
-    - with `drop_idle_context` types never seen in lower case have no context; every decision is the same without.
+        - `abbreviations`, lower-case and without their final period, are known before anything else is learned, whatever
+          the counts say of them (a few "Mr" without a period outvote any number with one);
+        - a place and case enters the orthographic context of a type only where it is `min_ortho_share` of the type's
+          occurrences, and types counted less than `min_ortho_count` times have no context;
+        - with `lower_case_starters` a sentence starter is a single letter, or a word seen more often in lower case than
+          with a capital inside a sentence, which leaves names out;
+        - with `drop_idle_context` types never seen in lower case have no context; every decision is the same without;
+    - with `dotted_abbreviations` only those with a period between letters, as u.s.a, are learned: half a million words
+      are too few to tell other abbreviations from rare words at the end of sentences.
 
-    Raises ConfigError for values out of range.
+        Raises ConfigError for values out of range.
     """
 
     include_all_collocs: bool = option(False, "any pair with a period between them may be a collocation")
@@ -58,6 +62,11 @@ class PunktSettings(Settings):
     min_ortho_count: int = option(0, "words seen less often have no orthographic context", at_least=0)
     lower_case_starters: bool = option(False, "leave names out of the sentence starters")
     drop_idle_context: bool = option(False, "leave out words never seen in lower case, which decide nothing")
+    dotted_abbreviations: bool = option(
+        False,
+        "learn only abbreviations with a period inside, as u.s.a; others are given by --abbreviations",
+        later=True,
+    )
 
 
 class PunktCounts:
@@ -247,8 +256,11 @@ class _Trainer:
         ortho_context = _ortho_context(places, settings.min_ortho_share, settings.min_ortho_count)
         if settings.drop_idle_context:
             ortho_context = {type_: flags for type_, flags in ortho_context.items() if flags & ortho.LOWER}
+        learned = self.abbreviations | self._rare_abbreviations(exact)
+        if settings.dotted_abbreviations:
+            learned = settings.abbreviations | {type_ for type_ in learned if _DOTTED.fullmatch(type_)}
         return PunktParameters(
-            abbrev_types=self.abbreviations | self._rare_abbreviations(exact),
+            abbrev_types=learned,
             collocations=frozenset(trainer._params.collocations),
             sent_starters=starters,
             ortho_context=ortho_context,

@@ -45,7 +45,7 @@ def test_a_wiki_of_another_language_than_the_sentence_parameters_is_told_before_
     flags = ["--wikipedia", str(tmp_path / "wiki.xml"), "--vocab", "bertdata-30k-uncased", "--workers", "1"]
     assert build_corpus.main([*flags, "--output", str(tmp_path / "out"), "--dry-run"]) == 0
     found = "100.0% of the documents are of another language (de) than the sentence parameters (en)"
-    assert f"{found}: give --sentences nltk:german" in " ".join(capsys.readouterr().out.split())
+    assert f"{found}: give --sentences german" in " ".join(capsys.readouterr().out.split())
     assert build_corpus.main([*flags, "--output", str(tmp_path / "out")]) == 0
     assert f"language of the wiki: {found}" in capsys.readouterr().out
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())

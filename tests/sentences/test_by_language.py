@@ -77,7 +77,19 @@ def test_settings_name_the_parameters_of_languages(tmp_path: Path) -> None:
     assert not default_of(segmenter).sentence_marks
 
 
-def test_auto_is_english_and_the_marks_of_other_scripts() -> None:
+def test_auto_is_what_ships_for_the_language_of_each_document() -> None:
+    segmenter = segmenter_of(SentencesConfig("auto"))
+    assert isinstance(segmenter, SentencesByLanguage)
+    texts = ["Er kam bzw. Prof. Abt kam. Das war am 3. Mai. Gut.", "Il dott. Rossi e la sig.ra Po. Bene."]
+    assert segmenter.segment_batch(texts, ["deu_Latn", "it"]).to_pylist() == [
+        ["Er kam bzw. Prof. Abt kam.", "Das war am 3. Mai.", "Gut."],
+        ["Il dott. Rossi e la sig.ra Po.", "Bene."],
+    ]
+    assert segmenter.segment_batch(texts, ["en", "sv"]).to_pylist() == [ENGLISH.segment(text) for text in texts]
+    assert not_served(segmenter, {"de": 1, "fr": 1, "it": 1, "es": 1, "en": 1, "ja": 1, "nl": 2}) == {"nl": 2}
+
+
+def test_auto_is_the_marks_of_other_scripts() -> None:
     segmenter = segmenter_of(SentencesConfig("auto"))
     assert isinstance(segmenter, SentencesByLanguage)
     assert default_of(segmenter) == ENGLISH

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bertdata.sentences.languages import NAMES, base_code, code_of, language_of, parameters_for
+from bertdata.sentences.languages import NAMES, base_code, code_of, language_of, parameters_for, shipped_by_code
 from bertdata.sentences.parameters import PunktParameters, load_parameters
 
 
@@ -11,6 +11,13 @@ def test_parameters_know_their_language_by_their_card_or_because_they_are_the_en
     assert language_of(PunktParameters(card={"language": "german"})) == "de"
     assert language_of(PunktParameters(card={"language": "klingon"})) == ""
     assert language_of(PunktParameters(abbrev_types=frozenset(["dr"]))) == ""
+
+
+def test_what_ships_knows_its_language() -> None:
+    assert shipped_by_code() == {"de": "german", "en": "english", "es": "spanish", "fr": "french", "it": "italian"}
+    for code, name in shipped_by_code().items():
+        assert language_of(load_parameters(name)) == code
+        assert parameters_for(code) == name
 
 
 def test_each_language_has_the_parameters_that_its_name_is_of() -> None:

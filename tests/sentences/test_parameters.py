@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.sentences import PunktParameters, load_parameters, nltk_names, save_parameters
-from bertdata.sentences.parameters import FILES
+from bertdata.sentences import PunktParameters, load_parameters, nltk_names, save_parameters, shipped_names
+from bertdata.sentences.parameters import FILES, SHIPPED
 
 SMALL = PunktParameters(
     abbrev_types=frozenset({"mr", "u.s", ". . "}),
@@ -70,7 +70,7 @@ def test_nltk_data_folders_are_found_by_language(tmp_path: Path, monkeypatch: py
     found = load_parameters("nltk:german")
     assert found == dataclasses.replace(SMALL, card={**SMALL.card, "language": "german"})
     for name in ("nltk:french", "nltk:", "nltk:../punkt_tab/german"):
-        with pytest.raises(ConfigError, match="there are: english, nltk:german"):
+        with pytest.raises(ConfigError, match="there are: english, french, german, italian, spanish, nltk:german"):
             load_parameters(name)
 
 
@@ -109,6 +109,13 @@ def test_the_shipped_card_says_where_the_parameters_come_from() -> None:
     assert parameters.card["made_by"] == "pipelines/train_sentences.py"
     assert set(parameters.card["settings"]["abbreviations"]) <= parameters.abbrev_types
     assert not isinstance(parameters.ortho_context, defaultdict)
+
+
+def test_all_that_ships_says_its_settings_and_is_in_the_notice() -> None:
+    notice = (Path(SHIPPED) / "NOTICE").read_text(encoding="utf-8")
+    for name in shipped_names():
+        assert name in notice
+        assert load_parameters(name).card["counts"]["documents"] > 1000
 
 
 def test_equal_parameters_have_one_hash() -> None:

@@ -225,7 +225,7 @@ def test_articles_of_another_language_than_the_sentence_parameters_are_warned_of
         "figure": 1.0,
         "threshold": corpus_warnings.MOST_OF_OTHER_LANGUAGES,
         "found": "100.0% of the documents are of another language (de, ja) than the sentence parameters (en)",
-        "remedy": "give --sentences-of de=nltk:german",
+        "remedy": "give --sentences-of de=german",
     }
     assert warnings_of(sources, {}, [], sentences={"language": ""}) == []
 
@@ -234,7 +234,7 @@ def test_articles_of_another_language_than_the_sentence_parameters_are_warned_of
     ("articles", "language", "remedy"),
     [
         ({"en": 5}, "de", "give --sentences english"),
-        ({"de": 5}, "en", "give --sentences nltk:german"),
+        ({"de": 5}, "en", "give --sentences german"),
         ({"sv": 5}, "en", "give --sentences nltk:swedish"),
         ({"mt": 5}, "en", "give --sentences a folder from train-sentences"),
         ({"sv": 5, "en": 1}, "en", "give --sentences-of sv=nltk:swedish"),
