@@ -1,6 +1,6 @@
 """The filters of Gopher, C4 and FineWeb, each and all four one after another: how many times datatrove's speed.
 
-    pip install "datatrove[processing]" spacy zstandard
+    pip install "datatrove==0.10.1" "spacy==3.8.*" zstandard
     python benchmarks/filters.py --data DATA [--documents 300] [--books] [--rounds 3]
 
 Both run in one process on the same documents, one after another, and CPU time is compared. Each gets the texts alone:

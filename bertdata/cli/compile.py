@@ -68,16 +68,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _other_forms(folder: str) -> dict[str, Any]:
-    """Write the sample dump as one bz2 stream without an index, and a plain text; return the settings to read them."""
-    dump, text = files.join(folder, "wiki.xml.bz2"), files.join(folder, "text.txt")
+    """Write the sample dump as one bz2 stream without an index, a text and test data; return settings to read them."""
+    dump, text, tests = (files.join(folder, name) for name in ("wiki.xml.bz2", "text.txt", "tests.txt"))
     with compression.open_decompressed(SAMPLE_DUMP) as source:
         files.write_bytes(dump, bz2.compress(source.read(), 1))
     files.write_bytes(text, b"A fox saw grapes.\nThey hung high.\n\nIt left. They are sour, it said.[1] So.\n" * 50)
+    files.write_bytes(tests, b"Which of the seven lakes that the traveller saw in the valley had no fish at all?\n")
     return {
         "wikipedia": dump,
         "documents": text,
         "range_bytes": 20_000,
         "attach_citations": True,
+        "decontaminate": [tests],
         "vocab": "bertdata-30k-uncased",
     }
 

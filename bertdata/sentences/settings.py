@@ -30,7 +30,7 @@ class SentencesConfig(Settings):
     )
     sentences_of: tuple[str, ...] = option(
         (),
-        "the Punkt parameters of the documents in a language, as sv=nltk:swedish pl=FOLDER; the others have --sentences",
+        "the Punkt parameters of the documents in a language, as sv=nltk:swedish; the others have --sentences",
         metavar="LANGUAGE=PARAMETERS",
         later=True,
     )

@@ -36,20 +36,20 @@ _DOTTED = re.compile(r"[^\W\d_]+(?:\.-?[^\W\d_]+)+")
 class PunktSettings(Settings):
     """How counts become parameters; the defaults give what NLTK's `PunktTrainer` gives.
 
-        The first three are the trainer's settings of these names in capitals; its others keep their values (ABBREV 0.3,
-        ABBREV_BACKOFF 5, COLLOCATION 7.88, SENT_STARTER 30). The rest is ours, for large and mixed corpora:
+    The first three are the trainer's settings of these names in capitals; its others keep their values (ABBREV 0.3,
+    ABBREV_BACKOFF 5, COLLOCATION 7.88, SENT_STARTER 30). The rest is ours, for large and mixed corpora:
 
-        - `abbreviations`, lower-case and without their final period, are known before anything else is learned, whatever
-          the counts say of them (a few "Mr" without a period outvote any number with one);
-        - a place and case enters the orthographic context of a type only where it is `min_ortho_share` of the type's
-          occurrences, and types counted less than `min_ortho_count` times have no context;
-        - with `lower_case_starters` a sentence starter is a single letter, or a word seen more often in lower case than
-          with a capital inside a sentence, which leaves names out;
-        - with `drop_idle_context` types never seen in lower case have no context; every decision is the same without;
-    - with `dotted_abbreviations` only those with a period between letters, as u.s.a, are learned: half a million words
-      are too few to tell other abbreviations from rare words at the end of sentences.
+    - `abbreviations`, lower-case and without their final period, are known before anything else is learned, whatever
+      the counts say of them (a few "Mr" without a period outvote any number with one);
+    - a place and case enters the orthographic context of a type only where it is `min_ortho_share` of the type's
+      occurrences, and types counted less than `min_ortho_count` times have no context;
+    - with `lower_case_starters` a sentence starter is a single letter, or a word seen more often in lower case than
+      with a capital inside a sentence, which leaves names out;
+    - with `drop_idle_context` types never seen in lower case have no context; every decision is the same without;
+    - with `dotted_abbreviations` only those with a period inside, as u.s.a, are learned: half a million words are too
+      few to tell other abbreviations from rare words at the end of sentences.
 
-        Raises ConfigError for values out of range.
+    Raises ConfigError for values out of range.
     """
 
     include_all_collocs: bool = option(False, "any pair with a period between them may be a collocation")

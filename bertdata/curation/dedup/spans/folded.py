@@ -1,9 +1,9 @@
 """The form in which spans are compared: their words, folded, with a space between them.
 
 Words are those of decontamination (`bertdata.curation.decontamination.words`): case, punctuation and white space make
-no difference, digits and accents do. datatrove's `simplify_text` (0.10) and CCNet (Wenzek et al., 2020, section 3.1)
-also take all numbers for one and accents away; C4's code and Dolma's do neither. Here a text with another number is
-another text: it did not occur before.
+no difference, digits and accents do. datatrove's `simplify_text` (0.10) and the paper on CCNet (Wenzek et al., 2020,
+section 3.1) also take all numbers for one and accents away; C4's code and Dolma's do neither. Here a text with another
+number is another text: it did not occur before.
 """
 
 from __future__ import annotations
