@@ -66,47 +66,55 @@ def judge(texts: pa.StringArray, thresholds: Thresholds) -> Judgement:
 def _lines_left(text: str, on: Mapping[str, float], counts: Counter[str]) -> tuple[list[str], str | None]:
     """Return the lines that are left of a text, and why it is dropped; counts those left out where it is not."""
     kept: list[str] = []
-    out: Counter[str] = Counter()
+    out = dict.fromkeys(_REASONS, 0)
     for line, rule in _judged_lines(text, on):
         if rule in ("lorem_ipsum", "curly_brackets"):
             return [], _REASONS[rule]
         if rule:
-            out[LINES + _REASONS[rule]] += 1
+            out[rule] += 1
         else:
             kept.append(line)
-    counts.update(out)
+    counts.update({LINES + _REASONS[rule]: number for rule, number in out.items() if number})
     return kept, None
 
 
 def _judged_lines(text: str, on: Mapping[str, float]) -> Iterator[tuple[str, str]]:
-    """Yield each line that is not blank and the rule that it breaks first, "" where it breaks none."""
+    """Yield each line that is not blank and the rule that it breaks first, "" where it breaks none.
+
+    What is costly, the words of a line and its lower case, is looked at only where the end of the line left it in.
+    """
     longest = on.get("max_word_length", float("inf"))
     fewest = on.get("min_words_per_line", 0)
+    citations, must_end = "citations" in on, "terminal_punctuation" in on
     for whole in text.splitlines():
-        line = whole.strip()
-        words = line.split()
-        if not words and fewest > 0:
+        stripped = line = whole.strip()
+        if not line and fewest > 0:
             continue
-        if len(line) > longest and max(map(len, words)) > longest:
+        if len(line) > longest and max(map(len, line.split())) > longest:
             yield line, "max_word_length"
             continue
-        if "citations" in on and "[" in line:
+        if citations and "[" in line:
             line = _CITATION.sub("", line)
-        lower = line.lower()
-        if "terminal_punctuation" in on and (not line.endswith(_ENDS) or line.endswith("...")):
+        if must_end and (not line.endswith(_ENDS) or line.endswith("...")):
             yield line, "terminal_punctuation"
-        elif len(words) < fewest:
+        elif len(stripped.split()) < fewest:
             yield line, "min_words_per_line"
-        elif "lorem_ipsum" in on and "lorem ipsum" in lower:
-            yield line, "lorem_ipsum"
-        elif "javascript" in on and "javascript" in lower:
-            yield line, "javascript"
-        elif "curly_brackets" in on and "{" in line:
-            yield line, "curly_brackets"
-        elif "policy" in on and ("cookie" in lower or "policy" in lower or "terms" in lower) and _has_policy(lower):
-            yield line, "policy"
         else:
-            yield line, ""
+            yield line, _rule_of_content(line, on)
+
+
+def _rule_of_content(line: str, on: Mapping[str, float]) -> str:
+    """Return the rule on what a line says that it breaks first, "" where it breaks none."""
+    lower = line.lower()
+    if "lorem_ipsum" in on and "lorem ipsum" in lower:
+        return "lorem_ipsum"
+    if "javascript" in on and "javascript" in lower:
+        return "javascript"
+    if "curly_brackets" in on and "{" in line:
+        return "curly_brackets"
+    if "policy" in on and ("cookie" in lower or "policy" in lower or "terms" in lower) and _has_policy(lower):
+        return "policy"
+    return ""
 
 
 def _has_policy(lower: str) -> bool:
