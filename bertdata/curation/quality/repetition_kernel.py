@@ -16,11 +16,14 @@ from bertdata.curation.words.kernel import characters
 from bertdata.kernels.characters import NEWLINE
 from bertdata.kernels.jit import inlined, kernel
 from bertdata.kernels.mixer import mix
+from bertdata.kernels.simd import prefetch
 
 KEPT = -1
 FIRST_TOP, TOPS, FIRST_DUPLICATE, DUPLICATES = 2, 3, 5, 6
 """The runs of words: the most frequent of 2, 3 and 4, and those of 5 to 10 that occurred before."""
-_BASE, _32 = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+_BASE, _1, _32 = np.uint64(0x9E3779B97F4A7C15), np.uint64(1), np.uint64(32)
+AHEAD = 16
+"""How many runs before its turn a place of the table is asked for: that of a long text does not fit into a cache."""
 
 
 @inlined
@@ -103,7 +106,12 @@ def _most_frequent(n: Any, words: Any, lengths: Any, table: Any, mask: Any, stam
     """
     ids, runs, times, at, left, right = work[0], work[1], work[2], work[4], work[5], work[6]
     count, best = 0, 0
+    rows = table.reshape(-1)
     for i in range(words - n + 1):
+        ahead = i + AHEAD
+        if ahead + n <= words:
+            soon = mix(np.uint64(runs[ahead]) << _32 | np.uint64(ids[ahead + n - 1])) & mask
+            prefetch(rows, soon << _1)
         one, two = runs[i], ids[i + n - 1]
         place = mix(np.uint64(one) << _32 | np.uint64(two)) & mask
         found: Any = np.int64(-1)
@@ -131,11 +139,16 @@ def _repeated_runs(
     n: Any, words: Any, lengths: Any, joined: Any, sums: Any, powers: Any, table: Any, mask: Any, stamp: Any, work: Any
 ) -> Any:
     """Return the characters of the runs of n words that occurred before and do not overlap each other."""
-    ends = work[4]
+    ends, places = work[4], work[5]
+    rows = table.reshape(-1)
+    for i in range(words - n + 1):
+        places[i] = mix(sums[i + n] - sums[i] * powers[ends[i + n] - ends[i]]) & mask
     found, i = 0, 0
     while i <= words - n:
+        if i + AHEAD + n <= words:
+            prefetch(rows, np.uint64(places[i + AHEAD]) << _1)
         begin, size = ends[i], ends[i + n] - ends[i]
-        place = mix(sums[i + n] - sums[i] * powers[size]) & mask
+        place = np.uint64(places[i])
         again = False
         while table[place, 0] == stamp and not again:
             other = np.int64(table[place, 1])
