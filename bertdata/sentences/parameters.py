@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import ConfigError, InputError, did_you_mean
 from bertdata.io import files, remote
 
 FILES = ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt")
@@ -103,8 +103,8 @@ def _find(name: str) -> str:
         return name
     found = [*shipped_names(), *(NLTK_PREFIX + language for language in nltk_names())]
     raise ConfigError(
-        f"there are no sentence parameters {name!r}; there are: {', '.join(found)}. Name one of these, or a directory "
-        f"with {', '.join(FILES)}, or train your own with bertdata.sentences.train_punkt"
+        f"there are no sentence parameters {name!r}{did_you_mean(name, found)}; there are: {', '.join(found)}. Name "
+        f"one of these, or a directory with {', '.join(FILES)}, or train your own with bertdata.sentences.train_punkt"
     )
 
 

@@ -80,6 +80,11 @@ def test_an_unknown_name_fails_with_the_list_of_what_is_there(name: str) -> None
         load_parameters(name)
 
 
+def test_the_nearest_name_is_told() -> None:
+    with pytest.raises(ConfigError, match=r"no sentence parameters 'germn', did you mean 'german'\?"):
+        load_parameters("germn")
+
+
 @pytest.mark.parametrize("missing", FILES)
 def test_a_missing_file_is_named(missing: str, tmp_path: Path) -> None:
     save_parameters(SMALL, str(tmp_path))
