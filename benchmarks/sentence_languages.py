@@ -120,8 +120,8 @@ def trained(folder: Path) -> PunktParameters:
         trainer.train(path.read_text(encoding="utf-8"), finalize=False)
     trainer.finalize_training()
     found = trainer.get_params()
-    tables = (found.abbrev_types, found.collocations, found.sent_starters)
-    return PunktParameters(*map(frozenset, tables), dict(found.ortho_context))
+    abbreviations, pairs, starters = map(frozenset, (found.abbrev_types, found.collocations, found.sent_starters))
+    return PunktParameters(abbreviations, pairs, starters, dict(found.ortho_context))
 
 
 def pysbd(code: str, gold: list[list[str]]) -> Segment:

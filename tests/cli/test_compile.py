@@ -38,7 +38,7 @@ def test_every_group_of_settings_is_built_and_the_number_of_kernels_printed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(module, "BUILDS", ({"objective": "single-segment", "vocab": "bertdata-30k-uncased"},))
-    built = []
+    built: list[dict[str, Any]] = []
     original = module._build
 
     def noted(folder: str, settings: dict[str, Any]) -> None:
@@ -52,6 +52,7 @@ def test_every_group_of_settings_is_built_and_the_number_of_kernels_printed(
         "bertdata-30k-cased",
         "bertdata-30k-uncased",
     ]
+    assert built[-1]["decontaminate"]
     assert re.fullmatch(r"compiled \d+ kernels in \d+ s; they are kept in /.*\n", capsys.readouterr().out)
 
 

@@ -172,3 +172,14 @@ def test_no_text_is_refused() -> None:
 def test_settings_out_of_range_are_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         PunktSettings(**bad)
+
+
+def test_with_dotted_abbreviations_others_are_those_given() -> None:
+    text = (
+        "Mr. Brown met Gen. Lee at 5 p.m. today. He was at the U.N.E.F. office. Mr. Brown had left at 3 p.m. then. "
+        * 20
+    )
+    learned = train_punkt([text]).abbrev_types
+    assert {"mr", "p.m"} <= learned
+    given = PunktSettings(abbreviations=frozenset({"gen"}), dotted_abbreviations=True)
+    assert train_punkt([text], given).abbrev_types == {"gen"} | {type_ for type_ in learned if "." in type_}
