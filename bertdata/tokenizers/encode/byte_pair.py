@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from bertdata.errors import InputError
 from bertdata.tokenizers.encode.kernels import byte_pair as kernel
+from bertdata.tokenizers.encode.kernels import merges as table
 from bertdata.tokenizers.encode.kernels.id_cache import MAX_KEY
+from bertdata.tokenizers.encode.kernels.merges import ID_BITS, Merges
 from bertdata.tokenizers.encode.kernels.word_cache import NewWords
 from bertdata.tokenizers.encode.tables import room
 from bertdata.tokenizers.encode.word_cache import Answer, WordCache
@@ -36,16 +38,13 @@ class BytePairModel:
     ) -> None:  # fmt: skip
         pairs = [pair.split(" ") if isinstance(pair, str) else pair for pair in merges]
         try:
-            sides = [np.array([vocabulary[pair[side]] for pair in pairs], np.int64) for side in (0, 1)]
-            merged = np.array([vocabulary[left + right] for left, right in pairs], np.uint32)
+            sides = [np.array([vocabulary[pair[side]] for pair in pairs], np.uint64) for side in (0, 1)]
+            merged = np.array([vocabulary[left + right] for left, right in pairs], np.uint64)
         except KeyError as error:
             raise InputError(f"a merge needs the token {error}, which is not in the vocabulary") from error
         letters = byte_letters()
-        slots = room(1 << max(4, (2 * len(pairs)).bit_length()), np.uint64)
-        slots[:] = ~np.uint64(0)
         first = np.array([vocabulary.get(letters[byte], 0) for byte in range(256)], np.uint32)
-        self._merges = kernel.Merges(slots, merged, first, np.empty(1 << 16, np.uint32))
-        kernel.build_merges(sides[0], sides[1], self._merges)
+        self._merges = merges_of(*sides, merged, first)
         self._reference, self.dtype, self._letters = reference, dtype, letters
         self.common = [word for word in map(bytes_of_token, vocabulary) if word and _COMMON.fullmatch(word)]
         self.whole = self._unlike_merges(vocabulary) if whole_words else {}
@@ -81,3 +80,30 @@ class BytePairModel:
     def _room(self, n: int) -> tuple[NDArray[Any], NDArray[np.uint32]]:
         """Return room for the ids of `n` bytes and for what the kernel needs."""
         return np.empty(n, self.dtype), np.empty((kernel.N_ROOM, n + 2 + kernel.SCANNED), np.uint32)
+
+
+def merges_of(left: NDArray[np.uint64], right: NDArray[np.uint64], made: NDArray[np.uint64], of_bytes: Any) -> Merges:
+    """Return the table of pairs of ids in the order of their ranks, with what each makes; a pair's last rank counts.
+
+    of_bytes: the id of each byte, uint32 (256,).
+    """
+    shift = np.uint64(ID_BITS)
+    pairs = left << shift | right
+    ranks = np.sort(len(pairs) - 1 - np.unique(pairs[::-1], return_index=True)[1])
+    records = room(len(pairs) + 1, np.uint64)
+    records[:-1] = pairs << shift | made
+    hashes = np.empty(len(ranks), np.uint64)
+    table.hash_pairs(left[ranks], right[ranks], hashes)
+    bits = max(4, (len(ranks) * 5 // 4 - 1).bit_length())
+    while True:
+        slots, seeds = room(1 << bits, np.uint32), room(1 << bits >> 3, np.uint16)
+        slots[:], seeds[:] = ~np.uint32(0), 0
+        bucket_shift, slot_shift = np.uint64(64 - bits + 3), np.uint64(64 - bits)
+        merges = Merges(slots, seeds, records, of_bytes, np.empty(1 << 16, np.uint32), bucket_shift, slot_shift)
+        buckets = (hashes >> bucket_shift).astype(np.int64)
+        sizes = np.bincount(buckets, minlength=len(seeds))
+        if table.find_seeds(hashes, ranks, np.lexsort((buckets, -sizes[buckets])), merges):
+            break
+        bits += 1
+    table.rank_bytes(merges)
+    return merges

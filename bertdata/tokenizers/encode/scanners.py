@@ -19,7 +19,7 @@ from bertdata.tokenizers.encode.kernels import cl100k, gpt2
 from bertdata.tokenizers.encode.kernels.bitmaps import Bitmaps
 
 _POINTS = 0x110000
-_AT_A_TIME = 1 << 12
+_AT_A_TIME = 1 << 8
 _CL100K = regex.compile(
     r"\(\?i:'s\|'t\|'re\|'ve\|'m\|'ll\|'d\)\|\[\^\\r\\n\\p\{L\}\\p\{N\}\]\?\\p\{L\}\+\|\\p\{N\}(\{1,3\})?"
     r"\| \?\[\^\\s\\p\{L\}\\p\{N\}\]\+\[\\r\\n\]\*\|\\s\*\[\\r\\n\]\+\|\\s\+\(\?!\\S\)\|\\s\+"
@@ -65,8 +65,7 @@ class PatternScanner:
         """Set `starts` and `unsure`."""
         while (at := kernel.classify(text, begin, n, self._classes, bitmaps)) >= 0:
             new = np.empty(_AT_A_TIME, np.int64)
-            met = self._classes.copy()  # threads share the classes, in which each is set once and for all
-            for point in new[: kernel.new_characters(text, at, begin + n, met, new)].tolist():
+            for point in new[: kernel.new_characters(text, at, begin + n, self._classes, new)].tolist():
                 self._classes[point] = self.class_of(chr(point))
         self._starts(text, begin, n, bitmaps)
 

@@ -50,7 +50,7 @@ class UnigramModel:
         self._asked = np.zeros(_POINTS, np.uint8)
         self._used, self._split, self._reference, self.dtype = 0, split, reference, dtype
         self._context = self._ids_of("a")
-        self._new, self._lock = np.zeros(1 << 12, np.int64), Lock()
+        self._new, self._lock = np.zeros(1 << 8, np.int64), Lock()
         self.whole: dict[bytes, int] = {}
         words = [piece[1:] for piece, _ in pieces if _COMMON.fullmatch(piece)]
         folded = reference.normalizer.normalize_str("A") == "a"

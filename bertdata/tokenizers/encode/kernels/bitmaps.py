@@ -184,14 +184,20 @@ def mark_unsure_rows(unsure: Any, offsets: Any, row: int, stop: int, marked: Any
 def new_characters(text: Any, i: int, end: int, classes: Any, found: Any) -> Any:
     """Put code points of no class, each once, into `found` as they come up from `i` on; returns how many.
 
-    Their class is OTHER then. It ends where `found` is full, and passes over what is not UTF-8.
+    It ends where `found` is full, and passes over what is not UTF-8.
     """
     n: Any = 0
     while i < end and n < len(found):
+        ascii = lowest_bit(high_bits(text, i))
+        if ascii > 0:
+            i += np.int64(ascii)
+            continue
         point, size = decode(text, i, end)
         i += size
         if point >= 0x80 and classes[point] == NOT_ASKED:
-            classes[point] = OTHER
+            known: Any = 0
+            while known < n and found[known] != point:
+                known += 1
             found[n] = point
-            n += 1
+            n += known == n
     return n
