@@ -123,6 +123,15 @@ def plain_lowest_bit(word: Any) -> Any:
 
 
 @kernel
+def plain_least_of_8(array: Any, i: Any) -> Any:
+    """Return the least of 8 elements of a uint32 array from `i` on."""
+    least = array[i]
+    for j in range(1, 8):
+        least = min(least, array[_U(i) + _U(j)])
+    return least
+
+
+@kernel
 def plain_prefetch(array: Any, i: Any) -> None:
     """Ask the processor to load the element `i` of an array, which will be read soon."""
 
@@ -208,6 +217,19 @@ def _lowest_bit(_: Any, __: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def _least_of_8(_: Any, array: Any, i: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = ir.VectorType(ir.IntType(32), 8)
+        numbers = builder.load(pointer(context, builder, signature.args[0], args[0], args[1], vector))
+        numbers.align = 4
+        kind = ir.FunctionType(ir.IntType(32), [vector])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.vector.reduce.umin.v8i32")
+        return builder.call(function, [numbers])
+
+    return types.uint32(array, i), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def _prefetch(_: Any, array: Any, i: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         byte, number = ir.IntType(8), ir.IntType(32)
@@ -228,6 +250,7 @@ punctuation_bits: Any = plain_punctuation_bits if PLAIN else _punctuation_bits
 equal_bits: Any = plain_equal_bits if PLAIN else _equal_bits
 count_bits: Any = plain_count_bits if PLAIN else _count_bits
 lowest_bit: Any = plain_lowest_bit if PLAIN else _lowest_bit
+least_of_8: Any = plain_least_of_8 if PLAIN else _least_of_8
 prefetch: Any = plain_prefetch if PLAIN else _prefetch
 letter_bits, digit_bits, space_bits, high_bits, blank_bits, apostrophe_bits, line_end_bits = (
     plain_bits_of_ranges(ranges) if PLAIN else bits_of_ranges(ranges)

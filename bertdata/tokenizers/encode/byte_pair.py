@@ -74,12 +74,14 @@ class BytePairModel:
 
     def _merged(self, word: bytes) -> NDArray[Any]:
         ids, others = self._room(len(word))
-        n = kernel.encode_word(np.frombuffer(word, np.uint8), 0, len(word), self._merges, ids, others)
+        n = kernel.encode_word(
+            np.frombuffer(word + bytes(kernel.STEP), np.uint8), 0, len(word), self._merges, ids, others
+        )
         return ids[:n]
 
     def _room(self, n: int) -> tuple[NDArray[Any], NDArray[np.uint32]]:
         """Return room for the ids of `n` bytes and for what the kernel needs."""
-        return np.empty(n, self.dtype), np.empty((kernel.N_ROOM, n + 2 + kernel.SCANNED), np.uint32)
+        return np.empty(n, self.dtype), np.empty((kernel.N_ROOM, n + kernel.BESIDE), np.uint32)
 
 
 def merges_of(left: NDArray[np.uint64], right: NDArray[np.uint64], made: NDArray[np.uint64], of_bytes: Any) -> Merges:

@@ -32,7 +32,7 @@ class WordCache(IdCache):
     def __init__(self, whole: Mapping[bytes, int], dtype: type[Any]) -> None:
         super().__init__()
         self.word = np.zeros(MAX_KEY + READ_AHEAD, np.uint8)
-        self.window = np.zeros((3, kernel.WINDOW), np.uint64)
+        self.window = np.zeros((4, kernel.WINDOW + 1), np.uint64)
         self._dtype = dtype
         self._words: dict[int, Words] = {}
         self.answers: dict[int, Answer] = {}

@@ -188,9 +188,9 @@ def new_characters(text: Any, i: int, end: int, classes: Any, found: Any) -> Any
     """
     n: Any = 0
     while i < end and n < len(found):
-        ascii = lowest_bit(high_bits(text, i))
-        if ascii > 0:
-            i += np.int64(ascii)
+        skipped = np.int64(lowest_bit(high_bits(text, i)))
+        if skipped > 0:
+            i += skipped
             continue
         point, size = decode(text, i, end)
         i += size

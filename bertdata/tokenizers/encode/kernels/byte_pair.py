@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.kernels.jit import always_inlined, inlined, kernel
+from bertdata.kernels.simd import least_of_8
 from bertdata.tokenizers.encode.kernels import word_cache
-from bertdata.tokenizers.encode.kernels.id_cache import Cache, put_ids
+from bertdata.tokenizers.encode.kernels.id_cache import Cache, give, put_ids
 from bertdata.tokenizers.encode.kernels.merges import NO_ID, NO_RANK, Merges, likely_rank, merges_to
 from bertdata.tokenizers.encode.kernels.word_cache import NewWords, is_new
 
@@ -17,65 +18,92 @@ PLACE_BITS = 10
 """Bits of a place in a word, beside which there are those of a rank."""
 LONGEST = (1 << PLACE_BITS) - 2
 """Bytes of the longest word; the time for one grows as their square."""
-SCANNED = 8
-"""Ranks that are compared together."""
-N_ROOM = 4
+STEP = 8
+"""Places of a word that are worked on together."""
+N_ROOM, BESIDE = 4, 2 * STEP + 2
 _U = np.uint64
+_0, _1, _2, _8, _STEP = (_U(n) for n in (0, 1, 2, 8, STEP))
 _NONE, _TO_RANK, _PLACE = np.uint32(NO_RANK << PLACE_BITS), np.uint32(PLACE_BITS), np.uint32((1 << PLACE_BITS) - 1)
 
 
 @inlined
 def _least(ranks: Any, n: Any) -> Any:
     """Return the least of the ranks of the places from 1 to n - 1, with its place in the lowest bits."""
-    least = _NONE
-    for i in range(1, n, SCANNED):
-        a, b = min(ranks[i], ranks[i + 1]), min(ranks[i + 2], ranks[i + 3])
-        c, d = min(ranks[i + 4], ranks[i + 5]), min(ranks[i + 6], ranks[i + 7])
-        a, b = min(a, b), min(c, d)
-        least = min(least, a, b)
+    least = least_of_8(ranks, _1)
+    at = _1 + _STEP
+    while at < n:
+        least = min(least, least_of_8(ranks, at))
+        at += _STEP
     return least
 
 
 @always_inlined
-def _merge(data: Any, start: Any, n: Any, merges: Merges, ids: Any, room: Any) -> Any:
-    """Write the ids of `n` bytes, at most LONGEST, to `ids`; returns how many.
+def _merge(data: Any, start: Any, length: Any, merges: Merges, room: Any) -> Any:
+    """Merge `length` bytes, from 1 to LONGEST; returns how many parts are left.
 
-    room: uint32 (N_ROOM, n + 2 + SCANNED): the rank of the pair that begins at each place, with the place in the lowest
+    room: uint32 (N_ROOM, length + BESIDE): the rank of the pair that begins at each place, with the place in the lowest
     bits, the parts of the word, and the places of the parts before and after. A part is where its first byte is, from 1
     on; before and after the word there is one that is not merged.
     """
     ranks, parts, before, after = room[0], room[1], room[2], room[3]
-    for j in range(n + SCANNED):
-        ranks[j] = _NONE
-    parts[0] = parts[n + 1] = np.uint32(NO_ID)
-    for j in range(n + 2):
-        before[j], after[j] = max(j, 1) - 1, j + 1
-    for j in range(n):
-        parts[j + 1] = merges.bytes[data[start + j]]
-    for j in range(1, n):
-        rank = merges.first[np.int64(data[start + j - 1]) << 8 | np.int64(data[start + j])]
-        ranks[j] = rank << _TO_RANK | np.uint32(j)
+    n, first = _U(length), _U(start)
+    at = _0
+    while at < n + _2:
+        for j in range(STEP):
+            before[at + _U(j)], after[at + _U(j)] = at + _U(j) - _1, at + _U(j) + _1
+        at += _STEP
+    byte = _U(data[first])
+    parts[_1] = merges.bytes[byte]
+    for j in range(_1, n):
+        following = _U(data[first + j])
+        parts[j + _1] = merges.bytes[following]
+        ranks[j] = merges.first[byte << _8 | following] << _TO_RANK | np.uint32(j)
+        byte = following
+    for j in range(STEP):
+        ranks[n + _U(j)] = _NONE
+    parts[_0] = parts[n + _1] = np.uint32(NO_ID)
+    before[_0] = 0
+    count = length
     least = _least(ranks, n)
     while least < _NONE:
         at = _U(least & _PLACE)
-        gone = _U(after[at])
+        gone, left = _U(after[at]), _U(before[at])
+        right = _U(after[gone])
         made = merges_to(merges.records[least >> _TO_RANK], parts[at], parts[gone])
+        ranks[at] = _NONE
         if made == NO_ID:
-            ranks[at] = _NONE
-        else:
-            left, right = _U(before[at]), _U(after[gone])
-            parts[at], ranks[gone] = made, _NONE
-            after[at], before[right] = right, at
-            ranks[at] = likely_rank(merges, made, parts[right]) << _TO_RANK | np.uint32(at)
-            ranks[left] = likely_rank(merges, parts[left], made) << _TO_RANK | np.uint32(left)
-        least = _least(ranks, n)
-    count: Any = 0
-    place: Any = 1
-    while place <= n:
-        ids[count] = parts[place]
-        count += 1
-        place = np.int64(after[place])
+            least = _least(ranks, n)
+            continue
+        ranks[gone] = ranks[left] = _NONE
+        least = _least(ranks, n)  # of the others, while the two new pairs are looked up
+        parts[at], after[at], before[right] = made, right, at
+        count -= 1
+        with_right = likely_rank(merges, made, parts[right]) << _TO_RANK | np.uint32(at)
+        with_left = likely_rank(merges, parts[left], made) << _TO_RANK | np.uint32(left)
+        ranks[at], ranks[left] = with_right, with_left
+        least = min(least, with_right, with_left)
     return count
+
+
+@inlined
+def _copy_parts(room: Any, count: Any, ids: Any) -> None:
+    """Write the ids of the parts that are left."""
+    parts, after = room[1], room[3]
+    place = _U(1)
+    for j in range(count):
+        ids[j] = parts[place]
+        place = _U(after[place])
+
+
+@inlined
+def _packed_parts(room: Any, count: Any, bits: Any) -> Any:
+    """Return the ids of the parts that are left as one number of so many bits for each, the first ones lowest."""
+    parts, after = room[1], room[3]
+    place, packed = _U(1), _U(0)
+    for j in range(count):
+        packed |= _U(parts[place]) << _U(bits * j)
+        place = _U(after[place])
+    return packed
 
 
 class Model(NamedTuple):
@@ -89,7 +117,12 @@ class Model(NamedTuple):
 @inlined
 def _encode(cache: Any, entry: Any, text: Any, start: Any, end: Any, model: Any) -> None:
     """Give a new word its ids."""
-    put_ids(cache, entry, model.ids, 0, _merge(text, start, end - start, model.merges, model.ids, model.room), False)
+    count = _merge(text, start, end - start, model.merges, model.room)
+    if count * model.ids.itemsize <= 8:
+        give(cache, entry, count, _packed_parts(model.room, count, 8 * model.ids.itemsize), False)
+    else:
+        _copy_parts(model.room, count, model.ids)
+        put_ids(cache, entry, model.ids, 0, count, False)
 
 
 @kernel
@@ -116,8 +149,10 @@ def encode_left(cache: Cache, new: NewWords, model: Model) -> None:
 
 @kernel
 def encode_word(text: Any, start: int, n: int, merges: Merges, ids: Any, room: Any) -> Any:
-    """Write the ids of the `n` bytes, at most LONGEST, of a text from `start` on; returns how many.
+    """Write the ids of the `n` bytes, from 1 to LONGEST, of a text from `start` on; returns how many.
 
-    room: uint32 (N_ROOM, n + 2 + SCANNED).
+    room: uint32 (N_ROOM, n + BESIDE). STEP bytes after the word can be read.
     """
-    return _merge(text, start, n, merges, ids, room)
+    count = _merge(text, start, n, merges, room)
+    _copy_parts(room, count, ids)
+    return count

@@ -61,7 +61,6 @@ def put_ids(cache: Cache, entry: Any, ids: Any, first: Any, count: Any, apart: A
 
     apart: whether they are `APART`, and so go there even if they are few.
     """
-    place = entry * WIDTH
     pooled = apart or count * ids.itemsize > 8
     value = _0
     if pooled:
@@ -73,6 +72,13 @@ def put_ids(cache: Cache, entry: Any, ids: Any, first: Any, count: Any, apart: A
     else:
         for j in range(count):
             value |= np.uint64(ids[first + j]) << np.uint64(8 * ids.itemsize * j)
+    give(cache, entry, count, value, pooled)
+
+
+@always_inlined
+def give(cache: Cache, entry: Any, count: Any, value: Any, pooled: Any) -> None:
+    """Give an entry so many ids, which are its value or, if `pooled`, where that says."""
+    place = entry * WIDTH
     owned = np.uint64(count << 1 | pooled) << np.uint64(OWNER_SHIFT)
     cache.table.entries[place + 2] = cache.table.entries[place + 2] & ~_OWNED | owned
     cache.table.entries[place + 3] = value

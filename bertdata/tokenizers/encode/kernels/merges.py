@@ -1,8 +1,9 @@
 """The pairs that byte-level BPE merges, in a table that stays in a processor's cache: 4 bytes a slot, one slot a pair.
 
-A perfect hash (hash and displace: Belazzougui et al. 2009, "Hash, displace, and compress"): a pair's hash names its
-bucket, and the bucket's seed the slot, such that no two pairs share one. A slot has 12 bits of the hash beside the rank,
-so a pair that is not there may be taken for another one: who merges asks `merges_to` first.
+The table is a perfect hash (Belazzougui et al. 2009, "Hash, displace, and compress"): the hash of a pair says which
+bucket it is in, and the seed of the bucket which slot it has, so that no two pairs have the same. A slot holds 12 bits
+of the hash beside the rank. A pair that is not in the table is now and then taken for another one, so `merges_to` must
+be asked before a pair is merged.
 """
 
 from __future__ import annotations

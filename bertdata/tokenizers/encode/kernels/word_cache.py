@@ -42,7 +42,7 @@ from bertdata.tokenizers.encode.kernels.id_cache import (
     read_ids,
 )
 
-WINDOW = 256
+WINDOW = 512
 """Words that are worked on together."""
 LONG = 1 << 31
 """In `found`: the word is not in the table; the lower bits are its number among those that are not."""
@@ -72,71 +72,85 @@ class NewWords(NamedTuple):
 
 
 @inlined
-def _fetch_window(
-    text: Any, begin: Any, positions: Any, first: Any, size: Any, table: Table, shift: Any, window: Any
-) -> None:
-    """Write the first 16 bytes of `size` words and where in `entries` each may be, and ask for what is there."""
-    lows, highs, places = window[0], window[1], window[2]
-    at = _U(positions[first])
+def _fetch_window(text: Any, begin: Any, positions: Any, size: Any, table: Table, window: Any) -> Any:
+    """Write the first 16 bytes of `size` words and where in `entries` each may be, and ask for what is there.
+
+    Returns how many of them have a free slot; these are in the last row of the window.
+    """
+    shift = byte_table.slot_shift(table.slots)
+    lows, highs, places, free = window[0], window[1], window[2], window[3]
+    at = _U(begin) + _U(positions[0])
     for k in range(size):
-        stop = _U(positions[first + k + 1])
+        stop = _U(begin) + _U(positions[k + 1])
         kept = min(stop - at, _16)
-        i = _U(begin) + at
-        low, high = load64(text, i) & _MASKS[kept, 0], load64(text, i + _8) & _MASKS[kept, 1]
+        low, high = load64(text, at) & _MASKS[kept, 0], load64(text, at + _8) & _MASKS[kept, 1]
         slot = hash_words(low, high) >> shift
         lows[k], highs[k], places[k] = low, high, slot
         prefetch(table.slots, slot)
         at = stop
+    n_free = _0
     for k in range(size):
-        place = (_U(table.slots[places[k]]) >> _TAG_BITS) << _2
+        place = place_at(table, places[k])
         places[k] = place
         prefetch(table.entries, place)
+        free[n_free] = _U(k)
+        n_free += _U(place == _0)
+    return n_free
 
 
 @inlined
 def _place_of(text: Any, word: Any, length: Any, low: Any, high: Any, table: Table) -> Any:
-    """Return where in `entries` a word is, entering it where it is new; 0 if it is too long or there is no room."""
+    """Return where in `entries` a word is, entering it where it is new; 0 if it is too long or there is no room.
+
+    A word that is found after its first slot gets that one, so that the next time it is found there.
+    """
     place = _0
     if length <= MAX_KEY:
         h = hash_key(low, high, text, word, length)
         slot = seek(table, low, high, h, text, word, length)
         place = place_at(table, slot)
-        if place == _0 and byte_table.has_room(table, 1, length):
+        if place != _0:
+            first = h >> byte_table.slot_shift(table.slots)
+            table.slots[slot], table.slots[first] = table.slots[first], table.slots[slot]
+        elif byte_table.has_room(table, 1, length):
             place = _U(table.counters[USED]) << _2
             byte_table.enter(table, slot, low, high, h, WITHOUT_IDS, 0, text, word, length)
     return place
 
 
-@kernel
-def look_up(
-    text: Any, begin: int, positions: Any, n_words: int, table: Table, found: Any, longs: Any, window: Any
-) -> Any:
-    """Write the entry of each word, entering those that are new; returns how many are not in the table.
+@always_inlined
+def _with_ids(cache: Any, text: Any, word: Any, length: Any, low: Any, high: Any, encode: Any, model: Any) -> Any:
+    """Return where in `entries` a word is; a new one is entered and gets ids. 0 as `_place_of`."""
+    table = cache.table
+    used = table.counters[USED]
+    place = _place_of(text, word, length, low, high, table)
+    if table.counters[USED] > used and table.counters[POOL_USED] + MAX_IDS <= len(cache.pool):
+        encode(cache, used, text, word, word + length, model)
+    return place
 
-    The words begin at `positions`, uint32, after `begin`, and end where the next one does. longs: (from, to) of each
-    word in the text that is over MAX_KEY bytes, or for which there is no room, int64 (n_words, 2). window: room, uint64
-    (3, WINDOW).
+
+@always_inlined
+def _write_matching(
+    positions: Any, k: Any, size: Any, start: Any, end: Any, entries: Any, window: Any, out: Any, at: Any, starts: Any
+) -> Any:
+    """Write the ids of the words before `end` that are what the window says, up to the first that is not.
+
+    Returns that word, where it begins and how many ids there are.
     """
-    shift = byte_table.slot_shift(table.slots)
-    n_long: Any = 0
-    for first in range(0, n_words, WINDOW):
-        size = min(WINDOW, n_words - first)
-        _fetch_window(text, begin, positions, first, size, table, shift, window)
-        for k in range(size):
-            low, high, place = window[0, k], window[1, k], window[2, k]
-            start, n = positions[first + k], positions[first + k + 1] - positions[first + k]
-            entries = table.entries
-            unlike = (entries[place] ^ low) | (entries[place + _1] ^ high)
-            if unlike | ((entries[place + _2] & _LENGTH) ^ min(_U(n), _LONGEST)) != _0:
-                word, length = begin + np.int64(start), np.int64(n)
-                place = _place_of(text, word, length, low, high, table)
-                if place == _0:
-                    longs[n_long, 0], longs[n_long, 1] = word, word + length
-                    found[first + k] = LONG + n_long
-                    n_long += 1
-                    continue
-            found[first + k] = place >> _2
-    return n_long
+    lows, highs, places = window[0], window[1], window[2]
+    while k < size and start < end:
+        low, high, place, after = lows[k], highs[k], places[k], _U(positions[k + _1])
+        meta = entries[place + _2]
+        unlike = (entries[place] ^ low) | (entries[place + _1] ^ high)
+        if unlike | ((meta & _LENGTH_IF_SHORT) ^ min(after - start, _LONGEST)) != _0:
+            break
+        if len(starts) > 0:
+            starts[at] = True
+        store64(out, at, entries[place + _3])
+        at += meta >> COUNT_SHIFT & COUNT_MASK
+        start = after
+        k += _1
+    return k, start, at
 
 
 @always_inlined
@@ -146,46 +160,42 @@ def write_known(
 ) -> Any:  # fmt: skip
     """Write the ids of words; returns how many ids there are then, how many words are left and how many are long.
 
-    There is room for MOST_SHORT ids of each word and 8 bytes more. left: of each word whose ids are not written, int64
-    (n_words, 3): how many ids are before it; its entry, or LONG and its number in `longs`; its number among the words.
-    word_starts: set to True for the first id of each word, bool, as long as `out` or of length 0. ends: how many ids
-    there are where each row ends. encode(cache, entry, text, start, end, model) gives a new entry ids, or does not, if
-    it cannot.
+    The words begin at `positions`, uint32, after `begin`, and end where the next one does. There is room for MOST_SHORT
+    ids of each word and 8 bytes more. left: of each word whose ids are not written, int64 (n_words, 3): how many ids
+    are before it; its entry, or LONG and its number in `longs`; its number among the words. longs: (from, to) in the
+    text of each word that is over MAX_KEY bytes, or for which there is no room, int64 (n_words, 2). window: room,
+    uint64 (4, WINDOW + 1). word_starts: set to True for the first id of each word, bool, as long as `out` or of length
+    0. ends: how many ids there are where each row ends. encode(cache, entry, text, start, end, model) gives a new entry
+    ids, or does not, if it cannot.
     """
-    table, entries = cache.table, cache.table.entries
-    shift = byte_table.slot_shift(table.slots)
-    marks = len(word_starts) > 0
+    table = cache.table
     n_left: Any = 0
     n_long: Any = 0
     at = _U(written)
     end = _U(offsets[row + 1] - begin)
     for first in range(0, n_words, WINDOW):
         size = min(WINDOW, n_words - first)
-        _fetch_window(text, begin, positions, first, size, table, shift, window)
-        start = _U(positions[first])
-        for k in range(size):
+        some = positions[first : first + size + 1]
+        for j in range(_fetch_window(text, begin, some, size, table, window)):
+            k = window[3, j]
+            word, length = begin + np.int64(some[k]), np.int64(some[k + _1]) - np.int64(some[k])
+            if length <= 16:
+                window[2, k] = _with_ids(cache, text, word, length, window[0, k], window[1, k], encode, model)
+        k, start = _0, _U(some[0])
+        while k < size:
             while start >= end:
                 ends[row + 1] = at
                 row += 1
                 end = _U(offsets[row + 1] - begin)
-            low, high, place = window[0, k], window[1, k], window[2, k]
-            after = _U(positions[first + k + 1])
-            n = after - start
-            meta = entries[place + _2]
-            unlike = (entries[place] ^ low) | (entries[place + _1] ^ high)
-            if marks:
-                word_starts[at] = True
-            if unlike | ((meta & _LENGTH_IF_SHORT) ^ min(n, _LONGEST)) == _0:
-                store64(out, at, entries[place + _3])
-                at += meta >> COUNT_SHIFT & COUNT_MASK
-            else:
-                word, length = begin + np.int64(start), np.int64(n)
-                used = table.counters[USED]
-                place = _place_of(text, word, length, low, high, table)
-                if table.counters[USED] > used and table.counters[POOL_USED] + MAX_IDS <= len(cache.pool):
-                    encode(cache, used, text, word, word + length, model)
+            k, start, at = _write_matching(some, k, _U(size), start, end, table.entries, window, out, at, word_starts)
+            if k < size and start < end:
+                if len(word_starts) > 0:
+                    word_starts[at] = True
+                after = _U(some[k + _1])
+                word, length = begin + np.int64(start), np.int64(after - start)
+                place = _with_ids(cache, text, word, length, window[0, k], window[1, k], encode, model)
                 count = count_of(cache, place)
-                fits = np.int64(at) + count + MOST_SHORT * (n_words - first - k) < len(out)
+                fits = np.int64(at) + count + MOST_SHORT * (n_words - first - np.int64(k)) < len(out)
                 number = np.int64(place >> _2)
                 if place == _0:
                     longs[n_long, 0], longs[n_long, 1] = word, word + length
@@ -195,9 +205,10 @@ def write_known(
                     read_ids(cache, place, out, at)
                     at += _U(count)
                 else:
-                    left[n_left, 0], left[n_left, 1], left[n_left, 2] = at, number, first + k
+                    left[n_left, 0], left[n_left, 1], left[n_left, 2] = at, number, first + np.int64(k)
                     n_left += 1
-            start = after
+                start = after
+                k += _1
     while row < stop:
         ends[row + 1] = at
         row += 1
