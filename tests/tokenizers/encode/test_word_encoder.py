@@ -85,6 +85,13 @@ def test_a_long_text_of_many_words_fills_the_cache_and_changes_nothing(
     assert cache.used < 1 << 13
 
 
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "nfc", "deberta"])
+def test_hundreds_of_characters_may_be_new_at_once(name: str) -> None:
+    tokenizer = pickle.loads(pickle.dumps(SMALL[name]))
+    texts = ["".join(map(chr, range(first, first + 700))) + " low" for first in (0x100, 0x4E00, 0x1F300)]
+    assert encoded(tokenizer, texts) == expected(tokenizer, texts)
+
+
 def test_ids_of_words_that_were_asked_for_stay_when_the_cache_grows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "FIRST_SLOTS", 1 << 10)
     tokenizer = pickle.loads(pickle.dumps(SMALL["albert"]))

@@ -123,6 +123,7 @@ def test_intrinsics_do_what_their_plain_twins_do(data: bytes, i: int, word: int)
     array, at, number = np.frombuffer(data, np.uint8).copy(), np.uint64(i), np.uint64(word)
     array[::5] = 32
     assert LOADS(array, at, number) == PLAIN_LOADS(array, at, number)
+    assert LEAST(array.view(np.uint32), at // np.uint64(4)) == simd.plain_least_of_8(array.view(np.uint32), i // 4)
     for dtype in (np.uint16, np.uint32):
         one, other = np.zeros(100, dtype), np.zeros(100, dtype)
         STORE(one, at, number)
@@ -144,6 +145,11 @@ def loads(module: Any, prefix: str) -> Any:
 
 
 LOADS, PLAIN_LOADS = loads(simd, "_"), loads(simd, "plain_")
+
+
+@numba.njit  # type: ignore[untyped-decorator]
+def LEAST(array: Any, at: Any) -> Any:  # noqa: N802
+    return simd._least_of_8(array, at)
 
 
 @numba.njit  # type: ignore[untyped-decorator]
