@@ -44,7 +44,7 @@ class BytePairModel:
             raise InputError(f"a merge needs the token {error}, which is not in the vocabulary") from error
         letters = byte_letters()
         first = np.array([vocabulary.get(letters[byte], 0) for byte in range(256)], np.uint32)
-        self._merges = merges_of(*sides, merged, first)
+        self._merges = merges_of(sides[0], sides[1], merged, first)
         self._reference, self.dtype, self._letters = reference, dtype, letters
         self.common = [word for word in map(bytes_of_token, vocabulary) if word and _COMMON.fullmatch(word)]
         self.whole = self._unlike_merges(vocabulary) if whole_words else {}

@@ -188,7 +188,7 @@ def new_characters(text: Any, i: int, end: int, classes: Any, found: Any) -> Any
     """
     n: Any = 0
     while i < end and n < len(found):
-        skipped = np.int64(lowest_bit(high_bits(text, i)))
+        skipped: Any = np.int64(lowest_bit(high_bits(text, i)))
         if skipped > 0:
             i += skipped
             continue
