@@ -296,7 +296,8 @@ def figures_table(history: Sequence[Mapping[str, float | str]]) -> str:
             low, high = times(min(values)), times(max(values))
             several = f" ({counted(len(values), 'run')}{f', up to {high}' if high != low else ''})"
             rows.setdefault(figure.work, []).append(f"**{low}** {figure.peer}{several}")
-    return table(["work", "times as fast as"], [[work, ", ".join(said)] for work, said in rows.items()])
+    right = table(["work", "times as fast as"], [[work, ", ".join(said)] for work, said in rows.items()])
+    return right.replace("---:", "---")  # the second column holds text, too
 
 
 def times(value: float) -> str:

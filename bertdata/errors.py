@@ -8,7 +8,8 @@
         MissingExtraError   an optional dependency that is not installed (also an ImportError)
 
 A message says what was found, what was expected and what to do; `path`, `offset` and `title` say where. Control
-characters in names and titles, which come from outside, are shown as escapes (`printable`).
+characters in names and titles, which come from outside, are shown as escapes (`printable`). Messages are written with
+the flags of the command line; an error that is raised in Python names the arguments in their place (`naming_flags`).
 """
 
 from __future__ import annotations
@@ -78,36 +79,66 @@ def install_hint(extra: str) -> str:
     return f'get it with: pip install ".[{extra}]" (in a clone of bertdata)'
 
 
-_FLAG = re.compile(r"(?<![\w-])--(no-)?([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?![\w=-])")
+_FLAG = re.compile(r"(?<![\w-])--(?!(?:runner|region|project)\b)(no-)?([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?![\w=-])")
 
 
 def arguments_for_flags(message: str) -> str:
     """Return a message with the names of arguments in Python in the place of flags, those of quoted commands aside.
 
-    >>> arguments_for_flags("--max-seq-length is 4; expected 8 or more, as by `bertdata build --max-seq-length 8`")
-    'max_seq_length is 4; expected 8 or more, as by `bertdata build --max-seq-length 8`'
-    >>> arguments_for_flags("--no-pack has no effect")
-    'pack=False has no effect'
+    >>> print(arguments_for_flags("--max-seq-length is 4; expected 8, as by `bertdata build --max-seq-length 8`"))
+    `max_seq_length` is 4; expected 8, as by `bertdata build --max-seq-length 8`
+    >>> print(arguments_for_flags("--no-pack has no effect"))
+    `pack=False` has no effect
+
+    Beam's flags, which `bertdata.build` takes as they are, stay:
+
+    >>> print(arguments_for_flags("--runner is given; local runs take --workers"))
+    --runner is given; local runs take `workers`
     """
 
     def argument(flag: re.Match[str]) -> str:
         return flag[2].replace("-", "_") + ("=False" if flag[1] else "")
 
     quoted = message.split("`")
-    return "`".join(
-        text if place % 2 and " " in text else _FLAG.sub(argument, text) for place, text in enumerate(quoted)
-    )
+    for place, text in enumerate(quoted):
+        if not place % 2:
+            quoted[place] = _FLAG.sub(lambda flag: f"`{argument(flag)}`", text)
+        elif " " not in text:
+            quoted[place] = _FLAG.sub(argument, text)
+    return "`".join(quoted)
 
 
 @contextlib.contextmanager
-def naming_arguments() -> Iterator[None]:
-    """Let the errors that are raised in a block name arguments in the place of flags: it was called from Python."""
+def naming_flags() -> Iterator[None]:
+    """Let the errors that are raised in a block, in any thread, name flags: the command line was used.
+
+    Elsewhere they name arguments of Python.
+
+    >>> with naming_flags():
+    ...     print(ConfigError("--batch-size is 0; expected 1 or more"))
+    --batch-size is 0; expected 1 or more
+    >>> print(ConfigError("--batch-size is 0; expected 1 or more"))
+    `batch_size` is 0; expected 1 or more
+    """
+    before = names_flags()
+    set_naming_flags(True)
     try:
         yield
-    except BertDataError as error:
-        if len(error.args) == 1 and isinstance(error.args[0], str):
-            error.args = (arguments_for_flags(error.args[0]),)
-        raise
+    finally:
+        set_naming_flags(before)
+
+
+def names_flags() -> bool:
+    """Return whether errors name flags."""
+    return _naming["flags"]
+
+
+def set_naming_flags(on: bool) -> None:
+    """Let the errors of this process name flags, or arguments: a worker does as the process that started it."""
+    _naming["flags"] = on
+
+
+_naming = {"flags": False}
 
 
 class BertDataError(Exception):
@@ -126,7 +157,8 @@ class BertDataError(Exception):
         where = [] if path is None else [printable(path)]
         where += [] if offset is None else [f"byte {offset}"]
         where += [] if title is None else [f"page {title!r}"]
-        super().__init__(printable_lines(": ".join([*filter(None, [", ".join(where)]), message])))
+        said = message if names_flags() else arguments_for_flags(message)
+        super().__init__(printable_lines(": ".join([*filter(None, [", ".join(where)]), said])))
 
 
 class ConfigError(BertDataError, ValueError):

@@ -30,7 +30,7 @@ from bertdata.engine.output_lock import locked, made_from, refuse_own
 from bertdata.engine.parts import fingerprint
 from bertdata.engine.run_stages import plan_first, run_stages
 from bertdata.engine.stages import Stage
-from bertdata.errors import BertDataError, ConfigError
+from bertdata.errors import BertDataError, ConfigError, naming_flags
 from bertdata.estimate.shown import WORKERS, Room
 from bertdata.finetune.strings import texts_of
 from bertdata.io import files
@@ -220,6 +220,7 @@ def dry_run(
     return Planned(rows, found, Room.of(output, workers), (runner.workers,) if runner.workers else WORKERS)
 
 
+@naming_flags()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line; with no sources, build the sample corpus."""
     began = time.monotonic()

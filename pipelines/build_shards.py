@@ -18,6 +18,7 @@ from bertdata.curation.dedup.stage import DropDuplicates
 from bertdata.curation.languages import SOURCE
 from bertdata.curation.settings import DedupConfig, DedupSpansConfig
 from bertdata.engine.stages import Stage
+from bertdata.errors import naming_flags
 from bertdata.inspect import summary
 from bertdata.io import files
 from bertdata.io.console import Row, table
@@ -80,6 +81,7 @@ def command_parser() -> command_line.Parser:
     return parser
 
 
+@naming_flags()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     flags = command_line.parse(command_parser(), arguments)

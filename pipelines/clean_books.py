@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bertdata.cli import command_line
+from bertdata.errors import naming_flags
 
 from .clean_wikipedia import clean, parser_of
 
@@ -19,6 +20,7 @@ def command_parser() -> command_line.Parser:
     return parser_of("books", "BOOK", "Books to documents.")
 
 
+@naming_flags()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     return clean("books", command_parser(), arguments)

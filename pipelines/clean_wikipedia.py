@@ -13,6 +13,7 @@ from functools import partial
 from bertdata.cli import command_line
 from bertdata.engine.parts import delete_orphans
 from bertdata.engine.stages import require_documents
+from bertdata.errors import naming_flags
 from bertdata.inspect import summary
 from bertdata.io.console import table
 from bertdata.options.flags import add_flags, from_flags
@@ -53,6 +54,7 @@ def command_parser() -> command_line.Parser:
     return parser_of("wikipedia", "DUMP", "Wikipedia dumps to documents.")
 
 
+@naming_flags()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     return clean("wikipedia", command_parser(), arguments)

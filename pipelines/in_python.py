@@ -10,9 +10,10 @@ from bertdata.cli import command_line
 from bertdata.curation.cleaners import CLEANERS
 from bertdata.curation.filters import FILTERS
 from bertdata.engine.own_objects import handed_over_as, name_of
-from bertdata.errors import ConfigError, naming_arguments
+from bertdata.errors import ConfigError
 from bertdata.masking import MASK_UNITS
 from bertdata.objectives import OBJECTIVES
+from bertdata.options.option import flag_of
 from bertdata.registry import Registry
 from bertdata.shards.built_corpus import BuiltCorpus
 from bertdata.sources.formats import SOURCE_FORMATS
@@ -26,7 +27,6 @@ KEPT: dict[str, Registry[Any]] = {"objective": OBJECTIVES, "mask_unit": MASK_UNI
 WHILE_BUILDING: dict[str, Registry[Any]] = {"source_format": SOURCE_FORMATS, "clean": CLEANERS, "filter": FILTERS}
 
 
-@naming_arguments()
 def build(
     output: str | os.PathLike[str] = "corpus", *, runner_flags: Sequence[str] = (), **settings: Any
 ) -> BuiltCorpus:
@@ -44,14 +44,14 @@ def build(
         corpus.train[0]["input_ids"], corpus["splits"]["train"]["counts"]["examples"]
     """
     for name in settings.keys() & {"dry_run", "json", "save_recipe"}:
-        raise ConfigError(f"{name} is for the command line; leave it out: `build` builds")
+        raise ConfigError(f"{flag_of(name)} is for the command line; leave it out: `build` builds")
     others = {name: value for name, value in settings.items() if name != "documents"}
     flags = command_line.flags_of(make_parser(), {"output": output} | _named(others))
     flags.runner_flags = tuple(runner_flags)
     documents = HandedOver()
     if "documents" in settings:
         documents = handed_over(settings["documents"], os.fspath(output), flags.text_column)
-        flags.documents, flags.named["documents"] = documents.paths, "documents"
+        flags.documents, flags.named["documents"] = documents.paths, flag_of("documents")
         command_line.read_streams(flags)
     sources, chosen = settings_of_flags(flags)
     runner = command_line.runner(flags)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bertdata.cli import command_line
-from bertdata.errors import InputError
+from bertdata.errors import InputError, naming_flags
 from bertdata.io import compression
 from bertdata.io.console import table
 from bertdata.options.flags import add_flags, from_flags
@@ -46,6 +46,7 @@ def command_parser() -> command_line.Parser:
     return parser
 
 
+@naming_flags()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     flags = command_line.parse(command_parser(), arguments)

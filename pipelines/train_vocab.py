@@ -14,6 +14,7 @@ from bertdata.cli import command_line
 from bertdata.curation.dedup.stage import DropDuplicates
 from bertdata.curation.settings import DedupConfig
 from bertdata.engine.stages import Stage
+from bertdata.errors import naming_flags
 from bertdata.inspect import summary
 from bertdata.io import files
 from bertdata.io.console import table
@@ -35,6 +36,7 @@ def command_parser() -> command_line.Parser:
     )
 
 
+@naming_flags()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run from the command line."""
     flags = command_line.parse(command_parser(), arguments)

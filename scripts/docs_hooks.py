@@ -1,6 +1,7 @@
 """Hooks of the site (mkdocs.yml): links of docs/ to files elsewhere in the repository, and the flags of `build`.
 
-A linked file becomes a text file of the site, CHANGELOG.md and CONTRIBUTING.md become pages.
+A linked file becomes a text file of the site, CHANGELOG.md and CONTRIBUTING.md become pages. Code in a line of text or
+in a cell breaks between words and in long paths, not at the hyphens of `doc-sentences`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,12 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
 FLAGS = re.compile(r"<!-- flags of build:.*?-->")
+BLOCK = re.compile(r"(<pre.*?</pre>)", re.S)
+CODE = re.compile(r"<code>([^<]*)</code>")
+WORD = re.compile(r"\S+")
+JOINT = re.compile(r"(/|::|_)(?=[^/:_])")
+LONGEST_WORD = 32
+"""The characters of the longest word that is kept whole: more do not fit on the screen of a phone."""
 LINK = re.compile(r"(?<=\]\()([^()\s#]+)(#[^()\s]*)?(?=\))")
 
 
@@ -93,3 +100,28 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Files) -> 
         return markdown
     markdown = FLAGS.sub(lambda _: flags_table(), markdown)
     return rewritten(markdown, Path(page.file.abs_src_path).parent, page.file.src_uri)
+
+
+def whole_words(html: str) -> str:
+    """Return the HTML of a page whose code in lines and cells does not break at hyphens, but in paths.
+
+    >>> whole_words("<p>as <code>--pack doc-sentences</code> of <code>docs/index.md</code></p>")
+    '<p>as <code><span class="word">--pack</span> <span class="word">doc-sentences</span></code> of \
+<code>docs/<wbr>index.md</code></p>'
+    """
+
+    def word(match: re.Match[str]) -> str:
+        if len(match[0]) > LONGEST_WORD or "/" in match[0]:
+            return JOINT.sub(r"\1<wbr>", match[0])
+        return f'<span class="word">{match[0]}</span>' if "-" in match[0] else match[0]
+
+    def code(match: re.Match[str]) -> str:
+        return f"<code>{WORD.sub(word, match[1])}</code>"
+
+    parts = BLOCK.split(html)
+    return "".join(part if place % 2 else CODE.sub(code, part) for place, part in enumerate(parts))
+
+
+def on_page_content(html: str, *, page: Any, config: Any, files: Files) -> str:
+    """Keep the words of code whole."""
+    return whole_words(html)

@@ -15,7 +15,7 @@ import apache_beam as beam
 from bertdata import __version__
 from bertdata.engine.parts import PartFunction, PartResult, Task, run_once
 from bertdata.engine.stages import Grouping, Step
-from bertdata.errors import BertDataError, ConfigError
+from bertdata.errors import BertDataError, ConfigError, names_flags, set_naming_flags
 from bertdata.io import files
 from bertdata.registry import handed_over
 
@@ -30,8 +30,10 @@ class MakePart(beam.DoFn):  # type: ignore[misc]
         self._make = make
         self._version = __version__
         self._objects = dict(objects or {})
+        self._names_flags = names_flags()
 
     def setup(self) -> None:
+        set_naming_flags(self._names_flags)
         if self._version != __version__:
             raise ConfigError(
                 f"a worker has bertdata {__version__}, and the process that started the build {self._version}; install "

@@ -25,6 +25,7 @@ from bertdata.errors import (
 )
 from bertdata.io.os_errors import limit_of
 from bertdata.options.flags import add_quiet
+from bertdata.options.option import flag_of
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -175,7 +176,7 @@ def flags_of(parser: argparse.ArgumentParser, settings: Mapping[str, Any]) -> ar
         if action is None or name in ("help", "help_all"):
             raise ConfigError(f"there is no setting {name!r}{did_you_mean(name, vars(flags))}")
         setattr(flags, name, flag_value(action, value))
-    flags.runner_flags, flags.named = (), {name: name for name in settings}
+    flags.runner_flags, flags.named = (), {name: flag_of(name) for name in settings}
     return flags
 
 
@@ -189,7 +190,7 @@ def flag_value(action: argparse.Action, value: Any) -> Any:
         return list(value) if isinstance(value, tuple) else value
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, Iterable):
-        raise ConfigError(f"{action.dest} is {value!r}; expected one or several strings")
+        raise ConfigError(f"{flag_of(action.dest)} is {value!r}; expected one or several strings")
     return [str(item) if isinstance(item, int | float) else os.fspath(item) for item in values]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from bertdata import __version__
 from bertdata.cli import command_line
-from bertdata.errors import did_you_mean
+from bertdata.errors import did_you_mean, naming_flags
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,7 @@ def main(arguments: Sequence[str]) -> int:
     return command_line.run(lambda: dispatch(arguments))
 
 
+@naming_flags()
 def dispatch(arguments: Sequence[str]) -> int:
     """Run the subcommand that the first argument names; raises BertDataError, and SystemExit for a wrong call."""
     parser = argparse.ArgumentParser(

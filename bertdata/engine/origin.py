@@ -132,7 +132,8 @@ def _refusal(held: _Held, origin: Origin, named: Collection[str] | None) -> str:
     if unnamed := [] if named is None else finished.settings_left_out(origin, named):
         return (
             f"was made with {_some(unnamed, 'settings')}, which this command leaves out, and the sources; name them "
-            "again, choose another --output, or add --force to replace it (--dry-run says what changes)"
+            "again, choose another --output, or add --force to replace it (`bertdata build --dry-run` tells "
+            "what changes)"
         )
     names = [name for name in finished.phases if name not in origin.phases]
     if names:

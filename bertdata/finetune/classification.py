@@ -108,10 +108,10 @@ def read_classification(
     paths: Mapping[str, str], tokenizer: Tokenizer, config: TaskConfig, columns: Columns
 ) -> tuple[Labels, dict[str, TaskSplit]]:
     """Return the labels and the splits of files of texts with classes. Only a test file may have no labels."""
-    train, column = paths["train"], columns.label or "label"
+    train, column = paths["train"], columns.label_column or "label"
     known = columns.labels or class_names(train, column)
-    labels = known or find_labels((text.label for text in read_texts(train, columns.text, column)), train)
-    read = partial(_read, columns=columns.text, label=column)
+    labels = known or find_labels((text.label for text in read_texts(train, columns.text_columns, column)), train)
+    read = partial(_read, columns=columns.text_columns, label=column)
     return labels, class_splits(paths, read, labels, tokenizer, config, numbered=bool(known))
 
 
@@ -119,7 +119,7 @@ def read_regression(
     paths: Mapping[str, str], tokenizer: Tokenizer, config: TaskConfig, columns: Columns
 ) -> tuple[Labels, dict[str, TaskSplit]]:
     """Return the splits of files of texts with numbers, which have no label set. Only a test file may lack numbers."""
-    read = partial(_read, columns=columns.text, label=columns.label)
+    read = partial(_read, columns=columns.text_columns, label=columns.label_column)
     return (), number_splits(paths, read, tokenizer, config)
 
 

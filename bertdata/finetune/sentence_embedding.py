@@ -106,9 +106,9 @@ def read_groups(
     score: the column of the similarity; with `unlabelled` there may be none. Raises ConfigError for a missing column or
     another number of columns, InputError, with the line or row, where a text is missing or empty.
     """
-    header = has_names(path, columns.text, score)
+    header = has_names(path, columns.text_columns, score)
     there = column_names(path, header=header)
-    names = columns.text or next((names for names in known if set(names) <= set(there)), ())
+    names = columns.text_columns or next((names for names in known if set(names) <= set(there)), ())
     if len(names) != len(known[0]) or not set(names) <= set(there):
         found = f"--text-columns names {', '.join(names)}" if names else "none of the known names are among them"
         examples = " or ".join(", ".join(one) for one in known)
@@ -151,12 +151,12 @@ def read_sentences(
 
     Raises ConfigError where labels are given, of which there are none, or the column of one without scores.
     """
-    if columns.labels or (columns.label and not scored):
+    if columns.labels or (columns.label_column and not scored):
         flag = "--labels" if columns.labels else "--label-column"
         raise ConfigError(f"--task {config.task} has no labels; leave out {flag}")
     splits = {}
     for split, path in paths.items():
-        column = (columns.label or score_column(path)) if scored else None
+        column = (columns.label_column or score_column(path)) if scored else None
         read = partial(read_groups, path, known, columns, column, unlabelled=is_unlabelled(split))
         scores = partial(_scores, path=path, split=split, config=config) if scored else None
         encode = partial(_encode, tokenizer=tokenizer, config=config, scores=scores)

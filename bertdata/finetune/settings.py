@@ -80,8 +80,8 @@ class Columns:
     Raises ConfigError for one label, or one given twice.
     """
 
-    text: tuple[str, ...] = ()
-    label: str | None = None
+    text_columns: tuple[str, ...] = ()
+    label_column: str | None = None
     labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

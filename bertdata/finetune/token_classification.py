@@ -85,12 +85,12 @@ def read_token_classification(
     paths: Mapping[str, str], tokenizer: Tokenizer, config: TaskConfig, columns: Columns
 ) -> tuple[Labels, dict[str, TaskSplit]]:
     """Return the labels and the splits of files of tagged words. Only a test file may have no tags."""
-    words, train = columns.text[0] if columns.text else None, paths["train"]
+    words, train = columns.text_columns[0] if columns.text_columns else None, paths["train"]
     read = {
-        split: partial(read_sentences, path, words, columns.label, unlabelled=split == "test")
+        split: partial(read_sentences, path, words, columns.label_column, unlabelled=split == "test")
         for split, path in paths.items()
     }
-    tags = tags_column_of(train, columns.label)
+    tags = tags_column_of(train, columns.label_column)
     known = columns.labels or (class_names(train, tags) if tags else ())
     labels = known or find_labels((tag for sentence in read["train"]() for tag in sentence.tags or ()), train)
     return labels, {

@@ -32,7 +32,7 @@ def the_checkout_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_workers_are_a_number_of_processes() -> None:
-    with pytest.raises(ConfigError, match="--workers is -1"):
+    with pytest.raises(ConfigError, match="`workers` is -1"):
         Runner(-1)
 
 

@@ -41,10 +41,10 @@ def the_checkout_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
         (["--runner"], "does not take --runner: expected one argument"),
         (["--runner=Dataflw"], "refuses these flags: Unexpected pipeline runner: Dataflw"),
         (["--runner=no.such.Runner"], "refuses these flags: No module named 'no'"),
-        (["--num_workers=4"], "--num_workers is for Dataflow; local runs take --workers"),
-        (["--dry_run=True"], "--dry_run is for Dataflow; bertdata's own --dry-run comes before the --"),
+        (["--num_workers=4"], "--num_workers is for Dataflow; local runs take `workers`"),
+        (["--dry_run=True"], "--dry_run is for Dataflow; bertdata's own `dry_run` comes before the --"),
         (["--runner=FnApiRunner", "--num_workers=4"], "--num_workers is for Dataflow"),
-        (["--direct_num_workers=4"], "--direct_num_workers needs --direct_running_mode; local runs take --workers"),
+        (["--direct_num_workers=4"], "--direct_num_workers needs --direct_running_mode; local runs take `workers`"),
     ],
 )
 def test_flags_that_beam_would_only_warn_of_or_crash_on_are_refused(
@@ -77,7 +77,7 @@ def test_a_runner_that_cannot_work_is_refused_before_any_work(flags: list[str], 
 
 @pytest.mark.parametrize("flag", ["--runner=FnApiRunner", "--direct_running_mode=multi_processing"])
 def test_workers_of_ours_and_a_runner_of_beams_are_one_too_many(flag: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="--workers is for local runs"):
+    with pytest.raises(ConfigError, match="`workers` is for local runs"):
         make(Runner(2, (flag,)), tasks(tmp_path, 1), note_process)
 
 

@@ -65,10 +65,10 @@ def test_the_first_filter_that_drops_a_text_is_the_reason() -> None:
     ("text", "message"),
     [
         ("min-words=3", "there is no filter 'min-words'; expected one of min-characters, max-symbol-ratio"),
-        ("min-characters", "needs an argument: write --filter min-characters=ARGUMENT; it drops documents with fewer"),
+        ("min-characters", "needs an argument: write `filter` min-characters=ARGUMENT; it drops documents with fewer"),
         ("min-characters=0", "expected a whole number of 1 or more, as 200"),
         ("min-characters=²", "expected a whole number of 1 or more"),
-        ("min-characters=many", "--filter min-characters=many: expected a whole number"),
+        ("min-characters=many", "`filter` min-characters=many: expected a whole number"),
         ("max-symbol-ratio=2", "expected a number from 0 to 1, as 0.1"),
         ("max-symbol-ratio=nan", "expected a number from 0 to 1"),
     ],

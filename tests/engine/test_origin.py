@@ -29,7 +29,7 @@ def test_what_was_made_from_other_files_is_refused_and_left_alone(tmp_path: Path
     output = tmp_path / "out"
     made(output, Origin.of("build", [mine]))
     kept = (output / ORIGIN).read_bytes()
-    with pytest.raises(OutputError, match=r"made by `bertdata build` from .*mine\.txt too.*add --force"):
+    with pytest.raises(OutputError, match=r"made by `bertdata build` from .*mine\.txt too.*add `force`"):
         made(output, Origin.of("build", [other]))
     assert (output / ORIGIN).read_bytes() == kept
 
@@ -170,7 +170,7 @@ def test_phases_that_are_left_out_need_force(tmp_path: Path) -> None:
     mine, output = file(tmp_path / "mine.txt"), str(tmp_path / "out")
     made(tmp_path / "out", Origin.of("build", [mine], settings={"phases": ["128", "512"]}))
     for phases, left in (({}, "phases 128, 512"), ({"phases": ["128", "1024"]}, "phase 512")):
-        with pytest.raises(OutputError, match=f"has the {left}, which this command leaves out; .*--force to delete"):
+        with pytest.raises(OutputError, match=f"has the {left}, which this command leaves out; .*`force` to delete"):
             made(tmp_path / "out", Origin.of("build", [mine], settings=phases))
     assert refusal(output, Origin.of("build", [mine], settings={"phases": ["128", "512", "1024"]})) == ""
     assert refusal(output, Origin.of("build", [mine], settings={"phases": ["128", "512"], "seed": 3})) == ""

@@ -40,7 +40,7 @@ def test_a_claim_is_repeated_with_what_was_built_in_place(tmp_path: Path) -> Non
 
 def test_a_directory_of_another_kind_is_refused(tmp_path: Path) -> None:
     claim(tmp_path, "documents")
-    with pytest.raises(OutputError, match=r"holds documents, and build was to be written; choose another --output"):
+    with pytest.raises(OutputError, match=r"holds documents, and build was to be written; choose another `output`"):
         claim(tmp_path)
     assert marker(tmp_path) == {"kind": "documents"}
 

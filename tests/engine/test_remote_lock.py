@@ -68,7 +68,7 @@ def test_a_lease_is_there_while_it_is_held_and_renewed_and_gone_after(output: st
 def test_a_second_build_is_refused_while_the_first_one_writes(output: str) -> None:
     with output_lock(output, "build"):
         token = lease(output)["token"]
-        with pytest.raises(OutputError, match="another build is writing here; wait for it, or choose another --output"):
+        with pytest.raises(OutputError, match="another build is writing here; wait for it, or choose another `output`"):
             enter(output)
         assert lease(output)["token"] == token
     with output_lock(output, "build"):

@@ -88,9 +88,9 @@ def test_columns_are_found_by_the_names_that_data_sets_use_or_named(tmp_path: Pa
     assert list(read_texts(pairs, ["hypothesis"], "idx")) == [LabelledText("b", None, "0", "line 2")]
     with pytest.raises(ConfigError, match="has no column 'body'; its columns are 'idx', 'premise'"):
         list(read_texts(pairs, ["body"]))
-    with pytest.raises(ConfigError, match="name one or two with --text-columns"):
+    with pytest.raises(ConfigError, match="name one or two with `text_columns`"):
         list(read_texts(write(tmp_path / "other.csv", "body,label\na,x\n")))
-    with pytest.raises(ConfigError, match="name the one of the labels with --label-column"):
+    with pytest.raises(ConfigError, match="name the one of the labels with `label_column`"):
         list(read_texts(write(tmp_path / "none.csv", "text,class\na,x\n")))
     pq.write_table(pa.table({"text": ["a", None], "label": [0, 1]}), tmp_path / "null.parquet")
     with pytest.raises(InputError, match="row 2 has None in 'text'"):
@@ -122,7 +122,7 @@ def test_what_is_wrong_in_a_table_without_names_is_told_by_line_and_number(tmp_p
         list(read_texts(path, ["4"], "2"))
     with pytest.raises(ConfigError, match="has no column '5'; its columns are '1', '2', '3', '4'"):
         list(read_texts(path, ["5"], "2"))
-    with pytest.raises(ConfigError, match="name the one of the labels with --label-column"):
+    with pytest.raises(ConfigError, match="name the one of the labels with `label_column`"):
         list(read_texts(path, ["4"]))
 
 
@@ -208,7 +208,7 @@ def test_label_sets_that_cannot_be_learnt_are_refused() -> None:
         find_labels(["a", "a"], "x")
     with pytest.raises(InputError, match="none has a label"):
         find_labels([None], "x")
-    with pytest.raises(InputError, match="give --task regression"):
+    with pytest.raises(InputError, match="give `task` regression"):
         find_labels([0.5, 1.0], "x")
     with pytest.raises(ConfigError, match="names 'a' twice"):
         Columns(labels=("a", "b", "a"))
@@ -298,7 +298,7 @@ def test_words_that_are_not_what_they_should_be_are_named(tmp_path: Path, name: 
 
 def test_rows_of_words_need_their_columns(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", '{"tokens": ["a"], "pos": ["X"]}')
-    with pytest.raises(ConfigError, match="name the one of the tags with --label-column"):
+    with pytest.raises(ConfigError, match="name the one of the tags with `label_column`"):
         list(read_sentences(path))
     for words, tags, what in (("word", "pos", "words"), ("tokens", "tag", "tags")):
         with pytest.raises(

@@ -192,8 +192,8 @@ def test_what_does_not_fit_a_task_is_refused(tmp_path: Path, vocab: str) -> None
     refused("stsb", "sentence1\tsentence2\tscore\na\tb\t5.5\n", r"line 2 has the label '5.5'; expected a number from 0")
     refused("stsb", "sentence1\tsentence2\tscore\na\tb\tnan\n", r"line 2 has the label 'nan'; expected a number from 0")
     refused("rte", '{"sentence1": "a", "sentence2": null, "label": 1}\n', r"line 1 has no text in 'sentence2'", "jsonl")
-    columns = Columns(text=("sentence1",))
-    with pytest.raises(ConfigError, match="--task glue/rte knows its columns and labels; leave out --text-columns"):
+    columns = Columns(text_columns=("sentence1",))
+    with pytest.raises(ConfigError, match="`task` glue/rte knows its columns and labels; leave out `text_columns`"):
         encode_task(tmp_path / "o", vocab, {"train": "x"}, TaskConfig(task="glue/rte"), columns)
 
 

@@ -183,11 +183,11 @@ def test_an_answer_longer_than_any_window_is_counted() -> None:
 
 def test_settings_that_leave_a_context_no_room_are_refused() -> None:
     question = Question("q7", "the un able", "the un able the un able")
-    with pytest.raises(ConfigError, match="--doc-stride is 128, but rows of 64 tokens leave a context 61 at most"):
+    with pytest.raises(ConfigError, match="`doc_stride` is 128, but rows of 64 tokens leave a context 61 at most"):
         encode_question_answering(TOKENIZER, [question], max_seq_length=64)
     with pytest.raises(InputError, match=r"id 'q7', has 6 ids, which leaves its context 3 of 12"):
         encode_question_answering(TOKENIZER, [question], max_seq_length=12, doc_stride=4)
-    with pytest.raises(ConfigError, match="--stride-is is 'jump'"):
+    with pytest.raises(ConfigError, match="`stride_is` is 'jump'"):
         encode_question_answering(TOKENIZER, [question], stride_is="jump")  # type: ignore[arg-type]
 
 

@@ -95,7 +95,7 @@ def test_scores_that_are_no_numbers_or_outside_are_refused(tmp_path: Path, vocab
         with pytest.raises(InputError, match=message):
             encoded(tmp_path, "sentence-similarity", vocab, text, **others)
 
-    refused("3.8", r"a\.tsv: line 3 has the label '3.8'; expected a number from -1 to 1; .* take --score-range, as 0 5")
+    refused("3.8", r"a\.tsv: line 3 has the label '3.8'; expected a number from -1 to 1; .* take `score_range`, as 0 5")
     refused("5.1", r"line 3 has the label '5.1'; expected a number from 0 to 5$", score_range=("0", "5"))
     refused("much", "line 3 has the label 'much'; expected a number")
     refused("", "line 3 has the label ''; expected a number")
@@ -108,7 +108,7 @@ def test_a_test_file_may_lack_scores(tmp_path: Path, vocab: str) -> None:
     encode_task(tmp_path / "out", vocab, sources, TaskConfig(task="sentence-similarity"))
     assert np.isnan(open_shards(tmp_path / "out", "test")[0]["label"])
     with pytest.raises(
-        ConfigError, match=r"test\.tsv: has no column 'label'.*name the one of the scores with --label-c"
+        ConfigError, match=r"test\.tsv: has no column 'label'.*name the one of the scores with `label_column`"
     ):
         encode_task(
             tmp_path / "o",
@@ -140,19 +140,19 @@ def test_missing_and_empty_texts_are_refused_with_their_line(tmp_path: Path, voc
 
 
 def test_columns_are_given_by_name_or_in_a_file_without_names_by_number(tmp_path: Path, vocab: str) -> None:
-    columns = Columns(text=("2", "3", "1"))
+    columns = Columns(text_columns=("2", "3", "1"))
     out = encoded(tmp_path, "sentence-triplets", vocab, "lamp\tsalt\twater\nclock\tstone\triver\n", columns=columns)
     rows = open_shards(out).table
     assert [rows[name][0].as_py()[1] for name in ("input_ids", "input_ids_2", "input_ids_3")] == [
         ids[0] for ids in TOKENIZER.encode_batch(["salt", "water", "lamp"]).to_pylist()
     ]
     text = '{"q": "salt", "a": "water"}\n'
-    named = encoded(tmp_path, "sentence-pairs", vocab, text, "a.jsonl", columns=Columns(text=("q", "a")))
+    named = encoded(tmp_path, "sentence-pairs", vocab, text, "a.jsonl", columns=Columns(text_columns=("q", "a")))
     assert len(open_shards(named).table) == 1
-    with pytest.raises(ConfigError, match="--text-columns names q; expected 2 columns of texts"):
-        encoded(tmp_path, "sentence-pairs", vocab, text, "a.jsonl", columns=Columns(text=("q",)))
-    for wrong, flag in ((Columns(label="a"), "--label-column"), (Columns(labels=("a", "b")), "--labels")):
-        with pytest.raises(ConfigError, match=f"--task sentence-pairs has no labels; leave out {flag}$"):
+    with pytest.raises(ConfigError, match="`text_columns` names q; expected 2 columns of texts"):
+        encoded(tmp_path, "sentence-pairs", vocab, text, "a.jsonl", columns=Columns(text_columns=("q",)))
+    for wrong, flag in ((Columns(label_column="a"), "`label_column`"), (Columns(labels=("a", "b")), "`labels`")):
+        with pytest.raises(ConfigError, match=f"`task` sentence-pairs has no labels; leave out {flag}$"):
             encoded(tmp_path, "sentence-pairs", vocab, text, "a.jsonl", columns=wrong)
 
 

@@ -261,10 +261,10 @@ def test_a_label_that_training_does_not_know_is_named_with_its_line(tmp_path: Pa
 
 def test_settings_that_do_not_fit_are_refused_before_anything_is_read(tmp_path: Path) -> None:
     for settings, message in (
-        ({"task": "question-answering", "max_seq_length": 128}, "--doc-stride is 128, but rows of 128 tokens"),
+        ({"task": "question-answering", "max_seq_length": 128}, "`doc_stride` is 128, but rows of 128 tokens"),
         ({"task": "tagging"}, "there is no task 'tagging'; expected one of classification"),
-        ({"doc_stride": "64"}, "--doc-stride is of the type str; expected int"),
-        ({"max_seq_length": 4}, "--max-seq-length is 4; expected 8 to 65536"),
+        ({"doc_stride": "64"}, "`doc_stride` is of the type str; expected int"),
+        ({"max_seq_length": 4}, "`max_seq_length` is 4; expected 8 to 65536"),
     ):
         with pytest.raises(ConfigError, match=message):
             TaskConfig(**settings)

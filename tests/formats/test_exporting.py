@@ -250,7 +250,7 @@ def test_options_for_masks_are_refused_by_formats_without_them(build: Path, tmp_
     static = [to for to in EXPORT_FORMATS if EXPORT_FORMATS[to].static]
     assert static
     for to in set(EXPORT_FORMATS) - set(static):
-        with pytest.raises(ConfigError, match=f"are for {', '.join(static)}; leave them out with --to {to}"):
+        with pytest.raises(ConfigError, match=f"are for {', '.join(static)}; leave them out with `to` {to}"):
             export(str(build), to, str(tmp_path), max_predictions_per_seq=9)
 
 

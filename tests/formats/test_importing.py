@@ -291,7 +291,7 @@ def test_fields_that_are_missing_and_objectives_that_do_not_fit_are_told(tmp_pat
     with pytest.raises(InputError, match="has no field 'segment_ids', it has input_ids, input_mask"):
         import_shards({"train": [path]}, vocab, str(tmp_path / "out"))
     path = written(tmp_path, fields())
-    with pytest.raises(ConfigError, match=r"has a pair label .* --objective full-sentences does not go with"):
+    with pytest.raises(ConfigError, match=r"has a pair label .* `objective` full-sentences does not go with"):
         import_shards({"train": [path]}, vocab, str(tmp_path / "out"), "full-sentences")
 
 
@@ -299,7 +299,7 @@ def test_another_vocabulary_of_the_same_size_is_found_by_its_special_tokens(buil
     source = exported(build, "tfrecord", tmp_path / "out")
     others = [f"w{number}" for number in range(TOKENIZER.vocab_size - 5)]
     WordPieceTokenizer.from_tokens([*others, *SPECIAL_TOKENS]).save_pretrained(tmp_path / "other")
-    with pytest.raises(InputError, match="it was made with another one; give that with --vocab"):
+    with pytest.raises(InputError, match="it was made with another one; give that with `vocab`"):
         import_shards({"train": [str(source / "train")]}, str(tmp_path / "other"), str(tmp_path / "back"))
 
 

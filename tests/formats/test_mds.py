@@ -120,7 +120,7 @@ def test_a_file_of_just_the_most_bytes_that_the_format_has_room_for_is_written(
     monkeypatch.setattr(mds, "_MOST_BYTES", largest - 1)
     with pytest.raises(
         InputError,
-        match=f"of {largest:,} bytes, and MDS has room for {largest - 1:,}; build with smaller --shard-bytes",
+        match=f"of {largest:,} bytes, and MDS has room for {largest - 1:,}; build with smaller `shard_bytes`",
     ):
         export(str(build), "mds", str(tmp_path / "out"))
 

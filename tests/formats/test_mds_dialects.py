@@ -86,13 +86,13 @@ def test_without_a_dialect_the_export_does_not_name_one(build: Path, tmp_path: P
     [
         (
             ExamplesConfig("full-sentences", "static", 32),
-            "masks of these shards are static.*build with --masking dynamic",
+            "masks of these shards are static.*build with `masking` dynamic",
         ),
         (
             ExamplesConfig("nsp", max_seq_length=32),
-            "--objective nsp are pairs with a next_sentence_label.*full-sentences",
+            "`objective` nsp are pairs with a next_sentence_label.*full-sentences",
         ),
-        (ExamplesConfig("sop", max_seq_length=32), "--objective sop are pairs with a sentence_order_label"),
+        (ExamplesConfig("sop", max_seq_length=32), "`objective` sop are pairs with a sentence_order_label"),
         (None, "the shards hold question-answering, and these trainers read pretraining data"),
     ],
 )

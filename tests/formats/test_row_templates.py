@@ -52,7 +52,7 @@ def test_rows_of_xlnet_keep_their_token_types(tmp_path: Path) -> None:
 def test_hdf5_cannot_hold_predictions_in_the_first_place(tmp_path: Path) -> None:
     pytest.importorskip("h5py")
     build = write_build(tmp_path / "build", pieces=tokenizer_of("XLNet"))
-    with pytest.raises(ConfigError, match=r"rows of this tokenizer begin with text, .* use --to tfrecord"):
+    with pytest.raises(ConfigError, match=r"rows of this tokenizer begin with text, .* use `to` tfrecord"):
         export(str(build), "hdf5", str(tmp_path / "out"))
 
 

@@ -93,15 +93,15 @@ def test_dynamic_masks_keep_the_limit_asked_for_and_static_ones_over_it_are_refu
     dynamic = open_shards(write_build(tmp_path / "a"))
     assert rows_of(dynamic, max_predictions_per_seq=2)["masked_lm_weights"].sum(1).max() == 2
     static = open_shards(write_build(tmp_path / "b", ExamplesConfig(masking="static", max_seq_length=32)))
-    with pytest.raises(ConfigError, match=r"row \d+ has \d predictions, and --max-predictions-per-seq is 2: give at"):
+    with pytest.raises(ConfigError, match=r"row \d+ has \d predictions, and `max_predictions_per_seq` is 2: give at"):
         rows_of(static, max_predictions_per_seq=2)
 
 
 def test_an_epoch_is_for_dynamic_masks_and_for_formats_with_masks(tmp_path: Path) -> None:
     build = write_build(tmp_path / "a", ExamplesConfig(masking="static", max_seq_length=32))
-    with pytest.raises(ConfigError, match="--epoch is 1; expected 0 or more, and 0 where masks are static"):
+    with pytest.raises(ConfigError, match="`epoch` is 1; expected 0 or more, and 0 where masks are static"):
         static_rows([open_shards(build)], 1)
-    with pytest.raises(ConfigError, match="--epoch and --max-predictions-per-seq are for tfrecord, hdf5"):
+    with pytest.raises(ConfigError, match="`epoch` and `max_predictions_per_seq` are for tfrecord, hdf5"):
         export(str(build), "parquet", str(tmp_path / "out"), epoch=1)
 
 

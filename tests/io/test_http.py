@@ -261,7 +261,7 @@ def test_without_a_network_there_is_one_message_at_once(
     client = Client(sleep=pauses.append)
     for scheme in ("http", "https"):
         for ask in (client.read, client.size, lambda url: client.fetch(url, str(tmp_path / "a"))):
-            with pytest.raises(InputError, match=rf"cannot be reached \({reason}\); check the network, .* --mirror"):
+            with pytest.raises(InputError, match=rf"cannot be reached \({reason}\); check the network, .* `mirror`"):
                 ask(f"{scheme}://dumps.example.org/a")
     assert (pauses, os.listdir(tmp_path)) == ([], [])
     assert "again in" not in capsys.readouterr().err
@@ -369,7 +369,7 @@ def test_a_list_that_does_not_end_is_refused(server: Server, client: Client, mon
     monkeypatch.setattr(http, "_LARGEST_LIST", 1000)
     for chunked in (False, True):
         server.files["/sums.txt"] = File(DATA, chunked=chunked)
-        with pytest.raises(InputError, match="check --mirror"):
+        with pytest.raises(InputError, match="check `mirror`"):
             client.read(f"{server.url}/sums.txt")
 
 

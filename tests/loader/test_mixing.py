@@ -111,7 +111,7 @@ def test_masks_of_a_mixture_are_those_of_its_sets(dynamic_build: Path, tmp_path:
     ("config", "message"),
     [
         (ExamplesConfig(objective="sop", max_seq_length=32), "another objective than .*: sentence_order_label here"),
-        (ExamplesConfig(masking="static", max_seq_length=32), "another --masking than .*: static here, dynamic there"),
+        (ExamplesConfig(masking="static", max_seq_length=32), "another `masking` than .*: static here, dynamic there"),
     ],
 )
 def test_sets_of_other_objectives_or_masking_are_refused_by_name(

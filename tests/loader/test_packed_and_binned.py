@@ -81,7 +81,7 @@ def test_packed_rows_are_read_one_by_one_and_pickled(builds: tuple[Path, Path]) 
 
 
 def test_packed_and_other_shards_are_not_read_together(builds: tuple[Path, Path]) -> None:
-    with pytest.raises(ConfigError, match=r"has another --pack than .*: packed here, not packed there"):
+    with pytest.raises(ConfigError, match=r"has another `pack` than .*: packed here, not packed there"):
         ShardExamples(list(builds))
 
 

@@ -59,10 +59,10 @@ def test_validation_has_its_own_rate_or_that_of_the_end_of_the_run() -> None:
         ({"mask_schedule": ("0=0.3,0.8",)}, "expected AT=RATE or AT=RATE,MASK,RANDOM"),
         ({"mask_schedule": ("0:0.3",)}, "expected AT=RATE"),
         ({"mask_schedule": ("0=nan",)}, "the rate nan"),
-        ({"mask_schedule_shape": "step"}, "no effect without --mask-schedule"),
-        ({"mask_schedule": ("0=0.3",), "masked_lm_prob": 0.2}, "--masked-lm-prob 0.2 has no effect"),
-        ({"mask_schedule": ("0=0.3,1,0",), "mask_token_prob": 0.7}, "each point of --mask-schedule has its own"),
-        ({"eval_masked_lm_prob": 1.0}, "--eval-masked-lm-prob is 1.0"),
+        ({"mask_schedule_shape": "step"}, "no effect without `mask_schedule`"),
+        ({"mask_schedule": ("0=0.3",), "masked_lm_prob": 0.2}, "`masked_lm_prob` 0.2 has no effect"),
+        ({"mask_schedule": ("0=0.3,1,0",), "mask_token_prob": 0.7}, "each point of `mask_schedule` has its own"),
+        ({"eval_masked_lm_prob": 1.0}, "`eval_masked_lm_prob` is 1.0"),
     ],
 )
 def test_what_is_not_a_schedule_is_refused_with_the_reason(settings: dict[str, Any], reason: str) -> None:
@@ -71,7 +71,7 @@ def test_what_is_not_a_schedule_is_refused_with_the_reason(settings: dict[str, A
 
 
 def test_static_masks_have_no_schedule() -> None:
-    with pytest.raises(ConfigError, match="--masking static, whose masks are written once"):
+    with pytest.raises(ConfigError, match="`masking` static, whose masks are written once"):
         check_masking(ExamplesConfig(masking="static"), MaskingConfig(mask_schedule=FALLING))
 
 

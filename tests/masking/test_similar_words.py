@@ -145,12 +145,12 @@ def test_n_grams_have_the_lengths_of_their_weights() -> None:
 
 @pytest.mark.parametrize("weights", [("0",), ("1", "-1"), ("nan",), ("inf",), ("many",)])
 def test_weights_that_are_no_shares_are_refused(weights: tuple[str, ...]) -> None:
-    with pytest.raises(ConfigError, match="--ngram-weights is"):
+    with pytest.raises(ConfigError, match="`ngram_weights` is"):
         MaskingConfig(ngram_weights=weights)
 
 
 def test_similar_words_need_a_unit_of_words_and_a_table() -> None:
-    with pytest.raises(ConfigError, match="--mask-unit token is not of whole words"):
+    with pytest.raises(ConfigError, match="`mask_unit` token is not of whole words"):
         MaskingConfig(similar_words="table.tsv")
     with pytest.raises(ConfigError, match="the Masker has no table"):
         Masker(MACBERT, 0, CLS, SEP, MASK, REPLACEMENTS, CONTINUATION)

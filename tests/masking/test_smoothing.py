@@ -118,7 +118,7 @@ def test_as_many_tokens_are_predicted_as_without_weights() -> None:
 
 @pytest.mark.parametrize("unit", [unit for unit in MASK_UNITS if unit != "token"])
 def test_several_tokens_that_are_predicted_together_have_no_weight(unit: str) -> None:
-    with pytest.raises(ConfigError, match=f"--mask-smoothing 0.7 weighs single tokens, and --mask-unit {unit}"):
+    with pytest.raises(ConfigError, match=f"`mask_smoothing` 0.7 weighs single tokens, and `mask_unit` {unit}"):
         MaskingConfig(mask_unit=unit, mask_smoothing=0.7)
 
 

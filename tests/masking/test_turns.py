@@ -145,10 +145,10 @@ def test_validation_is_not_masked_in_turn() -> None:
 @pytest.mark.parametrize(
     ("others", "message"),
     [
-        ({"masked_lm_prob": 0.51}, "--mask-in-turn was given with 0.51 of the tokens predicted"),
-        ({"mask_schedule": ("0=0.6", "1=0.1")}, "--mask-in-turn was given with 0.6 of the tokens predicted"),
-        ({"max_predictions_per_seq": 20}, "--max-predictions-per-seq 20 would leave out positions"),
-        ({"mask_smoothing": 0.7}, "--mask-smoothing 0.7 masks some tokens more often than others"),
+        ({"masked_lm_prob": 0.51}, "`mask_in_turn` was given with 0.51 of the tokens predicted"),
+        ({"mask_schedule": ("0=0.6", "1=0.1")}, "`mask_in_turn` was given with 0.6 of the tokens predicted"),
+        ({"max_predictions_per_seq": 20}, "`max_predictions_per_seq` 20 would leave out positions"),
+        ({"mask_smoothing": 0.7}, "`mask_smoothing` 0.7 masks some tokens more often than others"),
     ],
 )
 def test_settings_that_break_the_turns_are_refused(others: dict[str, Any], message: str) -> None:

@@ -333,7 +333,7 @@ def test_random_tokens_of_the_whole_vocabulary_are_an_option() -> None:
 def test_words_cannot_be_masked_where_nobody_says_which_pieces_continue_one() -> None:
     rows: Rows = [([CLS, 5, SEP], 1)]
     with pytest.raises(
-        ConfigError, match=r"--mask-unit word needs to know where words begin: .* take --mask-unit token"
+        ConfigError, match=r"`mask_unit` word needs to know where words begin: .* take `mask_unit` token"
     ):
         mask_rows(rows, config=MaskingConfig(mask_unit="word"))
     with pytest.raises(ConfigError, match="give the Masker `vocab_size`"):
@@ -341,7 +341,7 @@ def test_words_cannot_be_masked_where_nobody_says_which_pieces_continue_one() ->
 
 
 def test_a_vocabulary_without_ordinary_ids_cannot_give_random_tokens() -> None:
-    with pytest.raises(ConfigError, match="--random-token-prob 0"):
+    with pytest.raises(ConfigError, match="`random_token_prob` 0"):
         mask_rows([([CLS, 5, SEP], 1)], replacement_ids=np.zeros(0, np.int64))
 
 

@@ -125,7 +125,7 @@ def test_a_budget_of_tokens_is_the_size_of_train_and_refused_where_epochs_do_not
     assert epochs_of(MixingConfig(train_epochs=3), odd) == dict.fromkeys(odd, 3), "exactly, or there is a fourth copy"
     assert epochs_of(MixingConfig(train_epochs=1.5), sizes, 4) == {"web": 1.5, "books": 1.5}
     assert epochs_of(MixingConfig(("web=1", "books=1"), train_epochs=0.5), sizes)["books"] == 2.5
-    with pytest.raises(ConfigError, match="train is to have 30,000 tokens, and --max-epochs 2 of the 10,000"):
+    with pytest.raises(ConfigError, match="train is to have 30,000 tokens, and `max_epochs` 2 of the 10,000"):
         plan_shares(MixingConfig(train_tokens=30_000, max_epochs=2), sizes, 1)
 
 
@@ -133,10 +133,10 @@ def test_settings_of_mixtures_that_contradict_each_other_are_refused() -> None:
     with pytest.raises(ConfigError, match="both weight the sources; give one"):
         MixingConfig(("web=1",), mix_temperature=0.5)
     with pytest.raises(
-        ConfigError, match=r"--train-tokens 9 and --train-epochs 0\.5 both say how much text train has; give one"
+        ConfigError, match=r"`train_tokens` 9 and `train_epochs` 0\.5 both say how much text train has; give one"
     ):
         MixingConfig(train_tokens=9, train_epochs=0.5)
     with pytest.raises(
-        ConfigError, match="--max-epochs 2 has no effect without --mix, --mix-temperature, --train-tokens"
+        ConfigError, match="`max_epochs` 2 has no effect without `mix`, `mix_temperature`, `train_tokens`"
     ):
         MixingConfig(max_epochs=2)

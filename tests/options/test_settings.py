@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertdata.curation.settings import DecontaminationConfig, DedupConfig, DedupSpansConfig
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, naming_flags
 from bertdata.finetune.settings import TaskConfig
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives import OBJECTIVES
@@ -240,11 +240,11 @@ def test_a_choice_that_is_none_is_refused_by_the_flag_too() -> None:
         (ExamplesConfig, {"dupe_factor": 0}),
     ],
 )
-def test_a_wrong_setting_names_its_flag_and_what_was_given(config: type[Any], wrong: dict[str, Any]) -> None:
+def test_a_wrong_setting_is_named_as_in_python_with_what_was_given(config: type[Any], wrong: dict[str, Any]) -> None:
     [(name, value)] = wrong.items()
     with pytest.raises(ConfigError) as caught:
         config(**wrong)
-    assert "--" + name.replace("_", "-") in str(caught.value)
+    assert f"`{name}`" in str(caught.value)
     assert str(value).removesuffix(".0") in str(caught.value)
     assert "expected" in str(caught.value) or "give" in str(caught.value)
 
@@ -252,14 +252,14 @@ def test_a_wrong_setting_names_its_flag_and_what_was_given(config: type[Any], wr
 @pytest.mark.parametrize(
     ("config", "wrong", "message"),
     [
-        (MaskingConfig, {"max_ngram": 300}, "--max-ngram is 300; expected 1 to 100, as 3"),
-        (MaskingConfig, {"span_prob": 1}, "--span-prob is 1; expected more than 0 and less than 1, as 0.2"),
+        (MaskingConfig, {"max_ngram": 300}, "`max_ngram` is 300; expected 1 to 100, as 3"),
+        (MaskingConfig, {"span_prob": 1}, "`span_prob` is 1; expected more than 0 and less than 1, as 0.2"),
         (ShardsConfig, {"validation_fraction": 1.0}, "is 1.0; expected 0 or more and less than 1, as 0.01"),
-        (VocabularyConfig, {"max_words": 0}, "--max-words is 0; expected 1 or more, as 5000000"),
-        (ExamplesConfig, {"dupe_factor": 0}, "--dupe-factor is 0; expected 1 or more"),
-        (TaskConfig, {"max_seq_length": 7}, "--max-seq-length is 7; expected 8 to 65536, or 0"),
-        (Own, {"rate": float("inf")}, "--rate is inf; expected a finite number"),
-        (Own, {"rate": NAN}, "--rate is nan; expected a finite number"),
+        (VocabularyConfig, {"max_words": 0}, "`max_words` is 0; expected 1 or more, as 5000000"),
+        (ExamplesConfig, {"dupe_factor": 0}, "`dupe_factor` is 0; expected 1 or more"),
+        (TaskConfig, {"max_seq_length": 7}, "`max_seq_length` is 7; expected 8 to 65536, or 0"),
+        (Own, {"rate": float("inf")}, "`rate` is inf; expected a finite number"),
+        (Own, {"rate": NAN}, "`rate` is nan; expected a finite number"),
     ],
 )
 def test_a_value_outside_its_limits_is_told_what_is_expected_and_the_default(
@@ -285,29 +285,29 @@ def test_several_lengths_give_a_setting_each_in_ascending_order() -> None:
 
 
 def test_several_lengths_where_one_is_expected_or_one_given_twice_are_refused() -> None:
-    with pytest.raises(ConfigError, match="--max-seq-length 128 512 has 2 values; expected one"):
+    with naming_flags(), pytest.raises(ConfigError, match="--max-seq-length 128 512 has 2 values; expected one"):
         from_flags(parser().parse_args(["--max-seq-length", "128", "512"]), ExamplesConfig)
-    with pytest.raises(ConfigError, match="--max-seq-length 128 128 has a value twice"):
+    with naming_flags(), pytest.raises(ConfigError, match="--max-seq-length 128 128 has a value twice"):
         each_from_flags(parser().parse_args(["--max-seq-length", "128", "128"]), ExamplesConfig)
-    with pytest.raises(ConfigError, match="--max-seq-length is 7"):
+    with naming_flags(), pytest.raises(ConfigError, match="--max-seq-length is 7"):
         each_from_flags(parser().parse_args(["--max-seq-length", "128", "7"]), ExamplesConfig)
 
 
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"bin_size": 7}, "--bin-size is 7; expected 0"),
-        ({"bin_size": -8}, "--bin-size is -8; expected 0"),
+        ({"bin_size": 7}, "`bin_size` is 7; expected 0"),
+        ({"bin_size": -8}, "`bin_size` is -8; expected 0"),
         ({"bin_size": 128}, "8 to less than the 128 tokens of a row"),
         ({"bin_size": 8, "max_seq_length": 1024}, "at most 64 bins"),
         ({"bin_size": 32, "pack": True}, "but packed rows are all of about one length; give one of them"),
-        ({"pack": True, "pack_length": (1 << 20) + 1}, "--pack-length is 1048577; expected 0, or with --pack"),
+        ({"pack": True, "pack_length": (1 << 20) + 1}, "`pack_length` is 1048577; expected 0, or with `pack`"),
         ({"bin_size": 8, "max_seq_length": 513}, "at most 64 bins"),
-        ({"min_seq_length": 7}, "--min-seq-length is 7; expected 8 or more, or 0"),
-        ({"min_seq_length": -12}, "--min-seq-length is -12; expected 8 or more, or 0"),
-        ({"min_seq_length": 129}, "--min-seq-length is 129; expected 0 .no draw., or 8 to the 128 tokens of --max"),
-        ({"pack_length": 512}, "--pack-length is 512; expected 0, or with --pack"),
-        ({"pack": True, "pack_length": 64}, "--pack-length is 64; expected 0, or with --pack a number from the 128"),
+        ({"min_seq_length": 7}, "`min_seq_length` is 7; expected 8 or more, or 0"),
+        ({"min_seq_length": -12}, "`min_seq_length` is -12; expected 8 or more, or 0"),
+        ({"min_seq_length": 129}, "`min_seq_length` is 129; expected 0 .no draw., or 8 to the 128 tokens of `max_"),
+        ({"pack_length": 512}, "`pack_length` is 512; expected 0, or with `pack`"),
+        ({"pack": True, "pack_length": 64}, "`pack_length` is 64; expected 0, or with `pack` a number from the 128"),
     ],
 )
 def test_rows_that_cannot_be_made_are_refused_with_the_reason(settings: dict[str, Any], reason: str) -> None:
@@ -371,12 +371,12 @@ def test_the_range_is_a_64th_of_the_input_within_bounds(total: int) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
-        ("max_seq_length", None, "--max-seq-length is of the type NoneType; expected int"),
-        ("max_seq_length", "128", "--max-seq-length is of the type str; expected int"),
-        ("max_seq_length", True, "--max-seq-length is of the type bool; expected int"),
-        ("short_seq_prob", b"1", "--short-seq-prob is of the type bytes; expected float"),
-        ("objective", object(), "--objective is of the type object; expected str"),
-        ("pack", 1, "--pack is of the type int; expected bool"),
+        ("max_seq_length", None, "`max_seq_length` is of the type NoneType; expected int"),
+        ("max_seq_length", "128", "`max_seq_length` is of the type str; expected int"),
+        ("max_seq_length", True, "`max_seq_length` is of the type bool; expected int"),
+        ("short_seq_prob", b"1", "`short_seq_prob` is of the type bytes; expected float"),
+        ("objective", object(), "`objective` is of the type object; expected str"),
+        ("pack", 1, "`pack` is of the type int; expected bool"),
     ],
 )
 def test_a_setting_of_another_type_is_refused_without_its_repr(name: str, value: object, told: str) -> None:

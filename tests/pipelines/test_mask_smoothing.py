@@ -105,7 +105,7 @@ def test_rare_tokens_are_predicted_more_often_than_frequent_ones(built: Path) ->
 
 
 def test_shards_without_counts_are_refused_where_masks_need_them(built: Path) -> None:
-    with pytest.raises(ConfigError, match="built without --mask-smoothing, so they have no counts"):
+    with pytest.raises(ConfigError, match="built without `mask_smoothing`, so they have no counts"):
         BatchCollator(built / "plain", masking=SMOOTHED)
     BatchCollator(built / "dynamic", masking=MaskingConfig(mask_smoothing=0.3), epoch=0)
 

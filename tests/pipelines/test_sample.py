@@ -74,12 +74,12 @@ def test_what_is_no_share_is_refused(given: str) -> None:
 
 
 def test_a_source_twice_and_one_that_is_not_there_are_refused() -> None:
-    with pytest.raises(ConfigError, match=r"--sample names the source news twice"):
+    with pytest.raises(ConfigError, match=r"`sample` names the source news twice"):
         SelectionConfig(sample=("news=0.1", "news=0.2"))
-    with pytest.raises(ConfigError, match=r"--sample names boks, but the sources of this build are: wikipedia, books"):
+    with pytest.raises(ConfigError, match=r"`sample` names boks, but the sources of this build are: wikipedia, books"):
         phase("boks=0.1").check_sources(["wikipedia", "books"])
 
 
 def test_a_sample_without_a_document_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"no document of train is left by --sample 1e-09"):
+    with pytest.raises(ConfigError, match=r"no document of train is left by `sample` 1e-09"):
         build(tmp_path, replace(SETTINGS, phases=(phase("1e-09"),)))

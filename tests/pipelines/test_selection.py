@@ -116,7 +116,7 @@ def test_documents_are_selected_by_a_column_of_a_table(rated: Sources, tmp_path:
             SelectionConfig(where="scor > 3"),
             r"names the column 'scor', which these documents do not have, did you mean 's",
         ),
-        (SelectionConfig(("news",)), "--sources names news, but the sources of this build are: documents"),
+        (SelectionConfig(("news",)), "`sources` names news, but the sources of this build are: documents"),
     ],
 )
 def test_a_column_or_a_source_that_is_not_there_is_refused_before_any_work(
@@ -128,9 +128,9 @@ def test_a_column_or_a_source_that_is_not_there_is_refused_before_any_work(
 
 
 def test_a_column_without_tables_and_a_selection_that_leaves_nothing_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="names the column 'score', and only --documents have such"):
+    with pytest.raises(ConfigError, match="names the column 'score', and only `documents` have such"):
         build(tmp_path / "a", with_phase(selection=SelectionConfig(where="score > 3")), SAMPLE)
-    with pytest.raises(ConfigError, match="no document of train is left by --where 'tokens > 99999999'"):
+    with pytest.raises(ConfigError, match="no document of train is left by `where` 'tokens > 99999999'"):
         build(tmp_path / "b", with_phase(selection=SelectionConfig(where="tokens > 99999999")), SAMPLE)
 
 
@@ -201,11 +201,11 @@ def test_a_weight_of_a_source_that_a_phase_takes_nothing_of_is_told(
     ("given", "message"),
     [
         *(
-            ((text,), f"--source-where '{text}' is not the name of a source and a condition; expected as long='tokens")
+            ((text,), f"`source_where` '{text}' is not the name of a source and a condition; expected as long='tokens")
             for text in ("long", "long=", "a b=tokens > 3", "tokens > 3", "tokens >= 3", "tokens == 3", "tokens==3")
         ),
-        (("a=tokens > 3", "a=tokens > 9"), "--source-where names the source a twice"),
-        (("a=tokens = 3",), "--source-where a= 'tokens = 3' cannot be parsed"),
+        (("a=tokens > 3", "a=tokens > 9"), "`source_where` names the source a twice"),
+        (("a=tokens = 3",), "`source_where` a= 'tokens = 3' cannot be parsed"),
     ],
 )
 def test_what_is_not_a_source_and_its_condition_is_refused(given: tuple[str, ...], message: str) -> None:
@@ -217,7 +217,7 @@ def test_a_column_of_several_types_is_refused_with_its_name(tmp_path: Path) -> N
     rows = [{"text": text_of(number), "score": number if number % 2 else str(number)} for number in range(20)]
     (tmp_path / "rated.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     sources = Sources(documents=(str(tmp_path / "rated.jsonl"),))
-    with pytest.raises(BertDataError, match="the column 'score', which --where reads, has values of several types"):
+    with pytest.raises(BertDataError, match="the column 'score', which `where` reads, has values of several types"):
         build(tmp_path / "out", with_phase(selection=SelectionConfig(where="score > 3")), sources)
 
 

@@ -21,7 +21,7 @@ def require(objective: str, folder: Path, *texts: str) -> None:
 
 @pytest.mark.parametrize("objective", ["nsp", "sentence-pair-nsp"])
 def test_rule_10_a_corpus_of_one_document_is_refused_for_nsp(objective: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="the corpus has 1; add documents, or choose --objective sop"):
+    with pytest.raises(ConfigError, match="the corpus has 1; add documents, or choose `objective` sop"):
         require(objective, tmp_path, TWO)
 
 

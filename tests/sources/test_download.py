@@ -100,7 +100,7 @@ def test_the_same_command_again_only_asks_for_the_list(server: Server, client: C
 def test_a_wiki_without_a_dump_says_what_was_looked_at(
     server: Server, client: Client, tmp_path: Path, date: str
 ) -> None:
-    with pytest.raises(InputError, match=r"no finished multistream dump of xxwiki .* --language"):
+    with pytest.raises(InputError, match=r"no finished multistream dump of xxwiki .* `language`"):
         wikipedia("xx", str(tmp_path), client, date=date, mirror=server.url)
 
 

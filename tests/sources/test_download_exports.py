@@ -102,7 +102,7 @@ def test_one_of_the_two_can_be_asked_for(server: Server, client: Client, tmp_pat
     del server.files[path_of("_SUCCESS")]
     with pytest.raises(InputError, match=rf"has no finished Content File Export of xxwiki \({DATE} looked at\); check"):
         fetch(server, tmp_path / "export", client, dataset="content-current")
-    with pytest.raises(ConfigError, match="--dataset is 'history'; expected auto, content-current or pages-articles"):
+    with pytest.raises(ConfigError, match="`dataset` is 'history'; expected auto, content-current or pages-articles"):
         fetch(server, tmp_path / "export", client, dataset="history")
 
 
@@ -110,7 +110,7 @@ def test_what_was_looked_at_is_said_where_there_is_nothing(server: Server, clien
     with pytest.raises(
         InputError,
         match=r"has no finished Content File Export of xxwiki \(2026-01-01 looked at\) and no finished multistream "
-        r"dump of xxwiki \(20260101 looked at\); check --language, give another --date, or choose another --mirror",
+        r"dump of xxwiki \(20260101 looked at\); check `language`, give another `date`, or choose another `mirror`",
     ):
         fetch(server, tmp_path, client, date="2026-01-01")
 
@@ -191,7 +191,7 @@ def test_a_folder_holds_one_export(server: Server, client: Client, tmp_path: Pat
     add_export(server, "2026-10-01")
     (tmp_path / left).write_bytes(b"begun a month ago")
     with pytest.raises(
-        OutputError, match=rf"holds {left}, which is not of the export xxwiki 2026-10-01; .* --date {DATE}"
+        OutputError, match=rf"holds {left}, which is not of the export xxwiki 2026-10-01; .* `date` {DATE}"
     ):
         fetch(server, tmp_path, client)
     assert os.listdir(tmp_path) == [left]

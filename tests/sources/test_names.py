@@ -123,7 +123,7 @@ def test_a_file_of_two_sources_is_refused_by_whatever_path(folder: Path) -> None
 
 def test_a_file_of_two_kinds_is_refused(folder: Path) -> None:
     refuse_shared({"books": ["a.jsonl"], "documents": ["b.jsonl"]})
-    with pytest.raises(ConfigError, match=r"^\./a\.jsonl: is given twice, to --books and to --documents"):
+    with pytest.raises(ConfigError, match=r"^\./a\.jsonl: is given twice, to `books` and to `documents`"):
         refuse_shared({"books": ["a.jsonl"], "documents": ["./a.jsonl"]})
 
 

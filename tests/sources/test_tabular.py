@@ -313,7 +313,7 @@ def test_a_missing_text_column_lists_the_columns_there_are(tmp_path: Path) -> No
         with pytest.raises(InputError) as caught:
             plan_documents([path], "out", 1000, "text")
         assert str(caught.value).startswith(f"{path}: has no column 'text'; its columns are 'body', 'id'")
-        assert "--text-column" in str(caught.value)
+        assert "`text_column`" in str(caught.value)
 
 
 def test_a_text_column_of_another_type_is_refused(tmp_path: Path) -> None:

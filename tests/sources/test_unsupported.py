@@ -23,7 +23,7 @@ from tests.sources.planned import plan_documents
         ("rows.jsonl", b"\xef\xbb\xbf<!DOCTYPE html>\n<html>", "is HTML; expected text"),
         ("letter", b"{\\rtf1 Salt}\n", "is rich text; expected text"),
         ("page", b"  <html>\n", "is HTML; expected text"),
-        ("wiki.xml", b"<mediawiki>\n", "a Wikipedia dump goes with --wikipedia"),
+        ("wiki.xml", b"<mediawiki>\n", "a Wikipedia dump goes with `wikipedia`"),
         ("rows.json", b'[{"text": "Salt"}]', "is one JSON value; expected JSON lines"),
         ("rows.json", b'{"text": "Sal\n', "begins with a JSON object that does not end in its line"),
         ("rows.jsonl", b"\n \n", "holds no lines"),

@@ -81,7 +81,7 @@ def test_rows_have_room_for_two_texts() -> None:
     pieces = data["post_processor"]["pair"]
     sep = pieces[-1]
     data["post_processor"] |= {"pair": [*pieces[:2], *[sep] * 5, *pieces[3:]]}
-    with pytest.raises(ConfigError, match=r"--max-seq-length is 8; expected at least 9, .* 7 special tokens"):
+    with pytest.raises(ConfigError, match=r"`max_seq_length` is 8; expected at least 9, .* 7 special tokens"):
         require_rows(JsonTokenizer(data, {}), masked=True, max_seq_length=8)
     require_rows(JsonTokenizer(data, {}), masked=True, max_seq_length=9)
 

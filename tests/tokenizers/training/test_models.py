@@ -126,11 +126,11 @@ def test_wordpiece_is_lower_cased_as_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"model": "bpe", "criterion": "score"}, "--criterion is 'score', which --model bpe does not take"),
-        ({"model": "bpe", "limit_alphabet": 9}, "--limit-alphabet is 9"),
-        ({"normalization": "nfkc"}, "--normalization is 'nfkc', which --model wordpiece does not take"),
-        ({"model": "unigram", "min_frequency": 3}, "--min-frequency is 3"),
-        ({"model": "unigram", "normalization": "identity"}, "add --no-do-lower-case"),
+        ({"model": "bpe", "criterion": "score"}, "`criterion` is 'score', which `model` bpe does not take"),
+        ({"model": "bpe", "limit_alphabet": 9}, "`limit_alphabet` is 9"),
+        ({"normalization": "nfkc"}, "`normalization` is 'nfkc', which `model` wordpiece does not take"),
+        ({"model": "unigram", "min_frequency": 3}, "`min_frequency` is 3"),
+        ({"model": "unigram", "normalization": "identity"}, "add `do_lower_case=False`"),
         ({"model": "unigram", "special_tokens": ("unk=",)}, "unk= leaves out the token for unknown text"),
         ({"special_tokens": ("cls=<s>",)}, "renames or leaves out a token of BERT's"),
         ({"special_tokens": ("mask=",)}, "renames or leaves out a token of BERT's"),
@@ -138,8 +138,8 @@ def test_wordpiece_is_lower_cased_as_told(tmp_path: Path) -> None:
         ({"add_tokens": ("",)}, "is 0 words to BERT"),
         ({"model": "bpe", "add_tokens": ("B12",)}, "is cut into ' B', '12' before BPE sees it"),
         ({"model": "bpe", "add_tokens": ("a", "b", "a")}, "has 'a' twice"),
-        ({"model": "trie"}, "--model is 'trie'; expected one of wordpiece, bpe, unigram"),
-        ({"pad_to_multiple_of": 0}, "--pad-to-multiple-of is 0"),
+        ({"model": "trie"}, "`model` is 'trie'; expected one of wordpiece, bpe, unigram"),
+        ({"pad_to_multiple_of": 0}, "`pad_to_multiple_of` is 0"),
     ],
 )
 def test_settings_that_do_not_suit_the_model_are_refused(settings: dict[str, Any], message: str) -> None:

@@ -69,7 +69,7 @@ def test_no_word_is_left_out_where_all_fit(tmp_path: Path) -> None:
 
 def test_a_limit_that_leaves_no_word_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.tokenizers.training.test_stage.TEXTS", ["one two", "three"])
-    with pytest.raises(ConfigError, match=r"--max-words is 2, which leaves none of the 3 distinct words"):
+    with pytest.raises(ConfigError, match=r"`max_words` is 2, which leaves none of the 3 distinct words"):
         trained(tmp_path / "whole", [], 2)
 
 

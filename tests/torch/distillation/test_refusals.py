@@ -82,14 +82,14 @@ def test_a_family_that_shows_neither_layers_nor_attention_is_named() -> None:
     reader = reader_of(model, "student")
     with pytest.raises(ConfigError, match=r"the layers of the student, of the family bert, cannot be read: .* Blocks"):
         reader.need_layers()
-    with pytest.raises(ConfigError, match=r"the attention of the student, .* AttentionFunction; take --distillation"):
+    with pytest.raises(ConfigError, match=r"the attention of the student, .* AttentionFunction; take `distillation`"):
         reader.need_attention()
 
 
 @pytest.mark.parametrize("kind", ["tinybert", "minilm"])
 def test_compiled_layers_are_not_read(build: Path, teacher: Path, tmp_path: Path, kind: str) -> None:
     settings = DistillationSettings(distillation=kind, relation_heads=4)
-    with pytest.raises(ConfigError, match=f"--distillation {kind} reads what layers compute, .* leave --compile out"):
+    with pytest.raises(ConfigError, match=f"`distillation` {kind} reads what layers compute, .* leave `compile` out"):
         pretrain(build, SMALL, tmp_path, replace(RUN, compile=True), teacher=teacher, distillation=settings)
 
 

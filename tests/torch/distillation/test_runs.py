@@ -252,7 +252,7 @@ def test_a_teacher_of_transformers_teaches(build: Path, teacher: Path, tmp_path:
     assert log(tmp_path / "states")[-1]["hidden_states_loss"] > 0
     with pytest.raises(ConfigError, match="the queries and keys of a teacher of transformers cannot be read"):
         pretrain(build, SMALL, tmp_path / "no", run, teacher=tmp_path / "roberta", distillation=KINDS["minilm"])
-    with pytest.raises(ConfigError, match="--packing is not for a teacher of transformers"):
+    with pytest.raises(ConfigError, match="`packing` is not for a teacher of transformers"):
         pretrain(build, SMALL, tmp_path / "no", replace(run, packing=True), teacher=tmp_path / "roberta")
 
 

@@ -182,13 +182,13 @@ def test_a_misspelt_model_type_is_refused_at_once_with_the_nearest(
 
 def test_a_config_of_the_other_library_names_the_flag(build: Path, tmp_path: Path) -> None:
     for name, hint in (
-        ("distilbert", "distilbert is a model type of transformers: add --library transformers"),
+        ("distilbert", "distilbert is a model type of transformers: add `library` transformers"),
         ("modernbert-bse", "did you mean 'modernbert-base'?"),
     ):
         with pytest.raises(ConfigError, match=re.escape(hint)):
             pretrain(build, name, tmp_path / "out", RUN)
     config = config_of(tmp_path / "config", "deberta-v2")
-    with pytest.raises(ConfigError, match=r"model_type is 'deberta-v2'; expected one of .*, or --library transformers"):
+    with pytest.raises(ConfigError, match=r"model_type is 'deberta-v2'; expected one of .*, or `library` transformers"):
         pretrain(build, str(config), tmp_path / "out", RUN)
     assert not (tmp_path / "out").exists()
 
@@ -196,12 +196,12 @@ def test_a_config_of_the_other_library_names_the_flag(build: Path, tmp_path: Pat
 def test_what_is_no_config_a_missing_head_and_packing_are_refused(
     build: Path, dynamic_build: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(ConfigError, match=r"--config is 'nowhere/at all', of which transformers makes nothing"):
+    with pytest.raises(ConfigError, match=r"`config` is 'nowhere/at all', of which transformers makes nothing"):
         pretrain(build, "nowhere/at all", tmp_path / "a", RUN, library="transformers")
     config = str(config_of(tmp_path / "config", "deberta-v2"))
     with pytest.raises(ConfigError, match="no deberta-v2 model with a head for next_sentence_label, which these"):
         pretrain(dynamic_build, config, tmp_path / "b", RUN, library="transformers")
-    with pytest.raises(ConfigError, match="--packing and --compile are for bertdata's own models"):
+    with pytest.raises(ConfigError, match="`packing` and `compile` are for bertdata's own models"):
         pretrain(build, config, tmp_path / "c", replace(RUN, packing=True), library="transformers")
     with pytest.raises(ConfigError, match="there is no library 'jax'; expected one of bertdata, transformers"):
         pretrain(build, config, tmp_path / "d", RUN, library="jax")

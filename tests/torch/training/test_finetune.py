@@ -208,7 +208,7 @@ def test_shards_that_are_not_for_the_model_are_refused(tmp_path: Path, model: Pa
         finetune.finetune(shards, other, tmp_path / "out", SETTINGS)
     short = tmp_path / "short"
     BertForPreTraining(replace(CONFIG, max_position_embeddings=16)).save_pretrained(short)
-    with pytest.raises(ConfigError, match=r"up to 32 tokens, the model has 16 positions; .*--max-seq-length 16"):
+    with pytest.raises(ConfigError, match=r"up to 32 tokens, the model has 16 positions; .*`max_seq_length` 16"):
         finetune.finetune(shards, short, tmp_path / "out", SETTINGS)
     small = tmp_path / "small"
     BertForPreTraining(replace(CONFIG, vocab_size=90)).save_pretrained(small)

@@ -169,7 +169,7 @@ def test_compiled_blocks_learn_the_same(
 def test_parts_that_do_not_fit_and_phases_without_a_step_are_refused(
     tmp_path: Path, dynamic_build: Path, two_lengths: Path
 ) -> None:
-    with pytest.raises(ConfigError, match=r"--batch-size 8 cannot be split evenly .* multiple of 3"):
+    with pytest.raises(ConfigError, match=r"`batch_size` 8 cannot be split evenly .* multiple of 3"):
         pretrain(dynamic_build, SMALL, tmp_path / "a", replace(SETTINGS, gradient_accumulation_steps=3))
     with pytest.raises(ConfigError, match="6 steps cannot be divided among 2 phases"):
         pretrain(two_lengths, SMALL, tmp_path / "b", replace(SETTINGS, last_share=0.01))
@@ -179,10 +179,10 @@ def test_parts_that_do_not_fit_and_phases_without_a_step_are_refused(
 @pytest.mark.parametrize(
     ("config", "objective", "message"),
     [
-        (AlbertConfig.tiny(vocab_size=100), "nsp", "ALBERT learns the order of sentences, .* --objective sop"),
+        (AlbertConfig.tiny(vocab_size=100), "nsp", "ALBERT learns the order of sentences, .* `objective` sop"),
         (AlbertConfig.tiny(vocab_size=100), "full-sentences", "ALBERT learns the order"),
-        (ElectraConfig.tiny(vocab_size=100), "sop", "ELECTRA has no head for pairs, .* --objective single-segment"),
-        (BertConfig.roberta(vocab_size=100), "nsp", "knows 1 token type.*, .* --objective full-sentences"),
+        (ElectraConfig.tiny(vocab_size=100), "sop", "ELECTRA has no head for pairs, .* `objective` single-segment"),
+        (BertConfig.roberta(vocab_size=100), "nsp", "knows 1 token type.*, .* `objective` full-sentences"),
     ],
 )
 def test_shards_of_another_objective_than_the_head_are_refused(

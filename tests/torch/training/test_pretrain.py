@@ -230,7 +230,7 @@ def test_other_objectives_train(tmp_path: Path, objective: str, packing: bool) -
     [
         (replace(SMALL, vocab_size=101), "the model is for 101 tokens .* the shards have 100"),
         (replace(SMALL, max_position_embeddings=24), "24 positions"),
-        ("huge", "--config is 'huge'; expected tiny, mini, base, large"),
+        ("huge", "`config` is 'huge'; expected tiny, mini, base, large"),
     ],
 )
 def test_a_model_that_does_not_fit_the_shards_is_refused(
@@ -321,7 +321,7 @@ def test_numbers_that_are_none_are_refused(name: str, value: Any) -> None:
 
 @pytest.mark.parametrize("name", ["mps", "meta", "toaster", "cpu cuda"])
 def test_a_device_that_does_not_train_is_refused(name: str) -> None:
-    with pytest.raises(ConfigError, match=f"--device is '{name}'; expected auto, cpu or cuda"):
+    with pytest.raises(ConfigError, match=f"`device` is '{name}'; expected auto, cpu or cuda"):
         optimization.choose_device(name)
 
 

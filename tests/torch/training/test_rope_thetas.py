@@ -108,11 +108,11 @@ def test_a_branch_that_is_cut_off_in_a_later_phase_goes_on(tmp_path: Path, rows:
 
 
 def test_bases_that_have_no_place_are_refused(tmp_path: Path, rows: Path, dynamic_build: Path) -> None:
-    with pytest.raises(ConfigError, match="--phase-rope-thetas is for models with rotary positions, and a bert config"):
+    with pytest.raises(ConfigError, match="`phase_rope_thetas` is for models with rotary positions, and a bert config"):
         pretrain(dynamic_build, SMALL, tmp_path, replace(RUN, phase_rope_thetas=("100",)))
-    with pytest.raises(ConfigError, match="--phase-rope-thetas 1 2 3 is for 3 phases, and these shards have 2"):
+    with pytest.raises(ConfigError, match="`phase_rope_thetas` 1 2 3 is for 3 phases, and these shards have 2"):
         pretrain(rows, CONFIG, tmp_path, replace(RUN, phase_rope_thetas=("1", "2", "3")))
-    with pytest.raises(ConfigError, match="--phase-rope-thetas is 1 -2; expected a number above 0 for each phase"):
+    with pytest.raises(ConfigError, match="`phase_rope_thetas` is 1 -2; expected a number above 0 for each phase"):
         PretrainSettings(phase_rope_thetas=("1", "-2"))
-    with pytest.raises(ConfigError, match="--config-overrides both set global_rope_theta; give one of them"):
+    with pytest.raises(ConfigError, match="`config_overrides` both set global_rope_theta; give one of them"):
         pretrain(rows, CONFIG, tmp_path, RUN, config_overrides={"global_rope_theta": "5"})

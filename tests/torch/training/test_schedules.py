@@ -114,24 +114,24 @@ def test_each_phase_has_its_share_of_the_steps_and_its_rate(tmp_path: Path, two_
     records = log(tmp_path)
     assert [record["max_seq_length"] for record in records] == [16] * 7 + [48] * 3
     assert [record["learning_rate"] for record in records] == [2e-3] * 7 + [1e-3] * 3
-    with pytest.raises(ConfigError, match=r"--phase-shares 0.5 0.3 0.2 is for 3 phases, and these shards have 2"):
+    with pytest.raises(ConfigError, match=r"`phase_shares` 0.5 0.3 0.2 is for 3 phases, and these shards have 2"):
         pretrain(two_lengths, SMALL, tmp_path / "b", replace(settings, phase_shares=("0.5", "0.3", "0.2")))
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"decay_ratio": 0.2}, "--decay-ratio is for --lr-scheduler-type warmup_stable_decay, not linear"),
+        ({"decay_ratio": 0.2}, "`decay_ratio` is for `lr_scheduler_type` warmup_stable_decay, not linear"),
         (
             {"lr_scheduler_type": "warmup_stable_decay", "decay_ratio": 0.9, "warmup_ratio": 0.2},
-            "--warmup-ratio 0.2 and --decay-ratio 0.9 are more than all steps",
+            "`warmup_ratio` 0.2 and `decay_ratio` 0.9 are more than all steps",
         ),
-        ({"lr_scheduler_type": "step"}, "--lr-scheduler-type is 'step'; expected one of linear, cosine"),
-        ({"optim": "sgd"}, "--optim is 'sgd'; expected one of adamw, stable_adamw"),
-        ({"batch_warmup_ratio": 0.5}, "--gradient-accumulation-steps, of which there is only one; take more"),
-        ({"phase_shares": ("0.5", "0.4")}, "--phase-shares 0.5 0.4 add up to 0.9; expected 1"),
-        ({"phase_learning_rates": ("x",)}, "--phase-learning-rates is x; expected a number above 0 for each phase"),
-        ({"phase_shares": ("1.5", "-0.5")}, "--phase-shares is 1.5 -0.5; expected a number above 0"),
+        ({"lr_scheduler_type": "step"}, "`lr_scheduler_type` is 'step'; expected one of linear, cosine"),
+        ({"optim": "sgd"}, "`optim` is 'sgd'; expected one of adamw, stable_adamw"),
+        ({"batch_warmup_ratio": 0.5}, "`gradient_accumulation_steps`, of which there is only one; take more"),
+        ({"phase_shares": ("0.5", "0.4")}, "`phase_shares` 0.5 0.4 add up to 0.9; expected 1"),
+        ({"phase_learning_rates": ("x",)}, "`phase_learning_rates` is x; expected a number above 0 for each phase"),
+        ({"phase_shares": ("1.5", "-0.5")}, "`phase_shares` is 1.5 -0.5; expected a number above 0"),
     ],
 )
 def test_settings_that_contradict_each_other_are_refused(changes: dict[str, Any], message: str) -> None:

@@ -262,10 +262,10 @@ def test_settings_that_do_not_suit_the_texts_are_refused(tmp_path: Path) -> None
     refused("sentence-similarity", f"expected one of {cosine}$", sentence_loss=ranking)
     refused("sentence-triplets", f"expected one of {ranking}, triplet", sentence_loss=cosine)
     refused("sentence-pairs", "no sentence loss 'triplets'.*did you mean 'triplet'", sentence_loss="triplets")
-    refused("sentence-pairs", "--batch-size is 1, and the negatives of a text are the other texts", batch_size=1)
+    refused("sentence-pairs", "`batch_size` is 1, and the negatives of a text are the other texts", batch_size=1)
     (tmp_path / "a.jsonl").write_text('{"text": "w1", "label": "a"}\n{"text": "w2", "label": "b"}\n')
     encode_task(tmp_path / "classes", str(model), {"train": str(tmp_path / "a.jsonl")}, TaskConfig(max_seq_length=8))
-    with pytest.raises(ConfigError, match="--sentence-loss is for sentence embeddings, and this is classification"):
+    with pytest.raises(ConfigError, match="`sentence_loss` is for sentence embeddings, and this is classification"):
         finetune(tmp_path / "classes", model, tmp_path / "out", replace(SETTINGS, sentence_loss="triplet"))
     assert set(SENTENCE_LOSSES) == {"multiple-negatives-ranking", "cosine-similarity", "triplet"}
 

@@ -99,14 +99,14 @@ def test_scores_outside_a_declared_range_are_refused_with_their_line(tmp_path: P
     for wrong in (("5", "0"), ("0",), ("low", "5"), ("nan", "5"), ("0", "inf")):
         with pytest.raises(ConfigError, match="expected the lowest and the highest score, as 0 5"):
             TaskConfig(task="regression", score_range=wrong)
-    with pytest.raises(ConfigError, match="--score-range is for tasks with scores, as regression, and --task is cla"):
+    with pytest.raises(ConfigError, match="`score_range` is for tasks with scores, as regression, and `task` is cla"):
         TaskConfig(score_range=("0", "5"))
 
 
 def test_settings_from_before_the_range_are_stored_as_they_were(tmp_path: Path) -> None:
     model = saved(tmp_path / "model", "bert")
     (tmp_path / "a.csv").write_text("text,similarity\nw1,1\nw2,6\n")
-    columns = Columns(label="similarity")
+    columns = Columns(label_column="similarity")
     for given in ((), ("0", "6")):
         config = TaskConfig(task="regression", score_range=given)
         manifest = encode_task(tmp_path / "out", str(model), {"train": str(tmp_path / "a.csv")}, config, columns)

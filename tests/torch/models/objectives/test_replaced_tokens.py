@@ -174,16 +174,16 @@ def test_a_config_implies_its_objective(build: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "settings", "message"),
     [
-        (SMALL, DETECTION, "BertForMaskedLM has no discriminator; take --config electra-small, or --library transf"),
+        (SMALL, DETECTION, "BertForMaskedLM has no discriminator; take `config` electra-small, or `library` transf"),
         (
             SMALL,
             replace(RUN, embedding_sharing="gdes"),
-            "--embedding-sharing is for a generator and a discriminator, and a",
+            "`embedding_sharing` is for a generator and a discriminator, and a",
         ),
         (
             ELECTRA,
             replace(RUN, generator_overrides=("hidden_size=30", "num_attention_heads=4")),
-            "the generator: hidden_size 30 is not a multiple of num_attention_heads 4; --generator-overrides changes",
+            "the generator: hidden_size 30 is not a multiple of num_attention_heads 4; `generator_overrides` changes",
         ),
         (
             ELECTRA,
@@ -211,11 +211,11 @@ def test_what_does_not_fit_a_model_of_transformers_is_refused_before_a_step(
 
     refused("replaced token detection has no head for pairs, and these shards, for nsp, have a", shards=dynamic_build)
     refused("TransformersForPermutationLM has no discriminator", "xlnet")
-    refused("the generator: --generator-overrides names depth, which bert configs", generator_overrides=("depth=1",))
+    refused("the generator: `generator_overrides` names depth, which bert configs", generator_overrides=("depth=1",))
     refused("the generator: transformers cannot make a model", generator_overrides=("hidden_size=15",))
     refused("so their embeddings cannot be shared", generator_overrides=("hidden_size=8",))
-    refused("--packing and --compile are for bertdata's own models", packing=True)
-    with pytest.raises(ConfigError, match="--generator-overrides 'depth' has no value; expected NAME=VALUE"):
+    refused("`packing` and `compile` are for bertdata's own models", packing=True)
+    with pytest.raises(ConfigError, match="`generator_overrides` 'depth' has no value; expected NAME=VALUE"):
         replace(DETECTION, generator_overrides=("depth",))
     config = config_of(tmp_path / "plain", "deberta-v2")
     pretrain(build, str(config), tmp_path / "mlm", replace(RUN, max_steps=1), library="transformers")

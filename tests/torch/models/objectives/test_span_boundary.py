@@ -267,14 +267,14 @@ def test_training_lowers_the_loss(build: Path, tmp_path: Path) -> None:
 
 def test_what_is_not_for_the_objective_is_refused_before_a_step(build: Path, tmp_path: Path) -> None:
     tokens = write_build(tmp_path / "tokens", ExamplesConfig(objective="full-sentences", max_seq_length=48))
-    with pytest.raises(ConfigError, match=r"these shards mask single tokens \(--mask-unit token\); build with --mask"):
+    with pytest.raises(ConfigError, match=r"these shards mask single tokens \(`mask_unit` token\); build with `mask_"):
         pretrain(tokens, SMALL, tmp_path / "a", RUN)
     with pytest.raises(ConfigError, match="ElectraForReplacedTokenDetection is none; take a BERT config"):
         pretrain(build, ElectraConfig.tiny(vocab_size=100), tmp_path / "b", RUN)
     xlnet = str(config_of(tmp_path / "config", "xlnet"))
     with pytest.raises(ConfigError, match="TransformersForPermutationLM is none"):
         pretrain(build, xlnet, tmp_path / "c", RUN, library="transformers")
-    with pytest.raises(ConfigError, match="--embedding-sharing is for a generator and a discriminator, and --train"):
+    with pytest.raises(ConfigError, match="`embedding_sharing` is for a generator and a discriminator, and `train"):
         replace(RUN, embedding_sharing="gdes")
-    with pytest.raises(ConfigError, match="--training-objective is 'sbo'; expected one of replaced-token-detection"):
+    with pytest.raises(ConfigError, match="`training_objective` is 'sbo'; expected one of replaced-token-detection"):
         replace(RUN, training_objective="sbo")
