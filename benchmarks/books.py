@@ -26,9 +26,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
-OURS = "bertdata clean_book"
+OURS = "bertdata `clean_book`"
 PEERS = {
-    "gutenbergpy strip_headers": ["gutenbergpy"],
+    "gutenbergpy `strip_headers`": ["gutenbergpy"],
     "gutenberg-cleaner simple": ["gutenberg-cleaner", "nltk"],
     "gutenberg-cleaner super": ["gutenberg-cleaner", "nltk"],
 }
@@ -73,9 +73,9 @@ def main() -> None:
     rows = []
     for name, contestant in contestants.items():
         counts = kept_lines(pairs, contestant.first["cleaned"])
-        shares = [f"{kept:,} of {total:,} ({kept / total:.2%})" for kept, total in counts]
+        shares = [f"{kept / total:.2%}" for kept, total in counts]
         rows.append([name, *shares, f"{speeds[name] / 1e6:.2f}", f"{speeds[name] / speeds[OURS]:.2f}"])
-    head = ["tool", "long lines kept", "all lines kept", "archive lines kept", "MB/s", "times ours"]
+    head = ["tool", "long lines kept", "all lines kept", "frame lines kept", "MB/s", "times ours"]
     print(harness.table(head, rows))
     print(f"\n{len(pairs)} pairs of books; speed on {len(timed)} books, {harness.machine()}, one core")
 

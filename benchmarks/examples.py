@@ -25,19 +25,19 @@ from typing import Any
 PEERS = ["torch", "transformers>=4.50", "datasets>=3"]
 LENGTH, BATCH = 128, 256
 BUILDS = {
-    "BERT's create_pretraining_data, static": "google",
+    "BERT's create_pretraining_data (our own faithful copy), static": "google",
     "bertdata, token store to shards, static": "static",
     "bertdata, token store to shards, dynamic": "dynamic",
 }
 MASKS = {
     "DataCollatorForLanguageModeling, masks of tensors alone": "collator",
     "DataCollatorForLanguageModeling, called on lists of ids": "collator-call",
-    "DataCollatorForLanguageModeling, called on rows of datasets": "collator-rows",
-    "bertdata PretrainingCollator, called on rows of ShardDataset": "rows",
-    "bertdata Masker, token": "token",
-    "bertdata Masker, word": "word",
-    "bertdata Masker, ngram": "ngram",
-    "bertdata Masker, span": "span",
+    "DataCollatorForLanguageModeling, called on rows of `datasets`": "collator-rows",
+    "bertdata `PretrainingCollator`, called on rows of `ShardDataset`": "rows",
+    "bertdata `Masker`, token": "token",
+    "bertdata `Masker`, word": "word",
+    "bertdata `Masker`, ngram": "ngram",
+    "bertdata `Masker`, span": "span",
 }
 BASES = {"x its masks of tensors": "collator", "x it on rows of datasets": "collator-rows"}
 Answer = dict[str, Any]

@@ -57,9 +57,16 @@ def main() -> None:
                 contestant.end()
             speeds = {way: flags.examples / harness.median(answers, "seconds") for way, answers in said.items()}
             ratio = f"{speeds['ours'] / speeds['peer']:.1f}"
-            rows.append([f"{task}, rows of {length}", f"{speeds['peer']:,.0f}", f"{speeds['ours']:,.0f}", ratio])
+            rows.append(
+                [
+                    f"{task.replace('-', ' ')}, rows of {length}",
+                    f"{speeds['peer']:,.0f}",
+                    f"{speeds['ours']:,.0f}",
+                    ratio,
+                ]
+            )
     print(f"{flags.examples:,} examples a round, one core of {harness.machine()}; the median of {flags.rounds}.\n")
-    print(harness.table(["task", "recipe, examples/s", "bertdata encode-task, examples/s", "ratio"], rows))
+    print(harness.table(["task", "recipe, examples/s", "`bertdata encode-task`, examples/s", "ratio"], rows))
 
 
 def prepare(folder: Path, examples: int, rounds: int) -> None:

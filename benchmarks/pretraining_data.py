@@ -39,7 +39,7 @@ Answer = dict[str, Any]
 
 
 def main() -> None:
-    """Check the rows of every way, then measure them in turns and print one table for each number of copies."""
+    """Check the rows of every way, then measure them in turns and print one table."""
     import _harness as harness
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -48,7 +48,8 @@ def main() -> None:
     flags = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as folder:
         size = prepare(Path(folder), flags.megabytes * 1e6, flags.rounds + 1)
-        print(f"One core of {harness.machine()}; {size}, processor time.")
+        print(f"One core of {harness.machine()}; {size}, processor time.\n")
+        rows = []
         for copies in COPIES:
             contestants = {
                 name: harness.Contestant([sys.executable, __file__, "--work", folder, way, str(copies)], core=0)
@@ -61,12 +62,18 @@ def main() -> None:
             spent = {name: sum(answer["seconds"] for answer in answers) for name, answers in said.items()}
             tokens = sum(answer["tokens"] for answer in next(iter(said.values())))
             slowest = next(iter(spent.values()))
-            rows = [
-                [name, f"{seconds:.2f}", f"{copies * tokens / seconds / 1e6:.2f}", f"{slowest / seconds:.1f}"]
+            rows += [
+                [
+                    name,
+                    str(copies),
+                    f"{seconds:.2f}",
+                    f"{copies * tokens / seconds / 1e6:.2f}",
+                    f"{slowest / seconds:.1f}",
+                ]
                 for name, seconds in spent.items()
             ]
-            title = f"text to {copies} {'copy' if copies == 1 else 'copies'} of {tokens / 1e6:.1f} million tokens"
-            print("\n" + harness.table([title, "seconds", "million tokens/s, copies counted", "ratio"], rows))
+        title = f"text of {tokens / 1e6:.1f} million tokens to examples"
+        print(harness.table([title, "copies", "seconds", "million tokens/s, copies counted", "ratio"], rows))
 
 
 def check(first: dict[str, Answer]) -> None:

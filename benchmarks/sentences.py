@@ -28,15 +28,20 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
-GOLD = {"EWT": "ewt_dev_test.jsonl", "GUM": "gum_dev_test.jsonl", "LinES": "lines.jsonl", "rules": "golden-rules.json"}
+GOLD = {
+    "EWT": "ewt_dev_test.jsonl",
+    "GUM": "gum_dev_test.jsonl",
+    "LinES": "lines.jsonl",
+    "golden rules": "golden-rules.json",
+}
 PEERS = {
     "sentencex": ["sentencex"],
     "BlingFire": ["blingfire", "numpy"],
     "pySBD": ["pysbd"],
     "spaCy sentencizer": ["spacy"],
 }
-OURS, STRINGS, REFERENCE = "bertdata spans_batch", "bertdata segment_batch", "bertdata, plain Python reference"
-JOINED = "bertdata spans_batch, attach_citations"
+OURS, STRINGS = "bertdata `spans_batch`", "bertdata `segment_batch` (strings)"
+JOINED, REFERENCE = "bertdata `spans_batch`, `attach_citations`", "bertdata, plain Python reference"
 SAME, NLTK = "NLTK, our parameters", "NLTK, its parameters"
 SLOW = (REFERENCE, SAME, NLTK, "pySBD", "spaCy sentencizer")
 Segment = Callable[[str], list[str]]
@@ -94,7 +99,7 @@ def main() -> None:
 def gold_of(name: str) -> list[list[str]]:
     """Return the paragraphs of a gold set as lists of sentences."""
     text = (DATA / "sentences" / GOLD[name]).read_text(encoding="utf-8")
-    if name == "rules":
+    if name == "golden rules":
         return [[" ".join(sentence.split()) for sentence in rule["sents"]] for rule in json.loads(text)]
     paragraphs = [paragraph for line in text.splitlines() for paragraph in json.loads(line)["paragraphs"]]
     return [[joined for text in paragraph if (joined := " ".join(text.split()))] for paragraph in paragraphs]

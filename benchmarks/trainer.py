@@ -73,17 +73,16 @@ def main() -> None:
     slowest = median(said["tokenizers"], "seconds")
     rows = [
         [
-            name,
-            f"{len(said[name][0]['tokens']):,}",
+            "tokenizers `WordPieceTrainer`" if name == "tokenizers" else name,
             f"{len(theirs & set(said[name][0]['tokens'])) / len(theirs):.1%}",
-            f"{median(said[name], 'seconds'):.1f} s",
+            f"{median(said[name], 'seconds'):.2f}",
             f"{slowest / median(said[name], 'seconds'):.1f}",
             f"{median(said[name], 'peak') / 1e6:,.0f} MB",
         ]
         for name in NAMES
     ]
     print(f"{machine()}, one core, {size / 1e6:.1f} MB of text, processor seconds, {flags.rounds} rounds\n")
-    print(table(["trainer", "pieces", "of tokenizers'", "seconds", "times as fast", "peak memory"], rows))
+    print(table(["trainer", "tokens shared with tokenizers", "seconds", "times as fast", "peak memory"], rows))
     if flags.distinct:
         print(flush=True)
         for criterion in ("likelihood", "frequency"):

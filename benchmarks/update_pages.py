@@ -341,11 +341,11 @@ def main() -> None:
         print(f"== {command}", flush=True)
         try:
             printed, ran = run(command)
+            print(printed, flush=True)
             found = figures_of(command, printed)
         except (subprocess.CalledProcessError, ValueError) as error:
             failed.append(f"{command}: {error}")
             continue
-        print(printed, flush=True)
         replace(new_tables(command, printed, ran))
         if found:
             with HISTORY.open("a") as file:
