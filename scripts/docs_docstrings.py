@@ -13,13 +13,13 @@ DOCTEST = re.compile(r"^(?P<indent> *)>>> .*(?:\n(?! *$).*)*", re.MULTILINE)
 def fenced(docstring: str) -> str:
     """Return a docstring whose doctests stand in fences, as Markdown wants them.
 
-    >>> print(fenced("Add.\\n\\n>>> 1 + 1\\n2").replace("`", "'"))
+    >>> print(fenced("Add.\\n\\n>>> 1 + 1\\n2").replace(">>>", "prompt"))
     Add.
     <BLANKLINE>
-    '''pycon
-    >>> 1 + 1
+    ```pycon
+    prompt 1 + 1
     2
-    '''
+    ```
     """
     return DOCTEST.sub(lambda found: f"{found['indent']}```pycon\n{found[0]}\n{found['indent']}```", docstring)
 

@@ -74,6 +74,7 @@ def histogram(bins: Sequence[tuple[int, int, int]], texts: Sequence[str], label:
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.spines["bottom"].set_color(_OF_NAME["quiet"])
         axes.tick_params(length=0, labelsize=10, labelcolor=_OF_NAME["quiet"])
+        axes.tick_params(axis="x", pad=8)  # below the 0 of the other axis
         drawn = _inline(svg_bytes(figure), label, texts)
     drawn.set("class", "chart")
     return drawn

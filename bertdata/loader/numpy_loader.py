@@ -73,11 +73,11 @@ def numpy_batches(
 ) -> NumpyBatches:
     """Open shards and return their batches; the settings are those of `EpochBatchSampler` and `BatchCollator`.
 
-    batches = numpy_batches("corpus/train", 256, epochs=None, rank=jax.process_index(),
-                            world_size=jax.process_count())
-    for batch in batches:      # input_ids, token_type_ids, attention_mask, labels, next_sentence_label: int64
-        ...
-        state = batches.state_dict()
+        batches = numpy_batches("corpus/train", 256, epochs=None, rank=jax.process_index(),
+                                world_size=jax.process_count())
+        for batch in batches:  # input_ids, token_type_ids, attention_mask, labels, next_sentence_label: int64
+            ...
+            state = batches.state_dict()
     """
     examples = ShardExamples(shards)
     if masking is not None and masking.mask_schedule and sampling.get("run_epochs") is None:
