@@ -73,6 +73,8 @@ def numpy_batches(
 ) -> NumpyBatches:
     """Open shards and return their batches; the settings are those of `EpochBatchSampler` and `BatchCollator`.
 
+    In each process of JAX:
+
         batches = numpy_batches("corpus/train", 256, epochs=None, rank=jax.process_index(),
                                 world_size=jax.process_count())
         for batch in batches:  # input_ids, token_type_ids, attention_mask, labels, next_sentence_label: int64
