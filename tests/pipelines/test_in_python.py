@@ -51,7 +51,7 @@ def test_what_only_a_command_line_can_mean_is_refused_and_nothing_else(
     assert of_the_line < {action.dest for action in ACTIONS}
     for name in of_the_line:
         settings: dict[str, Any] = {name: True}
-        with pytest.raises(ConfigError, match=f"{name} is for the command line; leave it out: `build` builds"):
+        with pytest.raises(ConfigError, match=f"`{name}` is for the command line; leave it out: `build` builds"):
             bertdata.build("out", **settings)
 
 
