@@ -47,7 +47,8 @@ def apply_recipe(
         return None
     recipe = read_recipe(flags.recipe)
     recipe.check_keys([*OF_THE_COMMAND, *_names(groups.values())], setting_names())
-    several = isinstance(flags.max_seq_length, list) and "max_seq_length" in flags.named
+    given = flags.max_seq_length if "max_seq_length" in flags.named else 0
+    several = isinstance(given, list) and len(given) > 1
     require(
         not (several and recipe.phases),
         f"--max-seq-length has several values, and {flags.recipe} has phases of its own; give one value for all",
