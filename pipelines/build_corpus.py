@@ -178,6 +178,8 @@ def build_corpus(
     build = Build(sources, output, settings, named.recipe)
     with runner.checked([output, *build.inputs.paths()]), locked(output, "build"):
         finished = None if force else finished_manifest(output, build.fingerprint, runner.say)
+        if not finished:
+            runner.start_workers(sum(map(files.size, build.inputs.paths())))
         plans = [] if finished else plan_first(build.stages)
         with made_from(output, build.origin, force=force, named=named.settings) as replaced:
             accepted()

@@ -6,6 +6,7 @@ import logging
 import warnings
 
 from bertdata.errors import MissingExtraError
+from bertdata.imports import collector_paused
 
 
 def import_beam() -> None:
@@ -15,7 +16,7 @@ def import_beam() -> None:
     level = root.level
     root.setLevel(logging.CRITICAL)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), collector_paused():
             warnings.simplefilter("ignore")
             import apache_beam  # noqa: F401
     except ImportError as error:

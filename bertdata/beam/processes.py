@@ -23,6 +23,8 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
+from bertdata.imports import collector_paused, without_packages_of_beam
+
 WORKER = "bertdata.beam.processes"
 COMPILING = b"[bertdata: this worker compiles kernels]\n"
 """What a worker writes to its standard error so that its parent knows."""
@@ -66,6 +68,12 @@ class Workers:
             process.stdin.write(json.dumps(dict(variables)).encode() + b"\n")
             process.stdin.flush()
         return process
+
+    def start_idle(self, number: int) -> None:
+        """Start workers before their first pipeline, until so many are idle: their imports take a second."""
+        with self._lock:
+            if not self._ended:
+                self._idle += [self._new_process() for _ in range(number - len(self._idle))]
 
     def _new_process(self) -> subprocess.Popen[bytes]:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
@@ -172,11 +180,17 @@ def work() -> None:
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     logging.disable(logging.CRITICAL)
 
-    import pyarrow as pa
-    from apache_beam.runners.worker import sdk_worker_main
+    with collector_paused(), without_packages_of_beam():
+        import pyarrow as pa
+        from apache_beam.runners.worker import sdk_worker_main
 
-    from bertdata.kernels import warmup
+    with collector_paused():  # what most stages use: a worker may wait for its first pipeline
+        import numba  # noqa: F401
 
+        from bertdata.beam import transforms  # noqa: F401
+        from bertdata.kernels import warmup
+
+    gc.freeze()
     warmup.listeners.append(lambda: print(COMPILING.decode(), end="", file=sys.stderr, flush=True))
     pa.set_cpu_count(1)
     while True:

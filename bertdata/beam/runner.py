@@ -120,6 +120,15 @@ class Runner:
             self.check(paths)
             yield
 
+    def start_workers(self, work: int) -> None:
+        """Start the worker processes that so many bytes of work are worth: they import while this one plans.
+
+        To be called inside `keep_workers`, which ends them; for one worker, or where flags name a runner, none is.
+        """
+        number = self.workers or _workers_for(work)
+        if number > 1 and not self.flags and self._keeps_workers:
+            self._usable_workers().start_idle(number)
+
     def _usable_workers(self) -> Workers:
         """Return the workers that are kept, or new ones where a pipeline failed or one was lost since."""
         if self._workers is not None and not self._workers.usable:
@@ -138,7 +147,7 @@ class Runner:
         JobNotRun where the runner makes the job and is not to run it.
         """
         parsed = self._checked(paths)
-        from bertdata.beam.transforms import construct
+        from bertdata.beam.transforms import TASKS_AT_ONCE, construct
 
         shown = expected(steps)
         _remove_failures(shown)
@@ -147,7 +156,8 @@ class Runner:
         with internals.outside_ipython(), internals.quiet_readers(), internals.quiet_jobs(), self.keep_workers():
             workers = self._usable_workers()
             pipeline = self._pipeline(parsed, workers, self.workers or _worker_count(shown), sum(map(len, begin)))
-            construct(pipeline, [step for step, _ in steps], begin, self.objects)
+            at_once = 1 if dask_cluster.is_named(parsed.runner) else TASKS_AT_ONCE
+            construct(pipeline, [step for step, _ in steps], begin, self.objects, at_once)
             warmup.listeners.append(workers.compiling.set)
             succeeded = False
             try:
@@ -259,7 +269,11 @@ class Runner:
 
 def _worker_count(steps: Sequence[Expected]) -> int:
     """Return the number of workers for what is not done yet: one for each core, fewer for little work."""
-    return min(cores(), max(1, sum(step.pending_bytes() for step in steps) // BYTES_PER_WORKER))
+    return _workers_for(sum(step.pending_bytes() for step in steps))
+
+
+def _workers_for(work: int) -> int:
+    return min(cores(), max(1, work // BYTES_PER_WORKER))
 
 
 def _failures(steps: Sequence[Expected]) -> list[str]:

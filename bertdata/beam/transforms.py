@@ -7,30 +7,49 @@ done already returns its record at once, so that replays, retries and reruns do 
 from __future__ import annotations
 
 import contextlib
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import apache_beam as beam
+from apache_beam.transforms.window import GlobalWindows
 
 from bertdata import __version__
-from bertdata.engine.parts import PartFunction, PartResult, Task, run_once
+from bertdata.engine.parts import PartFunction, PartMetadata, PartResult, Task, run_once
 from bertdata.engine.stages import Grouping, Step
 from bertdata.errors import BertDataError, ConfigError, names_flags, set_naming_flags
 from bertdata.io import files
 from bertdata.registry import handed_over
 
+TASKS_AT_ONCE = 8
+"""Tasks of parts at a URL that a worker does at once, at most: each waits for the store some ten times."""
+BYTES_AT_ONCE = 64 << 20
+"""The work, in bytes, of tasks that a worker does at once, at most; a larger task is done alone."""
+
 
 class MakePart(beam.DoFn):  # type: ignore[misc]
     """Does a task once; writes its error to a file beside the record, for the process that started the build.
 
-    Beam pickles it by value for the workers, with `objects` that registries find there by their kind and name.
+    Beam pickles it by value for the workers, with `objects` that registries find there by their kind and name. Parts at
+    a URL are made by threads, up to `at_once`, after the first, which loads what all need; the results of the last of
+    them are given out when the bundle ends.
     """
 
-    def __init__(self, make: PartFunction, objects: Mapping[tuple[str, str], object] | None = None) -> None:
+    def __init__(
+        self,
+        make: PartFunction,
+        objects: Mapping[tuple[str, str], object] | None = None,
+        at_once: int = TASKS_AT_ONCE,
+    ) -> None:
         self._make = make
         self._version = __version__
         self._objects = dict(objects or {})
         self._names_flags = names_flags()
+        self._at_once = at_once
+        self._pool: ThreadPoolExecutor | None = None
+        self._begun: deque[tuple[Task, Future[PartMetadata]]] = deque()
+        self._loaded = False
 
     def setup(self) -> None:
         set_naming_flags(self._names_flags)
@@ -42,9 +61,45 @@ class MakePart(beam.DoFn):  # type: ignore[misc]
         for name, item in self._objects.items():
             handed_over.setdefault(name, item)
 
+    def start_bundle(self) -> None:
+        """Begin with no task."""
+        self._begun, self._loaded = deque(), False
+
     def process(self, task: Task) -> Iterator[PartResult]:
+        """Yield the task with its record, or begin it and yield those that must end before."""
+        if self._at_once == 1 or not self._loaded or not files.is_remote(task.path):
+            yield task, self._made(task)
+            self._loaded = True
+            return
+        yield from self._ended(self._at_once - 1, BYTES_AT_ONCE - task.weight)
+        self._pool = self._pool or ThreadPoolExecutor(self._at_once, "bertdata-tasks")
+        self._begun.append((task, self._pool.submit(self._made, task)))
+
+    def finish_bundle(self) -> Iterator[Any]:
+        """Yield what was begun."""
+        for done in self._ended(0, 0):
+            yield GlobalWindows.windowed_value(done)
+        if self._pool:
+            self._pool.shutdown()
+            self._pool = None
+
+    def _ended(self, most: int, most_bytes: int) -> Iterator[PartResult]:
+        """Yield the first tasks until no more are left than so many, and bytes; after an error wait for those begun."""
+        begun = self._begun
         try:
-            yield task, run_once(task, self._make)
+            while begun and (len(begun) > most or sum(task.weight for task, _ in begun) > most_bytes):
+                task, record = begun.popleft()
+                yield task, record.result()
+        except BaseException:
+            for _, record in begun:
+                record.cancel()
+            if self._pool:
+                self._pool.shutdown()
+            raise
+
+    def _made(self, task: Task) -> PartMetadata:
+        try:
+            return run_once(task, self._make)
         except BertDataError as error:
             with contextlib.suppress(BertDataError):
                 files.write_json(task.failure_path, {"kind": type(error).__name__, "message": str(error)})
@@ -76,11 +131,13 @@ def construct(
     steps: Sequence[Step],
     begin: Sequence[Sequence[Task]],
     objects: Mapping[tuple[str, str], object],
+    at_once: int = TASKS_AT_ONCE,
 ) -> None:
     """Add the graph of the steps of some stages to a pipeline.
 
     A step without a grouping begins a stage, with the next of `begin`; the stages do not depend on each other. objects:
-    those that no module has, for the registries of the workers (`bertdata.registry.handed_over`).
+    those that no module has, for the registries of the workers (`bertdata.registry.handed_over`). at_once: how many
+    parts at a URL a worker makes at once; 1 for a runner that does not take what is given out at the end of a bundle.
     """
     parts, starts = None, iter(begin)
     ends: list[Any] = []
@@ -90,7 +147,7 @@ def construct(
             tasks = parts | f"{number} references" >> group_tasks(step.grouping)
         else:
             tasks = create(pipeline, next(starts), f"{number} " if number else "")
-        parts = tasks | f"{number} {step.title}" >> beam.ParDo(MakePart(step.make, objects))
+        parts = tasks | f"{number} {step.title}" >> beam.ParDo(MakePart(step.make, objects, at_once))
         ends.append(parts)
     if len(ends) > 1:  # a runner may compute only what the last transform needs, as Dask's does
         ends | beam.Flatten()

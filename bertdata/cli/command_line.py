@@ -219,6 +219,7 @@ def stages_run(
     from bertdata.engine import output_lock as lock
     from bertdata.engine.origin import Origin
     from bertdata.engine.run_stages import plan_first, run_stages
+    from bertdata.io import files
     from bertdata.options.option import stored_values
 
     chosen = runner(flags)
@@ -227,6 +228,7 @@ def stages_run(
         lock.refuse_own(flags.output, paths)
         origin = Origin.of(command, paths, settings={type(group).__name__: stored_values(group) for group in settings})
         held.enter_context(lock.locked(flags.output, kind))
+        chosen.start_workers(sum(map(files.size, paths)))
         plans = plan_first(stages)
         for message in held.enter_context(lock.made_from(flags.output, origin, force=flags.force)):
             chosen.say(message)

@@ -16,6 +16,7 @@ from typing import Any
 from bertdata import __version__
 from bertdata.cli import command_line
 from bertdata.errors import did_you_mean, naming_flags
+from bertdata.imports import collector_paused
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,9 @@ def parser_of(name: str) -> command_line.Parser:
 
 def _run(name: str, command: Command, arguments: list[str]) -> int:
     if command.pipeline:
-        return int(importlib.import_module(f"bertdata.pipelines.{command.module}").main(arguments))
+        with collector_paused():
+            pipeline = importlib.import_module(f"bertdata.pipelines.{command.module}")
+        return int(pipeline.main(arguments))
     flags = parser_of(name).parse_args(arguments)
     result = importlib.import_module(command.module).run(flags)
     if not isinstance(result, dict):

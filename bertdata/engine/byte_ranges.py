@@ -5,14 +5,14 @@ A reference has the path and the SHA-256 of the file, and the offset and the len
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, TypeVar
 
 import pyarrow as pa
 
 from bertdata.errors import InputError
-from bertdata.io import files
+from bertdata.io import files, remote
 
 Decoded = TypeVar("Decoded", pa.Table, pa.RecordBatch)
 
@@ -25,6 +25,9 @@ class ByteRange:
     sha256: str
     offset: int
     length: int
+
+
+Place = TypeVar("Place", bound=ByteRange)
 
 
 class Stream(ByteRange):
@@ -44,11 +47,19 @@ def read_stream(stream: Stream) -> pa.Table:
     return read_at(stream, lambda data: pa.ipc.open_stream(data).read_all(), "this part of a build")
 
 
+def read_streams(streams: Sequence[Stream]) -> Iterator[pa.Table]:
+    """Yield the tables of streams, as `read_stream` returns them: at URLs the next ones are read meanwhile."""
+    return each_read(read_stream, streams)
+
+
+def each_read(read: Callable[[Place], Decoded], places: Sequence[Place]) -> Iterator[Decoded]:
+    """Yield what a function reads at each place, in order: at URLs it reads at the next ones meanwhile."""
+    return remote.ahead(read, places) if any(files.is_remote(one.path) for one in places) else map(read, places)
+
+
 def read_at(place: ByteRange, decode: Callable[[pa.Buffer], Decoded], what: str) -> Decoded:
     """Return the bytes of a reference, decoded; raises InputError, with `what` the file is, where they are damaged."""
-    with files.open_raw(place.path) as file:
-        file.seek(place.offset)
-        data = file.read(place.length)
+    data = files.read_part(place.path, place.offset, place.length)
     try:
         decoded = decode(pa.py_buffer(data))
         decoded.validate(full=True)

@@ -202,8 +202,12 @@ def is_sealed(values: Any) -> bool:
 
 def read_record(path: str) -> PartMetadata | None:
     """Return the record in a file; None if there is none, or it is damaged."""
+    return _record(files.read_if_there(path))
+
+
+def _record(data: bytes | None) -> PartMetadata | None:
     try:
-        values = json.loads(files.read_if_there(path) or b"null")
+        values = json.loads(data or b"null")
         if is_sealed(values):
             return PartMetadata(**{name: value for name, value in values.items() if name != _CHECKSUM})
     except (ValueError, TypeError, RecursionError):
@@ -213,7 +217,11 @@ def read_record(path: str) -> PartMetadata | None:
 
 def load(task: Task) -> PartMetadata | None:
     """Return the record of a task that is done, else None; the data is not read (see `intact`)."""
-    record = read_record(task.record_path)
+    return _of_task(task, read_record(task.record_path))
+
+
+def _of_task(task: Task, record: PartMetadata | None) -> PartMetadata | None:
+    """Return a record if it is that of the task as it is now, and the data file has its size, else None."""
     try:
         if record and record.fingerprint == task.fingerprint and files.size(task.path) == record.bytes:
             return record
@@ -236,14 +244,16 @@ def run_once(task: Task, work: PartFunction) -> PartMetadata:
     A finished part at a URL is read and compared with its SHA-256 first, and made again if it is damaged. Local ones
     are checked before a pipeline starts (`bertdata.engine.run_stages.delete_stale`).
     """
-    record = load(task)
+    there = files.read_if_there(task.record_path)
+    record = _of_task(task, _record(there))
     if record is not None and files.is_remote(task.path) and not intact(task, record):
         logging.getLogger("bertdata").warning("%s is damaged: it is made again", printable(task.path))
         record = None
     if record is not None:
         return record
     began = time.monotonic()
-    files.remove_files([task.record_path])
+    if there is not None:
+        files.remove_files([task.record_path])
     with files.atomic_write(task.path) as file:
         hashed = _Hashed(file)
         counters = work(task, hashed)  # type: ignore[arg-type]

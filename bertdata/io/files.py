@@ -163,12 +163,16 @@ def names(directory: str) -> list[str]:
         raise input_error(error, directory) from error
 
 
-def open_raw(path: str) -> BinaryIO:
-    """Open a file's own bytes for reading; raises InputError where it is missing or empty."""
+def open_raw(path: str, ahead: int | None = None) -> BinaryIO:
+    """Open a file's own bytes for reading; raises InputError where it is missing or empty.
+
+    ahead: how many bytes beyond those that are asked for a request to a URL may get, where not the rest of a large file
+    is read; by default what its file system does (s3fs: 50 MiB).
+    """
     with _reading(path):
         if is_remote(path):
             with remote.reading(path) as (fs, place):
-                file = fs.open(place, "rb")
+                file = fs.open(place, "rb", **({} if ahead is None else {"block_size": ahead}))
                 length = getattr(file, "size", None)
         else:
             length = os.stat(path).st_size
@@ -176,6 +180,20 @@ def open_raw(path: str) -> BinaryIO:
     if (size(path) if length is None else length) == 0:
         raise _empty(path)
     return cast("BinaryIO", file)
+
+
+def read_part(path: str, offset: int, length: int) -> bytes:
+    """Return so many bytes of a file from an offset on, fewer where it ends, by one request at a URL.
+
+    Raises InputError where it is missing or cannot be read.
+    """
+    with _reading(path):
+        if is_remote(path):
+            with remote.reading(path) as (fs, place):
+                return bytes(fs.cat_file(place, start=offset, end=offset + length))
+        with io.BufferedReader(ReadFile(path), _BUFFER) as file:
+            file.seek(offset)
+            return file.read(length)
 
 
 def read_if_there(path: str) -> bytes | None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import contextlib
 import inspect
 import logging
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar, cast
 
 from bertdata.errors import BertDataError, ConfigError, InputError, OutputError, install_hint
@@ -144,3 +145,23 @@ def at_once(function: Callable[[Item], Result], items: Iterable[Item]) -> list[R
         return [function(item) for item in listed]
     with ThreadPoolExecutor(min(len(listed), REQUESTS_AT_ONCE), "bertdata-requests") as pool:
         return list(pool.map(function, listed))
+
+
+def ahead(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Yield what a function that waits for a store returns for each item, in order, while it works on the next ones.
+
+    >>> list(ahead(abs, [-1, 2, -3]))
+    [1, 2, 3]
+    """
+    waiting: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(REQUESTS_AT_ONCE, "bertdata-requests") as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) == REQUESTS_AT_ONCE:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for one in waiting:
+                one.cancel()

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bertdata.counter_rng import bits, key, text_bits
 from bertdata.documents import DocumentRange, slot
-from bertdata.engine.byte_ranges import ByteRange, read_at
+from bertdata.engine.byte_ranges import ByteRange, each_read, read_at
 from bertdata.engine.parts import Counters, add_counts
 from bertdata.errors import InputError
 from bertdata.kernels.warmup import compiling_pays
@@ -181,9 +181,12 @@ def _taken(column: pa.ListArray, rows: NDArray[np.int64]) -> pa.ListArray:
 
 
 def read_slices(slices: Sequence[TokenSlice], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield the record batches of slices; raises InputError where a file was changed."""
-    for one in slices:
-        yield read_at(one, lambda data: pa.ipc.read_record_batch(data, schema), "the token store")
+    """Return the record batches of slices, read one by one; raises InputError where a file was changed."""
+
+    def read(one: TokenSlice) -> pa.RecordBatch:
+        return read_at(one, lambda data: pa.ipc.read_record_batch(data, schema), "the token store")
+
+    return each_read(read, slices)
 
 
 def load_block(slices: Sequence[TokenSlice], tokenizer: Tokenizer, seed: int) -> TokenBlock:

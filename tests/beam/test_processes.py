@@ -217,3 +217,14 @@ def test_a_worker_that_says_too_much_does_not_wait_for_a_reader() -> None:
         processes._read_last_lines(process, last, threading.Event())
     assert bytes(last).endswith(b"the end")
     assert len(last) <= 4096
+
+
+def test_a_worker_that_was_started_before_its_first_pipeline_runs_it() -> None:
+    with Workers() as workers:
+        workers.start_idle(2)
+        workers.start_idle(2)
+        assert len(workers.watchers) == 2
+        assert start(workers) is not start(workers)
+        assert len(workers.watchers) == 2
+        start(workers)
+        assert len(workers.watchers) == 3

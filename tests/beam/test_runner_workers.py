@@ -181,3 +181,25 @@ def test_an_interrupt_ends_the_workers(tmp_path: Path) -> None:
         make(TWO, some, slowly)
     thread.join()
     assert worker_processes() == []
+
+
+def test_workers_that_are_started_before_a_pipeline_do_its_work_and_end_with_the_others(tmp_path: Path) -> None:
+    runner = Runner(2, quiet=True)
+    with runner.keep_workers():
+        runner.start_workers(0)
+        started = {child.pid for child in worker_processes()}
+        assert len(started) == 2
+        assert _workers_of(runner, tmp_path) == started
+    assert worker_processes() == []
+
+
+@pytest.mark.parametrize(
+    ("workers", "work", "flags"), [(1, 1 << 40, ()), (0, 1 << 20, ()), (0, 1 << 40, ("--runner=x",))]
+)
+def test_no_worker_is_started_early_where_none_or_another_runner_will_be_used(
+    workers: int, work: int, flags: tuple[str, ...]
+) -> None:
+    runner = Runner(workers, flags, quiet=True)
+    with runner.keep_workers():
+        runner.start_workers(work)
+        assert worker_processes() == []

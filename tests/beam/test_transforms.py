@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
+import uuid
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 
 from bertdata.beam.runner import Runner
-from bertdata.engine.parts import load, run_once
+from bertdata.beam.transforms import BYTES_AT_ONCE, MakePart
+from bertdata.engine.parts import Counters, Task, load, run_once
 from bertdata.engine.stages import Grouping, Standing, all_together
 from bertdata.errors import ConfigError, InputError
+from bertdata.io import files
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
-from tests.beam.jobs import fail, make, note_process, tasks
+from tests.beam.jobs import fail, make, note_process, slowly, tasks
 
 
 def test_a_task_gives_itself_with_its_record_and_is_done_once(tmp_path: Path) -> None:
@@ -102,3 +108,71 @@ def test_tasks_of_one_key_that_belong_together_are_made_in_turn_and_all_are_made
     assert [one for one, before in zip(lasts, ["", *lasts], strict=False) if one != before] == list(
         dict.fromkeys(lasts)
     )
+
+
+def _made(part: MakePart, some: list[Task]) -> list[str]:
+    """Return the names of the tasks of a bundle, as they are given out."""
+    part.start_bundle()
+    during = [task.name for one in some for task, _ in part.process(one)]
+    return during + [done.value[0].name for done in part.finish_bundle()]
+
+
+def test_parts_at_a_url_are_made_at_once_after_the_first_and_given_out_in_order() -> None:
+    together = threading.Barrier(3)
+    alone: list[int] = []
+
+    def wait(task: Task, file: BinaryIO) -> Counters:
+        if task.name.endswith("0"):
+            alone.append(together.n_waiting)
+        else:
+            together.wait(10)
+        return note_process(task, file)
+
+    some = tasks(f"memory://{uuid.uuid4().hex}", 7)
+    assert _made(MakePart(wait, at_once=3), some) == [task.name for task in some]
+    assert alone == [0]
+    assert all(load(task) for task in some)
+
+
+@pytest.mark.parametrize("where", ["a local folder", "large", "one at once"])
+def test_parts_are_made_one_after_the_other(where: str, tmp_path: Path) -> None:
+    working: list[str] = []
+
+    def work(task: Task, file: BinaryIO) -> Counters:
+        working.append(task.name)
+        time.sleep(0.02)
+        assert working == [task.name]
+        working.clear()
+        return note_process(task, file)
+
+    some = tasks(str(tmp_path) if where == "a local folder" else f"memory://{uuid.uuid4().hex}", 4)
+    if where == "large":
+        some = [replace(task, weight=BYTES_AT_ONCE // 2 + 1) for task in some]
+    assert len(_made(MakePart(work, at_once=1 if where == "one at once" else 8), some)) == 4
+
+
+def test_an_error_of_parts_made_at_once_is_raised_when_none_is_being_made_any_more() -> None:
+    some = tasks(f"memory://{uuid.uuid4().hex}", 6)
+    ended: list[str] = []
+
+    def work(task: Task, file: BinaryIO) -> Counters:
+        if task.name.endswith("1"):
+            raise InputError("found this")
+        time.sleep(0.1)
+        ended.append(task.name)
+        return note_process(task, file)
+
+    with pytest.raises(InputError, match="found this"):
+        _made(MakePart(work, at_once=4), some)
+    then = list(ended)
+    time.sleep(0.3)
+    assert ended == then
+    assert files.read_json(some[1].failure_path)["kind"] == "InputError"
+
+
+def test_a_pipeline_makes_parts_at_a_url_at_once() -> None:
+    some = tasks(f"memory://{uuid.uuid4().hex}", 9)
+    began = time.monotonic()
+    done = make(Runner(1, quiet=True), some, slowly)
+    assert time.monotonic() - began < 9 * 0.3
+    assert sorted(task.name for task, _ in done) == sorted(task.name for task in some)

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import uuid
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -239,3 +240,19 @@ def test_a_part_name_is_no_longer_than_a_file_system_takes() -> None:
     assert len(long) < 150
     assert long != part_name("y" * 250 + ".jsonl", 3)
     assert part_name("enwiki-1.xml.bz2", 12) == "enwiki-1.xml.bz2-00012"
+
+
+def test_a_part_that_is_new_is_made_without_a_request_to_delete_its_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = f"memory://{uuid.uuid4().hex}"
+    deleted: list[str] = []
+    remove = files.remove_files
+
+    def remove_files(paths: Iterable[str]) -> None:
+        deleted.extend(paths := list(paths))
+        remove(paths)
+
+    monkeypatch.setattr(files, "remove_files", remove_files)
+    run_once(task(folder), work)
+    assert deleted == []
+    run_once(task(folder, mark="f2"), work)
+    assert deleted == [task(folder).record_path]

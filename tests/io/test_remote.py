@@ -202,3 +202,21 @@ def test_a_version_is_the_surest_that_the_store_says() -> None:
     assert remote.version({"ETag": '"a"', "LastModified": "Monday"}) == '"a"'
     assert remote.version({"mtime": 12.5, "size": 3}) == "12.5"
     assert remote.version({"size": 3}) == ""
+
+
+def test_what_is_read_ahead_comes_in_order_and_one_by_one() -> None:
+    asked: list[int] = []
+
+    def wait(number: int) -> int:
+        asked.append(number)
+        time.sleep(0.05)
+        return number if number < 99 else number // 0
+
+    began = time.monotonic()
+    assert list(remote.ahead(wait, range(20))) == list(range(20))
+    assert time.monotonic() - began < 0.6
+    asked.clear()
+    assert next(remote.ahead(wait, range(90))) == 0
+    assert len(asked) <= remote.REQUESTS_AT_ONCE
+    with pytest.raises(ZeroDivisionError):
+        list(remote.ahead(wait, [1, 99]))

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bertdata.documents import DocumentRange, cut_ranges, range_tasks, read_range
-from bertdata.engine.byte_ranges import Stream, read_stream, write_stream
+from bertdata.engine.byte_ranges import Stream, read_stream, read_streams, write_stream
 from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, fingerprint, part_name
 from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together, require_documents
 from bertdata.errors import ConfigError
@@ -135,7 +135,7 @@ def merge_part(task: Task, file: BinaryIO) -> Counters:
 
     def sums() -> Iterator[pa.Table]:
         for factor, streams in task.payload:
-            table = merge_words(map(read_stream, streams))
+            table = merge_words(read_streams(streams))
             counters.add(WordCount.WORDS, pc.sum(table["count"]).as_py() or 0)
             yield multiply_counts(table, factor)
 

@@ -25,6 +25,8 @@ Chunk = tuple[int, bytes | None, bool]
 
 _HEAD = 1 << 20
 _ROOT_WITHIN = 1 << 16
+_AHEAD = 8 << 20
+"""Bytes that a request to a URL gets at once, at most."""
 _NAMES_WIKI = ", and has the head of the dump, which names the wiki and its namespaces"
 _HEAD_END = re.compile(rb"</siteinfo>|<page[\s>]|</mediawiki")
 _SIGNATURES = {"bz2": b"BZh", "gz": b"\x1f\x8b"}
@@ -97,7 +99,7 @@ def _read_head(path: str, _: str) -> tuple[bytes, bool]:
             path=path,
         )
     head, looked = bytearray(), 0
-    with open_raw(path) as raw:
+    with open_raw(path, CHUNK) as raw:
         first = raw.read(16)
         if kind in _SIGNATURES and not first.startswith(_SIGNATURES[kind]):
             raise InputError(
@@ -141,7 +143,7 @@ def read_chunks(span: DumpRange, *, compiled: bool = False) -> Iterator[Chunk]:
     `compiled` says whether kernels decode them, which changes only the speed. Raises InputError.
     """
     kind = compression(span.path)
-    with open_raw(span.path) as raw:
+    with open_raw(span.path, min(span.weight, _AHEAD)) as raw:
         head, chunks = _peeked(_stored_chunks(raw, span, compiled=compiled))
         if span.start or not head.startswith(_UTF16):
             for offset, data in chunks:
