@@ -57,7 +57,9 @@ def main() -> None:
     parser.add_argument("--pause", type=float, default=0.03, help="seconds that each request to the S3 takes")
     parser.add_argument("--bz2", action="store_true", help="compress the XML")
     parser.add_argument("--run", action="append", metavar="FLAGS", default=[], help="further flags; may be given again")
-    parser.add_argument("--folder", help="where to build (default: a temporary folder, deleted at the end)")
+    parser.add_argument(
+        "--folder", help="where to build; the XML there is kept for later runs (default: a temporary folder)"
+    )
     flags = parser.parse_args()
     dumps = sorted((DATA / "wikipedia").glob("*-pages-articles*.xml.bz2"))
     books = sorted((DATA / "books").glob("*.txt"))
@@ -69,9 +71,11 @@ def main() -> None:
     try:
         for gigabytes in flags.gigabytes or [0.0]:
             if gigabytes:
-                path = work / ("wiki.xml.bz2" if flags.bz2 else "wiki.xml")
+                path = work / f"wiki-{gigabytes:g}.xml{'.bz2' if flags.bz2 else ''}"
                 sources = {"--wikipedia": [path]}
-                size = write_xml(dumps[0], path, int(gigabytes * 1e9), compress=flags.bz2) / 1e9
+                if not path.exists():
+                    write_xml(dumps[0], path, int(gigabytes * 1e9), compress=flags.bz2)
+                size = gigabytes if flags.bz2 else path.stat().st_size / 1e9
             else:
                 sources, size = {"--wikipedia": dumps, "--books": books}, sum(map(xml_size, [*dumps, *books])) / 1e9
             for store in flags.store:

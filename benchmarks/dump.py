@@ -1,13 +1,11 @@
-"""A bz2 dump decoded, and made into documents: processor time against `bzip2 -dc`, and two workers against one.
+"""A bz2 dump decoded, and made into documents: processor time against `bzip2 -dc`.
 
-Run: python benchmarks/dump.py [--rounds 5] [--copies 3] [--workers-copies 0] The dump of `BERTDATA_DATA`, else of
-../shared/data, is compressed as single bz2 streams of the largest blocks: once, and in so many copies. The first table
-has the processor seconds, in turns on one core, in which each tool decodes the stream of one copy, whose bytes are
-compared first: `bzip2 -dc`, `lbzip2 -n1 -dc` where it is installed, Python's bz2, indexed_bzip2 in an environment of
-its own, and `bertdata.io.compression.decompress` by kernels. The second has those from the stream of --copies to a part
-of documents, which has the articles of one copy that often. With --workers-copies `bertdata clean-wikipedia` makes
-documents of one stream of so many copies, with one worker and with two in turns, by the clock; the kernels are on disk
-before.
+Run: python benchmarks/dump.py [--rounds 5] [--copies 3]
+The dump of `BERTDATA_DATA`, else of ../shared/data, is compressed as single bz2 streams of blocks of 880,000 bytes:
+once, and in so many copies. The first table has the processor seconds, in turns on one core, in which each tool decodes
+the stream of one copy, whose bytes are compared first: `bzip2 -dc`, `lbzip2 -n1 -dc` where it is installed, Python's
+bz2, indexed_bzip2 in an environment of its own, and `bertdata.io.compression.decompress` by kernels. The second has
+those from the stream of --copies to a part of documents, which has the articles of one copy that often.
 """
 
 from __future__ import annotations
@@ -26,15 +24,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 import _harness as harness
+
+from bertdata.io.bzip2.marks import CHECKSUM_BITS, END_BITS, END_MARK, HEADER_BITS, MARK_BITS
 
 DATA = Path(os.environ.get("BERTDATA_DATA") or harness.ROOT.parent / "shared" / "data")
 DUMP = DATA / "wikipedia" / "enwiki-dev-pages-articles-multistream.xml.bz2"
 END = b"</mediawiki>"
 PEER = "indexed_bzip2==1.7.0"
+BLOCK = 880_000
+"""Bytes of text in a block: about the 900,000 at most, of which repeated bytes take a few more."""
 
 
 def main() -> None:
@@ -42,7 +44,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--copies", type=int, default=3)
-    parser.add_argument("--workers-copies", type=int, default=0)
     flags = parser.parse_args()
     if not DUMP.exists():
         sys.exit(f"no {DUMP}; set BERTDATA_DATA to a folder with wikipedia/")
@@ -50,21 +51,46 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as folder:
         print(decoding(stream(folder, 1), flags.rounds), end="\n\n")
         print(documents(stream(folder, flags.copies), flags.rounds), end="\n\n")
-        if flags.workers_copies:
-            os.sched_setaffinity(0, {0, 1})
-            print(workers(stream(folder, flags.workers_copies), flags.rounds), end="\n\n")
     print(f"{flags.rounds} rounds on {harness.machine()}")
 
 
 def stream(folder: str, copies: int) -> Path:
     """Write a dump whose pages are those of the data's dump so often, as one bz2 stream; returns its path."""
     path = Path(folder) / f"{copies}-pages-articles.xml.bz2"
-    text = bz2.decompress(DUMP.read_bytes())
-    first, last = text.index(b"<page>"), text.rindex(END)
     if not path.exists():
-        with bz2.open(path, "wb") as file:
-            file.write(text[:first] + text[first:last] * copies + text[last:])
+        text = bz2.decompress(DUMP.read_bytes())
+        first, last = text.index(b"<page>"), text.rindex(END)
+        pages = blocks(text[first:last])
+        with path.open("wb") as file:
+            write_stream(file, [*blocks(text[:first]), *(pages * copies), *blocks(text[last:])])
     return path
+
+
+def blocks(text: bytes) -> list[tuple[int, int, int]]:
+    """Return the bz2 blocks of a text, each as a number, its length in bits and its checksum."""
+    found = []
+    for begin in range(0, len(text), BLOCK):
+        data = bz2.compress(text[begin : begin + BLOCK])
+        bits = 8 * len(data)
+        whole = int.from_bytes(data) & (1 << bits - HEADER_BITS) - 1
+        [padding] = [count for count in range(8) if whole >> count + CHECKSUM_BITS & (1 << MARK_BITS) - 1 == END_MARK]
+        ending = padding + CHECKSUM_BITS + MARK_BITS
+        found.append((whole >> ending, bits - HEADER_BITS - ending, whole >> padding & (1 << CHECKSUM_BITS) - 1))
+    return found
+
+
+def write_stream(file: BinaryIO, parts: Sequence[tuple[int, int, int]]) -> None:
+    """Write blocks as one stream: they follow each other at any bit, and its checksum is of all of theirs."""
+    file.write(b"BZh9")
+    held, count, checksum = 0, 0, 0
+    for block, length, own in parts:
+        held, count = held << length | block, count + length
+        rest = count % 8
+        file.write((held >> rest).to_bytes(count // 8))
+        held, count = held & (1 << rest) - 1, rest
+        checksum = (checksum << 1 | checksum >> 31) & (1 << CHECKSUM_BITS) - 1 ^ own
+    held, count = held << END_BITS | END_MARK << CHECKSUM_BITS | checksum, count + END_BITS
+    file.write((held << -count % 8).to_bytes(-(-count // 8)))
 
 
 def decoding(path: Path, rounds: int) -> str:
@@ -119,26 +145,6 @@ def documents(path: Path, rounds: int) -> str:
         ["bertdata, dump to documents", f"{seconds['ours']:.2f}", f"{seconds['ours'] / seconds['bzip2']:.2f}"],
     ]
     return harness.table(["", "processor seconds", "times the time of bzip2 -dc"], rows)
-
-
-def workers(path: Path, rounds: int) -> str:
-    """Return the table of one worker and of two, by the clock."""
-
-    processor: dict[int, list[float]] = {1: [], 2: []}
-
-    def clean(count: int) -> float:
-        with tempfile.TemporaryDirectory(dir=path.parent) as output:
-            command = [sys.executable, "-m", "bertdata", "clean-wikipedia", str(path), "--output", f"{output}/out"]
-            began = time.perf_counter()
-            processor[count].append(of_command([*command, "--workers", str(count)]))
-            return time.perf_counter() - began
-
-    seconds = in_turns({str(count): partial(clean, count) for count in processor}, rounds)
-    rows = [
-        [str(count), f"{seconds[str(count)]:.1f}", f"{seconds[str(count)] / seconds['1']:.2f}", f"{of:.1f}"]
-        for count, of in ((count, statistics.median(said[1:])) for count, said in processor.items())
-    ]
-    return harness.table(["workers", "seconds", "times those of one", "processor seconds"], rows)
 
 
 def in_turns(runs: dict[str, Callable[[], float]], rounds: int) -> dict[str, float]:

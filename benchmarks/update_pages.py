@@ -2,8 +2,8 @@
 
 Run: scripts/bench [NAME ...] [--list] [--figures]     NAME: tokenizer, loader ...; default: all
 
-A table of README.md, docs/benchmarks.md or docs/encoder.md stands between two comments, of which the first has its
-command and its place among the tables that the command prints:
+A table of README.md, docs/benchmarks.md, docs/encoder.md or docs/scale.md stands between two comments, of which the
+first has its command and its place among the tables that the command prints:
 
     <!-- begin: python benchmarks/loader.py --rounds 3; table 1 -->
     <!-- end -->
@@ -37,7 +37,7 @@ from _harness import ENVIRONMENTS, ROOT, machine, table
 
 from bertdata.io.console import counted
 
-PAGES = (ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "encoder.md", ROOT / "README.md")
+PAGES = tuple(ROOT / name for name in ("docs/benchmarks.md", "docs/encoder.md", "docs/scale.md", "README.md"))
 HISTORY = ROOT / "benchmarks" / "figures.jsonl"
 PACKAGES = ("numba", "numpy", "pyarrow", "torch")
 _PLACE = re.compile(r"(<!-- begin: (?P<name>[^\n]*?) -->\n)(?P<held>.*?)(<!-- end -->)", re.S)

@@ -128,3 +128,17 @@ def test_a_larger_dump_has_pages_of_other_ids_and_more_words(tmp_path: Path, mon
     assert len(copies[2] - copies[1] - copies[0]) > 20
     build.write_xml(Path(SAMPLE_DUMP), tmp_path / "wiki.xml.bz2", size, compress=True)
     assert bz2.decompress((tmp_path / "wiki.xml.bz2").read_bytes()) == (tmp_path / "wiki.xml").read_bytes()
+
+
+def test_a_dump_of_copies_is_one_stream_of_their_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    dump = importlib.import_module("dump")
+    monkeypatch.setattr(dump, "DUMP", Path(SAMPLE_DUMP))
+    monkeypatch.setattr(dump, "BLOCK", 100_000)
+    text = bz2.decompress(Path(SAMPLE_DUMP).read_bytes())
+    first, last = text.index(b"<page>"), text.rindex(b"</mediawiki>")
+    decompressor = bz2.BZ2Decompressor()
+    decoded = decompressor.decompress(dump.stream(str(tmp_path), 5).read_bytes())
+    assert decoded == text[:first] + text[first:last] * 5 + text[last:]
+    assert decompressor.eof
+    assert decompressor.unused_data == b""
