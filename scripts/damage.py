@@ -39,11 +39,12 @@ sys.path.insert(0, str(ROOT))
 
 from bertdata.beam.runner import Runner  # noqa: E402
 from bertdata.cli.main import dispatch  # noqa: E402
-from bertdata.curation.settings import DedupConfig  # noqa: E402
+from bertdata.curation.settings import DecontaminationConfig, DedupConfig, DedupSpansConfig  # noqa: E402
 from bertdata.errors import BertDataError  # noqa: E402
 from bertdata.loader import ShardExamples  # noqa: E402
 from bertdata.objectives.settings import ExamplesConfig  # noqa: E402
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP  # noqa: E402
+from bertdata.sentences.settings import SentencesConfig  # noqa: E402
 from bertdata.shards.phases import PhaseConfig  # noqa: E402
 from bertdata.shards.settings import ShardsConfig  # noqa: E402
 from bertdata.shards.verify.build import verify  # noqa: E402
@@ -54,19 +55,38 @@ from pipelines.build_corpus import build_corpus  # noqa: E402
 from pipelines.build_flags import Settings  # noqa: E402
 
 SOURCES = Sources((SAMPLE_DUMP,), (SAMPLE_BOOKS,))
-BASE = Settings(
-    CleaningConfig(range_bytes=60_000),
-    VocabularyConfig(vocab_size=1500),
-    ShardsConfig(shard_bytes=120_000, validation_fraction=0.1),
-    (PhaseConfig(ExamplesConfig(max_seq_length=64)),),
-    dedup=DedupConfig("near"),
-)
-CHANGED = {
-    "other seed": replace(BASE, phases=(PhaseConfig(ExamplesConfig(max_seq_length=64, seed=7)),)),
-    "other vocabulary": replace(BASE, vocabulary=replace(BASE.vocabulary, vocab_size=1400)),
-    "other threshold": replace(BASE, dedup=DedupConfig("near", dedup_threshold=0.7)),
-}
-"""What each rereads: the token store; word counts and documents; signatures and documents."""
+TEST_DATA = "The ninth was cracked and rang hollow.\n"  # a sentence of the sample corpus
+
+
+def settings_in(folder: Path) -> dict[str, Settings]:
+    """Return the settings of the builds: those which are damaged, of all stages, and others by what they change.
+
+    What the others reread: the token store; word counts and documents; signatures and documents; repeated text; the
+    n-grams of test data, which are written into `folder`.
+    """
+    test_data = folder / "test-data.txt"
+    test_data.write_text(TEST_DATA)
+    build = Settings(
+        CleaningConfig(range_bytes=60_000, template_pages=True, clean=("nfc",), filter=("gopher-repetition",)),
+        VocabularyConfig(vocab_size=1500),
+        ShardsConfig(shard_bytes=120_000, validation_fraction=0.1),
+        (PhaseConfig(ExamplesConfig(max_seq_length=64)),),
+        dedup=DedupConfig("near"),
+        dedup_spans=DedupSpansConfig("sentences", dedup_spans_min_words=3),
+        decontamination=DecontaminationConfig((str(test_data),), 5, "cut"),
+        sentences=SentencesConfig("auto"),
+    )
+    return {
+        "build": build,
+        "phases": replace(build, phases=tuple(PhaseConfig(ExamplesConfig(max_seq_length=n)) for n in (32, 64))),
+        "other seed": replace(build, phases=(PhaseConfig(ExamplesConfig(max_seq_length=64, seed=7)),)),
+        "other vocabulary": replace(build, vocabulary=replace(build.vocabulary, vocab_size=1400)),
+        "other threshold": replace(build, dedup=DedupConfig("near", dedup_threshold=0.7)),
+        "other spans": replace(build, dedup_spans=DedupSpansConfig("sentences", dedup_spans_min_words=4)),
+        "other n-grams": replace(build, decontamination=replace(build.decontamination, decontaminate_ngram=4)),
+    }
+
+
 STEPS = 6
 
 
@@ -78,7 +98,7 @@ def quietly(work: Callable[[], object]) -> str:
     return told.getvalue()
 
 
-def build(output: Path, settings: Settings = BASE) -> str:
+def build(output: Path, settings: Settings) -> str:
     """Build in this process; returns what was said."""
     return quietly(lambda: build_corpus(SOURCES, str(output), settings, Runner(1)))
 
@@ -146,13 +166,14 @@ class Damage:
 
 
 AREAS = {
-    "stages": (6, ("other seed", "other vocabulary", "other threshold")),
+    "stages": (8, ("other seed", "other vocabulary", "other threshold", "other spans", "other n-grams")),
     "shards": (5, ("load", "verify", "build", "stats")),
     "manifest": (3, ("load", "verify", "build", "show", "stats")),
     "tokenizer": (2, ("load", "verify", "build", "show")),
     "sentences": (2, ("verify", "build")),
     "checkpoints": (4, ("resume",)),
     "notes": (1, ("build",)),
+    "phases": (3, ("phases", "verify", "stats")),
 }
 """Of each area how often it is damaged, in comparison, and what is done then."""
 KINDS = ("flip", "flip", "cut", "zeros", "swap", "delete")
@@ -175,6 +196,10 @@ def files_of(area: str, place: Path) -> list[Path]:
     parts = {path: path.relative_to(place).parts for path in every}
     if area == "shards":
         return [path for path, part in parts.items() if part[0] in ("train", "validation")]
+    if area == "phases":
+        return [
+            path for path, part in parts.items() if not part[0].startswith((".", "stages")) and part[-1] != "README.md"
+        ]
     if area == "notes":
         return [path for path, part in parts.items() if part[0].startswith(".bertdata")]
     if area == "manifest":
@@ -222,17 +247,22 @@ class Expected:
     """What the undamaged build gives, made once."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.base, self.run = folder, folder / "base", folder / "run"
-        build(self.base)
-        self.trees = {"build": tree(self.base)}
-        for name, settings in CHANGED.items():
+        self.folder, self.base, self.phased, self.run = folder, folder / "build", folder / "phases", folder / "run"
+        self.settings, self.trees = settings_in(folder), dict[str, dict[str, str]]()
+        for name, settings in self.settings.items():
             build(folder / name, settings)
             self.trees[name] = tree(folder / name)
-            shutil.rmtree(folder / name)
+            if name not in ("build", "phases"):
+                shutil.rmtree(folder / name)
         self.rows = rows(self.base)
-        self.printed = {name: self.command(name, self.base) for name in ("show", "stats")}
+        commands = (("show", self.base), ("stats", self.base), ("stats", self.phased))
+        self.printed = {(name, place): self.command(name, place) for name, place in commands}
         pretrain(self.run, self.base, stop=True)
         self.weights = pretrain(folder / "whole", self.base)
+
+    def source(self, area: str) -> Path:
+        """Return the folder whose copy is damaged."""
+        return {"checkpoints": self.run, "phases": self.phased}.get(area, self.base)
 
     def command(self, name: str, place: Path) -> str:
         """Return what a command prints of a build."""
@@ -245,12 +275,12 @@ class Expected:
         if damage.action == "verify":
             verify(str(place))
             return "SILENT"
-        if damage.action in self.printed:
-            printed = self.command(damage.action, place).replace(str(place), str(self.base))
-            return "harmless" if printed == self.printed[damage.action] else "SILENT"
+        if (damage.action, source := self.source(damage.area)) in self.printed:
+            printed = self.command(damage.action, place).replace(str(place), str(source))
+            return "harmless" if printed == self.printed[damage.action, source] else "SILENT"
         if damage.action == "resume":
             return "harmless" if pretrain(place, self.base) == self.weights else "SILENT"
-        told = build(place, CHANGED.get(damage.action, BASE))
+        told = build(place, self.settings[damage.action])
         if tree(place) != self.trees[damage.action]:
             return "SILENT"
         return "repaired" if "made again" in told else "harmless"
@@ -259,8 +289,7 @@ class Expected:
 def outcome_of(damage: Damage, expected: Expected, seed: int) -> tuple[str, str]:
     """Do one damage and what follows; returns what came of it, and what to say of it."""
     place = expected.folder / f"damage-{damage.number}"
-    source = expected.run if damage.area == "checkpoints" else expected.base
-    shutil.copytree(source, place, copy_function=os.link)
+    shutil.copytree(expected.source(damage.area), place, copy_function=os.link)
     what = ""
     try:
         what = do_damage(damage, place, random.Random(f"{seed} {damage.number}"))

@@ -28,10 +28,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 KINDS = ("SIGKILL group", "SIGKILL main", "SIGKILL worker", "SIGTERM group", "SIGINT group")
-WHAT = ("build", "workers", "pretrain")
+WHAT = ("build", "workers", "stages", "pretrain")
 GRACE = 60.0
 LEFTOVER = re.compile(r"\.bertdata-tmp-|\.failure$|\.part$|\.lock$")
 TIMES = re.compile(rb'"seconds": ?[0-9.e-]+')
+TEST_DATA = "The ninth was cracked and rang hollow.\n"  # a sentence of the sample corpus
 MAIN = "from bertdata.__main__ import main; main()"
 
 
@@ -215,7 +216,7 @@ class Killer:
 
 
 def jobs(folder: str, what: list[str]) -> list[Job]:
-    """Return the jobs to kill: builds without and with workers, and a small model that is pretrained from one."""
+    """Return the jobs to kill: builds without and with workers and with all stages, and a small model's pretraining."""
     build = ["build", "--shard-bytes", "40000", "--max-seq-length", "64"]
     shards = r"(train|validation|tokenizer|sentences)/.*|[^/]*\.json|README\.md"
     chosen = []
@@ -223,6 +224,14 @@ def jobs(folder: str, what: list[str]) -> list[Job]:
         chosen.append(Job("build", [*build, "--workers", "1"], shards))
     if "workers" in what:
         chosen.append(Job("build with workers", [*build, "--workers", "2", "--range-bytes", "20000"], shards))
+    if "stages" in what:
+        test_data = os.path.join(folder, "test-data.txt")
+        Path(test_data).write_text(TEST_DATA)
+        flags = ["--workers", "2", "--range-bytes", "60000", "--shard-bytes", "120000", "--max-seq-length", "32", "64"]
+        flags += ["--template-pages", "--clean", "nfc", "--filter", "gopher-repetition", "--sentences", "auto"]
+        flags += ["--dedup", "near", "--dedup-spans", "sentences", "--dedup-spans-min-words", "3"]
+        flags += ["--decontaminate", test_data, "--decontaminate-ngram", "5", "--decontaminate-action", "cut"]
+        chosen.append(Job("build with all stages", ["build", *flags], r"(?!stages/|\.).*"))
     if "pretrain" in what:
         corpus = os.path.join(folder, "corpus")
         subprocess.run([sys.executable, "-c", MAIN, *build, "--output", corpus], check=True, stdout=subprocess.DEVNULL)

@@ -3,13 +3,13 @@
 Run: python scripts/mutate.py [MODULE ...] [--seed 1] [--number 100]; by default the pure layer
      python scripts/mutate.py --at bertdata/shards/schema.py:120   (every mutation of one line)
 
-It works on a copy of the tree. A mutant is tried by the tests that enter the changed function, in the files that mirror
-its module or are the nearest to import it (of a kernel, what imports it), and by its doctests, nearest and fastest
-first, until one fails. Where all pass it survived: either an assertion is missing, or the change makes no difference.
-Those that make none are in scripts/equivalent_mutants.txt with the reason, and do not count. Kernels run as plain
-Python, and what survives that is compiled; in other modules the kernels are compiled first, and plain Python, which
-checks the bounds of arrays, comes second. With `--most 15` a hundred take a few minutes; a survivor is then to be tried
-again, by `--at`.
+It works on a copy of the tree. A mutant is tried by its doctests, by the file of tests that mirrors its module and by
+the others in the folder that mirrors its folder; then by others, the nearest to import it first; until a test fails
+that passes without the mutation. Where none does it survived: either an assertion is missing, or the change makes no
+difference. Those that make none are in scripts/equivalent_mutants.txt with the reason, and do not count. Kernels are
+compiled; what survives in one of them is tried again as plain Python, which checks the bounds of arrays. With
+`--folder` the machine code is kept for the next run. `--most 3 --compiled` is a quick first look; what survived it is
+tried by more tests with `--again` and the file of what it printed.
 
 mutmut puts a function in front of each that it changes, which numba does not compile, and leaves constants of modules
 alone; cosmic-ray starts a new pytest for each mutant, and finds `pipelines` and `vocab`, which lie outside the folder
@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import importlib
 import json
 import os
 import random
@@ -29,21 +30,16 @@ import shutil
 import signal
 import sys
 import tempfile
-import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import hypothesis
-import nltk  # noqa: F401 - what is imported here need not be for each mutant
 import numba.core.config
 import pytest
-import tokenizers  # noqa: F401
 from mutations import Finder, Mutation
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -51,69 +47,41 @@ EQUIVALENT = ROOT / "scripts" / "equivalent_mutants.txt"
 NOT_PURE = ("bertdata/torch", "bertdata/beam", "bertdata/cli/main.py", "bertdata/__main__.py", "bertdata/sample")
 MEMORY_LIMIT = 8 << 30
 NOT_PURE_TESTS = ("tests/torch", "tests/beam", "tests/pipelines", "tests/cli/test_main.py")
-SLOWEST_AS_PYTHON = 20  # seconds a test may take with kernels that are not compiled
+IMPORTED_ONCE = ("apache_beam", "datasets", "nltk", "pandas", "pyarrow.parquet", "tokenizers", "torch", "transformers")
+SLOWEST, SLOWEST_AS_PYTHON = 60, 8  # seconds of the processor that a test may take, and without compiled kernels
+MOST_WAITED = 3600  # seconds for the tests of a mutant
+IMPORT, NO_TESTS = "cannot be imported", pytest.ExitCode.NO_TESTS_COLLECTED
 
 
-class Recorder:
-    """Record for each test how long it takes, whether it passes and which functions of some files it enters."""
+class FirstFailure:
+    """Run tests to the first that fails, and note which. One that takes too long fails; as plain Python it is skipped.
 
-    def __init__(self, tree: Path, paths: Iterable[str]) -> None:
-        """Watch these files of a tree."""
-        self.paths = {str(tree / path): path for path in paths}
-        self.tests: dict[str, dict[str, Any]] = {}
-        self.fixtures: dict[str, set[tuple[str, int]]] = {}
-        self.entered = set[tuple[str, int]]()
+    What counts is time of the processor: the clock on the wall says little on a busy machine.
+    """
 
-    def trace(self, frame: FrameType, event: str, argument: Any) -> None:
-        """Note a call."""
-        path = self.paths.get(frame.f_code.co_filename)
-        if path:
-            self.entered.add((path, frame.f_code.co_firstlineno))
+    def __init__(self, only: str = "", leave_out: Collection[str] = (), *, python: bool = False) -> None:
+        """Take the test to run, or those to leave out."""
+        self.only, self.leave_out, self.python = only, leave_out, python
+        self.failed = IMPORT
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Choose."""
+        items[:] = [item for item in items if item.nodeid == (self.only or item.nodeid) not in self.leave_out]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Watch one test."""
-        self.entered, before = set(), time.process_time()
-        self.tests[item.nodeid] = {"passed": True}
-        sys.settrace(self.trace)
-        threading.settrace(self.trace)
+        seconds = SLOWEST_AS_PYTHON if self.python else SLOWEST
+        end = pytest.skip if self.python else pytest.fail
+        signal.signal(signal.SIGPROF, lambda *_: end(f"over {seconds} s of the processor"))
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        most = int(used.ru_utime + used.ru_stime) + seconds + 20  # ends machine code too
+        resource.setrlimit(resource.RLIMIT_CPU, (most, resource.RLIM_INFINITY))
         try:
             return (yield)
         finally:
-            sys.settrace(None)
-            for name in getattr(item, "fixturenames", ()):
-                self.entered |= self.fixtures.get(name, set())
-            seconds = time.process_time() - before
-            self.tests[item.nodeid] |= {"seconds": seconds, "entered": sorted(self.entered)}
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[Any]:
-        """Watch what is set up once for many tests, on behalf of all of them."""
-        outside, self.entered = self.entered, set()
-        try:
-            return (yield)
-        finally:
-            if fixturedef.scope != "function":
-                self.fixtures.setdefault(fixturedef.argname, set()).update(self.entered)
-            self.entered |= outside
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note a test that fails or is skipped."""
-        if report.outcome != "passed":
-            self.tests[report.nodeid]["passed"] = False
-
-
-class Chosen:
-    """Run some tests only, in a given order, and note the first that fails."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        """Take the names of tests."""
-        self.place, self.failed = {name: place for place, name in enumerate(names)}, "cannot be imported"
-
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Choose and sort."""
-        chosen = (item for item in items if item.nodeid in self.place)
-        items[:] = sorted(chosen, key=lambda item: self.place[item.nodeid])
+            signal.setitimer(signal.ITIMER_PROF, 0)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Note a failure."""
@@ -125,23 +93,27 @@ class Sandbox:
     """A copy of the tree, in which tests run in a fork of this process, which has imported what is slow to import."""
 
     def __init__(self, folder: str) -> None:
-        """Copy the tree, with the machine code that numba has kept beside the sources."""
+        """Copy the tree into a folder, where an earlier copy is replaced."""
         self.tree = Path(folder) / "tree"
+        shutil.rmtree(self.tree, ignore_errors=True)
         ignored = shutil.ignore_patterns(".git", ".venv", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis")
         shutil.copytree(ROOT, self.tree, ignore=ignored, symlinks=True)
         phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
         hypothesis.settings.register_profile("mutate", deadline=None, derandomize=True, database=None, phases=phases)
         hypothesis.settings.load_profile("mutate")
+        for name in IMPORTED_ONCE:  # not for each mutant
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
 
-    def run(self, files: Sequence[str], plugin: Any, *, seconds: float, python: bool, options: Sequence[str]) -> Any:
-        """Return a recorder's tests, or the first that failed of those chosen, None where all passed."""
+    def run(self, files: Sequence[str], plugin: FirstFailure) -> str | None:
+        """Return the first test that fails in these files, None where all pass."""
         answer = self.tree.parent / "answer.json"
         answer.unlink(missing_ok=True)
         sys.stdout.flush()
         child = os.fork()
         if child == 0:
-            self._child(files, plugin, answer, seconds, python, options)
-        end = time.monotonic() + 10 * seconds + 60
+            self._child(files, plugin, answer)
+        end = time.monotonic() + MOST_WAITED
         while not (done := os.waitpid(child, os.WNOHANG))[0] and time.monotonic() < end:
             time.sleep(0.05)
         with contextlib.suppress(ProcessLookupError):
@@ -150,17 +122,17 @@ class Sandbox:
             os.waitpid(child, 0)
         return json.loads(answer.read_text()) if answer.exists() else "does not end, or ends the process"
 
-    def _child(self, files: Any, plugin: Any, answer: Path, seconds: float, python: bool, options: Any) -> None:
+    def _child(self, files: Sequence[str], plugin: FirstFailure, answer: Path) -> None:
         try:
             os.setsid()
-            resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 10))
             resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             os.chdir(self.tree)
             temporary = self.tree.parent / "tmp"
             temporary.mkdir(exist_ok=True)
             os.environ |= {"PYTHONPATH": str(self.tree), "TMPDIR": str(temporary), "PYTHONDONTWRITEBYTECODE": "1"}
-            os.environ["NUMBA_DISABLE_JIT"] = str(int(python))
+            os.environ["XDG_CACHE_HOME"] = str(self.tree.parent / "cache")  # of kernels, which go with this folder
+            os.environ["NUMBA_DISABLE_JIT"] = str(int(plugin.python))
             numba.core.config.reload_config()
             sys.path[0], sys.dont_write_bytecode, tempfile.tempdir = str(self.tree), True, None
             with (self.tree.parent / "log").open("w", encoding="utf-8") as log:
@@ -168,9 +140,9 @@ class Sandbox:
                 os.dup2(log.fileno(), 2)
             quiet = ["-q", "-m", "not slow", "-p", "no:cacheprovider", f"--basetemp={temporary / 'pytest'}"]
             quiet += ["-W", "ignore::pytest.PytestAssertRewriteWarning", "--doctest-modules"]
-            code = pytest.main([*files, *quiet, *options], plugins=[plugin])
-            result = plugin.tests if isinstance(plugin, Recorder) else plugin.failed if code else None
-            answer.write_text(json.dumps(result))
+            quiet += ["--timeout=0", "--hypothesis-profile=mutate"]
+            code = pytest.main([*files, *quiet, "-x"], plugins=[plugin])
+            answer.write_text(json.dumps(plugin.failed if code not in (0, NO_TESTS) else None))
         except BaseException:
             traceback.print_exc()
         finally:
@@ -229,24 +201,38 @@ class Imports:
 
 
 class Tests:
-    """The tests of some modules: how they fare without a mutation, and which of them concern one."""
+    """The tests of a tree, and which of them kill a mutant."""
 
-    def __init__(
-        self, sandbox: Sandbox, modules: Sequence[str], thorough: bool, given: Sequence[str], most: int
-    ) -> None:
-        """Run the tests of all the modules once: those of files given, else of those near them."""
-        self.sandbox, self.thorough, self.most, self.imports = sandbox, thorough, most, Imports()
+    def __init__(self, sandbox: Sandbox, given: Sequence[str], most: int, *, thorough: bool, as_python: bool) -> None:
+        """Take the files of tests that are given, else all; most: how many of other rooms are tried."""
+        self.sandbox, self.most, self.imports = sandbox, most, Imports()
+        self.thorough, self.as_python = thorough, as_python
         files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py"))
-        files = [path for path in files if thorough or not path.startswith(NOT_PURE_TESTS)]
-        self.kernels = {module for module in modules if self.is_kernel(module)}
-        self.ranks: dict[tuple[str, str], int] = {}
-        for module in modules:
-            ranks = {test: self.imports.rank(module, test) for test in [*(given or files), module]}
-            least = 2 if thorough or given or module in self.kernels else 1  # kernels lie behind a function
-            nearest = max(least, min(rank for test, rank in ranks.items() if test != module))
-            self.ranks |= {(module, test): rank for test, rank in ranks.items() if rank <= nearest}
-        self.compiled = self.record(modules, False)
-        self.python: dict[str, dict[str, dict[str, Any]]] = {}
+        self.files = [path for path in given or files if given or thorough or not path.startswith(NOT_PURE_TESTS)]
+        self.near: dict[str, tuple[list[str], list[str]]] = {}
+        self.bad: dict[bool, set[str]] = {False: set(), True: set()}
+
+    def near_first(self, module: str) -> tuple[list[str], list[str]]:
+        """Return the files that mirror a module and the folder it is in, and others, the nearest first."""
+        if module not in self.near:
+            ranks = {test: self.imports.rank(module, test) for test in self.files}
+            room = self.room(module)
+            others = sorted((rank, test) for test, rank in ranks.items() if rank <= 4 and test not in room)
+            self.near[module] = room, [test for _, test in others]
+        return self.near[module]
+
+    def room(self, module: str) -> list[str]:
+        """Return the file of tests that mirrors a module, and those in the nearest folder above it that has some."""
+        stem = Path(module).stem.removesuffix("_kernel")
+        folder = [part for part in Path(module).parent.parts[1:] if part not in ("kernels", "reference")]
+        while folder:
+            place = "/".join(["tests", *folder])
+            found = [test for test in self.files if os.path.dirname(test) == place]
+            mirrors = [f"{place}/test_{name}.py" for name in (stem, f"{stem}_kernel", folder[-1])]
+            if found:
+                return sorted(found, key=lambda test: (test not in mirrors, self.imports.rank(module, test), test))
+            stem = folder.pop()
+        return [mirror for mirror in (f"tests/test_{stem}.py",) if mirror in self.files]
 
     def is_kernel(self, module: str) -> bool:
         """Return whether a module is compiled, or imported by one that is."""
@@ -254,57 +240,29 @@ class Tests:
         line = f"from {module.removesuffix('.py').replace('/', '.')} import"
         return ROOT / module in kernels or any(line in path.read_text(encoding="utf-8") for path in kernels)
 
-    def record(self, modules: Sequence[str], python: bool) -> dict[str, dict[str, Any]]:
-        """Return the record of each test that is near one of the modules."""
-        files = sorted({test for module, test in self.ranks if module in modules})
-        limit = [f"--timeout={SLOWEST_AS_PYTHON if python else 300}"]
-        tests: Any = self.sandbox.run(
-            files, Recorder(self.sandbox.tree, modules), seconds=3600, python=python, options=limit
+    def kill(self, mutation: Mutation) -> str | None:
+        """Return which test kills a mutant, None if none does."""
+        room, others = self.near_first(mutation.path)
+        turns = [([mutation.path, *room], False), (others[: self.most], False)]
+        if self.thorough or (self.as_python and self.is_kernel(mutation.path)):
+            turns.append((room + others[: self.most], True))
+        return next(
+            (killer for files, python in turns if files and (killer := self.try_on(mutation, files, python))), None
         )
-        if not isinstance(tests, dict) or not tests:
-            log = (self.sandbox.tree.parent / "log").read_text(encoding="utf-8")
-            raise SystemExit(f"{log[-4000:]}\nthe tests do not run without a mutation: {tests or 'none was collected'}")
-        failed = [name for name, outcome in tests.items() if not outcome["passed"]]
-        print(f"{len(tests)} tests of {len(files)} files, {len(failed)} of them skipped or failed without a mutation")
-        return tests
 
-    def kill(self, mutation: Mutation) -> tuple[str | None, int]:
-        """Return which test kills a mutant, None if none does, and how many were tried."""
-        tried = 0
-        for python in [mutation.path in self.kernels, mutation.path not in self.kernels]:
-            if python and mutation.path not in self.python:
-                self.python[mutation.path] = self.record([mutation.path], True)
-            names = self.concerned(mutation, python)
-            files = list(dict.fromkeys(name.split("::")[0] for name in names))
-            tests = self.python[mutation.path] if python else self.compiled
-            seconds = 30 + 3 * sum(tests[name]["seconds"] for name in names) + 300 * (mutation.path in self.kernels)
-            tried += len(names)
-            if not names:
-                continue
+    def try_on(self, mutation: Mutation, files: Sequence[str], python: bool) -> str | None:
+        """Return the first test that fails with a mutation and passes without, None where there is none."""
+        while True:
             self.sandbox.change(mutation, mutation.path)
             try:
-                killer = self.sandbox.run(files, Chosen(names), seconds=seconds, python=python, options=["-x"])
+                killer = self.sandbox.run(files, FirstFailure(leave_out=self.bad[python], python=python))
             finally:
                 self.sandbox.change(None, mutation.path)
-            if killer:
-                return killer, tried
-        return None, tried
-
-    def concerned(self, mutation: Mutation, python: bool) -> list[str]:
-        """Return the tests to run, the nearest first: those that enter the function, or all near the module."""
-        tests = self.python[mutation.path] if python else self.compiled
-        traced = self.python[mutation.path] if mutation.path in self.kernels else self.compiled
-        chosen = []
-        for name, outcome in tests.items():
-            near = self.ranks.get((mutation.path, name.split("::")[0]))
-            entered = [tuple(pair) for pair in traced.get(name, {}).get("entered", ())]
-            into = any(path == mutation.path and mutation.function in (None, line) for path, line in entered)
-            if outcome["passed"] and near is not None:
-                chosen.append((not into, near, outcome["seconds"], name))
-        entering = [one for one in chosen if not one[0]]  # none enters what runs when the module is imported
-        if entering and not self.thorough and mutation.function is not None:
-            chosen = entering
-        return [name for *_, name in sorted(chosen)][: self.most or None]
+            if killer is None or "::" not in killer:
+                return killer
+            if not self.sandbox.run([killer.split("::")[0]], FirstFailure(killer, python=python)):
+                return killer
+            self.bad[python].add(killer)
 
 
 def known() -> set[tuple[str, ...]]:
@@ -312,6 +270,13 @@ def known() -> set[tuple[str, ...]]:
     lines = EQUIVALENT.read_text(encoding="utf-8").splitlines() if EQUIVALENT.is_file() else []
     lines = [line for line in lines if line and not line.startswith("#")]
     return {(a, b.removeprefix("- "), c.removeprefix("+ ")) for a, b, c in zip(*[iter(lines)] * 3, strict=True)}
+
+
+def survived(path: str) -> set[tuple[str, ...]]:
+    """Return the mutants that a run printed as survivors: path, line before, line after."""
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    places = [place for place, line in enumerate(lines) if line.endswith(" SURVIVED")]
+    return {(lines[at].rpartition(":")[0], lines[at + 1][2:], lines[at + 2][2:]) for at in places}
 
 
 def mutations(modules: Sequence[str]) -> list[Mutation]:
@@ -325,10 +290,16 @@ def main() -> int:
     parser.add_argument("modules", nargs="*", metavar="MODULE", help="files or folders; default: the pure layer")
     parser.add_argument("--seed", type=int, default=1, help="which mutations are drawn")
     parser.add_argument("--number", type=int, default=100, help="how many mutations are drawn")
+    parser.add_argument("--skip", type=int, default=0, help="leave out so many of them: a run that was stopped goes on")
+    parser.add_argument(
+        "--again", metavar="FILE", help="of those that were drawn, try the survivors in what was printed"
+    )
+    parser.add_argument("--compiled", action="store_true", help="do not try kernels as plain Python")
     parser.add_argument("--at", nargs="+", default=[], metavar="FILE:LINE", help="try every mutation of these lines")
     parser.add_argument("--tests", nargs="+", default=[], metavar="FILE", help="use the tests of these files only")
     parser.add_argument("--thorough", action="store_true", help="use every test near the module, also of pipelines")
-    parser.add_argument("--most", type=int, default=0, help="how many tests are tried for each mutant (default: all)")
+    parser.add_argument("--folder", help="keep the copy of the tree and compiled kernels here")
+    parser.add_argument("--most", type=int, default=12, help="files of tests of other rooms (default: 12)")
     options = parser.parse_args()
     places = [place.rpartition(":")[::2] for place in options.at]
     if options.at:
@@ -344,25 +315,29 @@ def main() -> int:
         chosen = [mutation for mutation in at if mutation.differs()]
     else:
         random.Random(options.seed).shuffle(every)
-        chosen = list(islice((mutation for mutation in every if mutation.differs()), options.number))
+        differing = (mutation for mutation in every if mutation.differs())
+        chosen = list(islice(differing, options.skip, options.number))
+    if options.again:
+        survivors = survived(options.again)
+        chosen = [mutation for mutation in chosen if (mutation.path, *mutation.lines()) in survivors]
     print(f"{len(chosen)} of {len(every)} mutations of {len(paths)} modules, seed {options.seed}", flush=True)
     ends: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
         tests = Tests(
-            Sandbox(folder),
-            sorted({mutation.path for mutation in chosen}),
-            options.thorough,
+            Sandbox(options.folder or folder),
             options.tests,
             options.most,
+            thorough=options.thorough,
+            as_python=not options.compiled,
         )
-        for mutation in sorted(chosen, key=lambda mutation: (mutation.path, mutation.start)):
+        for mutation in chosen:  # in the order they were drawn in: a run that is stopped has tried a sample too
             before, after = mutation.lines()
             if (mutation.path, before, after) in equivalent:
                 ends["equivalent"] += 1
                 continue
-            killer, tried = tests.kill(mutation)
+            killer = tests.kill(mutation)
             ends["killed" if killer else "survived"] += 1
-            title = f"killed by {killer}" if killer else f"SURVIVED {tried} tests"
+            title = f"killed by {killer}" if killer else "SURVIVED"
             print(f"\n{mutation.path}:{mutation.line} {title}\n- {before}\n+ {after}", flush=True)
     matter = ends["killed"] + ends["survived"]
     share = 100 * ends["killed"] / max(1, matter)

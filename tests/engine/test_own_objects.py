@@ -106,6 +106,7 @@ CONTAINERS = "LIMITS = {{'a': [1, ({}, 2)], 'b': {{3, 4}}}}\ndef f(text): return
 TWO_CLASSES = (
     "class One:\n    a = 1\nclass Two:\n    b = {}\nclass Three:\n    c = 1\ndef f(text): return One, Two, Three"
 )
+IN_A_CLASS = "LIMIT = {}\ndef f(text):\n    class Rule:\n        limit = LIMIT\n    return Rule().limit"
 RECURSIVE = "def f(text): return f(text[1:]) if text else {}"
 
 
@@ -125,6 +126,7 @@ RECURSIVE = "def f(text): return f(text[1:]) if text else {}"
         STATIC,
         METHOD,
         CONTAINERS,
+        IN_A_CLASS,
         RECURSIVE,
         TWO_CLASSES,
     ],

@@ -57,6 +57,11 @@ def test_each_text_is_encoded_as_transformers_does(tmp_path: Path) -> None:
     assert found.counts["truncated_examples"] > 0
 
 
+def test_rows_have_at_most_128_tokens_unless_another_length_is_given() -> None:
+    ids = encode_sentences(TOKENIZER, [["sea " * 200]]).columns["input_ids"]
+    assert len(ids[0]) == TaskConfig(task="sentence-similarity").length == 128
+
+
 def test_groups_that_differ_in_size_and_short_rows_are_refused() -> None:
     with pytest.raises(ConfigError, match="have not as many texts each"):
         encode_sentences(TOKENIZER, [["salt", "water"], ["salt"]])

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from bertdata.errors import ConfigError
 from bertdata.objectives import OBJECTIVES
 from bertdata.sentences import SentenceSegmenter
-from bertdata.shards.write_shards import require_documents_for
+from bertdata.shards.settings import SelectionConfig
+from bertdata.shards.write_shards import require_documents_for, require_examples
 from tests.shards.build import cleaned
 
 SEGMENTER = SentenceSegmenter.from_pretrained("english")
@@ -42,3 +45,19 @@ def test_one_document_of_two_sentences_among_many_is_enough(objective: str, tmp_
 )
 def test_objectives_without_pairs_take_one_document_of_one_sentence(objective: str, tmp_path: Path) -> None:
     require(objective, tmp_path, ONE)
+
+
+@pytest.mark.parametrize(
+    ("selection", "flags"),
+    [
+        (SelectionConfig(where="tokens > 9"), "--where 'tokens > 9'"),
+        (SelectionConfig(sources=("books", "news")), "--sources books news"),
+        (SelectionConfig(sample=("books=0.1",)), "--sample books=0.1"),
+    ],
+)
+def test_a_selection_that_leaves_no_document_of_train_is_named(selection: SelectionConfig, flags: str) -> None:
+    info = SimpleNamespace(examples=SimpleNamespace(bins=(64,)), selection=selection)
+    spec: Any = SimpleNamespace(plan=SimpleNamespace(validation=1), info=info)
+    shards: Any = [SimpleNamespace(counts={"examples": held, "documents": held}) for held in (5, 0, 0)]
+    with pytest.raises(ConfigError, match=f"no document of train is left by {flags}; take a wider selection"):
+        require_examples(spec, shards)

@@ -10,10 +10,11 @@ from typing import BinaryIO
 import pytest
 
 from bertdata.beam.runner import Runner
+from bertdata.curation.languages import LANGUAGE, SOURCE
 from bertdata.documents import DocumentWriter, cut_ranges, read_range
 from bertdata.engine.parts import Counters, PartResult, Task, run_once
 from bertdata.engine.run_stages import run_stages
-from bertdata.errors import InputError
+from bertdata.errors import ConfigError, InputError
 from bertdata.sources.inputs import find_documents
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
@@ -63,6 +64,15 @@ def write_documents(task: Task, file: BinaryIO) -> Counters:
 def names(parts: Sequence[PartResult]) -> list[str]:
     ranges = cut_ranges([(task.path, one) for task, one in parts])
     return [name for one in ranges for table in read_range(one) for name in table["id"].to_pylist()]
+
+
+def test_a_column_that_is_missing_is_refused_beside_the_language_that_a_model_gives(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text(json.dumps({"text": "Salt."}))
+    config = CleaningConfig(language_model=SOURCE)
+    sources = find_documents([str(tmp_path / "rows.jsonl")])
+    stage = ReadSource("documents", sources, str(tmp_path / "parts"), config, columns=(LANGUAGE, "score"))
+    with pytest.raises(ConfigError, match="names the column 'score', which these documents do not have"):
+        run_stages([stage], Runner(1, quiet=True))
 
 
 def test_parts_of_our_own_are_taken_as_they_are_and_other_tables_are_read(tmp_path: Path) -> None:

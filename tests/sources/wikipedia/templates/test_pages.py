@@ -93,7 +93,11 @@ def test_what_only_a_wiki_can_expand_stays_unknown(name: str) -> None:
 def test_templates_that_call_themselves_end() -> None:
     assert TEMPLATES.render("loop", {"1": "x"}) == "x" * 20
     assert len(TEMPLATES.render("twice", {"1": "x"}) or "") < 100
+
+
+def test_a_call_of_long_arguments_is_not_expanded_whether_they_are_printed_or_not() -> None:
     assert TEMPLATES.render("ink", {"1": "x" * 5000}) is None
+    assert TEMPLATES.render("moiety", {"1": "x" * 5000}) is None
 
 
 def test_what_is_known_by_name_and_a_users_own_templates_come_first() -> None:
