@@ -3,13 +3,13 @@
 Run: python scripts/mutate.py [MODULE ...] [--seed 1] [--number 100]; by default the pure layer
      python scripts/mutate.py --at bertdata/shards/schema.py:120   (every mutation of one line)
 
-It works on a copy of the tree. A mutant is tried by its doctests, by the file of tests that mirrors its module and by
-the others in the folder that mirrors its folder; then by others, the nearest to import it first; until a test fails
-that passes without the mutation. Where none does it survived: either an assertion is missing, or the change makes no
-difference. Those that make none are in scripts/equivalent_mutants.txt with the reason, and do not count. Kernels are
-compiled; what survives in one of them is tried again as plain Python, which checks the bounds of arrays. With
-`--folder` the machine code is kept for the next run. `--most 3 --compiled` is a quick first look; what survived it is
-tried by more tests with `--again` and the file of what it printed.
+It works on a copy of the tree. A mutant is tried by its doctests and the two nearest files of tests, which are the one
+that mirrors its module and those that import it, then by the next nearest, until a test fails that passes without the
+mutation. Where none does it survived: either an assertion is missing, or the change makes no difference. Those that
+make none are in scripts/equivalent_mutants.txt with the reason, and do not count. Kernels are compiled; what survives
+in one of them is tried again as plain Python, which checks the bounds of arrays. With `--folder` the machine code is
+kept for the next run. `--most 6 --compiled` is a quick first look; what survived it is tried by more tests with
+`--again` and the file of what it printed.
 
 mutmut puts a function in front of each that it changes, which numba does not compile, and leaves constants of modules
 alone; cosmic-ray starts a new pytest for each mutant, and finds `pipelines` and `vocab`, which lie outside the folder
@@ -130,11 +130,11 @@ class Sandbox:
             os.chdir(self.tree)
             temporary = self.tree.parent / "tmp"
             temporary.mkdir(exist_ok=True)
-            os.environ |= {"PYTHONPATH": str(self.tree), "TMPDIR": str(temporary), "PYTHONDONTWRITEBYTECODE": "1"}
+            os.environ |= {"PYTHONPATH": str(self.tree), "TMPDIR": str(temporary)}
             os.environ["XDG_CACHE_HOME"] = str(self.tree.parent / "cache")  # of kernels, which go with this folder
             os.environ["NUMBA_DISABLE_JIT"] = str(int(plugin.python))
             numba.core.config.reload_config()
-            sys.path[0], sys.dont_write_bytecode, tempfile.tempdir = str(self.tree), True, None
+            sys.path[0], sys.dont_write_bytecode, tempfile.tempdir = str(self.tree), False, None
             with (self.tree.parent / "log").open("w", encoding="utf-8") as log:
                 os.dup2(log.fileno(), 1)
                 os.dup2(log.fileno(), 2)
@@ -151,6 +151,8 @@ class Sandbox:
 
     def change(self, mutation: Mutation | None, path: str) -> None:
         """Put a mutation, or the original with its time, into the copy."""
+        for compiled in (self.tree / path).parent.glob(f"__pycache__/{Path(path).stem}.*.pyc"):
+            compiled.unlink()  # it is known by the second in which its source was written
         if mutation:
             (self.tree / path).write_bytes(mutation.mutated)
         else:
@@ -204,35 +206,31 @@ class Tests:
     """The tests of a tree, and which of them kill a mutant."""
 
     def __init__(self, sandbox: Sandbox, given: Sequence[str], most: int, *, thorough: bool, as_python: bool) -> None:
-        """Take the files of tests that are given, else all; most: how many of other rooms are tried."""
+        """Take the files of tests that are given, else all; most: how many are tried for a mutant."""
         self.sandbox, self.most, self.imports = sandbox, most, Imports()
         self.thorough, self.as_python = thorough, as_python
         files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py"))
         self.files = [path for path in given or files if given or thorough or not path.startswith(NOT_PURE_TESTS)]
-        self.near: dict[str, tuple[list[str], list[str]]] = {}
+        self.near: dict[str, list[str]] = {}
         self.bad: dict[bool, set[str]] = {False: set(), True: set()}
+        self.good = set[tuple[str, bool]]()
 
-    def near_first(self, module: str) -> tuple[list[str], list[str]]:
-        """Return the files that mirror a module and the folder it is in, and others, the nearest first."""
+    def nearest(self, module: str) -> list[str]:
+        """Return files of tests: what mirrors a module, then those that import it, then what imports an importer.
+
+        Of equally near ones those come first that are in the folder which mirrors the module's.
+        """
         if module not in self.near:
+            names = {Path(module).stem, Path(module).stem.removesuffix("_kernel")}
+            parts = [part for part in Path(module).parent.parts[1:] if part not in ("kernels", "reference")]
+            room = "/".join(["tests", *parts])
+            mirrors = {f"{room}/test_{name}.py" for name in names} | {f"{room}/test_{parts[-1]}.py" for _ in parts[-1:]}
             ranks = {test: self.imports.rank(module, test) for test in self.files}
-            room = self.room(module)
-            others = sorted((rank, test) for test, rank in ranks.items() if rank <= 4 and test not in room)
-            self.near[module] = room, [test for _, test in others]
+            near = [test for test in self.files if ranks[test] <= 4 or test in mirrors]
+            self.near[module] = sorted(
+                near, key=lambda test: (test not in mirrors, ranks[test], not test.startswith(f"{room}/"), test)
+            )
         return self.near[module]
-
-    def room(self, module: str) -> list[str]:
-        """Return the file of tests that mirrors a module, and those in the nearest folder above it that has some."""
-        stem = Path(module).stem.removesuffix("_kernel")
-        folder = [part for part in Path(module).parent.parts[1:] if part not in ("kernels", "reference")]
-        while folder:
-            place = "/".join(["tests", *folder])
-            found = [test for test in self.files if os.path.dirname(test) == place]
-            mirrors = [f"{place}/test_{name}.py" for name in (stem, f"{stem}_kernel", folder[-1])]
-            if found:
-                return sorted(found, key=lambda test: (test not in mirrors, self.imports.rank(module, test), test))
-            stem = folder.pop()
-        return [mirror for mirror in (f"tests/test_{stem}.py",) if mirror in self.files]
 
     def is_kernel(self, module: str) -> bool:
         """Return whether a module is compiled, or imported by one that is."""
@@ -242,12 +240,12 @@ class Tests:
 
     def kill(self, mutation: Mutation) -> str | None:
         """Return which test kills a mutant, None if none does."""
-        room, others = self.near_first(mutation.path)
-        turns = [([mutation.path, *room], False), (others[: self.most], False)]
+        files = self.nearest(mutation.path)[: self.most]
+        turns = [([mutation.path, *files[:2]], False), (files[2:], False)]
         if self.thorough or (self.as_python and self.is_kernel(mutation.path)):
-            turns.append((room + others[: self.most], True))
+            turns.append((files, True))
         return next(
-            (killer for files, python in turns if files and (killer := self.try_on(mutation, files, python))), None
+            (killer for some, python in turns if some and (killer := self.try_on(mutation, some, python))), None
         )
 
     def try_on(self, mutation: Mutation, files: Sequence[str], python: bool) -> str | None:
@@ -260,7 +258,9 @@ class Tests:
                 self.sandbox.change(None, mutation.path)
             if killer is None or "::" not in killer:
                 return killer
-            if not self.sandbox.run([killer.split("::")[0]], FirstFailure(killer, python=python)):
+            whole = (killer, python) in self.good
+            if whole or not self.sandbox.run([killer.split("::")[0]], FirstFailure(killer, python=python)):
+                self.good.add((killer, python))
                 return killer
             self.bad[python].add(killer)
 
@@ -299,7 +299,9 @@ def main() -> int:
     parser.add_argument("--tests", nargs="+", default=[], metavar="FILE", help="use the tests of these files only")
     parser.add_argument("--thorough", action="store_true", help="use every test near the module, also of pipelines")
     parser.add_argument("--folder", help="keep the copy of the tree and compiled kernels here")
-    parser.add_argument("--most", type=int, default=12, help="files of tests of other rooms (default: 12)")
+    parser.add_argument(
+        "--most", type=int, default=12, help="how many files of tests are tried for a mutant (default: 12)"
+    )
     options = parser.parse_args()
     places = [place.rpartition(":")[::2] for place in options.at]
     if options.at:

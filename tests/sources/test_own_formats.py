@@ -16,6 +16,7 @@ from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.sources.formats import SOURCE_FORMATS, FileRange, RangeFormat
 from bertdata.sources.names import InputCount
+from bertdata.sources.own_formats import own_format
 from tests.shards.build import text_of
 
 SETTINGS: dict[str, Any] = {"vocab": "bertdata-30k-uncased", "workers": 1, "max_seq_length": 64}
@@ -56,6 +57,11 @@ class Lines(RangeFormat):
 
 
 LINES = Lines()
+
+
+def test_the_revision_of_a_function_is_another_one_where_its_code_is() -> None:
+    assert own_format("rows", rows).revision == own_format("others", rows).revision
+    assert own_format("rows", rows).revision != own_format("rows", parted).revision
 
 
 def own(name: str) -> str:

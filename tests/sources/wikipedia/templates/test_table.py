@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 import pytest
 
@@ -130,3 +131,12 @@ def test_languages_have_codes_and_names_of_words_with_capitals() -> None:
         assert re.fullmatch(r"[A-Z][a-zéāåʽá]+([ -][A-Z][a-zåá]+)*", name), name
     assert LANGUAGE_NAMES["lt"] == "Lithuanian"
     assert LANGUAGE_NAMES["km"] == "Khmer"
+
+
+def test_the_name_of_a_greek_letter_is_the_letter() -> None:
+    names = (
+        "alpha beta gamma epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi"
+    )
+    for name in [*names.split(), "psi", "omega"]:
+        unicode_name = f"GREEK SMALL LETTER {name.upper().replace('LAMBDA', 'LAMDA')}"
+        assert rendered(name) == unicodedata.lookup(unicode_name)
