@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bertdata.curation.settings import DedupConfig
-from bertdata.inspect.show import dropped_lines
+from bertdata.inspect.dropped import dropped_lines
 from bertdata.sample import SAMPLE_BOOKS
 from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig

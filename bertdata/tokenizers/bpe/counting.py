@@ -47,7 +47,7 @@ def _counted(texts: Texts) -> list[pa.Table]:
     from bertdata.tokenizers.training.count_table import take_counts
 
     words, table = Words(gpt2_scanner(_cutter().pre_tokenize_str)), empty_table(MAX_WORDS, 16 * MAX_WORDS)
-    window = np.zeros((3, WINDOW), np.uint64)
+    window = np.zeros((4, WINDOW + 1), np.uint64)
     others: Counter[str] = Counter()
     tables = []
     for text, offsets, row, stop, _ in units(arrays_of(texts)):

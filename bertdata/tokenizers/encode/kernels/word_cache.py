@@ -118,6 +118,37 @@ def _place_of(text: Any, word: Any, length: Any, low: Any, high: Any, table: Tab
     return place
 
 
+@kernel
+def look_up(
+    text: Any, begin: int, positions: Any, n_words: int, table: Table, found: Any, longs: Any, window: Any
+) -> Any:
+    """Write the entry of each word, entering those that are new; returns how many are not in the table.
+
+    The words begin at `positions`, uint32, after `begin`, and end where the next one does. longs: (from, to) of each
+    word in the text that is over MAX_KEY bytes, or for which there is no room, int64 (n_words, 2). window: room, uint64
+    (4, WINDOW + 1).
+    """
+    entries = table.entries
+    n_long: Any = 0
+    for first in range(0, n_words, WINDOW):
+        size = min(WINDOW, n_words - first)
+        some = positions[first : first + size + 1]
+        _fetch_window(text, begin, some, size, table, window)
+        for k in range(size):
+            low, high, place = window[0, k], window[1, k], window[2, k]
+            word, length = begin + np.int64(some[k]), np.int64(some[k + 1]) - np.int64(some[k])
+            unlike = (entries[place] ^ low) | (entries[place + _1] ^ high)
+            if unlike | ((entries[place + _2] & _LENGTH) ^ min(_U(length), _LONGEST)) != _0:
+                place = _place_of(text, word, length, low, high, table)
+                if place == _0:
+                    longs[n_long, 0], longs[n_long, 1] = word, word + length
+                    found[first + k] = LONG + n_long
+                    n_long += 1
+                    continue
+            found[first + k] = place >> _2
+    return n_long
+
+
 @always_inlined
 def _with_ids(cache: Any, text: Any, word: Any, length: Any, low: Any, high: Any, encode: Any, model: Any) -> Any:
     """Return where in `entries` a word is; a new one is entered and gets ids. 0 as `_place_of`."""
