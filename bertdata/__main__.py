@@ -3,7 +3,6 @@
 The other modules are imported inside `main`, where an interrupt is already caught and reported in one line.
 """
 
-import gc
 import os
 import sys
 
@@ -25,6 +24,8 @@ def main() -> None:
         code = INTERRUPTED_CODE
     if code:
         os._exit(code)
+    import gc
+
     gc.freeze()
     sys.exit(0)
 

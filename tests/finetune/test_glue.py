@@ -168,7 +168,7 @@ def test_mismatched_splits_are_those_of_mnli_alone(
     assert "validation_mismatched" in capsys.readouterr().out
     assert len(open_shards(tmp_path / "out", "validation_mismatched").table) == 2
     assert dispatch(["verify", str(tmp_path / "out")]) == 0
-    with pytest.raises(ConfigError, match="--task glue/rte has no split test_mismatched; expected some of train, val"):
+    with pytest.raises(ConfigError, match="`task` glue/rte has no split test_mismatched; expected some of train, val"):
         encoded(tmp_path, "glue/rte", vocab, {"train": path, "test_mismatched": path})
 
 

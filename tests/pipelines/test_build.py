@@ -67,9 +67,9 @@ def test_settings_of_one_value_are_those_of_the_shards(documents: Path, tmp_path
         ({"recipe": "nofile.toml"}, "there is no recipe in 'nofile.toml': no such file; check the path"),
         ({"max_seq_length": "64"}, "max_seq_length"),
         ({"books": 3}, "`books` is 3; expected one or several strings"),
-        ({"dry_run": True}, "dry_run is for the command line; leave it out"),
+        ({"dry_run": True}, "`dry_run` is for the command line; leave it out"),
         ({"recipe": "bert-bas"}, "there is no recipe 'bert-bas'; did you mean 'bert-base'?"),
-        ({"vocab_size": 100}, "vocab_size has no effect: the vocabulary is given by vocab"),
+        ({"vocab_size": 100}, "`vocab_size` has no effect: the vocabulary is given by `vocab`"),
     ],
 )
 def test_a_setting_that_does_not_fit_is_named(

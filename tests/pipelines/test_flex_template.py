@@ -132,7 +132,7 @@ def test_parameters_that_cannot_be_read_are_told(argument: str, message: str) ->
 
 
 def test_settings_and_sources_that_do_not_fit_are_refused_before_a_job_is_made(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="--masked-lm-prob"):
+    with pytest.raises(ConfigError, match="`masked_lm_prob`"):
         flex_template.main([f"--output={tmp_path / 'out'}", "--masked_lm_prob=2"])
     with pytest.raises(InputError, match="matches nothing"):
         flex_template.main([f"--output={tmp_path / 'out'}", f"--books={tmp_path / 'none'}"])

@@ -19,7 +19,7 @@ from pipelines.build_flags import make_parser, settings_of_flags
 from tests.small_build import texts, tokenizer
 
 OVER = (
-    r"--max-seq-length 1024 is over the 512 tokens that the model takes \(model_max_length\), by {}; give 512 or less"
+    r"`max_seq_length` 1024 is over the 512 tokens that the model takes \(model_max_length\), by {}; give 512 or less"
 )
 
 
@@ -77,7 +77,7 @@ def test_rows_over_what_the_tokenizer_says_are_refused(published: Path) -> None:
     assert lengths(*vocab, "--max-seq-length", "1024", "--model-max-length", "1024") == [1024]
     assert lengths("--max-seq-length", "1024") == [1024]
     with pytest.raises(
-        ConfigError, match=r"--max-seq-length 2048 is over the 1,024 .*, by --model-max-length; give 1024"
+        ConfigError, match=r"`max_seq_length` 2048 is over the 1,024 .*, by `model_max_length`; give 1024"
     ):
         lengths(*vocab, "--max-seq-length", "2048", "--model-max-length", "1024")
 
@@ -113,7 +113,7 @@ def test_python_and_build_shards_refuse_the_same(published: Path, tmp_path: Path
     with pytest.raises(ConfigError, match="is over the 512 tokens"):
         bertdata.build(tmp_path / "out", documents=tmp_path / "x.jsonl", vocab=published, max_seq_length=1024)
     for length in (-1, "many"):
-        with pytest.raises(ConfigError, match=r"model_max_length is .*; expected 1 or more, or 0: unknown"):
+        with pytest.raises(ConfigError, match=r"`model_max_length` is .*; expected 1 or more, or 0: unknown"):
             bertdata.build(tmp_path / "out", documents=tmp_path / "x.jsonl", model_max_length=length)
     flags = ["--vocab", str(published), "--max-seq-length", "1024", "--output", str(tmp_path / "out")]
     with pytest.raises(ConfigError, match="is over the 512 tokens"):

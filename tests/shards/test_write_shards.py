@@ -50,9 +50,9 @@ def test_objectives_without_pairs_take_one_document_of_one_sentence(objective: s
 @pytest.mark.parametrize(
     ("selection", "flags"),
     [
-        (SelectionConfig(where="tokens > 9"), "--where 'tokens > 9'"),
-        (SelectionConfig(sources=("books", "news")), "--sources books news"),
-        (SelectionConfig(sample=("books=0.1",)), "--sample books=0.1"),
+        (SelectionConfig(where="tokens > 9"), "`where` 'tokens > 9'"),
+        (SelectionConfig(sources=("books", "news")), "`sources` books news"),
+        (SelectionConfig(sample=("books=0.1",)), "`sample` books=0.1"),
     ],
 )
 def test_a_selection_that_leaves_no_document_of_train_is_named(selection: SelectionConfig, flags: str) -> None:

@@ -140,11 +140,11 @@ def test_rows_are_not_written_for_a_build_that_is_refused(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"max_seq_length": 4}, "max_seq_length is 4"),
-        ({"mix": {"books": 1}}, "mix names books"),
+        ({"max_seq_length": 4}, "`max_seq_length` is 4"),
+        ({"mix": {"books": 1}}, "`mix` names books"),
         ({"vocab": "no-such-vocabulary"}, "no-such-vocabulary"),
         ({"where": "scoer > 1"}, "did you mean 'score'"),
-        ({"sources": ["web"]}, "sources names web"),
+        ({"sources": ["web"]}, "`sources` names web"),
     ],
 )
 def test_a_refused_call_leaves_the_rows_and_the_build_of_an_earlier_one(

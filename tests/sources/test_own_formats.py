@@ -144,9 +144,9 @@ def test_what_yields_no_rows_is_named(name: str, message: str, texts: Path, tmp_
 
 
 def test_a_format_without_documents_and_one_of_another_kind_are_refused(texts: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="source_format has no effect: it is for documents, and there is none"):
+    with pytest.raises(ConfigError, match="`source_format` has no effect: it is for `documents`, and there is none"):
         bertdata.build(tmp_path / "corpus", wikipedia=texts, source_format=parted, **SETTINGS)
-    with pytest.raises(ConfigError, match=r"source_format books is of books; expected one of documents"):
+    with pytest.raises(ConfigError, match="`source_format` books is of `books`; expected one of `documents`"):
         bertdata.build(tmp_path / "corpus", documents=texts, source_format="books", **SETTINGS)
     with pytest.raises(ConfigError, match=r"no source format 'parted@00'; it was handed over in Python, which has to"):
         bertdata.build(tmp_path / "corpus", documents=texts, source_format="parted@00", **SETTINGS)

@@ -67,7 +67,7 @@ def test_an_import_is_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str
     import_shards({"train": [str(tmp_path / "out" / "train")]}, str(build / "tokenizer"), str(tmp_path / "back"))
     assert dispatch(["verify", str(tmp_path / "back")]) == 0
     assert "verified: " in capsys.readouterr().out
-    with pytest.raises(ConfigError, match="--duplicates is for builds"):
+    with pytest.raises(ConfigError, match="`duplicates` is for builds"):
         verify(tmp_path / "back", duplicates=True)
 
 

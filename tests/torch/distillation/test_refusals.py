@@ -48,10 +48,10 @@ def refused(
         (
             {"distillation": "tinybert"},
             {"num_attention_heads": 4},
-            "the student has 4 heads, and the teacher 2, .* take num_attention_heads 2, or --distillation-weights",
+            "the student has 4 heads, and the teacher 2, .* take num_attention_heads 2, or `distillation_weights`",
         ),
-        ({"distillation": "minilm"}, {}, "--relation-heads 48 does not divide the student's hidden_size 32"),
-        ({"distillation": "minilm", "teacher_layer": 5}, {}, "--teacher-layer is 5, and the teacher has 4 layers"),
+        ({"distillation": "minilm"}, {}, "`relation_heads` 48 does not divide the student's hidden_size 32"),
+        ({"distillation": "minilm", "teacher_layer": 5}, {}, "`teacher_layer` is 5, and the teacher has 4 layers"),
     ],
 )
 def test_sizes_that_cannot_be_compared_are_refused(
@@ -102,7 +102,7 @@ def test_local_attention_is_not_compared_with_global(build: Path, tmp_path: Path
 
 
 def test_a_teacher_that_is_no_masked_language_model_is_refused(build: Path, teacher: Path, tmp_path: Path) -> None:
-    refused("--teacher is a folder without config.json; expected", build, SMALL, tmp_path / "a", teacher="base")
+    refused("`teacher` is a folder without config.json; expected", build, SMALL, tmp_path / "a", teacher="base")
     electra = ElectraConfig.tiny(vocab_size=100)
     refused(
         "the student is of the class ElectraForReplacedTokenDetection", build, electra, tmp_path / "b", teacher=teacher

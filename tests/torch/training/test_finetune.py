@@ -258,7 +258,7 @@ def test_the_command_line_runs(tmp_path: Path, model: Path) -> None:
     line = f"{shards} --model {model} --output {tmp_path / 'out'} --epochs 1 --device cpu --no-bf16"
     summary = command.run(parser.parse_args(line.split()))
     assert 0 <= summary["accuracy"] <= 1
-    with pytest.raises(ConfigError, match="--warmup-ratio is 2"):
+    with pytest.raises(ConfigError, match="`warmup_ratio` is 2"):
         command.run(parser.parse_args([*line.split(), "--warmup-ratio", "2"]))
 
 

@@ -243,7 +243,7 @@ def test_a_model_that_does_not_fit_the_shards_is_refused(
 @pytest.mark.parametrize("name", ["max_steps", "batch_size", "learning_rate", "logging_steps", "save_steps"])
 def test_settings_that_cannot_be_met_are_refused(name: str) -> None:
     changes: dict[str, Any] = {name: 0}
-    with pytest.raises(ConfigError, match=f"--{name.replace('_', '-')} is 0"):
+    with pytest.raises(ConfigError, match=f"`{name}` is 0"):
         PretrainSettings(**changes)
 
 
@@ -273,7 +273,7 @@ def test_the_command_line_runs_and_can_switch_booleans_off(tmp_path: Path, dynam
     assert isinstance(summary, dict)
     assert summary["step"] == 1
     assert BertConfig.load(tmp_path) == BertConfig.tiny(vocab_size=100)
-    with pytest.raises(ConfigError, match="--device is 'toaster'"):
+    with pytest.raises(ConfigError, match="`device` is 'toaster'"):
         command.run(parser.parse_args([*line.split(), "--device", "toaster"]))
 
 
@@ -287,7 +287,7 @@ def test_the_command_line_trains_the_base_model_and_resumes_unless_told_otherwis
     monkeypatch.setattr("bertdata.torch.training.pretrain.pretrain", lambda *said, **named: called.append(said[:3]))
     command.run(parser.parse_args(given))
     assert called == [("shards", "base", "out")]
-    with pytest.raises(ConfigError, match="--config has no effect beside --branch, whose checkpoint has the model"):
+    with pytest.raises(ConfigError, match="`config` has no effect beside `branch`, whose checkpoint has the model"):
         command.run(parser.parse_args([*given, "--config", "base", "--branch", "run"]))
     found = vars(parser.parse_args(given))
     assert (found.pop("shards"), found.pop("output"), found.pop("config")) == ("shards", "out", "")
@@ -314,7 +314,7 @@ def test_the_command_line_trains_the_base_model_and_resumes_unless_told_otherwis
 )
 def test_numbers_that_are_none_are_refused(name: str, value: Any) -> None:
     changes: dict[str, Any] = {name: value}
-    with pytest.raises(ConfigError, match=f"--{name.replace('_', '-')} is {value}; expected"):
+    with pytest.raises(ConfigError, match=f"`{name}` is {value}; expected"):
         PretrainSettings(**changes)
     assert PretrainSettings(seed=(1 << 63) - 1, eval_steps=0, validation_rows=0).seed == (1 << 63) - 1
 

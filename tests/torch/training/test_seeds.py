@@ -186,9 +186,9 @@ def test_the_command_takes_a_number_of_seeds_or_their_list(
     single = command.run(parser.parse_args(f"{line}c --seed 7".split()))
     assert isinstance(single["accuracy"], float)
     for wrong, message in (
-        ("--seeds 0", "--seeds is 0; expected 1 or more"),
-        ("--seed 1 2 --seeds 2", "--seed 1 2 names the seeds; leave out --seeds"),
-        ("--seed 1 1", "--seed 1 1 has a value twice"),
+        ("--seeds 0", "`seeds` is 0; expected 1 or more"),
+        ("--seed 1 2 --seeds 2", "`seed` 1 2 names the seeds; leave out `seeds`"),
+        ("--seed 1 1", "`seed` 1 1 has a value twice"),
     ):
         with pytest.raises(ConfigError, match=message):
             command.run(parser.parse_args(f"{line}d {wrong}".split()))
