@@ -9,8 +9,10 @@ from collections import Counter
 
 from bertdata.errors import InputError
 from bertdata.io import compression
+from bertdata.sources.unsupported import what_it_is
 
 STDIN = "-"
+_START = 4096
 KINDS = ("auto", "wikitext", "book")
 _MARKUP = re.compile(r"\[\[|\{\{|'''|^==|</?ref\b|^#redirect\b", re.M | re.I)
 _DUMP = re.compile(r"\A\s*(<\?xml[^>]*>\s*)?<mediawiki\b")
@@ -44,8 +46,9 @@ def run(arguments: argparse.Namespace) -> int:
 
         prose = clean_book(text, drops=drops, compiled=False)
     if prose is None:
-        reason = ", ".join(drops) or "nothing is left"
-        raise InputError(f"has no prose as {kind}: {reason}; --kind says what it is", path=arguments.path)
+        reason = ", ".join(set(drops) - {"no prose"})
+        because = f": the page is a {reason}" if reason else ""
+        raise InputError(f"has no prose, read as {kind}{because}; --kind says how to read it", path=arguments.path)
     print(prose)
     return 0
 
@@ -57,6 +60,9 @@ def read_text(path: str) -> str:
     else:
         with compression.open_decompressed(path) as stream:
             data = stream.read()
+    known = what_it_is(path, data[:_START])
+    if known and not _DUMP.match(data[:_START].decode("utf-8", "replace")):
+        raise InputError(known, path=path)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

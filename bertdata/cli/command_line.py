@@ -40,8 +40,21 @@ VOCABULARY = (
 """What --vocab takes."""
 
 
+_LONGEST_CHOICES = 48
+"""Characters of choices in braces; longer ones are in the text of a flag alone."""
+
+
 class HelpFormatter(argparse.HelpFormatter):
-    """The help of argparse, without line breaks at the hyphens of words such as doc-sentences."""
+    """The help of argparse, without line breaks at the hyphens of words such as doc-sentences, in the given width."""
+
+    def start_section(self, heading: str | None) -> None:
+        """Begin a section; a long heading is wrapped."""
+        super().start_section(heading and "\n".join(self._split_lines(heading, self._width - 1)))
+
+    def _metavar_formatter(self, action: argparse.Action, default_metavar: str) -> Callable[[int], tuple[str, ...]]:
+        named = super()._metavar_formatter(action, default_metavar)
+        is_long = not action.metavar and action.choices and len(named(1)[0]) > _LONGEST_CHOICES
+        return (lambda size: ("NAME",) * size) if is_long else named
 
     def _split_lines(self, text: str, width: int) -> list[str]:
         return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False, break_long_words=False)
@@ -61,10 +74,10 @@ class _Help(argparse.Action):
     ) -> None:
         """Print the help."""
         del namespace, values
-        from bertdata.cli.verb_help import short_help
+        from bertdata.cli.verb_help import long_help, short_help
 
-        text = parser.format_help() if option == "--help-all" else short_help(parser, parser.prog.partition(" ")[2])
-        print(text, end="")
+        verb = parser.prog.partition(" ")[2]
+        print(long_help(parser, verb) if option == "--help-all" else short_help(parser, verb), end="")
         parser.exit(0)
 
 

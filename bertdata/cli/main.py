@@ -29,25 +29,23 @@ class Command:
 
 
 COMMANDS = {
-    "build": Command("dumps, books and other documents to shards, all stages in a row", "build_corpus", True),
+    "build": Command("dumps, books and other documents to shards, all stages", "build_corpus", True),
     "recipes": Command("list the recipes for --recipe of build, or print one", "bertdata.cli.recipes"),
     "show": Command("print examples of a build as text, their masks marked", "bertdata.inspect.show"),
     "stats": Command("figures of a build, or of a vocabulary on text files", "bertdata.cli.stats"),
-    "report": Command("one HTML page on a build: what came in, what was dropped, examples", "bertdata.inspect.report"),
+    "report": Command("an HTML page on a build: sources, drops, examples", "bertdata.inspect.report"),
     "diff": Command("how two builds differ, and why", "bertdata.inspect.diff"),
     "verify": Command("recount everything and compare with the manifest", "bertdata.shards.verify.build"),
     "export": Command("shards to Parquet, JSON lines, TFRecord and other formats", "bertdata.cli.export"),
-    "import": Command("TFRecords of Google's BERT or HDF5 files of NVIDIA's to shards", "bertdata.cli.import_"),
+    "import": Command("TFRecords of Google's BERT or HDF5 of NVIDIA's to shards", "bertdata.cli.import_"),
     "tokenize": Command("print the tokens or ids of lines of text", "bertdata.cli.tokenize"),
     "clean": Command("print the prose of wikitext or of a book", "bertdata.cli.clean"),
     "download": Command("get a Wikipedia dump or Project Gutenberg books", "bertdata.sources.download"),
-    "bench": Command("measure how fast the loader reads a user's own shards", "bertdata.loader.bench"),
-    "completion": Command("completion of this command by the shell, bash or zsh", "bertdata.cli.completion"),
-    "compile": Command("compile the kernels beforehand, as for the image of a container", "bertdata.cli.compile"),
-    "pretrain": Command("pretrain an encoder from shards: BERT, ALBERT, ELECTRA, ModernBERT", "bertdata.cli.pretrain"),
-    "encode-task": Command(
-        "labelled texts, tagged words, questions or pairs to shards for fine-tuning", "bertdata.cli.encode_task"
-    ),
+    "bench": Command("measure how fast the loader reads your shards", "bertdata.loader.bench"),
+    "completion": Command("a script that completes this command in bash or zsh", "bertdata.cli.completion"),
+    "compile": Command("compile the kernels beforehand, as for a container image", "bertdata.cli.compile"),
+    "pretrain": Command("pretrain an encoder: BERT, ALBERT, ELECTRA, ModernBERT", "bertdata.cli.pretrain"),
+    "encode-task": Command("labelled texts, tags, questions or pairs to shards", "bertdata.cli.encode_task"),
     "finetune": Command("fine-tune a pretrained model on what encode-task wrote", "bertdata.cli.finetune"),
     "clean-wikipedia": Command("one stage: dumps to documents", "clean_wikipedia", True),
     "clean-books": Command("one stage: books to documents", "clean_books", True),
@@ -71,7 +69,7 @@ def dispatch(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="bertdata",
         usage="bertdata [--help] [--version] COMMAND ...",
-        description="Pretraining data for the BERT family: Wikipedia dumps and books in, Arrow shards out.",
+        description="Pretraining data for the BERT family: dumps, books, text in, Arrow shards out.",
         epilog=_commands_text(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

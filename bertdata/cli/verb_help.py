@@ -202,9 +202,7 @@ def short_help(parser: argparse.ArgumentParser, verb: str) -> str:
     flags = {name: action for action in parser._actions for name in action.option_strings}
     shown = [flags[name] for name in known.common if name in flags]
     shown += [action for action in _flags(parser) if action.required and action not in shown]
-    names = " ".join([*(_metavar(action) for action in positional), *(_usage(one) for one in shown if one.required)])
-    usage = " ".join(f"usage: {parser.prog} {names} [FLAG ...]".split())
-    lines = [*textwrap.wrap(usage, _WIDTH, subsequent_indent="  "), ""]
+    lines = [*textwrap.wrap(f"usage: {_call(parser, shown)}", _WIDTH, subsequent_indent="  "), ""]
     lines += [*textwrap.wrap(parser.description or "", _WIDTH), ""]
     if positional:
         lines += [line for action in positional for line in _entry(_metavar(action), action.help or "")] + [""]
@@ -218,6 +216,26 @@ def short_help(parser: argparse.ArgumentParser, verb: str) -> str:
     lines += ["", *textwrap.wrap(f"{parser.prog} --help-all explains {others} more{about}", _WIDTH)]
     lines += textwrap.wrap(parser.epilog or "", _WIDTH)
     return "\n".join([*lines, *examples.split("\n")]).rstrip() + "\n"
+
+
+def long_help(parser: argparse.ArgumentParser, verb: str) -> str:
+    """Return the help of a verb with all flags; where that is over a screen, its first line names the required ones."""
+    whole = parser.format_help()
+    if whole.count("\n") <= SCREEN:
+        return whole
+    common = VERB_HELP.get(verb, VerbHelp(())).common
+    required = [action for action in _flags(parser) if action.required]
+    order = list(common)
+    required.sort(key=lambda one: order.index(one.option_strings[0]) if one.option_strings[0] in order else len(order))
+    parser.usage = "\n  ".join(textwrap.wrap(_call(parser, required), _WIDTH - len("usage: ")))
+    return parser.format_help()
+
+
+def _call(parser: argparse.ArgumentParser, flags: list[argparse.Action]) -> str:
+    """Return how a verb is called: its arguments, those of the flags that are required, and [FLAG ...]."""
+    positional = [_metavar(action) for action in parser._actions if not action.option_strings]
+    required = [_usage(action) for action in flags if action.required]
+    return " ".join([parser.prog, *positional, *required, "[FLAG ...]"])
 
 
 def _flags(parser: argparse.ArgumentParser) -> list[argparse.Action]:

@@ -106,13 +106,13 @@ def _number(value: Any) -> str:
 
 
 def _sentences(path: str) -> Folder:
-    rows = []
+    rows, some = [], []  # of a file that may be empty, as collocations of a small corpus
     for name in sorted(files.names(path)):
         if name.endswith((".txt", ".tab")):
-            with files.open_raw(files.join(path, name)) as file:
-                rows.append((name.partition(".")[0].replace("_", " "), f"{sum(1 for _ in file):,}"))
-    with files.open_raw(files.join(path, _SENTENCES)) as file:
-        some = [line.decode().strip() for line in file][:_TOKENS]
+            lines = (files.read_if_there(files.join(path, name)) or b"").splitlines()
+            rows.append((name.partition(".")[0].replace("_", " "), f"{len(lines):,}"))
+            if name == _SENTENCES:
+                some = [line.decode().strip() for line in lines[:_TOKENS]]
     return Folder("sentence parameters", rows, [f"abbreviations: {' '.join(some)}"], "`--sentences` of a build")
 
 

@@ -58,7 +58,7 @@ class MaskingConfig(Settings):
     eval_masked_lm_prob: float = option(
         0.0,
         "--masked-lm-prob in the validation split; 0: as in train, at the end of a schedule (ModernBERT: 0.15)",
-        above=0,
+        at_least=0,
         below=1,
         later=True,
     )

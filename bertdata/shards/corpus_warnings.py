@@ -186,8 +186,8 @@ _TEXTS = {
     ),
     "length of documents": (
         "a document has {figure:.1f} tokens in the mean",
-        "join what belongs together into documents (in .txt a blank line ends one), or choose --objective "
-        "full-sentences, which fills rows over their borders",
+        "join what belongs together into documents (in .txt a blank line ends one, unless --whole-files), or choose "
+        "--objective full-sentences, which fills rows over their borders",
     ),
     "one document": (
         "one document has {figure:.0%} of all tokens",

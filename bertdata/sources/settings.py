@@ -41,8 +41,8 @@ class CleaningConfig(Settings):
     )
     whole_files: bool = option(
         False,
-        "each .txt file of --documents is one document, with paragraphs between blank lines (default: one sentence a "
-        "line, and a blank line between documents)",
+        "each .txt file of --documents is one document, with paragraphs between blank lines; without, a line is a "
+        "sentence and a blank line ends a document",
         later=True,
     )
     language_model: str = option(

@@ -21,7 +21,8 @@ _KINDS = {
     ".zip": "is an archive; unpack it, or, if it holds books, name it with --books",
     ".tar": f"{_ARCHIVE} (tar -xf FILE)",
     ".tgz": f"{_ARCHIVE} (tar -xzf FILE)",
-    ".json": "is one JSON value; expected JSON lines, one object in a line (.jsonl): jq -c '.[]' FILE > rows.jsonl",
+    ".json": "is one JSON value; expected JSON lines, one object in a line (.jsonl): jq -c '.[]' FILE > rows.jsonl "
+    "(first unpack a compressed one)",
 }
 _STARTS = {
     b"%PDF": ".pdf",

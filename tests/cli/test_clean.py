@@ -44,7 +44,10 @@ def test_the_language_of_templates_is_that_of_the_wiki(tmp_path: Path, capsys: p
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"#REDIRECT [[Rome]]", "has no prose as wikitext: redirect"),
+        (b"#REDIRECT [[Rome]]", "has no prose, read as wikitext: the page is a redirect; --kind"),
+        (b"== [[Rome]] ==", "has no prose, read as wikitext; --kind"),
+        (b"%PDF-1.4", "is a PDF"),
+        (b"<!DOCTYPE html><p>Salt", "is HTML"),
         (b"<mediawiki><page/></mediawiki>", "use `bertdata clean-wikipedia`"),
         (b"caf\xe9", "is not UTF-8"),
     ],

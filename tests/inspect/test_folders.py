@@ -64,6 +64,7 @@ def folders(root: Path, build: Path) -> dict[str, Path]:
     write_documents(root / "documents" / "part-00000.parquet")
     (root / "sentences").mkdir()
     (root / "sentences" / "abbrev_types.txt").write_text("dr\nprof\n")
+    (root / "sentences" / "collocations.tab").touch()
     (root / "model").mkdir()
     (root / "model" / "config.json").write_text(json.dumps({"model_type": "bert", "hidden_size": 128}))
     (root / "run").mkdir()

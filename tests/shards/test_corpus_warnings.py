@@ -202,7 +202,10 @@ def test_of_a_long_text_pieces_are_looked_at_and_give_the_same_figure() -> None:
 
 def test_the_page_on_warnings_states_each_threshold() -> None:
     page = (ROOT / "docs" / "warnings.md").read_text()
-    stated = set(re.findall(r"`([A-Z_]+)` \| ([0-9.]*[0-9])", page))
+    rows = re.findall(r"\| ([0-9.]+) \| .* \| `([A-Z_]+)` \|$", page, re.M)
+    stated = {
+        (name, threshold) for threshold, name in [*rows, *re.findall(r"from (\d+) documents on \(`([A-Z_]+)`\)", page)]
+    }
     names = {name for name in vars(corpus_warnings) if re.fullmatch("(MOST|LEAST|FEWEST)_[A-Z_]+", name)}
     assert stated == {(name, f"{getattr(corpus_warnings, name):g}") for name in names}
 
