@@ -82,7 +82,7 @@ def dispatch(arguments: Sequence[str]) -> int:
         parser.parse_args(arguments[:1])
         parser.error(f"the flag {name} is before the command; write it after the command")
     if name not in (*COMMANDS, "help"):
-        near = did_you_mean(name.replace("_", "-").lower(), COMMANDS, 0.5)
+        near = did_you_mean(name.replace("_", "-").lower(), COMMANDS, 0.55)
         parser.error(f"there is no command {name!r}{near}; bertdata --help lists all")
     if name == "help":
         return _explain(parser, arguments[1:])

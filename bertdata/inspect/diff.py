@@ -14,7 +14,7 @@ from typing import Any
 from bertdata.engine.origin import Origin, read_origin
 from bertdata.errors import InputError
 from bertdata.io import files
-from bertdata.io.console import Row, counted, table
+from bertdata.io.console import Row, table
 from bertdata.options.flags import add_json
 from bertdata.shards.contents import check_manifest
 from bertdata.shards.phases import phase_names
@@ -187,7 +187,8 @@ def conclusion(found: Difference) -> str:
     'Of the shards 0 are the same and 1 differs; they were made with other settings: seed.'
     """
     if found.same:
-        text = f"All {counted(found.same_shards, 'shard')} have the same bytes"
+        one = found.same_shards == 1
+        text = "The one shard has the same bytes" if one else f"All {found.same_shards:,} shards have the same bytes"
         return f"{text}, although these differ: {', '.join(found.reasons)}." if found.reasons else f"{text}."
     number = len(found.other_shards)
     text = f"Of the shards {found.same_shards:,} are the same and {number:,} {'differs' if number == 1 else 'differ'}"

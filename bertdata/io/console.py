@@ -74,6 +74,26 @@ def table(rows: Sequence[Row], columns: int | None = None) -> str:
     return "\n".join(lines)
 
 
+def wrapped(text: str, indent: str = "", hanging: str | None = None, columns: int | None = None) -> list[str]:
+    """Return a text as lines that begin with `indent`, the later ones with `hanging`, wrapped at words as a table's.
+
+    >>> wrapped("one two three four five six", "  ", columns=20)
+    ['  one two three four', '  five six']
+    """
+    columns = terminal_columns() if columns is None else columns
+    if not columns:
+        return [f"{indent}{text}"]
+    hanging = indent if hanging is None else hanging
+    return textwrap.wrap(
+        text,
+        max(columns, len(hanging) + _LEAST_ROOM),
+        initial_indent=indent,
+        subsequent_indent=hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
 def terminal_columns() -> int:
     """Return the columns of standard output, 80 where a terminal does not say, 0 where it is none."""
     return shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 0

@@ -37,11 +37,19 @@ def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
             if files.is_remote(pattern):
                 problem = remote.missing_bucket(pattern) or problem
             elif os.path.isdir(pattern):
-                problem = f"this folder holds no file ending in {', '.join(suffixes)}"
+                problem = _nothing_in(pattern, suffixes)
             raise InputError(problem, path=pattern)
         for match in matches:
             by_real_path.setdefault(files.real_path(match), match)
     return sorted(by_real_path.values())
+
+
+def _nothing_in(folder: str, suffixes: Sequence[str]) -> str:
+    plain = [suffix for suffix in suffixes if suffix.rpartition(".")[0] not in suffixes]  # .csv stands for .csv.gz, too
+    endings = ", ".join(plain) + ("" if len(plain) == len(suffixes) else ", plain or compressed")
+    if not os.listdir(folder):
+        return f"this folder is empty; expected files ending in {endings}"
+    return f"this folder holds no file ending in {endings}; check the path"
 
 
 def _local_matches(pattern: str, suffixes: Sequence[str]) -> list[str]:

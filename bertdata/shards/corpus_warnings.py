@@ -22,7 +22,7 @@ from bertdata.curation.filters import DROPPED_BY, JUDGED
 from bertdata.curation.languages import UNKNOWN
 from bertdata.documents import CHANGED
 from bertdata.engine.parts import Counters, PartMetadata, add_counts
-from bertdata.io.console import counted
+from bertdata.io.console import counted, wrapped
 from bertdata.sentences.languages import base_code, parameters_for
 from bertdata.sentences.settings import AUTO
 from bertdata.sources.names import input_count
@@ -342,10 +342,13 @@ def _of_tokens(
 
 
 def warning_lines(manifest: Mapping[str, Any]) -> list[str]:
-    """Return a block of text on the warnings of a build, of several phases those of the first; nothing without any."""
+    """Return a block of text on the warnings of a build, of several phases those of the first; nothing without any.
+
+    Lines are wrapped at words where standard output is a terminal, as those of a table.
+    """
     build = next(iter(manifest["phases"].values())) if "phases" in manifest else manifest
     warnings = build.get("warnings", [])
     lines = [f"{counted(len(warnings), 'warning')} (thresholds: docs/warnings.md)"] if warnings else []
     for warning in warnings:
-        lines += [f"  {warning['about']}: {warning['found']}", f"    {warning['remedy']}"]
+        lines += wrapped(f"{warning['about']}: {warning['found']}", "  ", "    ") + wrapped(warning["remedy"], "    ")
     return lines

@@ -21,6 +21,7 @@ def test_a_build_is_the_same_as_itself(tmp_path: Path, capsys: pytest.CaptureFix
     assert not any(found.sections.values())
     assert dispatch(["diff", str(tmp_path / "a"), str(tmp_path / "a")]) == 0
     assert capsys.readouterr().out.rstrip().endswith("have the same bytes.")
+    assert conclusion(Difference({}, 1, [])) == "The one shard has the same bytes."
 
 
 def test_counts_and_shards_that_differ_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,6 +46,11 @@ def test_a_pattern_that_matches_nothing_is_refused_by_name(tmp_path: Path, memor
     write(tmp_path / "x.md", b"1")
     with pytest.raises(InputError, match=r"holds no file ending in \.txt, \.zip"):
         expand([str(tmp_path)], (".txt", ".zip"))
+    with pytest.raises(InputError, match=r"holds no file ending in \.txt, plain or compressed; check the path"):
+        expand([str(tmp_path)], (".txt", ".txt.gz"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"this folder is empty; expected files ending in \.txt"):
+        expand([str(tmp_path / "empty")], (".txt",))
     for pattern in (str(tmp_path / "none"), str(tmp_path / "*.txt"), f"{memory}/none", f"{memory}/*.txt"):
         with pytest.raises(InputError, match="this path matches nothing") as caught:
             expand([str(tmp_path / "x.md"), pattern], (".txt",))

@@ -103,6 +103,17 @@ def test_the_warnings_of_a_build_are_a_block_of_lines_those_of_the_first_phase_w
     assert warning_lines({"warnings": []}) == warning_lines({}) == []
 
 
+def test_on_a_terminal_the_lines_of_a_warning_are_wrapped_at_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bertdata.io.console.terminal_columns", lambda: 26)
+    one = {"about": "copies", "found": "half of all are copies", "remedy": "leave them out with --dedup exact"}
+    assert warning_lines({"warnings": [one]})[1:] == [
+        "  copies: half of all are",
+        "    copies",
+        "    leave them out with",
+        "    --dedup exact",
+    ]
+
+
 def test_copies_are_no_matter_once_duplicates_are_left_out() -> None:
     assert about(GOOD[:25] * 2, deduplicated=True) == []
 
