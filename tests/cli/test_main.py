@@ -95,6 +95,8 @@ def test_help_takes_less_than_three_tenths_of_a_second() -> None:
             "error: --dedup is 'ner'; expected one of none, exact, near, did you mean 'near'?",
         ),
         (["build", "--objective", "ns"], "doc-chunks, joined-chunks, did you mean 'nsp'?"),
+        (["build", "--seed", "x"], "error: --seed is 'x'; expected a whole number; see bertdata build --help"),
+        (["nope"], "there is no command 'nope'; bertdata --help"),
         (["build", "--dedup", "xyzzy"], "expected one of none, exact, near; see bertdata build --help"),
     ],
 )
