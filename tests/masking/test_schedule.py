@@ -35,6 +35,11 @@ def test_the_rate_is_that_of_the_points_and_of_the_last_one_after_it(shape: str,
     )
 
 
+def test_a_point_may_replace_each_predicted_token_by_a_random_one() -> None:
+    config = MaskingConfig(mask_schedule=("0=0.3,0,1",)).at(0)
+    assert (config.mask_token_prob, config.random_token_prob) == (0.0, 1.0)
+
+
 def test_validation_has_its_own_rate_or_that_of_the_end_of_the_run() -> None:
     config = MaskingConfig(mask_schedule=FALLING)
     assert config.for_split("train") is config

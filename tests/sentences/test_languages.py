@@ -33,3 +33,19 @@ def test_the_codes_of_glotlid_are_those_of_wikis() -> None:
     assert [base_code(one) for one in ("deu_Latn", "zho_Hans", "hin_Deva", "simple", "zh-classical")] == [
         *("de", "zh", "hi", "en", "zh")
     ]
+
+
+def test_languages_with_marks_of_their_own_are_known_by_their_codes_of_glotlid() -> None:
+    labels = [
+        "amh_Ethi",
+        "arb_Arab",
+        "asm_Beng",
+        "hye_Armn",
+        "jpn_Jpan",
+        "khm_Khmr",
+        "mya_Mymr",
+        "ory_Orya",
+        "pan_Guru",
+    ]
+    labels += ["mar_Deva", "san_Deva", "snd_Arab", "tir_Ethi", "uig_Arab", "urd_Arab", "zho_Hant"]
+    assert {parameters_for(label) for label in labels} == {"auto"}

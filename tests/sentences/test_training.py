@@ -131,6 +131,14 @@ def test_pruned_counts_keep_their_total_and_the_common_abbreviations() -> None:
     assert {"mr", "corp", "p.m"} <= counts.parameters().abbrev_types
 
 
+def test_pruned_counts_keep_their_total_of_tokens_that_end_with_a_period() -> None:
+    counts = counted("Cf. Mr. Hill. He saw Mr. Hill once.")
+    with_period = sum(count for token, count in counts.tokens.items() if token.endswith("."))
+    counts.prune(2)
+    kept = sum(count for token, count in counts.tokens.items() if token.endswith("."))
+    assert kept < with_period == kept + counts.pruned_periods
+
+
 def test_training_stays_within_the_entries_it_may_hold() -> None:
     texts = [" ".join(f"word{n}x Mr. Word{n}. y" for n in range(start, start + 100)) for start in range(0, 5000, 100)]
     bounded = train_punkt(texts, max_entries=1000)

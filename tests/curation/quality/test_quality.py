@@ -104,6 +104,11 @@ Short one.
 The ships came in late at night. They had been to the north."""
 
 
+def test_c4_goes_on_after_a_blank_line() -> None:
+    text = "One two three. Four five six.\n\nSeven eight nine. Ten one two. Three four five."
+    assert judge("c4-quality=min_sentences:5", [text]).reasons.to_pylist() == [None]
+
+
 def test_c4_leaves_lines_out_and_counts_them_by_rule() -> None:
     texts, reasons = filtered(
         pa.array([PAGE, "Lorem ipsum is here.\nOne two three."]), ["c4-quality"], found := Counters()

@@ -68,12 +68,19 @@ def test_any_kind_of_string_is_read(others: str, data: st.DataObject) -> None:
         "{{x|{{{1|{{y}}}}}}} b {{x|{{y|{{{z}} c}}}}",
         "{{ {{x}}|a}} {{x|[[b}} c ]] {{#if:|{{x|[[a]]}}}} {{DISPLAYTITLE:{{x}}|a}} d",
         "[[File:a]] [[ File :b|c\nd [[e]]]] [[:File:f|g [[h]]]] [[File:i|j",
+        "[[File:a|b [http://x c]]] d [[File:e|[[f|[g]]] h]] i",
         "{{x|[[a]]" * 20 + "}}" * 17 + " b",
         "{{x|[[a]]" * 120 + "}}" * 120 + "[[b|" * 101 + "[[File:c|[[d]]]]" + "]]" * 101,
     ],
 )
 def test_what_is_skipped_as_a_whole_ends_where_the_walk_ends_it(source: str) -> None:
     assert agree(f"It is. {source} It was.\n\nIt rained.")
+
+
+def test_a_block_after_a_comment_parts_two_words() -> None:
+    source = "It is a word<!-- b --><gallery>c</gallery>word and more."
+    assert agree(source)
+    assert extract_utf8(source.encode(), PAGE)[0] == b"It is a word word and more."
 
 
 @pytest.mark.parametrize(
