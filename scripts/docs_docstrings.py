@@ -24,7 +24,7 @@ def fenced(docstring: str) -> str:
     return DOCTEST.sub(lambda found: f"{found['indent']}```pycon\n{found[0]}\n{found['indent']}```", docstring)
 
 
-class FencedDoctests(griffe.Extension):
+class FencedDoctests(griffe.Extension):  # type: ignore[misc]
     """Puts the doctests of all docstrings into fences."""
 
     def on_object(self, *, obj: griffe.Object, **kwargs: Any) -> None:
