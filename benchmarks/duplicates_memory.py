@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from bertdata.counter_rng import bits, key
 from bertdata.curation.dedup.minhash import BINS
+from bertdata.curation.dedup.planning import Signed, pieces_for
 from bertdata.curation.dedup.signature_store import documents_schema, rows_of_a_key, write_signed
 from bertdata.curation.dedup.stage import DropDuplicates
-from bertdata.curation.dedup.tasks import Signed, pieces_for
 from bertdata.curation.settings import DedupConfig
 from bertdata.engine.parts import Counters, PartFunction, PartMetadata, PartResult, Task, fingerprint, run_once
 from bertdata.engine.stages import Plan, Standing
@@ -38,7 +38,7 @@ CHANGED = 20
 
 
 def parts(documents: int, ranges: int) -> Standing:
-    """Return the records of parts of documents, each of one range; there are no such files."""
+    """Return the records of parts of documents, each of one range, without writing their files."""
     found: list[PartResult] = []
     for number, count in enumerate(np.diff(np.linspace(0, documents, ranges + 1).astype(np.int64)).tolist()):
         name = f"documents-{number:05d}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from bertdata.curation.dedup import tasks as duplicates
+from bertdata.curation.dedup import planning as duplicates
 from bertdata.curation.dedup.spans.store import REWRITE_TITLE, TITLE, partitions_for
 from bertdata.documents import RANGE_BYTES, ROW_GROUP_BYTES, SLOTS, cut_ranges
 from bertdata.engine.parts import PartMetadata

@@ -9,8 +9,8 @@ from __future__ import annotations
 from bertdata.curation.dedup.decide import BYTES_EACH
 from bertdata.curation.dedup.links import ROUND_BYTES
 from bertdata.curation.dedup.minhash import BINS
+from bertdata.curation.dedup.planning import pieces_for
 from bertdata.curation.dedup.signature_rows import HELD_BYTES
-from bertdata.curation.dedup.tasks import pieces_for
 from bertdata.documents import SLOTS
 
 PLACE_BYTES = 12

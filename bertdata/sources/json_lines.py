@@ -94,7 +94,7 @@ JSON_LINES = JsonLinesFormat()
 
 
 def _other_start(line: bytes, found: str) -> str:
-    """Return what a file is whose first line is no JSON object, and what to do."""
+    """Return what a file is, if its first line is not a JSON object, and what to do about it."""
     if found != _NO_OBJECT:
         return f"its first line is {found}; expected JSON lines in UTF-8: convert it, as with: iconv -f latin1 -t utf-8"
     shown = line.decode("utf-8", "replace").strip()

@@ -1,4 +1,4 @@
-"""Duplicates found over the whole corpus and left out, as a stage; `tasks` says how its steps follow from each other.
+"""Duplicates found over the whole corpus and left out, as a stage; `planning` says how its steps follow on each other.
 
 The parts of documents stay as they are: their records name the rows that later stages pass over.
 """
@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from bertdata.curation.dedup import tasks
+from bertdata.curation.dedup import planning
 from bertdata.curation.dedup.candidates import Block, write_candidates
 from bertdata.curation.dedup.components import connected, pieces_of
 from bertdata.curation.dedup.decide import DROPPED, find_dropped
@@ -73,7 +73,7 @@ def _notes(config: DedupConfig) -> list[str]:
 
 def signatures_part(config: DedupConfig, partitions: int, task: Task, file: BinaryIO) -> Counters:
     """Write the signatures and keys of one range of documents."""
-    signed: tasks.Signed = task.payload
+    signed: planning.Signed = task.payload
     return write_signatures(
         read_range(signed.documents, columns=signed.languages),
         _threshold(config),
@@ -97,7 +97,7 @@ def links_part(partitions: int, task: Task, file: BinaryIO) -> Counters:
 
 def components_part(blocks: Sequence[int], task: Task, file: BinaryIO) -> Counters:
     """Write the piece of each document that shares a key; details["streams"] lists [offset, length] of each block."""
-    linked: tasks.Linked = task.payload
+    linked: planning.Linked = task.payload
     lowest = connected(map(read_stream, linked.links), linked.documents)
     firsts = [*(one.first for one in linked.files), linked.documents]
     counters = Counters()
@@ -137,7 +137,7 @@ def dropped_part(task: Task, file: BinaryIO) -> Counters:
 
     They are in the order of their files, a row group for each block of these.
     """
-    decided: Sequence[tasks.Decided] = task.payload
+    decided: Sequence[planning.Decided] = task.payload
     by_block: dict[int, list[Stream]] = {}
     for one in decided:
         for block, *place in one.places:
@@ -200,7 +200,7 @@ class DropDuplicates:
     @property
     def title(self) -> str:
         """What a dry run calls it."""
-        return tasks.TITLE if self.config.dedup != "none" else ""
+        return planning.TITLE if self.config.dedup != "none" else ""
 
     def plan(self, standing: Standing) -> Plan:
         """Plan all steps from the signatures to the decision; raises InputError where there is no document."""
@@ -210,20 +210,22 @@ class DropDuplicates:
         require_documents(standing.documents)
         threshold = _threshold(config)
         asked = config.buckets_of() if config.dedup == "near" else None
-        pieces = tasks.pieces_for(
+        pieces = planning.pieces_for(
             sum(record.counts.get(DocumentCount.DOCUMENTS, 0) for _, record in standing.documents)
         )
-        made_from = ["duplicates", tasks.REVISION, threshold, asked, pieces]
-        signing = tasks.sign_tasks(standing.documents, files.join(directory, "signatures"), made_from)
-        blocks = tasks.blocks_of(signing, pieces)
+        made_from = ["duplicates", planning.REVISION, threshold, asked, pieces]
+        signing = planning.sign_tasks(standing.documents, files.join(directory, "signatures"), made_from)
+        blocks = planning.blocks_of(signing, pieces)
         every = range(pieces)
-        linking = Grouping(every, tasks.keys_of, partial(tasks.links_task, directory))
-        connecting = Grouping((None,), all_together, partial(tasks.components_task, directory, blocks))
-        bringing = Grouping(every, partial(tasks.blocks_referred, blocks), partial(tasks.candidates_task, directory))
-        deciding = Grouping(
-            every, tasks.candidates_of, partial(tasks.decision_task, directory, [threshold, asked, blocks])
+        linking = Grouping(every, planning.keys_of, partial(planning.links_task, directory))
+        connecting = Grouping((None,), all_together, partial(planning.components_task, directory, blocks))
+        bringing = Grouping(
+            every, partial(planning.blocks_referred, blocks), partial(planning.candidates_task, directory)
         )
-        dropping = Grouping((None,), tasks.decisions_of, partial(tasks.dropped_task, directory))
+        deciding = Grouping(
+            every, planning.candidates_of, partial(planning.decision_task, directory, [threshold, asked, blocks])
+        )
+        dropping = Grouping((None,), planning.decisions_of, partial(planning.dropped_task, directory))
 
         def finish(done: Sequence[Sequence[PartResult]]) -> Standing:
             [[task, _]] = done[-1]
@@ -231,15 +233,15 @@ class DropDuplicates:
 
         return Plan(
             [
-                Step(tasks.SIGN_TITLE, partial(signatures_part, config, pieces), signing),
-                Step(tasks.TITLE, partial(links_part, pieces), grouping=linking, unit="part"),
-                Step(tasks.TITLE, partial(components_part, blocks), grouping=connecting, unit="part"),
-                Step(tasks.TITLE, candidates_part, grouping=bringing, unit="part"),
-                Step(tasks.TITLE, partial(decision_part, config, blocks), grouping=deciding, unit="part"),
-                Step(tasks.TITLE, dropped_part, grouping=dropping, unit="part"),
+                Step(planning.SIGN_TITLE, partial(signatures_part, config, pieces), signing),
+                Step(planning.TITLE, partial(links_part, pieces), grouping=linking, unit="part"),
+                Step(planning.TITLE, partial(components_part, blocks), grouping=connecting, unit="part"),
+                Step(planning.TITLE, candidates_part, grouping=bringing, unit="part"),
+                Step(planning.TITLE, partial(decision_part, config, blocks), grouping=deciding, unit="part"),
+                Step(planning.TITLE, dropped_part, grouping=dropping, unit="part"),
             ],
             finish,
             inputs=[task.path for task, _ in standing.documents],
-            folders=[files.join(directory, name) for name in tasks.FOLDERS],
+            folders=[files.join(directory, name) for name in planning.FOLDERS],
             notes=_notes(config),
         )

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from bertdata.curation.dedup import components, decide, signature_rows, stage, tasks
+from bertdata.curation.dedup import components, decide, planning, signature_rows, stage
 from bertdata.curation.dedup.candidates import write_candidates
 from bertdata.curation.dedup.decide import BYTES_EACH, find_dropped
 from bertdata.curation.settings import DedupConfig
@@ -65,7 +65,7 @@ def peaks(simulation: Any, folder: Path, documents: int) -> dict[str, int]:
 def test_each_step_holds_as_much_for_four_times_the_documents(
     simulation: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tasks, "PIECE_DOCUMENTS", 500)
+    monkeypatch.setattr(planning, "PIECE_DOCUMENTS", 500)
     monkeypatch.setattr(components, "_AT_ONCE", 500)
     monkeypatch.setattr(decide, "_PAIRS_AT_ONCE", 256)
     monkeypatch.setattr(decide, "_MEMBERS_AT_ONCE", 256)

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bertdata.curation.dedup import planning
 from bertdata.curation.dedup import stage as stage_module
-from bertdata.curation.dedup import tasks
 from bertdata.curation.dedup.candidates import write_candidates
 from bertdata.curation.dedup.decide import find_dropped
 from bertdata.curation.dedup.links import find_links
@@ -38,8 +38,8 @@ CONFIGS = {
 def cut(pieces: int, range_bytes: int, round_bytes: int) -> Iterator[None]:
     """Let the stage have so many pieces, small ranges, and hold few bytes at a time."""
     with (
-        patch.object(tasks, "pieces_for", lambda documents: pieces),
-        patch.object(tasks, "cut_ranges", lambda parts: cut_ranges(parts, range_bytes)),
+        patch.object(planning, "pieces_for", lambda documents: pieces),
+        patch.object(planning, "cut_ranges", lambda parts: cut_ranges(parts, range_bytes)),
         patch.object(stage_module, "find_links", partial(find_links, round_bytes=round_bytes)),
         patch.object(stage_module, "write_candidates", partial(write_candidates, held_bytes=round_bytes)),
         patch.object(stage_module, "find_dropped", partial(find_dropped, held_bytes=round_bytes)),
