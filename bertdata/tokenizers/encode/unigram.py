@@ -24,6 +24,9 @@ _GROWTH = 4
 """Normalized bytes of a long word for each byte; where it takes more, `tokenizers` is asked."""
 _COMMON = regex.compile(METASPACE + "[A-Za-z]{1,15}|" + METASPACE + "[0-9]{1,4}")
 _WHITESPACE = " \t\n\r"
+_WHITE = regex.compile(r"a\p{White_Space}a")
+"""White space that is left between two letters, as U+1680 is by form NFKD: WhitespaceSplit cuts there, and Strip takes
+it away at the edges of a text."""
 _ALONE = regex.compile(r"(?V1)[[\p{L}\p{N}\p{P}\p{S}\p{Z}]&&[\p{GCB=Other}\p{GCB=LV}\p{GCB=LVT}]&&\p{ccc=0}]")
 """Characters that make no grapheme with others, so that the normalizer takes each by itself."""
 _JOINS_AFTER = regex.compile(r"(?V1)[\p{GCB=Prepend}\p{Cn}]$")
@@ -126,6 +129,8 @@ class UnigramModel:
         body = self._reference.normalizer.normalize_str(f"a{character}a")
         if body == "a a":
             return kernel.BLANK
+        if _WHITE.fullmatch(body):
+            return kernel.BLANK if self._split else kernel.REFERENCE
         data = body[1:-1].encode()
         alone = body[0] == body[-1] == "a" and len(body) > 2 and all(map(_ALONE.match, body))
         if not alone or " " in body or len(data) > _MOST_BYTES or self._used + len(data) > _BODY_BYTES:
