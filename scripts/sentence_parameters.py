@@ -1,12 +1,12 @@
-"""Train the sentence parameters of German, French, Italian and Spanish that come with bertdata.
+"""Train the sentence parameters of every language but English that come with bertdata.
 
 Run: python scripts/sentence_parameters.py --help-pages FOLDER [--output FOLDER] [LANGUAGE ...]
 
-What is learned from: the help pages of LibreOffice 7.4 (Debian's packages libreoffice-help-de, -fr, -it and -es,
-unpacked in one folder with `dpkg -x`), the articles of small Wikipedia dumps, and two French books. The last two are in
-the folder that BERTDATA_DATA names, or in ../shared/data. Half a million words are too few for Punkt to find
-abbreviations by itself, so these come from LANGUAGE_abbreviations.txt beside this file, and only such with periods
-inside are learned. `benchmarks/sentence_languages.py` says how good they are.
+What is learned from: the help pages of LibreOffice 7.4 (Debian's packages libreoffice-help-de, -fr, -it, -es, -nl,
+-pl and -ru, unpacked in one folder with `dpkg -x`), the articles of small Wikipedia dumps, and two French books. The
+last two are in the folder that BERTDATA_DATA names, or in ../shared/data. Half a million words are too few for Punkt
+to find abbreviations by itself, so these come from LANGUAGE_abbreviations.txt beside this file, and only such with
+periods inside are learned. `benchmarks/sentence_languages.py` says how good they are.
 """
 
 from __future__ import annotations
@@ -25,8 +25,16 @@ from bertdata.sentences.parameters import SHIPPED, load_parameters, save_paramet
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("BERTDATA_DATA") or HERE.parents[1] / "shared" / "data")
-LANGUAGES = {"german": "de", "french": "fr", "italian": "it", "spanish": "es"}
-DUMPS = {"italian": "itwiki_small-dump.xml.gz"}
+LANGUAGES = {
+    "german": "de",
+    "french": "fr",
+    "italian": "it",
+    "spanish": "es",
+    "dutch": "nl",
+    "polish": "pl",
+    "russian": "ru",
+}
+DUMPS = {"dutch": "semanticize_nlwiki-20140927-sample.xml", "italian": "itwiki_small-dump.xml.gz"}
 SETTINGS = "--min-ortho-count 5 --min-ortho-share 0.05 --lower-case-starters --drop-idle-context --dotted-abbreviations"
 SHORTEST = 40
 

@@ -57,7 +57,7 @@ def shipped_names() -> list[str]:
     """Return the names of the parameters that come with bertdata.
 
     >>> shipped_names()
-    ['english', 'french', 'german', 'italian', 'spanish']
+    ['dutch', 'english', 'french', 'german', 'italian', 'polish', 'russian', 'spanish']
     """
     return [name for name in files.names(SHIPPED) if _is_directory_of_parameters(os.path.join(SHIPPED, name))]
 

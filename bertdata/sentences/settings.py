@@ -17,8 +17,9 @@ class SentencesConfig(Settings):
 
     sentences: str = option(
         "english",
-        "Punkt parameters: english, french, german, italian, spanish, nltk:LANGUAGE, or a folder, as train-sentences "
-        "writes one; auto: those of the language of each document, and the marks of other scripts",
+        "Punkt parameters: dutch, english, french, german, italian, polish, russian, spanish, nltk:LANGUAGE, or a "
+        "folder, as train-sentences writes one; auto: those of the language of each document, and the marks of other "
+        "scripts",
     )
     attach_citations: bool = option(
         False, "a citation mark such as [3] after a sentence stays with it (Punkt puts it into the next one)"

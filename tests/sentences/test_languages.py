@@ -14,7 +14,8 @@ def test_parameters_know_their_language_by_their_card_or_because_they_are_the_en
 
 
 def test_what_ships_knows_its_language() -> None:
-    assert shipped_by_code() == {"de": "german", "en": "english", "es": "spanish", "fr": "french", "it": "italian"}
+    shipped = {"de": "german", "en": "english", "es": "spanish", "fr": "french", "it": "italian"}
+    assert shipped_by_code() == shipped | {"nl": "dutch", "pl": "polish", "ru": "russian"}
     for code, name in shipped_by_code().items():
         assert language_of(load_parameters(name)) == code
         assert parameters_for(code) == name

@@ -253,7 +253,7 @@ def test_articles_of_another_language_than_the_sentence_parameters_are_warned_of
         ({"mt": 5}, "en", "give --sentences a folder from train-sentences"),
         ({"sv": 5, "en": 1}, "en", "give --sentences-of sv=nltk:swedish"),
         ({"ja": 5}, "en", "give --sentences auto"),
-        ({"en": 89, "ru": 11}, "en", "give --sentences-of ru=nltk:russian"),
+        ({"en": 89, "ru": 11}, "en", "give --sentences-of ru=russian"),
         ({"en": 90, "ru": 10}, "en", None),
         ({"simple": 5}, "en", None),
         ({"nn": 5, "nb": 5}, "no", None),
