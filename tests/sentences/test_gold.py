@@ -14,7 +14,7 @@ PUNKT = {
     "fr": ("french", 0.94),
     "it": ("italian", 0.97),
     "es": ("spanish", 0.98),
-    "nl": ("dutch", 0.96),
+    "nl": ("dutch", 0.95),
     "pl": ("polish", 0.95),
     "ru": ("russian", 0.93),
 }
