@@ -289,12 +289,12 @@ def _of_sources(sources: Mapping[str, Any]) -> Iterator[CorpusWarning]:
 
 
 def _of_filters(source: str, counts: Mapping[str, int], drops: Mapping[str, int]) -> Iterator[CorpusWarning]:
-    """Yield the warnings of filters that drop most of a source, or nothing at all of a large one."""
+    """Yield the warnings of filters that drop most of a source, all of any, or nothing at all of a large one."""
     for name, seen in counts.items():
         text = name.removeprefix(JUDGED)
-        if text == name or seen < FEWEST_DOCUMENTS:
-            continue
         lost, changed = counts.get(DROPPED_BY + text, 0), counts.get(CHANGED + text.partition("=")[0], 0)
+        if text == name or not seen or (seen < FEWEST_DOCUMENTS and counts.get("documents")):
+            continue
         own = (f"filter {text}", text.partition("-")[0] + "_")
         reasons = [reason for reason in drops if reason.startswith(own)] or list(drops)
         most = max(reasons, key=lambda reason: drops[reason], default="")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from bertdata.curation.filters import JUDGED
 from bertdata.documents import DOCUMENT_LANGUAGES, cut_ranges, read_range
 from bertdata.engine.parts import PartMetadata, PartResult, add_counts
 from bertdata.engine.stages import Plan, Standing, Step, require_documents
@@ -41,8 +42,9 @@ _NAMED = 5
 class CheckDocuments:
     """A stage without parts, which checks that each source has documents and that they suit the objectives.
 
-    When it finishes it raises InputError where no document is left, of all or of one source, and ConfigError where an
-    objective needs other documents.
+    When it finishes it raises InputError where no document is left, of all or of a source that no filter has seen, and
+    ConfigError where an objective needs other documents. A source of which filters leave nothing is a warning of the
+    build.
     """
 
     sources: DocumentSources
@@ -59,7 +61,9 @@ class CheckDocuments:
         require_documents(standing.documents)
         parts = self.sources.named(standing.documents)
         for name in self.sources.names(parts):
-            require_documents([one for source, one in parts if source == name], name)
+            own = [one for source, one in parts if source == name]
+            if not any(count.startswith(JUDGED) for _, record in own for count in record.counts):  # else a warning
+                require_documents(own, name)
         documents = [(task.path, record) for _, (task, record) in parts]
         for objective in dict.fromkeys(self.objectives):
             require_documents_for(objective, documents, self.segmenter)

@@ -198,6 +198,19 @@ def test_a_source_of_which_no_document_is_left_is_refused_before_a_vocabulary_is
         build_shards.main(["--documents", *sources.documents, *flags])
 
 
+@pytest.mark.parametrize("mix", [(), ("--mix", "blank=1", "news=1")])
+def test_a_source_that_a_filter_empties_is_a_warning(mix: tuple[str, ...], tables: Path) -> None:
+    (tables / "short.jsonl").write_text('{"text": "Short."}\n{"text": "Brief."}\n')
+    given = ["--documents", "news=news.jsonl", "blank=short.jsonl", "--filter", "min-characters=12", *mix]
+    assert build_corpus.main(command("corpus", *given)) == 0
+    manifest = json.loads((tables / "corpus" / "manifest.json").read_text())
+    assert manifest["sources"]["blank"]["counts"].get("documents", 0) == 0
+    [warning] = [one for one in manifest["warnings"] if one["about"] == "filtered documents"]
+    assert warning["figure"] == 1
+    assert "dropped 100.0% of the documents of the source blank" in warning["found"]
+    verify("corpus")
+
+
 def test_the_plan_tells_sources_by_name(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["--wikipedia", f"en={SAMPLE_DUMP}", "--documents", "pubmed=pubmed", "news.jsonl", "--output", "corpus"]
     assert build_corpus.main([*given, "--dry-run"]) == 0
