@@ -116,7 +116,7 @@ def words_of(arguments: Sequence[str]) -> tuple[list[str], list[str], str]:
     Raises ConfigError for a switch that is neither true nor false, and for quotes that do not end.
 
     >>> words_of(["--output=gs://b/out", "--pack=true", "--max_seq_length=128 512", "--seed=", "--region=r"])[:2]
-    (['--output=gs://b/out', '--pack', '--max-seq-length', '128', '512'], ['--region=r'])
+    (['--output=gs://b/out', '--max-seq-length', '128', '512', '--pack'], ['--region=r'])
     """
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
     actions = list(build_actions(make_parser()))

@@ -81,7 +81,7 @@ def find_documents(given: Sequence[str], default: str = "") -> dict[str, str]:
 
 def _expand(kind: str, own: Sequence[str], paths: Sequence[str]) -> list[str]:
     for path in paths if kind == "documents" else ():
-        if not files.is_remote(path) and os.path.isdir(path) and (known := unsupported.what_a_build_is(path)):
+        if os.path.isdir(path) and (known := unsupported.what_a_build_is(path)):
             raise InputError(known, path=path)
     try:
         return find_kind(kind, paths, own)
@@ -93,7 +93,7 @@ def _expand(kind: str, own: Sequence[str], paths: Sequence[str]) -> list[str]:
                     "the Hugging Face hub",
                     path=path,
                 ) from None
-            if not files.is_remote(path) and os.path.isdir(path) and (known := unsupported.what_a_folder_is(path)):
+            if os.path.isdir(path) and (known := unsupported.what_a_folder_is(path)):
                 raise InputError(known, path=path) from None
         raise
 

@@ -37,8 +37,8 @@ def parts_of(part: Any, key: str) -> list[dict[str, Any]]:
 def tokens_by_id(vocabulary: Mapping[str, int]) -> list[str]:
     """Return the tokens in the order of their ids; ids without a token get one that is reserved.
 
-    >>> tokens_by_id({"a": 0, "b": 2})
-    ['a', '<no token 1>', 'b']
+    >>> tokens_by_id({"a": 0, "b": 2}), tokens_by_id({})
+    (['a', '<no token 1>', 'b'], [])
     """
     tokens: list[str | None] = [None] * (max(vocabulary.values(), default=-1) + 1)
     for token, token_id in vocabulary.items():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bertdata.counter_rng import bits, randint
 from bertdata.objectives.blocks import TokenBlock
-from bertdata.objectives.nsp import DRAWN, FEW_PAIRS, _in_order, _lenders, exchange, fair_labels
+from bertdata.objectives.nsp import DRAWN, FEW_PAIRS, NSP, SENTENCE_PAIR_NSP, _in_order, _lenders, exchange, fair_labels
 from tests.objectives.blocks import block_of, blocks, documents_of, examples_of, plan_of, random_block, tokens_of
 from tests.statistics import assert_same_distribution, assert_uniform, bernstein, hoeffding
 
@@ -42,6 +42,10 @@ def test_rule_14_next_is_label_0_and_a_random_next_is_label_1() -> None:
         same = documents_of(block, [a_end - 1]) == documents_of(block, [b_start])
         assert (label == 0) == same == (b_start == a_end)
         assert b_end > b_start
+
+
+def test_labels_have_the_name_that_models_with_a_head_for_next_sentences_take_them_by() -> None:
+    assert [objective.label for objective in (NSP, SENTENCE_PAIR_NSP)] == ["next_sentence_label"] * 2
 
 
 @settings(deadline=None, max_examples=30)

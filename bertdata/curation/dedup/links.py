@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.curation.dedup.partitions import HASHES, between, rounds
+from bertdata.curation.dedup.partitions import between, rounds
 from bertdata.engine.byte_ranges import Stream
 
 LINKS = pa.schema([pa.field("lowest", pa.uint64()), pa.field("document", pa.uint64())])
@@ -28,9 +28,7 @@ class Keys:
     first: int
 
 
-def find_links(
-    keys: Sequence[Keys], hashes: tuple[int, int] = (0, HASHES), round_bytes: int = ROUND_BYTES
-) -> Iterator[pa.Table]:
+def find_links(keys: Sequence[Keys], hashes: tuple[int, int], round_bytes: int = ROUND_BYTES) -> Iterator[pa.Table]:
     """Yield pairs of documents that share a key, as tables of `LINKS`, one for each round that has any.
 
     hashes: what the keys are at least, and below. Memory is about 8 times `round_bytes`, and a stream.

@@ -86,7 +86,7 @@ def units(arrays: Iterable[pa.Array]) -> Iterator[tuple[NDArray[np.uint8], NDArr
     for rows in arrays:
         text, offsets = text_of(rows), offsets_of(rows)
         check_bytes(rows, first_row)
-        if len(rows) and offsets[-1] + READ_AHEAD > len(text):
+        if offsets[-1] + READ_AHEAD > len(text):
             text = np.concatenate([text[: offsets[-1]], np.zeros(READ_AHEAD, np.uint8)])
         text = text.view()
         text.flags.writeable = False

@@ -30,6 +30,7 @@ def found(texts: list[str]) -> list[list[str]]:
         ("well-known—and 10am at U.S. ports...", "well|-|known|—|and|10|am|at|U.S.|ports|..."),
         ("US$5 \u00a0 a.b cannot A.B", "US$|5|a.b|can|not|A.B"),
         ("(foo:) : )", "(|foo|:)|:|)"),
+        ("D:) )8", "D|:|)|)|8"),
         ("1990s 5+ x=y a,b 1-2 °C.", "1990s|5|+|x|=|y|a|,|b|1|-|2|°|C|."),
     ],
 )

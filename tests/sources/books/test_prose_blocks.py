@@ -61,6 +61,22 @@ def test_most_blocks_of_a_novel_are_plain() -> None:
 
 
 @pytest.mark.parametrize(
+    "name", "gutenberg ebook e-book etext e-text proofread pgdp fadedpage PGDP EBook E-Text FadedPage".split()
+)
+def test_a_block_that_may_name_an_archive_is_left_to_the_rules(name: str) -> None:
+    texts = ["\n\n".join([LONG * 3, f"{LONG}as the {word} says.", LONG * 3]) for word in (name, "padded")]
+    kinds = [type(mixed[0][1]) for text in texts if (mixed := mixed_blocks(text, list))]
+    assert kinds == [list, str]
+
+
+@pytest.mark.parametrize("mark", ['"', "'", "_"])
+def test_a_line_of_quote_marks_before_all_others_ends_no_sentence(mark: str) -> None:
+    mixed = mixed_blocks(f"{mark}\n\n{LONG * 3}\n{LONG}It ended.", list)
+    assert mixed is not None
+    assert list(map(type, mixed[0])) == [list, list, str]
+
+
+@pytest.mark.parametrize(
     "name", ["books/pg7256.txt", "books/pg1080.txt", "books-french/Ainsi-Parlait-Zarathoustra-.txt"]
 )
 def test_a_real_book_gives_what_the_rules_give(name: str) -> None:

@@ -164,6 +164,12 @@ def test_scores_are_those_that_tokenizers_reads_to_the_last_bit() -> None:
     assert encoded(tokenizer, numbers) == expected(tokenizer, numbers)
 
 
+@pytest.mark.parametrize("name", ["albert", "xlm", "deberta"])
+def test_a_character_that_becomes_two_words_is_cut_as_by_tokenizers(name: str) -> None:
+    texts = ["a\ufdfbb low", "\ufdfb", "the \ufdfa."]
+    assert encoded(SMALL[name], texts) == expected(SMALL[name], texts)
+
+
 def test_tokens_that_merging_does_not_give_are_found_as_whole_words() -> None:
     lowest = SMALL["whole words"].tokens.index("lowest")
     assert SMALL["whole words"].encode("lowest lowest") == [lowest, *SMALL["gpt2"].encode(" lowest")]

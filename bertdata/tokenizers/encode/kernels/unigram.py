@@ -94,7 +94,6 @@ def _best_path(pieces: Pieces, path: Path, n: Any, out: Any) -> Any:
         here = scores[start]
         byte = word[start]
         size: Any = 1 if byte < 0x80 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
-        known = False
         base, at = root, start
         while at < n:
             label = _U(word[at])
@@ -107,13 +106,11 @@ def _best_path(pieces: Pieces, path: Path, n: Any, out: Any) -> Any:
                 score = pieces.scores[token] + here
                 if starts[at] == _NO_START or score > scores[at]:
                     scores[at], starts[at], ids[at] = score, start, token
-                known = known or at - start == size
             base = cell >> TO_BASE & BASE
-        if not known:
-            score = pieces.settings[0] + here
-            at = start + size
-            if starts[at] == _NO_START or score > scores[at]:
-                scores[at], starts[at], ids[at] = score, start, np.int64(pieces.settings[1])
+        score = pieces.settings[0] + here
+        at = start + size
+        if starts[at] == _NO_START or score > scores[at]:
+            scores[at], starts[at], ids[at] = score, start, np.int64(pieces.settings[1])
         start += size
     unknown = np.int64(pieces.settings[1])
     count: Any = 0

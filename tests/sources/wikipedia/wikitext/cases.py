@@ -79,6 +79,7 @@ REFERENCES_AND_TAGS = {
     "<poem>\n''It rained\n'''and''' d'''ay by ''day\n</poem>": "It rained\nand d'ay by day",
     "<blockquote>To err is human.</blockquote>\nHe left.": "To err is human.\n\nHe left.",
     "Ten&nbsp;km &ndash; &#233;t&#xe9; &amp;lt; &unknown;.": "Ten km – été &lt; &unknown;.",
+    "&#128;5 to &#x20AC;9 by &#159; and&#160;&#xA0;all.": "€5 to €9 by Ÿ and all.",
     "__NOTOC__ It is __so__.{{DEFAULTSORT:X}}": "It is __so__.",
     "<noinclude>Shown.</noinclude><includeonly>Hidden.</includeonly>": "Shown.",
     "The -{zh-cn:软件;zh-tw:軟體}- and -{text}- run.": "The 软件 and text run.",
@@ -96,6 +97,7 @@ BLOCKS = {
     "Lead.\n== Life ==\nLived.\n=== Death ===\nDied.": "Lead.\n\nLived.\n\nDied.",
     "Lead.\n== See also ==\nProse here.\n=== More ===\nProse.\n== Life ==\nLived.": "Lead.\n\nLived.",
     "Lead.\n==Einzelnachweise==\nProse.\n== ''Notes'' ==\nProse.": "Lead.",
+    "Lead.\n=\nLived.": "Lead.\n\nLived.",
     "Lead.\n==Life== of a man\nMore.": "Lead.\n\nof a man More.",
     "Lead.\n  for x in y:\n      print(x)\nAfter.": "Lead.\n\nAfter.",
     " A line that begins with a space but is a whole sentence stays.": (
@@ -154,6 +156,7 @@ TEMPLATES = {
     "{{frac|3|4}}, {{frac|2|1|3}}, {{val|2.5|0.1|e=6|ul=m}}, {{math|''n'' + 1}}, {{mvar|k}}, {{chem|C|O|2}}.": (
         "3⁄4, 2+1⁄3, 2.5±0.1×106 m, n + 1, k, CO2."
     ),
+    "{{chem|14|C}} and {{chem|6|Li|+}}, {{chem|Cl|-}}, {{chem|12-|C}}.": "14 C and 6 Li+, Cl−, 12−C.",
     "{{HMS|Hood|51|6}}, {{USS|Iowa|BB-61}}, {{ship|SS|Great Eastern||2}}, {{sclass|Hood|cruiser}}.": (
         "HMS Hood, USS Iowa (BB-61), SS Great Eastern, Hood-class cruiser."
     ),
