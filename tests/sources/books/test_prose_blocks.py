@@ -61,7 +61,7 @@ def test_most_blocks_of_a_novel_are_plain() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", "gutenberg ebook e-book etext e-text proofread pgdp fadedpage PGDP EBook E-Text FadedPage".split()
+    "name", ["gutenberg", "ebook", "e-book", "etext", "e-text", "proofread", "pgdp", "fadedpage", "PGDP", "EBook", "E-Text", "FadedPage"]
 )
 def test_a_block_that_may_name_an_archive_is_left_to_the_rules(name: str) -> None:
     texts = ["\n\n".join([LONG * 3, f"{LONG}as the {word} says.", LONG * 3]) for word in (name, "padded")]
