@@ -13,7 +13,7 @@ import pytest
 
 from bertdata.engine.origin import Origin, begin, finish
 from bertdata.inspect.report import report_html
-from bertdata.inspect.report_text import source_shares
+from bertdata.inspect.report_text import source_shares, vocabulary_part
 from bertdata.inspect.text_figures import (
     MOST_PARTS,
     count_ids,
@@ -53,6 +53,18 @@ def test_characters_that_become_unknown_are_counted_where_they_are() -> None:
     found = measure_words(tokenizer(), ["ɡ salt ɡ", "塩 water"])
     assert found.unknown_characters == (("ɡ", 2), ("塩", 1))
     assert (found.words, found.tokens, found.single_token_words, found.unknown_tokens) == (5, 5, 2, 3)
+
+
+def test_the_rarest_tokens_in_train_are_ordinary_ones_that_are_there() -> None:
+    one = tokenizer()
+    counts = np.zeros(one.vocab_size, np.int64)
+    counts[one.special_ids] = 1
+    ordinary = [number for number in range(one.vocab_size) if number not in one.special_ids]
+    counts[ordinary[:3]] = [900, 2, 50]
+    shown = "".join(text for part in vocabulary_part(one, None, counts) for text in part.itertext())
+    assert "3 of the 3 rarest tokens in train" in shown
+    places = [shown.rindex(one.tokens[ordinary[place]]) for place in (1, 2, 0)]
+    assert places == sorted(places)
 
 
 def test_no_text_has_no_figures(tmp_path: Path) -> None:

@@ -46,6 +46,12 @@ def test_separators_marks_and_compressions_are_known(name: str, content: bytes, 
     assert texts_of(tmp_path / name) == ["Salt."]
 
 
+def test_a_web_page_under_the_name_of_a_table_is_refused_by_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("<!DOCTYPE html>\n<p>text, and more\n")
+    with pytest.raises(InputError, match="is HTML; expected text"):
+        documents_of([str(tmp_path / "rows.csv")])
+
+
 @given(st.lists(st.tuples(FIELD, FIELD), max_size=8))
 def test_what_csv_writes_is_read(rows: list[tuple[str, str]]) -> None:
     import tempfile

@@ -60,9 +60,10 @@ def test_most_blocks_of_a_novel_are_plain() -> None:
     assert kinds.count(list) == 21
 
 
-@pytest.mark.parametrize(
-    "name", ["gutenberg", "ebook", "e-book", "etext", "e-text", "proofread", "pgdp", "fadedpage", "PGDP", "EBook", "E-Text", "FadedPage"]
-)
+ARCHIVES = ["gutenberg", "ebook", "e-book", "etext", "e-text", "proofread", "pgdp", "fadedpage"]
+
+
+@pytest.mark.parametrize("name", [*ARCHIVES, *map(str.upper, ARCHIVES)])
 def test_a_block_that_may_name_an_archive_is_left_to_the_rules(name: str) -> None:
     texts = ["\n\n".join([LONG * 3, f"{LONG}as the {word} says.", LONG * 3]) for word in (name, "padded")]
     kinds = [type(mixed[0][1]) for text in texts if (mixed := mixed_blocks(text, list))]

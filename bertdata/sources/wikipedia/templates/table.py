@@ -170,7 +170,7 @@ _TABLE = toml_beside(__file__)
 _TEXTS = {**_FUNCTIONS, **handlers_of(_TABLE, {"block": functions.block})}
 _SHIP_PREFIXES = [
     "uss", "hms", "hmas", "hmcs", "hmnzs", "hmt", "hmy", "ss", "rms", "mv", "ms", "mt", "mts", "ts", "ps",
-    "rrs", "rv", "sv", "usns", "uscgc", "usat", "usrc", "sms", "sas", "ins", "orp", "hnoms", "hdms", "hnlms",
+    "rrs", "rv", "sv", "usns", "uscgc", "usat", "usrc", "sms", "sas", "orp", "hnoms", "hdms", "hnlms",
     "hswms", "rfa", "css", "ara",
 ]  # fmt: skip
 _GREEK = {

@@ -49,6 +49,14 @@ def test_a_construct_becomes_what_a_reader_sees(source: str, expected: str) -> N
     assert agree(source)
 
 
+def test_ships_keep_the_prefix_that_is_the_name_of_their_template() -> None:
+    merchant = "SS RMS MV MS MT MTS TS PS SV RV RRS"
+    navies = "USS HMS HMAS HMCS HMNZS HMT HMY USNS USCGC USAT USRC SMS SAS ORP HNoMS HDMS HNLMS HSwMS RFA CSS ARA"
+    prefixes = f"{merchant} {navies}".split()
+    source = ", ".join(f"{{{{{prefix}|Hood}}}}" for prefix in prefixes)
+    assert clean(source) == ", ".join(f"{prefix.upper()} Hood" for prefix in prefixes)
+
+
 @pytest.mark.parametrize(("source", "expected"), BROKEN.items())
 def test_the_paragraph_survives_broken_markup(source: str, expected: str) -> None:
     assert clean(source) == expected
