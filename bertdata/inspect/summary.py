@@ -252,6 +252,8 @@ def mask_text(
 
     >>> mask_text(20, 100, 16, 3)
     '20.000% predicted: 80.0% [MASK], 5.0% random, 15.0% kept'
+    >>> mask_text(20, 100, 0, 3, similar=True)
+    '20.000% predicted: 85.0% similar or random, 15.0% kept'
     """
     rate = f"{predictions / max(1, ordinary_tokens):.3%} predicted"
     if masked is None or kept is None:

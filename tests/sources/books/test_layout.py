@@ -23,6 +23,12 @@ def test_a_list_is_what_has_more_entries_than_other_lines(lines: list[str]) -> N
     assert layout._is_list(lines) == (2 * sum(entries) > len(lines))
 
 
+def test_a_line_of_contents_ends_in_the_number_of_a_page() -> None:
+    ends = ["The Sea .... 12", "The Sea  7", "Preface,xiv", "The Sea   iv"]
+    others = ["The Sea 12", "The Sea .... 12345", "Preface,xiv.", "The Sea   in", "It was  12th"]
+    assert [line for line in [*ends, *others] if layout._ends_in_number(line)] == ends
+
+
 def test_headings_say_how_many_paragraphs_stand_before_them() -> None:
     prose = "The lamp had gone out, and nobody in the house knew where the matches were."
     _, headings = prose_of(blocks_of(["CHAPTER I", "", prose, "", prose, "", "CHAPTER II", "", prose]))
