@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from bertdata import BertDataError, ConfigError, OutputError
+from bertdata.engine.origin import Origin, begin
 from bertdata.finetune.task_shards import encode_task
 from bertdata.formats import export
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from pipelines import build_corpus, build_shards, clean_books, clean_wikipedia, train_sentences, train_vocab
+from pipelines.build_flags import sources_of
 from tests.pipelines.builds import FLAGS, digests
 
 FEW = [*FLAGS, "--workers", "1"]
@@ -75,6 +77,12 @@ def test_a_corpus_that_does_not_say_its_sources_is_not_replaced_by_the_sample(ow
     with pytest.raises(ConfigError, match="does not say what it was made from; name its sources again"):
         build_corpus.main(["--output", "corpus", *FEW])
     assert digests(own) == before
+
+
+def test_documents_of_another_command_are_no_sources_of_a_build(tmp_path: Path) -> None:
+    begin(str(tmp_path), Origin("import", {}, {"documents": ["rows.jsonl"]}))
+    with pytest.raises(ConfigError, match="was made by `bertdata import`; name the sources of a build"):
+        sources_of(str(tmp_path))
 
 
 def test_a_build_that_leaves_a_source_out_needs_force(own: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -65,6 +65,15 @@ def test_flags_win_over_a_recipe_and_a_phase_over_its_top(texts: str, tmp_path: 
     assert [one["info"]["masking"]["masked_lm_prob"] for one in phases.values()] == [0.2, 0.2]
 
 
+@pytest.mark.parametrize(("lengths", "phases"), [(["32"], 0), (["32", "64"], 2)])
+def test_a_saved_recipe_has_phases_where_there_are_several(
+    lengths: list[str], phases: int, texts: str, tmp_path: Path
+) -> None:
+    saved = tmp_path / "saved.toml"
+    assert build_corpus.main(["--documents", texts, "--max-seq-length", *lengths, "--save-recipe", str(saved)]) == 0
+    assert saved.read_text().count("[[phase]]") == phases
+
+
 def test_a_saved_recipe_means_what_the_command_line_meant(texts: str, tmp_path: Path) -> None:
     saved = str(tmp_path / "saved.toml")
     flags = ["--documents", texts, "--max-seq-length", "32", "64", "--objective", "sop", "--vocab-size", "400"]

@@ -28,6 +28,8 @@ def documents(path: Path, number: int) -> str:
         (["--pack-length", "512"], "expected 0, or with --pack"),
         (["--mix", "books=1"], "--mix names books, but the sources of this build are: documents"),
         (["--mix", "documents"], "is not a source and its weight; expected as wikipedia=3"),
+        (["--decontaminate-action", "cut"], "no test data is given by --decontaminate"),
+        (["--decontaminate-ngram", "9"], "no test data is given by --decontaminate"),
         (["--vocab", "no-such-vocabulary"], "no-such-vocabulary"),
     ],
 )

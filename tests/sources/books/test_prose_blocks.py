@@ -70,6 +70,25 @@ def test_a_block_that_may_name_an_archive_is_left_to_the_rules(name: str) -> Non
     assert kinds == [list, str]
 
 
+def test_other_words_with_letters_of_such_names_are_not_left_to_them() -> None:
+    mixed = mixed_blocks("\n\n".join([LONG * 3, f"{LONG}padded xgdp pgdb pxdp edges, he says.", LONG * 3]), list)
+    assert mixed is not None
+    assert isinstance(mixed[0][1], str)
+
+
+@pytest.mark.parametrize("end", ["rose.", "rose!", "rose?", "rose,", "rose:", 'rose!"', "rose?_"])
+def test_a_paragraph_that_ends_with_a_sentence_or_clause_is_plain(end: str) -> None:
+    mixed = mixed_blocks("\n\n".join([LONG * 3, f"“It is late,” she said; and with that she {end}", LONG * 3]), list)
+    assert mixed is not None
+    assert isinstance(mixed[0][1], list) == (end[4] in ",:")
+
+
+def test_a_line_of_other_white_space_alone_leaves_all_lines_to_the_rules() -> None:
+    text = "\n\n".join([LONG * 3, "{}", LONG * 3])
+    assert mixed_blocks(text.format("\u2003"), list) is None
+    assert mixed_blocks(text.format("  "), list) is not None
+
+
 @pytest.mark.parametrize("mark", ['"', "'", "_"])
 def test_a_line_of_quote_marks_before_all_others_ends_no_sentence(mark: str) -> None:
     mixed = mixed_blocks(f"{mark}\n\n{LONG * 3}\n{LONG}It ended.", list)
