@@ -13,7 +13,7 @@ import pytest
 
 from bertdata.engine.origin import Origin, begin, finish
 from bertdata.inspect.report import report_html
-from bertdata.inspect.report_text import source_shares, vocabulary_part
+from bertdata.inspect.report_text import dropped_part, source_shares, vocabulary_part
 from bertdata.inspect.text_figures import (
     MOST_PARTS,
     count_ids,
@@ -53,6 +53,14 @@ def test_characters_that_become_unknown_are_counted_where_they_are() -> None:
     found = measure_words(tokenizer(), ["ɡ salt ɡ", "塩 water"])
     assert found.unknown_characters == (("ɡ", 2), ("塩", 1))
     assert (found.words, found.tokens, found.single_token_words, found.unknown_tokens) == (5, 5, 2, 3)
+
+
+def test_a_dropped_document_stands_under_its_heading_with_its_rule_and_its_beginning() -> None:
+    manifest = {"sources": {"books": {"dropped_texts": {"few_words": [[0, "d7", "Salt", "Too\n short."]]}}}}
+    [table] = dropped_part(manifest)
+    cells = ["".join(cell.itertext()) for cell in table.iter() if cell.tag in ("th", "td")]
+    assert cells[:3] == ["source", "reason", "document"]
+    assert cells[4:] == ["books", "few_words", "d7 (Salt)", "Too short."]
 
 
 def test_the_rarest_tokens_in_train_are_ordinary_ones_that_are_there() -> None:

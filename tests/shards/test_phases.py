@@ -10,10 +10,14 @@ import pytest
 from bertdata.errors import InputError, VerificationError
 from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
+from bertdata.sentences.segmenter import SentenceSegmenter
 from bertdata.shards import open_shards
 from bertdata.shards.phases import PhaseConfig, delete_other_layout, phase_names, plan_phases, write_index
+from bertdata.shards.settings import ShardsConfig
+from bertdata.shards.token_plan import TokenPlan
 from bertdata.shards.verify.build import verify
 from tests.shards.build import write_build
+from tests.small_build import tokenizer
 
 BOTH = [PhaseConfig(ExamplesConfig(max_seq_length=length)) for length in (32, 64)]
 
@@ -25,6 +29,15 @@ def phases(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_build(Path(phase.output), phase.config.examples)
     write_index(str(output), plan_phases(str(output), BOTH))
     return output
+
+
+def test_no_phase_says_that_it_is_finished_once_what_it_is_made_of_is_written_anew(tmp_path: Path) -> None:
+    english = SentenceSegmenter.from_pretrained("english")
+    for length in (32, 64):
+        files.write_json(f"{tmp_path}/{length}/manifest.json", {})
+    TokenPlan(str(tmp_path), [], [], tokenizer(), english, BOTH, ShardsConfig(), [None, None]).prepare()
+    assert not list(tmp_path.glob("*/manifest.json"))
+    assert all((tmp_path / str(length) / "tokenizer").is_dir() for length in (32, 64))
 
 
 def test_each_phase_opens_as_a_build_of_its_own(phases: Path) -> None:
