@@ -89,13 +89,6 @@ def test_a_line_of_other_white_space_alone_leaves_all_lines_to_the_rules() -> No
     assert mixed_blocks(text.format("  "), list) is not None
 
 
-@pytest.mark.parametrize("mark", ['"', "'", "_"])
-def test_a_line_of_quote_marks_before_all_others_ends_no_sentence(mark: str) -> None:
-    mixed = mixed_blocks(f"{mark}\n\n{LONG * 3}\n{LONG}It ended.", list)
-    assert mixed is not None
-    assert list(map(type, mixed[0])) == [list, list, str]
-
-
 @pytest.mark.parametrize(
     "name", ["books/pg7256.txt", "books/pg1080.txt", "books-french/Ainsi-Parlait-Zarathoustra-.txt"]
 )
