@@ -23,7 +23,10 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_verify_gives_what_it_recounted_or_the_problems(build: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["verify", str(build), "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
+    manifest = json.loads((build / "manifest.json").read_text())
     assert result["verified"] is True
+    assert result["splits"] == {name: entry["counts"] for name, entry in manifest["splits"].items()}
+    assert isinstance(result["splits"]["train"]["examples"], int)
     assert {k: v for k, v in result["rows"][0].items() if k != "value"} == {"name": "train: shards", "inner": False}
     (build / "train" / "data-00009-of-00002.arrow").write_bytes(b"more")
     try:

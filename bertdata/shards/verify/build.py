@@ -179,6 +179,14 @@ def _kept_by_datasets(path: str, manifest: dict[str, Any]) -> list[Row]:
     return [("kept by datasets", f"{len(kept):,} files of {size:,} bytes, which may be deleted")] if kept else []
 
 
+def _counts(place: str) -> dict[str, Any]:
+    """Return the counts of each split as numbers; of several phases, of each. To be called once they are verified."""
+    found = files.read_json(files.join(place, MANIFEST))
+    if names := phase_names(found):
+        return {"phases": {name: _counts(files.join(place, name)) for name in names}}
+    return {"splits": {split: entry.get("counts", {}) for split, entry in found["splits"].items()}}
+
+
 def _duplicate_rows(build: Build) -> list[Row]:
     found = count_duplicates([open_shards(build.path, split) for split in build.splits])
     rows: list[Row] = []
@@ -217,7 +225,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise
     if arguments.json:
         shown = [{"name": name.strip(), "value": value, "inner": name[:1] == " "} for name, value in rows]
-        print(json.dumps(result | {"verified": True, "rows": shown}, indent=1))
+        print(json.dumps(result | {"verified": True, **_counts(arguments.directory), "rows": shown}, indent=1))
     elif not arguments.quiet:
         print(table(rows))
         print(f"\nverified: {arguments.directory} holds what its manifest says")
