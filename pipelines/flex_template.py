@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bertdata.beam import flex_job
-from bertdata.beam.importing import import_beam
+from bertdata.beam.quiet_import import import_beam
 from bertdata.beam.runner import Runner
 from bertdata.cli import command_line
 from bertdata.errors import ConfigError

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from bertdata.beam.importing import import_beam
+from bertdata.beam.quiet_import import import_beam
 from bertdata.cli import command_line
 from bertdata.io import files
 

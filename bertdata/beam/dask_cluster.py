@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from bertdata.beam.importing import import_beam
+from bertdata.beam.quiet_import import import_beam
 from bertdata.beam.worker_check import Needs
 from bertdata.errors import BertDataError, ConfigError, MissingExtraError
 from bertdata.io.digests import cores

@@ -23,10 +23,10 @@ from tqdm import tqdm
 from bertdata import errors
 from bertdata.beam import dask_cluster, internals, job_server, runner_flags, worker_check
 from bertdata.beam.dask_cluster import DaskCluster
-from bertdata.beam.importing import import_beam
 from bertdata.beam.job_server import JobServer
 from bertdata.beam.processes import Workers
 from bertdata.beam.progress import Expected, Progress, expected
+from bertdata.beam.quiet_import import import_beam
 from bertdata.engine.parts import Task
 from bertdata.engine.stages import Step
 from bertdata.errors import BertDataError, ConfigError, JobNotRun, MissingExtraError

@@ -6,7 +6,7 @@
     sentence_embedding      pairs and triplets of texts that are alike, and pairs with a score
     glue                    the tasks of GLUE by name: their columns, labels and metrics
     labels                  the label set and the ids of labels
-    files, conll, squad     reading examples
+    labelled_files          reading examples from tables; `conll` and `squad` from formats of their own
     layout                  the splits of a task, and rows of one or two segments
     encode                  the files of a task to shards
 

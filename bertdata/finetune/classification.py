@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.finetune.files import LabelledText, class_names, read_texts, score_column
+from bertdata.finetune.labelled_files import LabelledText, class_names, read_texts, score_column
 from bertdata.finetune.labels import FLOAT32, find_labels, label_ids, numbers
 from bertdata.finetune.layout import Encoded, Ints, Segments, TaskSplit, batches, is_unlabelled, join_segments
 from bertdata.finetune.settings import Columns, TaskConfig

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.finetune.files import column_names, file_format, read_rows, text_lines
+from bertdata.finetune.labelled_files import column_names, file_format, read_rows, text_lines
 from bertdata.finetune.labels import Label
 
 BYTE_ORDER_MARK = "\ufeff"

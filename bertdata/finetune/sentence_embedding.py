@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.classification import label_column
-from bertdata.finetune.files import Row, column_names, has_names, read_rows, score_column
+from bertdata.finetune.labelled_files import Row, column_names, has_names, read_rows, score_column
 from bertdata.finetune.labels import Label, numbers
 from bertdata.finetune.layout import Encoded, Segments, TaskSplit, batches, is_unlabelled, join_segments
 from bertdata.finetune.settings import Columns, TaskConfig

@@ -14,7 +14,7 @@ from typing import Any
 
 from bertdata.errors import InputError
 from bertdata.finetune.conll import read_sentences
-from bertdata.finetune.files import FORMATS, file_format, read_rows, text_lines
+from bertdata.finetune.labelled_files import FORMATS, file_format, read_rows, text_lines
 from bertdata.io import compression
 
 CONLL = (".conll", ".conllu")

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from bertdata.errors import ConfigError
 from bertdata.finetune.conll import Sentence, read_sentences, tags_column_of
-from bertdata.finetune.files import class_names
+from bertdata.finetune.labelled_files import class_names
 from bertdata.finetune.labels import Label, find_labels, label_ids
 from bertdata.finetune.layout import Encoded, Ints, Segments, TaskSplit, join_segments
 from bertdata.finetune.settings import Columns, TaskConfig

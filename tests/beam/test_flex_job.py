@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from bertdata.beam import flex_job
-from bertdata.beam.importing import import_beam
+from bertdata.beam.quiet_import import import_beam
 from bertdata.errors import BertDataError
 
 FLAGS = [

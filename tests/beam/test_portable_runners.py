@@ -12,7 +12,7 @@ import pytest
 
 from bertdata import __version__
 from bertdata.beam import internals, job_server, runner_flags
-from bertdata.beam.importing import import_beam
+from bertdata.beam.quiet_import import import_beam
 from bertdata.beam.runner import Runner
 from bertdata.beam.worker_check import Needs
 from bertdata.errors import BertDataError, ConfigError, InputError

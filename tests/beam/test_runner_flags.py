@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from bertdata.beam import internals, runner_flags
-from bertdata.beam.importing import import_beam
+from bertdata.beam.quiet_import import import_beam
 from bertdata.beam.runner import Runner
 from bertdata.cli import command_line
 from bertdata.errors import ConfigError, MissingExtraError

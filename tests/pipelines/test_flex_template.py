@@ -14,7 +14,7 @@ import pytest
 import bertdata
 from bertdata import ConfigError, InputError
 from bertdata.beam import flex_job, internals
-from bertdata.beam.importing import import_beam
+from bertdata.beam.quiet_import import import_beam
 from bertdata.options.option import flag_of
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from pipelines import flex_template

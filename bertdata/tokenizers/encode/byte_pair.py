@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from bertdata.errors import InputError
 from bertdata.tokenizers.encode.kernels import byte_pair as kernel
-from bertdata.tokenizers.encode.kernels import merges as table
+from bertdata.tokenizers.encode.kernels import merge_table as table
 from bertdata.tokenizers.encode.kernels.id_cache import MAX_KEY
-from bertdata.tokenizers.encode.kernels.merges import ID_BITS, Merges
+from bertdata.tokenizers.encode.kernels.merge_table import ID_BITS, Merges
 from bertdata.tokenizers.encode.kernels.word_cache import NewWords
 from bertdata.tokenizers.encode.tables import room
 from bertdata.tokenizers.encode.word_cache import Answer, WordCache

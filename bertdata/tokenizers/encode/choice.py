@@ -8,7 +8,7 @@ from typing import Any
 
 from bertdata.tokenizers.encode.added_tokens import AddedTokens
 from bertdata.tokenizers.encode.byte_pair import BytePairModel
-from bertdata.tokenizers.encode.kernels.merges import MAX_ID, NO_RANK
+from bertdata.tokenizers.encode.kernels.merge_table import MAX_ID, NO_RANK
 from bertdata.tokenizers.encode.scanners import WhitespaceScanner, byte_level_scanner
 from bertdata.tokenizers.encode.unigram import UnigramModel
 from bertdata.tokenizers.encode.word_encoder import Encoder

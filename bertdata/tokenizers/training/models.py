@@ -48,8 +48,8 @@ class VocabularyModel(ABC):
 VOCABULARY_MODELS: Registry[VocabularyModel] = Registry(
     "vocabulary model",
     {
-        "wordpiece": "bertdata.tokenizers.wordpiece.train.model:WORDPIECE",
-        "bpe": "bertdata.tokenizers.bpe.model:BPE",
-        "unigram": "bertdata.tokenizers.unigram.model:UNIGRAM",
+        "wordpiece": "bertdata.tokenizers.wordpiece.train.vocabulary_model:WORDPIECE",
+        "bpe": "bertdata.tokenizers.bpe.vocabulary_model:BPE",
+        "unigram": "bertdata.tokenizers.unigram.vocabulary_model:UNIGRAM",
     },
 )

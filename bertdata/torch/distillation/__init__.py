@@ -6,5 +6,5 @@ distilbert.py, tinybert.py, minilm.py   a kind each
 reading.py       what is read of a forward pass: logits, hidden states, queries, keys and values
 teacher.py       a teacher is loaded and checked
 layers.py        which layers of the teacher are for which of the student; the weights a student begins with
-model.py         DistilledModel, which the training loop trains
+distilled_model.py  DistilledModel, which the training loop trains
 """

@@ -21,7 +21,7 @@ from bertdata.io import files
 from bertdata.options.option import stored_values
 from bertdata.shards import Shards
 from bertdata.torch.data.loader import ResumableBatchSampler, explaining_workers
-from bertdata.torch.distillation.model import Lesson
+from bertdata.torch.distillation.distilled_model import Lesson
 from bertdata.torch.distillation.settings import DistillationSettings
 from bertdata.torch.models import families
 from bertdata.torch.models.config import EncoderConfig

@@ -15,7 +15,7 @@ from torch.nn import functional
 from bertdata.shards import open_shards
 from bertdata.torch import AlbertConfig, AlbertForPreTraining, BertForMaskedLM
 from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
-from bertdata.torch.distillation.model import DistilledModel
+from bertdata.torch.distillation.distilled_model import DistilledModel
 from bertdata.torch.distillation.reading import Rows, reader_of
 from bertdata.torch.distillation.settings import DistillationSettings
 from bertdata.torch.models.modernbert import ModernBertConfig, ModernBertForMaskedLM

@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import BinaryIO
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.io.bzip2.blocks import read_blocks
+from bertdata.io.bzip2.block_reader import read_blocks
 from bertdata.io.compression import compression, decompress
 from bertdata.io.files import CHUNK, identity, open_raw, size
 

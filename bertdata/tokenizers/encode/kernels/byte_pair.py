@@ -11,7 +11,7 @@ from bertdata.kernels.jit import always_inlined, inlined, kernel
 from bertdata.kernels.simd import least_of_8
 from bertdata.tokenizers.encode.kernels import word_cache
 from bertdata.tokenizers.encode.kernels.id_cache import Cache, give, put_ids
-from bertdata.tokenizers.encode.kernels.merges import NO_ID, NO_RANK, Merges, likely_rank, merges_to
+from bertdata.tokenizers.encode.kernels.merge_table import NO_ID, NO_RANK, Merges, likely_rank, merges_to
 from bertdata.tokenizers.encode.kernels.word_cache import NewWords, is_new
 
 PLACE_BITS = 10

@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import InputError
-from bertdata.io.bzip2 import blocks
-from bertdata.io.bzip2.blocks import read_blocks
+from bertdata.io.bzip2 import block_reader
+from bertdata.io.bzip2.block_reader import read_blocks
 from bertdata.io.bzip2.marks import BLOCK_MARK, END_MARK, bits_at
 from tests.io.bzip2.blocks import blocks_of, flip, in_blocks, marks, noise, stream_of
 
@@ -179,7 +179,7 @@ def test_a_block_whose_mark_is_damaged_is_lost_and_the_one_before_is_not() -> No
 def test_ranges_that_end_within_a_header_behind_damage_have_the_block_behind_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(blocks, "_STRIDE", 1)
+    monkeypatch.setattr(block_reader, "_STRIDE", 1)
     second = len(in_blocks(PIECES[:2]))
     data = flip(SEVERAL, marks(SEVERAL)[1] + 60)
     expected = found_from(data)

@@ -14,7 +14,7 @@ import pytest
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.conll import read_sentences
-from bertdata.finetune.files import LabelledText, has_names, read_rows, read_texts
+from bertdata.finetune.labelled_files import LabelledText, has_names, read_rows, read_texts
 from bertdata.finetune.labels import find_labels, label_ids, label_set, numbers
 from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.finetune.squad import read_questions

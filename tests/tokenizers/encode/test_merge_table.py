@@ -9,7 +9,7 @@ import pytest
 
 from bertdata.kernels.jit import kernel
 from bertdata.tokenizers.encode.byte_pair import BytePairModel, merges_of
-from bertdata.tokenizers.encode.kernels.merges import NO_ID, NO_RANK, Merges, likely_rank, merges_to
+from bertdata.tokenizers.encode.kernels.merge_table import NO_ID, NO_RANK, Merges, likely_rank, merges_to
 from bertdata.tokenizers.encode.reference import merge
 from bertdata.tokenizers.json_format import byte_letters
 

@@ -1,0 +1,72 @@
+"""Documents: what one is (`document`), how a part of them is written (`writer`) and read in ranges (`ranges`).
+
+`dropped` has those that rules and later stages leave out.
+"""
+
+from bertdata.documents.document import (
+    CHANGED,
+    COLUMNS,
+    DOCUMENT_LANGUAGES,
+    LEFT_OUT,
+    SCHEMA,
+    SLOTS,
+    DocumentCount,
+    paragraphs,
+    slot,
+    storable,
+)
+from bertdata.documents.dropped import (
+    DROPPED_TEXTS,
+    SAMPLE_CHARACTERS,
+    SAMPLES,
+    Dropped,
+    add_dropped_text,
+    dropped_texts,
+    without_rows,
+)
+from bertdata.documents.ranges import (
+    RANGE_BYTES,
+    DocumentRange,
+    cut_ranges,
+    first_rows,
+    open_parquet,
+    range_tasks,
+    read_range,
+)
+from bertdata.documents.writer import (
+    ROW_GROUP_BYTES,
+    AddLanguages,
+    DocumentWriter,
+    TextRules,
+)
+
+__all__ = [
+    "CHANGED",
+    "COLUMNS",
+    "DOCUMENT_LANGUAGES",
+    "DROPPED_TEXTS",
+    "LEFT_OUT",
+    "RANGE_BYTES",
+    "ROW_GROUP_BYTES",
+    "SAMPLES",
+    "SAMPLE_CHARACTERS",
+    "SCHEMA",
+    "SLOTS",
+    "AddLanguages",
+    "DocumentCount",
+    "DocumentRange",
+    "DocumentWriter",
+    "Dropped",
+    "TextRules",
+    "add_dropped_text",
+    "cut_ranges",
+    "dropped_texts",
+    "first_rows",
+    "open_parquet",
+    "paragraphs",
+    "range_tasks",
+    "read_range",
+    "slot",
+    "storable",
+    "without_rows",
+]

@@ -1,0 +1,84 @@
+"""Documents left out: samples of those that rules drop, and the record of a part without those dropped later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bertdata.counter_rng import text_bits
+from bertdata.documents.document import DOCUMENT_LANGUAGES, DocumentCount, slot
+from bertdata.engine.parts import PartMetadata
+
+DROPPED_TEXTS = "dropped_texts"
+"""The detail of a record, and the entry of a source in the manifest, with samples of the documents rules dropped."""
+SAMPLES, SAMPLE_CHARACTERS = 5, 300
+"""How many dropped documents of a reason are kept as samples, and how much of each."""
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A document that later stages skip: its row in its part, its id, its bytes of text, and the reason.
+
+    language: its own, where the record of its part has the languages of documents.
+    """
+
+    row: int
+    id: str
+    text_bytes: int
+    reason: str
+    language: str | None = None
+
+
+def add_dropped_text(samples: dict[str, list[list[Any]]], reason: str, document_id: str, title: str, text: str) -> None:
+    """Add a dropped document to the samples of its reason, if the hash of its id is one of the smallest."""
+    found = samples.setdefault(reason, [])
+    bits = text_bits(document_id) >> 11
+    if len(found) < SAMPLES or bits < found[-1][0]:
+        found.append([bits, document_id, title, text[:SAMPLE_CHARACTERS]])
+        found.sort()
+        del found[SAMPLES:]
+
+
+def dropped_texts(records: Iterable[PartMetadata]) -> dict[str, list[list[Any]]]:
+    """Return samples of the documents that rules dropped, by reason: [number, id, title, beginning of the text].
+
+    The number is a hash of the id. Those with the smallest are the samples, so they are the same for any parts.
+    """
+    found: dict[str, list[list[Any]]] = {}
+    for record in records:
+        for reason, samples in record.details.get(DROPPED_TEXTS, {}).items():
+            found[reason] = sorted([*found.get(reason, []), *samples])[:SAMPLES]
+    return dict(sorted(found.items()))
+
+
+def without_rows(
+    record: PartMetadata, dropped: Sequence[Dropped], samples: Mapping[str, list[list[Any]]] | None = None
+) -> PartMetadata:
+    """Return the record of a part without some documents; details["dropped"] has all rows to skip.
+
+    samples: of these documents, by reason, as `dropped_texts` returns them.
+    """
+    if not dropped:
+        return record
+    counts, drops = dict(record.counts), dict(record.drops)
+    slots = {number: [documents, size] for number, documents, size in record.details["slots"]}
+    languages = {code: list(held) for code, held in record.details.get(DOCUMENT_LANGUAGES, {}).items()}
+    for document in dropped:
+        counts[DocumentCount.DOCUMENTS] -= 1
+        counts[DocumentCount.TEXT_BYTES] -= document.text_bytes
+        drops[document.reason] = drops.get(document.reason, 0) + 1
+        slots[slot(document.id)][0] -= 1
+        slots[slot(document.id)][1] -= document.text_bytes
+        if languages and document.language:
+            languages[document.language][0] -= 1
+            languages[document.language][1] -= document.text_bytes
+    details = record.details | {
+        "slots": [[number, *slots[number]] for number in sorted(slots) if slots[number][0]],
+        "dropped": sorted([*record.details.get("dropped", []), *(document.row for document in dropped)]),
+    }
+    if samples:
+        details[DROPPED_TEXTS] = record.details.get(DROPPED_TEXTS, {}) | samples
+    if languages:
+        details[DOCUMENT_LANGUAGES] = {code: held for code, held in languages.items() if held[0]}
+    return replace(record, counts=counts, drops=dict(sorted(drops.items())), details=details)

@@ -1,0 +1,128 @@
+"""Ranges of documents: consecutive row groups of a part, which a worker reads one at a time."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import accumulate
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bertdata.documents.document import COLUMNS, SCHEMA, WITH_COLUMNS
+from bertdata.engine.parts import PartMetadata, Task, fingerprint, part_name
+from bertdata.errors import InputError
+from bertdata.io import files
+
+RANGE_BYTES = 32 << 20
+
+
+@dataclass(frozen=True)
+class DocumentRange:
+    """Consecutive row groups of one part of documents; `sha256` is that of the whole part.
+
+    dropped: rows to be skipped, counted from the first row of the range.
+    """
+
+    path: str
+    sha256: str
+    first: int
+    last: int
+    text_bytes: int
+    dropped: tuple[int, ...] = ()
+
+
+def first_rows(record: PartMetadata) -> list[int]:
+    """Return the first row of each row group of a part, and then the number of its rows.
+
+    >>> first_rows(PartMetadata("x", "f", 1, "s", 0.0, {}, {}, {"row_groups": [[3, 90], [2, 50]]}))
+    [0, 3, 5]
+    """
+    return list(accumulate((rows for rows, _ in record.details["row_groups"]), initial=0))
+
+
+def cut_ranges(parts: Sequence[tuple[str, PartMetadata]], target_bytes: int = RANGE_BYTES) -> list[DocumentRange]:
+    """Cut parts into ranges of about `target_bytes` of text, what a worker holds at a time.
+
+    Dropped documents do not move the cuts; a range without documents is left out.
+    """
+    result: list[DocumentRange] = []
+    for path, record in parts:
+        first, held, begins = 0, 0, first_rows(record)
+        groups = record.details["row_groups"]
+        dropped = record.details.get("dropped", [])
+        for number, (_, size) in enumerate(groups):
+            held += size
+            if held >= target_bytes or number == len(groups) - 1:
+                start, end = begins[first], begins[number + 1]
+                inside = dropped[bisect_left(dropped, start) : bisect_left(dropped, end)]
+                if len(inside) < end - start:
+                    rows = tuple(row - start for row in inside)
+                    result.append(DocumentRange(path, record.sha256, first, number + 1, held, rows))
+                first, held = number + 1, 0
+    return result
+
+
+def range_tasks(ranges: Sequence[DocumentRange], directory: str, *made_from: Any) -> list[Task]:
+    """Return one task for each range of documents, named after the directory; fingerprints do not depend on paths."""
+    return [
+        Task(
+            directory,
+            part_name(files.name(directory), number),
+            ".arrow",
+            fingerprint(*made_from, asdict(documents) | {"path": ""}),
+            documents.text_bytes,
+            documents,
+        )
+        for number, documents in enumerate(ranges)
+    ]
+
+
+def read_range(documents: DocumentRange, *, columns: bool = False) -> Iterator[pa.Table]:
+    """Yield the row groups of a range as tables of `SCHEMA`, without the dropped rows.
+
+    With `columns` there is a column of that name, further columns as a JSON object, null where a document has none.
+    Raises InputError where the file is damaged.
+    """
+    dropped = np.array(documents.dropped, np.int64)
+    begin = 0
+    with files.open_raw(documents.path) as raw:
+        parquet = open_parquet(raw, documents.path)
+        for number in range(documents.first, documents.last):
+            try:
+                table = parquet.read_row_group(number, columns=[*SCHEMA.names, COLUMNS] if columns else SCHEMA.names)
+                if columns and COLUMNS not in table.column_names:
+                    table = table.append_column(COLUMNS, pa.nulls(table.num_rows, pa.string()))
+                table = table.cast(WITH_COLUMNS if columns else SCHEMA)
+            except (pa.ArrowException, OSError, ValueError, IndexError) as error:
+                raise InputError(
+                    f"row group {number} cannot be read ({error}); delete this file and build again",
+                    path=documents.path,
+                ) from error
+            end = begin + table.num_rows
+            if len(inside := dropped[(dropped >= begin) & (dropped < end)]):
+                table = table.take(pa.array(np.delete(np.arange(table.num_rows), inside - begin)))
+            if table.num_rows:
+                yield table
+            begin = end
+
+
+def open_parquet(raw: BinaryIO, path: str) -> Any:
+    """Return a pyarrow ParquetFile, which compares pages with their checksums where they have any.
+
+    Raises InputError where the bytes are not Parquet, or two columns have one name.
+    """
+    try:
+        parquet = pq.ParquetFile(raw, page_checksum_verification=True)
+        names = parquet.schema_arrow.names
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"is not a Parquet file ({error}); expected documents", path=path) from error
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InputError(
+            f"has several columns of the name {', '.join(map(repr, twice))}; expected each name once: rename them",
+            path=path,
+        )
+    return parquet

@@ -1,0 +1,175 @@
+"""The Parquet files that hold documents, as they are written: a part of documents, and what its record says of it.
+
+A part has row groups of about 8 MiB, and its record has the documents and bytes of each hash bucket (`slot`). Its pages
+have checksums, which are compared when they are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from bertdata.documents.document import (
+    COLUMNS,
+    DOCUMENT_LANGUAGES,
+    SCHEMA,
+    WITH_COLUMNS,
+    DocumentCount,
+    slot,
+    storable,
+)
+from bertdata.documents.dropped import DROPPED_TEXTS, add_dropped_text
+from bertdata.engine.parts import Counters
+
+ROW_GROUP_BYTES = 8 << 20
+_PARQUET: Any = {
+    "compression": "zstd",
+    "compression_level": 1,
+    "use_dictionary": ["source"],
+    "write_statistics": False,
+    "write_page_checksum": True,
+}
+OnDrop = Callable[[str], None]
+"""Called with the reason when a rule drops a document."""
+TextRules = Callable[[pa.StringArray, Counters], tuple[pa.StringArray, pa.StringArray]]
+"""Returns what becomes of texts, and why each is dropped, null where it is kept, and counts changes.
+
+See `bertdata.curation.text_rules`."""
+AddLanguages = Callable[[Sequence[str], pa.StringArray], tuple[list[str], list[str]]]
+"""Returns the columns of documents with their languages, and these (see `bertdata.curation.languages`)."""
+
+
+class DocumentWriter:
+    """Writes documents to one Parquet file, and counts those kept, and those that rules drop, by reason.
+
+    >>> import io
+    >>> with DocumentWriter(io.BytesIO(), counters := Counters()) as writer:
+    ...     writer.add("enwiki:12", "wikipedia", "Salt", "", "Salt is a mineral.")
+    >>> counters.counts, counters.details["slots"]
+    ({'documents': 1, 'text_bytes': 18}, [[8310, 1, 18]])
+    """
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        counters: Counters,
+        rules: TextRules | None = None,
+        *,
+        columns: bool = False,
+        add_languages: AddLanguages | None = None,
+    ) -> None:
+        self._schema = WITH_COLUMNS if columns or add_languages else SCHEMA
+        self._add_languages = add_languages
+        self._languages: dict[str, list[int]] = {}
+        self._writer = pq.ParquetWriter(file, self._schema, **_PARQUET)
+        self._counters = counters
+        self._rules = rules
+        self._rows: list[tuple[str | bytes, ...]] = []
+        self._on_drop: list[OnDrop | None] = []
+        self._bytes = 0
+        self._groups: list[list[int]] = []
+        self._slots: dict[int, list[int]] = {}
+
+    def add(
+        self,
+        document_id: str,
+        source: str,
+        title: str,
+        url: str,
+        text: str | bytes,
+        on_drop: OnDrop | None = None,
+        columns: str | None = None,
+    ) -> None:
+        """Write one document. Lone surrogates, which UTF-8 cannot hold, become U+FFFD; in the id they are escaped.
+
+        A text in bytes is UTF-8. `on_drop` is called with the reason if a rule drops the document. A writer of
+        `columns` takes a JSON object of them.
+        """
+        document_id = document_id.encode("utf-8", "backslashreplace").decode()
+        source, title, url = map(storable, (source, title, url))
+        text = storable(text).encode() if isinstance(text, str) else text
+        row = (document_id, source, title, url, text)
+        self._rows.append((*row, columns or "{}") if self._schema is WITH_COLUMNS else row)
+        if self._rules:
+            self._on_drop.append(on_drop)
+        self._bytes += len(text)
+        if self._bytes >= ROW_GROUP_BYTES:
+            self._flush()
+
+    def add_texts(self, document_ids: Sequence[str], source: str, texts: pa.StringArray) -> None:
+        """Write documents of one source, without titles and addresses, as a row group of their own."""
+        self._flush()
+        ids = [document_id.encode("utf-8", "backslashreplace").decode() for document_id in document_ids]
+        empty = pa.repeat("", len(ids))
+        more = [pa.repeat("{}", len(ids))] if self._schema is WITH_COLUMNS else []
+        self._write([pa.array(ids, pa.string()), pa.repeat(source, len(ids)), empty, empty, texts, *more])
+
+    def _flush(self) -> None:
+        if self._rows:
+            self._write([pa.array(column, pa.string()) for column in zip(*self._rows, strict=True)])
+        self._rows, self._on_drop, self._bytes = [], [], 0
+
+    def _write(self, columns: Sequence[pa.Array]) -> None:
+        table = pa.Table.from_arrays(columns, schema=self._schema)
+        if self._rules:
+            texts, reasons = self._rules(table["text"].combine_chunks(), self._counters)
+            table = self._kept(
+                table.set_column(self._schema.names.index("text"), self._schema.field("text"), texts), reasons
+            )
+        if not len(table):
+            return
+        table = self._with_languages(table)
+        sizes = pc.binary_length(table["text"]).to_pylist()
+        for document_id, size in zip(table["id"].to_pylist(), sizes, strict=True):
+            count = self._slots.setdefault(slot(document_id), [0, 0])
+            count[0] += 1
+            count[1] += size
+        self._counters.add(DocumentCount.DOCUMENTS, len(sizes))
+        self._counters.add(DocumentCount.TEXT_BYTES, sum(sizes))
+        self._writer.write_table(table)
+        self._groups.append([len(sizes), sum(sizes)])
+
+    def _with_languages(self, table: pa.Table) -> pa.Table:
+        """Return documents with their languages among their columns; counts documents and bytes by language."""
+        if not self._add_languages:
+            return table
+        texts = table["text"].combine_chunks()
+        columns, languages = self._add_languages(table[COLUMNS].to_pylist(), texts)
+        for language, size in zip(languages, pc.binary_length(texts).to_pylist(), strict=True):
+            count = self._languages.setdefault(language, [0, 0])
+            count[0] += 1
+            count[1] += size
+        place = self._schema.names.index(COLUMNS)
+        return table.set_column(place, self._schema.field(COLUMNS), pa.array(columns, pa.string()))
+
+    def _kept(self, table: pa.Table, reasons: pa.StringArray) -> pa.Table:
+        """Return the rows that have no reason to be dropped; counts the others by reason."""
+        samples: dict[str, list[list[Any]]] = self._counters.details.setdefault(DROPPED_TEXTS, {})
+        for row, reason in enumerate(reasons.to_pylist()):
+            if reason is not None:
+                self._counters.drop(reason)
+                if self._on_drop and (on_drop := self._on_drop[row]):
+                    on_drop(reason)
+                named = (table[name][row].as_py() for name in ("id", "title", "text"))
+                add_dropped_text(samples, reason, *named)
+        if not samples:
+            del self._counters.details[DROPPED_TEXTS]
+        return table.filter(pc.is_null(reasons))
+
+    def __enter__(self) -> DocumentWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self._flush()
+                self._counters.details["row_groups"] = self._groups
+                if self._add_languages:
+                    self._counters.details[DOCUMENT_LANGUAGES] = dict(sorted(self._languages.items()))
+                self._counters.details["slots"] = [[number, *self._slots[number]] for number in sorted(self._slots)]
+        finally:
+            self._writer.close()

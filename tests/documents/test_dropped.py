@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from bertdata.documents import (
+    DocumentWriter,
+    Dropped,
+    cut_ranges,
+    read_range,
+    slot,
+    without_rows,
+)
+from bertdata.engine.parts import Counters, PartMetadata
+
+
+def test_of_a_slot_of_two_documents_one_can_be_dropped() -> None:
+    details = {"slots": [[slot("a"), 2, 30], [slot("b") + 1, 1, 5]], "row_groups": [[3, 35]]}
+    whole = PartMetadata("x", "f", 1, "s", 0, {"documents": 3, "text_bytes": 35}, {}, details)
+    found = without_rows(whole, [Dropped(1, "a", 10, "exact duplicate")])
+    assert found.details["slots"] == sorted([[slot("a"), 1, 20], [slot("b") + 1, 1, 5]])
+    assert found.details["dropped"] == [1]
+    assert (found.counts, found.drops) == ({"documents": 2, "text_bytes": 25}, {"exact duplicate": 1})
+
+
+def test_dropped_rows_are_passed_over_and_leave_no_trace_in_the_counts(tmp_path: Path) -> None:
+    counters = Counters()
+    with open(tmp_path / "x.parquet", "wb") as file, DocumentWriter(file, counters) as writer:
+        for number in range(30):
+            writer.add(f"d{number}", "books", "", "", f"{number:02d}" * (1 << 19))
+    whole = PartMetadata("x", "f", 1, "s", 0, counters.counts, {"short": 2}, counters.details)
+    gone = [0, 1, 2, 3, 4, 5, 6, 7, 12, 29]
+    found = without_rows(whole, [Dropped(row, f"d{row}", 1 << 20, "near duplicate") for row in reversed(gone)])
+    assert found.counts == {"documents": 20, "text_bytes": 20 << 20}
+    assert found.drops == {"near duplicate": 10, "short": 2}
+    slots = Counter({slot(f"d{number}"): 1 for number in range(30) if number not in gone})
+    assert [(number, count) for number, count, _ in found.details["slots"]] == sorted(slots.items())
+    ranges = cut_ranges([(str(tmp_path / "x.parquet"), found)], 8 << 20)
+    assert [one.first for one in ranges] == [1, 2, 3]
+    assert [one.dropped for one in ranges] == [(4,), (), (5,)]
+    read = [name for one in ranges for table in read_range(one) for name in table["id"].to_pylist()]
+    assert read == [f"d{number}" for number in range(30) if number not in gone]
+    assert without_rows(whole, []) is whole
