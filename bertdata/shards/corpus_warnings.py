@@ -136,6 +136,10 @@ _TEXTS = {
         "{figure:.1%} of the source {source} was dropped, most of it as: {reason}",
         "look at the files that the manifest names under `broken`, and at --text-column",
     ),
+    "empty source": (
+        "no document is left of the source {source}; most of it was dropped as: {reason}",
+        "change the rule that drops it, or leave the source out",
+    ),
     "filtered documents": (
         "the filter {filter} dropped {figure:.1%} of the documents of the source {source} that it saw, most of them "
         "as: {reason}",
@@ -281,20 +285,21 @@ def _of_sources(sources: Mapping[str, Any]) -> Iterator[CorpusWarning]:
         drops: Mapping[str, int] = source["drops"]
         expected = sum(n for reason, n in drops.items() if any(part in reason for part in _EXPECTED_DROPS))
         came = input_count(source["counts"]) - expected
+        most = max(drops, key=lambda reason: drops[reason], default="")
+        yield from _check("empty source", source["counts"].get("documents", 0), least=1, source=name, reason=most)
         if came >= FEWEST_DOCUMENTS:
-            most = max(drops, key=lambda reason: drops[reason], default="")
             lost = (sum(drops.values()) - expected) / came
             yield from _check("dropped documents", lost, most=MOST_DROPPED, source=name, reason=most)
         yield from _of_filters(name, source["counts"], drops)
 
 
 def _of_filters(source: str, counts: Mapping[str, int], drops: Mapping[str, int]) -> Iterator[CorpusWarning]:
-    """Yield the warnings of filters that drop most of a source, all of any, or nothing at all of a large one."""
+    """Yield the warnings of filters that drop most of a source, or nothing at all of a large one."""
     for name, seen in counts.items():
         text = name.removeprefix(JUDGED)
-        lost, changed = counts.get(DROPPED_BY + text, 0), counts.get(CHANGED + text.partition("=")[0], 0)
-        if text == name or not seen or (seen < FEWEST_DOCUMENTS and counts.get("documents")):
+        if text == name or seen < FEWEST_DOCUMENTS:
             continue
+        lost, changed = counts.get(DROPPED_BY + text, 0), counts.get(CHANGED + text.partition("=")[0], 0)
         own = (f"filter {text}", text.partition("-")[0] + "_")
         reasons = [reason for reason in drops if reason.startswith(own)] or list(drops)
         most = max(reasons, key=lambda reason: drops[reason], default="")

@@ -169,7 +169,7 @@ def test_operators_on_numbers_mean_what_they_do_without_bertdata() -> None:
     def mixed(a: Any, b: Any) -> Any:
         return a + b, a - b, a * b, a // b, a % b, a / b, a < b, a == b, -a
 
-    values: list[Any] = [np.int8(5), np.uint8(7), np.int64(-9), np.uint64(3), 6, np.int64(2), 5.0, -9.0, 0.1]
+    values: list[Any] = [np.int8(5), np.uint8(7), np.int64(-9), np.uint64(3), np.uint32(11), 6, 5.0, -9.0, 0.1]
     ours, theirs = typed_kernel(makes_arrays=True)(mixed), numba.njit(mixed)
     for a in values:
         for b in values:

@@ -205,9 +205,11 @@ def test_a_source_that_a_filter_empties_is_a_warning(mix: tuple[str, ...], table
     assert build_corpus.main(command("corpus", *given)) == 0
     manifest = json.loads((tables / "corpus" / "manifest.json").read_text())
     assert manifest["sources"]["blank"]["counts"].get("documents", 0) == 0
-    [warning] = [one for one in manifest["warnings"] if one["about"] == "filtered documents"]
-    assert warning["figure"] == 1
-    assert "dropped 100.0% of the documents of the source blank" in warning["found"]
+    [warning] = [one for one in manifest["warnings"] if one["about"] == "empty source"]
+    assert warning["found"] == (
+        "no document is left of the source blank; most of it was dropped as: filter min-characters=12"
+    )
+    assert warning["remedy"] == "change the rule that drops it, or leave the source out"
     verify("corpus")
 
 

@@ -230,8 +230,8 @@ def test_real_english_text_gives_no_warning(path: str) -> None:
 
 def test_articles_of_another_language_than_the_sentence_parameters_are_warned_of() -> None:
     sources = {
-        "wikipedia": {"drops": {}, "counts": {"pages": 3}, "languages": {"ja": 1, "de": 2}},
-        "news": {"drops": {}, "counts": {"rows": 5}},
+        "wikipedia": {"drops": {}, "counts": {"pages": 3, "documents": 3}, "languages": {"ja": 1, "de": 2}},
+        "news": {"drops": {}, "counts": {"rows": 5, "documents": 5}},
     }
     [warning] = warnings_of(sources, {}, [], sentences={"language": "en"})
     assert warning == {

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.curation.decontamination.ngram_words import normalised
 from bertdata.curation.decontamination.ngrams import ngrams_of
-from bertdata.curation.decontamination.words import normalised
 from bertdata.engine.byte_ranges import write_stream
 from bertdata.errors import InputError
 from bertdata.io import files

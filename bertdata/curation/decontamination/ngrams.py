@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.curation.decontamination.words import folding
+from bertdata.curation.decontamination.ngram_words import folding
 
 EVERY = np.zeros(0, np.uint64)
 """The table that leaves out nothing."""

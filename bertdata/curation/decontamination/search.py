@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from bertdata.curation.decontamination.ngram_table import NgramTable
+from bertdata.curation.decontamination.ngram_words import normalised, words_of
 from bertdata.curation.decontamination.ngrams import ngrams_of
-from bertdata.curation.decontamination.words import normalised, words_of
 
 
 @dataclass(frozen=True, order=True)

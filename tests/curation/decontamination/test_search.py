@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from bertdata import InputError
 from bertdata.curation.decontamination.ngram_table import NgramTable, read_table
+from bertdata.curation.decontamination.ngram_words import folding, normalised, words_of
 from bertdata.curation.decontamination.search import find_hits, find_plainly
-from bertdata.curation.decontamination.words import folding, normalised, words_of
 
 LETTERS = "abcXYZ 019_-.,'’“”—\n\tßÀÞ×÷éÉΩςΣжЖ日本語ひ々、。ｘ｡\u2c00\u9fff\U0001f600\U00020000İ"
 TEXT = st.text(st.sampled_from(LETTERS), max_size=120)

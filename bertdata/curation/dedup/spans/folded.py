@@ -1,7 +1,7 @@
 """The form in which spans are compared: their words, folded, with a space between them.
 
-Words are those of decontamination (`bertdata.curation.decontamination.words`): case, punctuation and white space make
-no difference, digits and accents do. datatrove's `simplify_text` (0.10) and the paper on CCNet (Wenzek et al., 2020,
+Words are those of decontamination (its module `ngram_words`): case, punctuation and white space make no difference,
+digits and accents do. datatrove's `simplify_text` (0.10) and the paper on CCNet (Wenzek et al., 2020,
 section 3.1) also take all numbers for one and accents away; C4's code and Dolma's do neither. Here a text with another
 number is another text: it did not occur before.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.curation.decontamination.words import folding, normalised
+from bertdata.curation.decontamination.ngram_words import folding, normalised
 from bertdata.curation.dedup.spans.text_units import Places, Units
 
 
