@@ -1,10 +1,11 @@
 """What `runs/gpu.sh` measures and checks on a device, beside the runs of `bertdata pretrain` themselves.
 
     python benchmarks/gpu.py checks FOLDER --device cuda    masks and packed rows against the CPU; checks.json
-    python benchmarks/gpu.py report FOLDER RUN... --device cuda [--docs docs/encoder.md]    report.md and report.json
+    python benchmarks/gpu.py report FOLDER RUN... --device cuda [--docs PAGE...]    report.md and report.json
 
 In the folder are the builds `bert` and `modernbert`, and the runs below `runs/`. A run that has no log is in the report
-as failed. `--docs` also replaces what a page has between the lines BEGIN and END with the report.
+as failed. A run whose name ends in `-parts-N` had its batches in N parts, and is in the second table, of memory.
+`--docs` also puts the parts of the report between the markers that a page has for them (`marker`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import re
 import statistics
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,10 +34,11 @@ from bertdata.torch.models.attention import varlen_kernel
 from bertdata.torch.models.families import resolve_config
 from bertdata.torch.training.metrics_log import LOG, LogRecord, read
 
-BEGIN, END = "<!-- runs/gpu.sh: begin -->", "<!-- runs/gpu.sh: end -->"
 UNITS = ("token", "word", "ngram", "span")
-FIGURES = ("tokens_per_second", "tflops", "mfu", "data_wait_share")
+FIGURES = ("tokens_per_second", "tflops", "mfu", "data_wait_share", "cuda_allocated_gib")
 """The fields of the log that are reported, by the median of the second half of the lines of each length."""
+PARTS = re.compile(r"(?P<model>.+)-parts-(?P<parts>\d+)")
+"""The name of a run whose batches went through the model in so many parts."""
 ROWS = 64
 """Rows that the checks take."""
 LOADER_SECONDS = 3.0
@@ -153,10 +156,10 @@ def device_name(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else f"no GPU: {machine()}"
 
 
-def report(folder: Path, names: Sequence[str], device: torch.device) -> str:
-    """Write `report.json` and `report.md` on runs and checks, and return the latter.
+def report(folder: Path, names: Sequence[str], device: torch.device, rows: int) -> dict[str, str]:
+    """Write `report.json` and `report.md` on runs and checks, and return the parts of the latter by name.
 
-    Ends this process where the checks have not been made.
+    rows: those of a batch of padded rows. Ends this process where the checks have not been made.
     """
     if not (folder / "checks.json").exists():
         sys.exit(f"{folder} has no checks.json; run runs/gpu.sh, or python benchmarks/gpu.py checks {folder}")
@@ -166,11 +169,64 @@ def report(folder: Path, names: Sequence[str], device: torch.device) -> str:
     failed = [name for name in names if name not in {run["run"] for run in runs}]
     on = {"device": device_name(device), "torch": torch.__version__, "python": platform.python_version()}
     (folder / "report.json").write_text(json.dumps({**on, "runs": runs, "failed": failed, "checks": checks}, indent=2))
-    text = f"{on['device']}, torch {on['torch']}, bfloat16.\n\n{runs_table(runs)}\n"
+    where = f"{on['device']}, torch {on['torch']}, bfloat16."
+    whole = [run for run in runs if not PARTS.fullmatch(run["run"])]
+    text = f"{where}\n\n{runs_table(whole)}\n"
     text += "".join(f"\n- **{name} failed**: it has no log.\n" for name in failed)
-    text += "\n" + "\n".join(f"- {line}" for line in check_lines(checks)) + "\n"
-    (folder / "report.md").write_text(text)
-    return text
+    text += "\n" + "\n".join(f"- {line}" for line in [*check_lines(checks), *peer_lines(runs)]) + "\n"
+    memory = f"{where} BERT-base, a batch of {rows} rows.\n\n{memory_table(runs, rows)}\n"
+    (folder / "report.md").write_text(f"{text}\n{memory}")
+    return {"report": text, "memory": memory}
+
+
+def peer_lines(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield how fast a model is and how much memory it takes beside that of transformers, in as many parts.
+
+    >>> ours = {"run": "bert-parts-8", "tokens_per_second": 300.0, "max_seq_length": 512, "cuda_allocated_gib": 8.0}
+    >>> peer = ours | {"run": "bert-transformers-parts-8", "tokens_per_second": 200.0, "cuda_allocated_gib": 10.0}
+    >>> list(peer_lines([ours, peer]))
+    ['bert, rows of 512 in 8 parts: 1.50 times the tokens/s of transformers, and 8.0 GiB for 10.0.']
+    """
+    by_name = {run["run"]: run for run in runs}
+    for name, run in by_name.items():
+        if (found := PARTS.fullmatch(name)) and (
+            peer := by_name.get(f"{found['model']}-transformers-parts-{found['parts']}")
+        ):
+            times = run["tokens_per_second"] / peer["tokens_per_second"]
+            said = f"{found['model']}, rows of {run['max_seq_length']} in {found['parts']} parts: {times:.2f} times the"
+            memory = f", and {gib(run)} GiB for {gib(peer)}" if "cuda_allocated_gib" in peer else ""
+            yield f"{said} tokens/s of transformers{memory}."
+
+
+def memory_table(runs: Sequence[Mapping[str, Any]], rows: int) -> str:
+    """Return the table of the runs whose batches of `rows` rows were in parts, and of that with all rows at once."""
+    parted = [(run, found) for run in runs if (found := PARTS.fullmatch(run["run"]))]
+    length = max((run["max_seq_length"] for run, _ in parted), default=0)
+    whole = [run for run in runs if run["run"] == "bert-eager" and run["max_seq_length"] == length]
+    lines = [("bert", 1, run) for run in whole]
+    lines += [(found["model"], int(found["parts"]), run) for run, found in parted]
+    head = ["model", "rows of", "rows at once", "parts", "tokens/s", "MFU", "GiB"]
+    return table(
+        head,
+        [
+            [
+                *(
+                    model,
+                    f"{run['max_seq_length']:,}",
+                    str(rows // parts),
+                    str(parts),
+                    f"{run['tokens_per_second']:,.0f}",
+                ),
+                *(f"{run['mfu']:.1%}" if "mfu" in run else "-", gib(run)),
+            ]
+            for model, parts, run in lines
+        ],
+    )
+
+
+def gib(run: Mapping[str, Any]) -> str:
+    """Return the memory of the GPU that a run took, `-` where it had none."""
+    return f"{run['cuda_allocated_gib']:.1f}" if "cuda_allocated_gib" in run else "-"
 
 
 def runs_table(runs: Sequence[Mapping[str, Any]]) -> str:
@@ -179,11 +235,11 @@ def runs_table(runs: Sequence[Mapping[str, Any]]) -> str:
         [
             *(str(run["run"]), f"{run['max_seq_length']:,}", f"{run['steps']:,}", f"{run['tokens_per_second']:,.0f}"),
             *(f"{run['tflops']:.3g}", f"{run['mfu']:.1%}" if "mfu" in run else "-"),
-            *(f"{run['data_wait_share']:.1%}", f"{run['loss']:.2f}"),
+            *(gib(run), f"{run['data_wait_share']:.1%}", f"{run['loss']:.2f}"),
         ]
         for run in runs
     ]
-    head = ["run", "rows of", "steps", "tokens/s", "TFLOP/s", "MFU", "waiting for data", "loss at the end"]
+    head = ["run", "rows of", "steps", "tokens/s", "TFLOP/s", "MFU", "GiB", "waiting for data", "loss at the end"]
     return table(head, rows)
 
 
@@ -207,21 +263,36 @@ def check_lines(checks: Mapping[str, Any]) -> Iterator[str]:
     yield f"The loader alone, one core, million tokens/s: {', '.join(speeds)}."
 
 
-def insert(page: Path, text: str) -> None:
-    """Replace what is between BEGIN and END in a page; ends this process where it has not both, in this order.
+def marker(part: str, end: str) -> str:
+    """Return the line at the beginning or end of a part of the report in a page.
+
+    >>> marker("memory", "begin")
+    '<!-- runs/gpu.sh, memory: begin -->'
+    """
+    return f"<!-- runs/gpu.sh, {part}: {end} -->"
+
+
+def insert(page: Path, parts: Mapping[str, str]) -> None:
+    """Replace what is between the markers that a page has; ends this process where it has none, or one without its end.
 
     >>> import tempfile
     >>> page = Path(tempfile.mkdtemp()) / "page.md"
-    >>> _ = page.write_text(f"Before\\n{BEGIN}\\nold\\n{END}\\nafter")
-    >>> insert(page, "new")
+    >>> _ = page.write_text("\\n".join(["Before", marker("memory", "begin"), "old", marker("memory", "end"), "after"]))
+    >>> insert(page, {"report": "not here", "memory": "new"})
     >>> page.read_text().split("\\n")[2]
     'new'
     """
-    before, began, rest = page.read_text().partition(BEGIN)
-    _, ended, after = rest.partition(END)
-    if not (began and ended):
-        sys.exit(f"{page} has no lines {BEGIN} and {END}; add them where the report is to stand")
-    page.write_text(f"{before}{BEGIN}\n{text.strip()}\n{END}{after}")
+    text = page.read_text()
+    found = [part for part in parts if marker(part, "begin") in text]
+    for part in found:
+        before, _, rest = text.partition(marker(part, "begin"))
+        _, ended, after = rest.partition(marker(part, "end"))
+        if not ended:
+            sys.exit(f"{page} has no line {marker(part, 'end')} after {marker(part, 'begin')}")
+        text = f"{before}{marker(part, 'begin')}\n{parts[part].strip()}\n{marker(part, 'end')}{after}"
+    if not found:
+        sys.exit(f"{page} has no lines such as {marker('report', 'begin')}; add them where the report is to stand")
+    page.write_text(text)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -231,7 +302,10 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("folder", type=Path)
     parser.add_argument("runs", nargs="*", help="the runs of the report, below FOLDER/runs")
     parser.add_argument("--device", type=torch.device, default=torch.device("cuda"))
-    parser.add_argument("--docs", type=Path, metavar="PAGE", help="a page that gets the report, too")
+    parser.add_argument("--rows", type=int, default=256, help="rows of a padded batch (default: 256)")
+    parser.add_argument(
+        "--docs", type=Path, nargs="+", metavar="PAGE", default=[], help="pages that get their parts, too"
+    )
     return parser
 
 
@@ -240,10 +314,10 @@ def main() -> None:
     arguments = make_parser().parse_args()
     if arguments.verb == "checks":
         sys.exit(not check(arguments.folder, arguments.device))
-    text = report(arguments.folder, arguments.runs, arguments.device)
-    print(text)
-    if arguments.docs:
-        insert(arguments.docs, text)
+    parts = report(arguments.folder, arguments.runs, arguments.device, arguments.rows)
+    print((arguments.folder / "report.md").read_text())
+    for page in arguments.docs:
+        insert(page, parts)
 
 
 if __name__ == "__main__":

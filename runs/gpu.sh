@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
-# What one GPU does with bertdata's shards and encoders, in under 10 minutes: BERT-base on rows of 128 and of 512, and
-# ModernBERT-base on packed rows of 1,024, each with and without torch.compile. Tokens per second, MFU, the share of time
-# spent waiting for data; masks drawn on the GPU against those of the CPU, packed against padded rows; the loader alone.
+# What one GPU does with bertdata's shards and encoders, in about 10 minutes: BERT-base on rows of 128 and of 512, and
+# ModernBERT-base on packed rows of 1,024, each with and without torch.compile; the BERT-base of transformers on the same
+# batches; how many rows of 512 fit. Tokens per second, MFU, memory, the share of time spent waiting for data; masks
+# drawn on the GPU against those of the CPU, packed against padded rows; the loader alone.
 #
 #     runs/gpu.sh                              # writes gpu-run/report.md and gpu-run/report.json
-#     DOCS=docs/encoder.md runs/gpu.sh         # also puts the report between the two markers of a page
+#     DOCS="docs/encoder.md docs/howto/batch-size.md" runs/gpu.sh    # also puts the tables between markers of pages
 #     DEVICE=cpu STEPS=3 runs/gpu.sh folder    # tries the same commands on a CPU, with tiny models, in a few minutes
 #
-# It needs an environment with ".[beam,torch]" and no network. Sizes: STEPS (of each length), BATCH (rows of 128, 512),
-# PACKED_BATCH (rows of 1,024), ACCUMULATION (a batch in so many parts, for smaller GPUs), TEXT (files for `--documents`
-# in place of the sample corpus). Run again, it keeps builds and finished runs; delete gpu-run/runs to measure anew.
+# It needs an environment with ".[beam,torch]" and transformers, and no network. Sizes: STEPS (of each length), BATCH (rows
+# of 128, 512), PACKED_BATCH (rows of 1,024), ACCUMULATION (a batch in so many parts, for smaller GPUs), PARTS (the numbers
+# of parts whose memory is compared), TEXT (files for `--documents` in place of the sample corpus). Run again, it keeps
+# builds and finished runs; delete gpu-run/runs to measure anew.
 set -euo pipefail
 folder=$(mkdir -p "${1:-gpu-run}" && cd "${1:-gpu-run}" && pwd)
 cd "$(dirname "$0")/.."
@@ -21,14 +23,18 @@ device=${DEVICE:-cuda}
 if [ "$device" = cpu ]; then
     bert=tiny modernbert=modernbert-tiny lengths="32 64" long=256
     steps=${STEPS:-3} batch=${BATCH:-8} packed=${PACKED_BATCH:-2} workers=0 copies=1 ways=(eager) logging=1
+    sizes=(--config-overrides hidden_size=128 num_hidden_layers=2 num_attention_heads=2 intermediate_size=512)
+    parts=${PARTS:-2}
     echo "on a CPU, with tiny models: the figures say nothing about a GPU"
 else
+    python -c "import torch" || { echo "torch is not installed; get it with: pip install '.[beam,torch]'" >&2 && exit 2; }
     if ! python -c "import sys, torch; sys.exit(not torch.cuda.is_available())"; then
         echo "torch finds no CUDA device here; DEVICE=cpu $0 tries the same commands on a CPU" >&2
         exit 2
     fi
     bert=base modernbert=modernbert-base lengths="128 512" long=1024
     steps=${STEPS:-100} batch=${BATCH:-256} packed=${PACKED_BATCH:-64} workers=4 copies=50 ways=(eager compiled) logging=5
+    sizes=() parts=${PARTS:-2 4 8}
     nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader || true
 fi
 
@@ -52,27 +58,37 @@ python benchmarks/gpu.py checks "$folder" --device "$device" || failed=1
 #    rows, half on long ones. Compilation takes a minute or two at the first step of each shape; the report takes the
 #    second half of the lines of each length. A run that fails leaves its message here and a line in the report.
 names=()
-pretrain() { # name, build, preset, further flags
-    local name=$1 build=$2 preset=$3
+pretrain() { # name, build, config, further flags
+    local name=$1 build=$2 config=$3
     shift 3
     names+=("$name")
     step "pretrain $name"
-    bertdata pretrain "$folder/$build" --config "$preset" --output "$folder/runs/$name" --bf16 --device "$device" \
-        --gradient-accumulation-steps "${ACCUMULATION:-1}" --num-workers "$workers" --logging-steps "$logging" \
-        --eval-steps 0 --save-steps 1000000 "$@" || failed=1
+    bertdata pretrain "$folder/$build" --config "$config" --output "$folder/runs/$name" --bf16 --device "$device" \
+        --num-workers "$workers" --logging-steps "$logging" --eval-steps 0 --save-steps 1000000 "$@" || failed=1
 }
+accumulation=(--gradient-accumulation-steps "${ACCUMULATION:-1}")
 for way in "${ways[@]}"; do
     flags=() && [ "$way" = eager ] || flags=(--compile)
     pretrain "bert-$way" bert "$bert" --max-steps $((2 * steps)) --last-share 0.5 --batch-size "$batch" \
-        ${flags[@]+"${flags[@]}"}
+        "${accumulation[@]}" ${flags[@]+"${flags[@]}"}
     pretrain "modernbert-packed-$way" modernbert "$modernbert" --max-steps "$steps" --batch-size "$packed" --packing \
-        ${flags[@]+"${flags[@]}"}
+        "${accumulation[@]}" ${flags[@]+"${flags[@]}"}
 done
 
-# 5. Report. MFU is the share of the device's peak in bfloat16 (Chowdhery et al. 2022, appendix B), which is known by name
+# 5. Memory: the same batch of long rows in so many parts. Then the BERT of transformers on the same batches, in the last
+#    number of parts, as it computes the logits of all tokens and so takes more memory: two runs to compare, eager both.
+rows="bert/${lengths#* }" fewer=$((steps < 30 ? steps : steps / 3))
+for part in $parts; do
+    pretrain "bert-parts-$part" "$rows" "$bert" --max-steps "$fewer" --batch-size "$batch" \
+        --gradient-accumulation-steps "$part"
+done
+pretrain "bert-transformers-parts-$part" "$rows" bert --library transformers --max-steps "$fewer" \
+    --batch-size "$batch" --gradient-accumulation-steps "$part" ${sizes[@]+"${sizes[@]}"}
+
+# 6. Report. MFU is the share of the device's peak in bfloat16 (Chowdhery et al. 2022, appendix B), which is known by name
 #    for some GPUs. BERT-base needs 0.55 GFLOP for a token: at 40% of an H200's 989 TFLOP/s, 0.7 million tokens/s.
 step "report"
-docs=() && [ -z "${DOCS:-}" ] || docs=(--docs "$DOCS")
-python benchmarks/gpu.py report "$folder" "${names[@]}" --device "$device" ${docs[@]+"${docs[@]}"}
+# shellcheck disable=SC2086  # several pages
+python benchmarks/gpu.py report "$folder" "${names[@]}" --device "$device" --rows "$batch" ${DOCS:+--docs $DOCS}
 step "done"
 exit "$failed"

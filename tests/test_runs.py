@@ -131,7 +131,7 @@ def test_the_two_models_of_the_tiny_run_are_of_one_size_and_trained_alike(tmp_pa
 
 
 def test_the_commands_of_the_gpu_run_are_those_of_bertdata(tmp_path: Path) -> None:
-    called = commands(ROOT / "runs" / "gpu.sh", tmp_path, DOCS="docs/encoder.md")
+    called = commands(ROOT / "runs" / "gpu.sh", tmp_path, DOCS="docs/encoder.md docs/howto/batch-size.md")
     parsed = [parse(one) for one in called]
     runs = [flags for one, flags in zip(called, parsed, strict=True) if one[1] == "pretrain"]
     assert [(flags.config, flags.compile, flags.packing) for flags in runs] == [
@@ -139,8 +139,36 @@ def test_the_commands_of_the_gpu_run_are_those_of_bertdata(tmp_path: Path) -> No
         ("modernbert-base", False, True),
         ("base", True, False),
         ("modernbert-base", True, True),
+        *(("base", False, False) for _ in range(3)),
+        ("bert", False, False),
     ]
+    assert [flags.gradient_accumulation_steps for flags in runs[4:]] == [2, 4, 8, 8]
+    assert [flags.library for flags in runs[-2:]] == ["bertdata", "transformers"]
+    assert runs[-1].shards == runs[-2].shards == f"{tmp_path / 'run'}/bert/512", "the peer gets the same rows"
     assert parsed[-1].runs == [Path(flags.output).name for flags in runs]
+    assert parsed[-1].docs == [Path("docs/encoder.md"), Path("docs/howto/batch-size.md")]
+
+
+@pytest.mark.parametrize("memory", [{}, {"cuda_allocated_gib": 14.5}])
+def test_the_report_of_the_gpu_run_compares_runs_in_as_many_parts(memory: dict[str, float], tmp_path: Path) -> None:
+    gpu = importlib.import_module("gpu")
+    checks = {"masks_that_differ": {"bert": []}, "loader": {"bert": {"tokens_per_second": 5e6}}}
+    checks["packed"] = {"difference": 0.1, "rounding": 0.2, "kernel": [True, True]}
+    (tmp_path / "checks.json").write_text(json.dumps(checks))
+    for name, speed in (("bert-eager", 900.0), ("bert-parts-4", 600.0), ("bert-transformers-parts-4", 400.0)):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        figures = {"tokens_per_second": speed, "tflops": 3.0, "data_wait_share": 0.01, "loss": 2.0, **memory}
+        lines = ({"step": step, "max_seq_length": 512, **figures} for step in (1, 2))
+        (tmp_path / "runs" / name / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    names = ["bert-eager", "bert-parts-4", "bert-transformers-parts-4", "bert-compiled"]
+    parts = gpu.report(tmp_path, names, importlib.import_module("torch").device("cpu"), 256)
+    gib = "14.5" if memory else "-"
+    assert f"| bert-eager | 512 | 2 | 900 | 3 | - | {gib} | 1.0% | 2.00 |" in parts["report"]
+    assert "bert, rows of 512 in 4 parts: 1.50 times the tokens/s of transformers" in parts["report"]
+    assert "**bert-compiled failed**" in parts["report"]
+    assert "| bert-parts-4 |" not in parts["report"]
+    for model, rows, times, speed in (("bert", 256, 1, 900), ("bert", 64, 4, 600), ("bert-transformers", 64, 4, 400)):
+        assert f"| {model} | 512 | {rows} | {times} | {speed} | - | {gib} |" in parts["memory"]
 
 
 def test_without_a_gpu_the_gpu_run_says_so(tmp_path: Path) -> None:
@@ -260,7 +288,7 @@ def test_a_run_that_failed_and_masks_that_differ_are_in_the_report(tmp_path: Pat
     loader = {"bert": {"tokens_per_second": 2e6}}
     checks = {"masks_that_differ": {"bert/128": ["word"], "bert/512": []}, "packed": packed, "loader": loader}
     (tmp_path / "checks.json").write_text(json.dumps(checks))
-    said = gpu.report(tmp_path, ["bert-eager"], torch.device("cpu"))
+    said = gpu.report(tmp_path, ["bert-eager"], torch.device("cpu"), 256)["report"]
     assert "**bert-eager failed**" in said
     assert "**masks differ** in bert/128: word" in said
     assert "bit for bit" not in said
@@ -287,7 +315,8 @@ def test_the_tiny_run_ends_with_a_report_and_is_not_done_twice(tmp_path: Path) -
 @pytest.mark.timeout(1200)
 def test_the_gpu_run_reports_on_a_cpu(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("Before\n<!-- runs/gpu.sh: begin -->\nnothing\n<!-- runs/gpu.sh: end -->\n")
+    parts = [f"<!-- runs/gpu.sh, {part}: {end} -->" for part in ("report", "memory") for end in ("begin", "end")]
+    page.write_text("\n".join(["Before", *parts, "After"]))
     done = run(ROOT / "runs" / "gpu.sh", tmp_path / "run", DEVICE="cpu", STEPS="2", DOCS=str(page))
     assert done.returncode == 0, done.stderr[-3000:]
     report = json.loads((tmp_path / "run" / "report.json").read_text())
@@ -295,9 +324,14 @@ def test_the_gpu_run_reports_on_a_cpu(tmp_path: Path) -> None:
         ("bert-eager", 32, 2),
         ("bert-eager", 64, 2),
         ("modernbert-packed-eager", 256, 2),
+        ("bert-parts-2", 64, 2),
+        ("bert-transformers-parts-2", 64, 2),
     ]
     assert report["checks"]["passed"]
-    assert "Packed and padded rows agree" in page.read_text()
+    written = page.read_text()
+    assert "Packed and padded rows agree" in written
+    assert "times the tokens/s of transformers" in written
+    assert "| bert-transformers | 64 | 4 | 2 |" in written.partition(parts[2])[2]
 
 
 @pytest.mark.slow

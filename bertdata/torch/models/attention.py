@@ -29,7 +29,7 @@ class PackedSequences(NamedTuple):
     cu_seqlens: int32 (N + 1,), from 0 to T; longest: tokens of the longest; places: int64 (N, longest), where in the
     row the tokens of a sequence are, 0 after its end; taken: bool (N, longest), False after the end; back: int64 (T,),
     where each token of the row is in the (N, longest) grid; window: how many tokens on each side a token attends to,
-    None for all.
+    None for all; kernel: `varlen_kernel` of it on CUDA, found here since `torch.compile` would break its graph at it.
     """
 
     cu_seqlens: Tensor
@@ -38,6 +38,7 @@ class PackedSequences(NamedTuple):
     taken: Tensor
     back: Tensor
     window: int | None = None
+    kernel: Any = None
 
     def owner(self) -> Tensor:
         """Return the number of each token's sequence, int64 (1, T)."""
@@ -67,7 +68,8 @@ def packed_sequences(cu_seqlens: Tensor) -> PackedSequences:
     grid = torch.arange(longest, device=cu_seqlens.device)
     taken = grid < lengths[:, None]
     places = torch.where(taken, starts[:, None] + grid, 0)
-    return PackedSequences(cu_seqlens, longest, places, taken, taken.flatten().nonzero()[:, 0])
+    kernel = varlen_kernel(None) if cu_seqlens.is_cuda else None
+    return PackedSequences(cu_seqlens, longest, places, taken, taken.flatten().nonzero()[:, 0], kernel=kernel)
 
 
 def windowed(mask: Tensor | PackedSequences | None, window: int, length: int, device: torch.device) -> Mask:
@@ -76,7 +78,9 @@ def windowed(mask: Tensor | PackedSequences | None, window: int, length: int, de
     length: tokens of a padded row.
     """
     if isinstance(mask, PackedSequences):
-        return mask if mask.longest <= window + 1 else mask._replace(window=window)
+        if mask.longest <= window + 1:
+            return mask
+        return mask._replace(window=window, kernel=mask.kernel and varlen_kernel(window))
     if length <= window + 1:
         return mask
     if not worthwhile(length, window) or (mask is not None and mask.shape[-2] > 1):
@@ -102,9 +106,9 @@ def attention(
             return _attention_dropped(query, key, value, mask, dropout, drawn)
         return functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
     flat = tuple(states[0].transpose(0, 1) for states in (query, key, value))
-    if _fused(query, dropout) and (kernel := varlen_kernel(mask.window)):
+    if mask.kernel is not None and query.dtype in (torch.float16, torch.bfloat16) and not dropout:
         ends, longest = mask.cu_seqlens, mask.longest
-        mixed: Tensor = kernel(*(states.contiguous() for states in flat), ends, ends, longest, longest)
+        mixed: Tensor = mask.kernel(*(states.contiguous() for states in flat), ends, ends, longest, longest)
     elif mask.window is not None and worthwhile(mask.longest, mask.window) and drawn is None:
         return local_attention(query, key, value, NearTokens(mask.owner(), mask.window), dropout)
     else:
@@ -133,11 +137,6 @@ def _attention_dropped(
         scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
     weights = scores.softmax(-1)
     return torch.where(kept(drawn, key.shape[-2], dropout), weights, 0.0).to(value.dtype) @ (value * scale(dropout))
-
-
-def _fused(query: Tensor, dropout: float) -> bool:
-    """Return whether torch's kernel for sequences of any length takes such queries."""
-    return query.is_cuda and query.dtype in (torch.float16, torch.bfloat16) and not dropout
 
 
 @cache

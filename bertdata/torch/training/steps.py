@@ -62,7 +62,7 @@ def train(
         set_rope_theta(run.model.final, phase.rope_theta)
     step = first = max(run.first, phase.first)
     loader = loader_of(run, phase, settings, first)
-    parallel = group.parallel(_compiled(run.model) if settings.compile else run.model)
+    parallel = group.parallel(_compiled(run.model, settings.packing) if settings.compile else run.model)
     if settings.on_spike == "rewind" and run.last is None and step == 0:
         run.save(0, loader.state_dict(), settings.save_total_limit)
     batches, interval = iter(loader), _begin(run)
@@ -166,11 +166,15 @@ def _spikes(run: Run, settings: PretrainSettings) -> LogRecord:
     return {"skipped_updates": run.optimizer.param_groups[0].get("skipped", 0)} if settings.spike_ratio else {}
 
 
-def _compiled(model: PreTrainedModel) -> PreTrainedModel:
-    """Have the blocks compiled at their first use; not the heads, for the number of labelled tokens varies."""
+def _compiled(model: PreTrainedModel, packing: bool) -> PreTrainedModel:
+    """Have the blocks compiled at their first use; not the heads, for the number of labelled tokens varies.
+
+    Packed rows are each of another length, so their blocks are compiled once for any; those of padded rows for the
+    first length, and for any when another comes.
+    """
     for module in model.modules():
         if isinstance(module, Blocks):
-            module.compile()
+            module.compile(dynamic=True if packing else None)
     return model
 
 

@@ -21,6 +21,7 @@ from bertdata.torch.models.attention import PackedSequences, attention, packed_s
 from bertdata.torch.models.bert import BertConfig, BertForMaskedLM, BertForPreTraining
 from bertdata.torch.models.electra import ElectraConfig, ElectraForPreTraining
 from bertdata.torch.models.modernbert import ModernBertConfig, ModernBertForMaskedLM
+from bertdata.torch.models.modernbert import model as modernbert
 
 SIZES: dict[str, Any] = {
     "vocab_size": 100,
@@ -81,25 +82,71 @@ def test_a_window_over_padded_rows_is_that_over_each_row_alone(lengths: list[int
         assert torch.allclose(padded[row : row + 1, :, :length], expected, atol=1e-6)
 
 
-def test_the_kernel_for_sequences_of_any_length_gets_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The kernel is replaced by one in plain torch, for it runs only on CUDA."""
+def stand_in(
+    query: Tensor, key: Tensor, value: Tensor, *given: Any, window_size: tuple[int, int] = (1000, 1000)
+) -> Tensor:
+    """Return, for sequences of 5 and 7 tokens, what torch's kernel for any length does on CUDA, in plain torch."""
+    (queries, keys, longest, most), (left, right) = given, window_size
+    assert longest == most == 7
+    assert left == right
+    assert queries is keys
+    query, key, value = (states.transpose(0, 1)[None] for states in (query, key, value))
+    owner = torch.searchsorted(queries[1:].contiguous(), torch.arange(query.shape[2]), right=True)
+    place = torch.arange(len(owner))
+    seen = (owner[:, None] == owner) & ((place[:, None] - place).abs() <= left)
+    return functional.scaled_dot_product_attention(query, key, value, attn_mask=seen)[0].transpose(0, 1)
 
-    def kernel(query: Tensor, key: Tensor, value: Tensor, *given: Any, window_size: tuple[int, int]) -> Tensor:
-        (queries, keys, longest, most), (left, right) = given, window_size
-        assert longest == most == 7
-        assert left == right
-        assert queries is keys
-        query, key, value = (states.transpose(0, 1)[None] for states in (query, key, value))
-        return attention_by_block_mask(query, key, value, packed_sequences(queries), left)[0].transpose(0, 1)
 
-    query, key, value = drawn(1, 12)
-    mask = windowed(packed_sequences(ends([5, 7])), 2, 12, query.device)
-    expected = attention(query, key, value, mask, 0.0)
-    monkeypatch.setattr(kernels, "_fused", lambda query, dropout: True)
-    monkeypatch.setattr(kernels, "varlen_kernel", lambda window: partial(kernel, window_size=(window, window)))
-    assert torch.allclose(attention(query, key, value, mask, 0.0), expected, atol=1e-6)
+def on_cuda(monkeypatch: pytest.MonkeyPatch, cu_seqlens: Tensor) -> PackedSequences:
+    """Return `packed_sequences` with the kernel that is there on CUDA, or its stand-in."""
+    monkeypatch.setattr(
+        kernels, "varlen_kernel", lambda window: window and partial(stand_in, window_size=(window, window))
+    )
+    return packed_sequences(cu_seqlens)._replace(kernel=stand_in)
+
+
+@pytest.mark.parametrize("window", [2, 6])
+def test_the_kernel_for_sequences_of_any_length_gets_the_window(monkeypatch: pytest.MonkeyPatch, window: int) -> None:
+    query, key, value = (states.bfloat16() for states in drawn(1, 12))
+    expected = attention(query, key, value, windowed(packed_sequences(ends([5, 7])), window, 12, query.device), 0.0)
+    mask = windowed(on_cuda(monkeypatch, ends([5, 7])), window, 12, query.device)
+    assert torch.allclose(attention(query, key, value, mask, 0.0), expected, atol=1e-2)
+    called: list[int] = []
+
+    def kernel(*given: Any, **named: Any) -> Tensor:
+        called.append(len(given))
+        return stand_in(*given, **named)
+
+    assert isinstance(mask, PackedSequences)
+    mask = mask._replace(kernel=kernel)
+    for half, dropout, calls in ((True, 0.0, 1), (True, 0.5, 1), (False, 0.0, 1)):
+        states = [one if half else one.float() for one in (query, key, value)]
+        attention(states[0], states[1], states[2], mask, dropout)
+        assert len(called) == calls, "the kernel is for half precision without dropout"
+
+
+def test_where_torchs_kernel_has_no_windows_packed_rows_go_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = on_cuda(monkeypatch, ends([5, 7]))
     monkeypatch.setattr(kernels, "varlen_kernel", lambda window: None)
-    assert torch.equal(attention(query, key, value, mask, 0.0), expected)
+    query, key, value = (states.bfloat16() for states in drawn(1, 12))
+    mask = windowed(packed, 2, 12, query.device)
+    assert mask == windowed(packed._replace(kernel=None), 2, 12, query.device)
+    assert attention(query, key, value, mask, 0.0).shape == query.shape
+
+
+def test_compiled_blocks_over_packed_rows_are_one_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `fullgraph` torch raises an error where it cannot compile all of the blocks at once."""
+    model = ModernBertForMaskedLM(ModernBertConfig(**SIZES, pad_token_id=0, local_attention=6)).eval()
+    monkeypatch.setattr(modernbert, "packed_sequences", partial(on_cuda, monkeypatch))
+    inputs = {
+        "input_ids": torch.arange(5, 17)[None],
+        "position_ids": torch.tensor([[*range(5), *range(7)]]),
+        "cu_seqlens": ends([5, 7]),
+    }
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        expected = model(**inputs).prediction_logits
+        model.model.layers.compile(fullgraph=True, backend="eager")
+        assert torch.equal(model(**inputs).prediction_logits, expected)
 
 
 def test_torchs_kernel_is_taken_with_a_window_where_it_has_one(monkeypatch: pytest.MonkeyPatch) -> None:

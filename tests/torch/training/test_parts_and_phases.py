@@ -314,9 +314,15 @@ def test_the_figures_of_the_log_are_those_of_the_steps(
 def test_only_the_blocks_are_compiled_and_only_where_asked(
     tmp_path: Path, dynamic_build: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compiled: list[str] = []
-    monkeypatch.setattr(torch.nn.Module, "compile", lambda self: compiled.append(type(self).__name__))
-    pretrain(dynamic_build, SMALL, tmp_path / "a", replace(SETTINGS, max_steps=1))
+    compiled: list[tuple[str, bool | None]] = []
+
+    def noted(self: nn.Module, dynamic: bool | None) -> None:
+        compiled.append((type(self).__name__, dynamic))
+
+    monkeypatch.setattr(nn.Module, "compile", noted)
+    once = replace(SETTINGS, max_steps=1)
+    pretrain(dynamic_build, SMALL, tmp_path / "a", once)
     assert compiled == []
-    pretrain(dynamic_build, SMALL, tmp_path / "b", replace(SETTINGS, max_steps=1, compile=True))
-    assert compiled == ["BertEncoder"]
+    pretrain(dynamic_build, SMALL, tmp_path / "b", replace(once, compile=True))
+    pretrain(dynamic_build, SMALL, tmp_path / "c", replace(once, compile=True, packing=True))
+    assert compiled == [("BertEncoder", None), ("BertEncoder", True)], "packed rows are compiled once for any length"
