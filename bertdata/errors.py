@@ -182,11 +182,22 @@ class JobNotRun(BertDataError):  # noqa: N818
 
 
 class MissingExtraError(BertDataError, ImportError):
-    """An optional dependency that is not installed."""
+    """An optional dependency that is not installed, or that lacks what it needs itself, as its cause says."""
 
     def __init__(self, package: str, extra: str) -> None:
         self.package, self.extra = package, extra
         super().__init__(f"{package} is not installed; {install_hint(extra)}")
+
+    def __str__(self) -> str:
+        cause, package = self.__cause__, self.package.partition("[")[0]
+        own = package.replace("-", "_")
+        if isinstance(cause, ImportError) and not (cause.name and own.startswith(cause.name.partition(".")[0])):
+            from importlib import metadata  # read only for this message
+
+            with contextlib.suppress(metadata.PackageNotFoundError):
+                found = f"{package} {metadata.version(package)} is installed, but importing it fails"
+                return f"{found}: {cause}; {install_hint(self.extra)}"
+        return super().__str__()
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
         return type(self), (self.package, self.extra)

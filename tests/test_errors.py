@@ -39,6 +39,32 @@ def test_a_missing_extra_says_how_to_get_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("package", "lacking", "said"),
+    [
+        (
+            "pytest",
+            "pyparsing.core",
+            f"pytest {pytest.__version__} is installed, but importing it fails: No module; get",
+        ),
+        (
+            "pytest[dev]",
+            "pyparsing",
+            f"pytest {pytest.__version__} is installed, but importing it fails: No module; get",
+        ),
+        ("pytest", None, f"pytest {pytest.__version__} is installed, but importing it fails: No module; get"),
+        ("pytest-xdist", "pytest_xdist.inner", "pytest-xdist is not installed; get it with"),
+        ("no-such-package", "pyparsing", "no-such-package is not installed; get it with"),
+    ],
+)
+def test_a_package_that_lacks_what_it_needs_itself_is_not_called_missing(
+    package: str, lacking: str | None, said: str
+) -> None:
+    with pytest.raises(MissingExtraError) as caught:
+        raise MissingExtraError(package, "beam") from ModuleNotFoundError("No module", name=lacking)
+    assert str(caught.value).startswith(said)
+
+
+@pytest.mark.parametrize(
     "error",
     [
         MissingExtraError("torch", "torch"),
