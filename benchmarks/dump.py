@@ -29,7 +29,7 @@ from typing import BinaryIO
 
 import _harness as harness
 
-from bertdata.io.bzip2.marks import CHECKSUM_BITS, END_BITS, END_MARK, HEADER_BITS, MARK_BITS
+from bertdata.io.bzip2.stream_layout import CHECKSUM_BITS, END_BITS, END_MARK, HEADER_BITS, MARK_BITS
 
 DATA = Path(os.environ.get("BERTDATA_DATA") or harness.ROOT.parent / "shared" / "data")
 DUMP = DATA / "wikipedia" / "enwiki-dev-pages-articles-multistream.xml.bz2"

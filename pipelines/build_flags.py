@@ -17,7 +17,7 @@ from bertdata.engine.origin import read_origin
 from bertdata.engine.output_lock import MARKER
 from bertdata.engine.remote_lock import LOCK
 from bertdata.errors import ConfigError, InputError
-from bertdata.io import files
+from bertdata.io import files, listing
 from bertdata.options.flags import add_flags, add_json, from_flags
 from bertdata.options.option import stored_values
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
@@ -105,7 +105,7 @@ def sources_of(output: str) -> Sources:
     finished, begun = read_origin(output)
     origin = finished or begun
     if origin is None:
-        if files.exists(files.join(output, MARKER)) and set(files.names(output)) - {MARKER, LOCK}:
+        if files.exists(files.join(output, MARKER)) and set(listing.names(output)) - {MARKER, LOCK}:
             raise ConfigError(
                 "holds a build that does not say what it was made from; name its sources again (--wikipedia, --books, "
                 "--documents), or choose another --output for the sample corpus",

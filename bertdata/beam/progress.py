@@ -14,7 +14,7 @@ from typing import Any
 
 from bertdata.engine.parts import Task
 from bertdata.engine.stages import Step
-from bertdata.io import files
+from bertdata.io import files, listing
 from bertdata.io.progress_bar import progress_bar
 
 
@@ -52,7 +52,7 @@ class Expected:
         return sum(self.sizes.values()) - sum(self._sizes_done())
 
     def _sizes_done(self) -> list[int]:
-        paths = (files.join(folder, name) for folder in self.directories() for name in files.names(folder))
+        paths = (files.join(folder, name) for folder in self.directories() for name in listing.names(folder))
         return [self.sizes[path] for path in paths if path in self.sizes]
 
 

@@ -30,7 +30,7 @@ from bertdata.beam.quiet_import import import_beam
 from bertdata.engine.parts import Task
 from bertdata.engine.stages import Step
 from bertdata.errors import BertDataError, ConfigError, JobNotRun, MissingExtraError
-from bertdata.io import files, remote
+from bertdata.io import files, listing, remote
 from bertdata.io.console import counted
 from bertdata.io.digests import cores
 from bertdata.kernels import warmup
@@ -279,7 +279,7 @@ def _workers_for(work: int) -> int:
 def _failures(steps: Sequence[Expected]) -> list[str]:
     expected = {record.removesuffix(".json") + ".failure" for step in steps for record in step.sizes}
     folders = sorted({folder for step in steps for folder in step.directories()})
-    names = zip(folders, remote.at_once(files.names, folders), strict=True)
+    names = zip(folders, remote.at_once(listing.names, folders), strict=True)
     return sorted(expected & {files.join(folder, name) for folder, found in names for name in found})
 
 

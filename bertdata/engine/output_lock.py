@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from bertdata.engine.origin import Origin, begin, finish
 from bertdata.engine.remote_lock import LOCK, remote_lock
 from bertdata.errors import ConfigError, OutputError
-from bertdata.io import files
+from bertdata.io import files, listing
 
 MARKER = ".bertdata.json"
 MANIFEST = "manifest.json"
@@ -45,7 +45,7 @@ def locked(directory: str, kind: str) -> Iterator[None]:
         try:
             yield
         except BaseException:
-            if is_new and {*files.names(directory)} - {LOCK} == {MARKER}:
+            if is_new and {*listing.names(directory)} - {LOCK} == {MARKER}:
                 files.remove(marker if is_there else directory)
             raise
 
@@ -97,7 +97,7 @@ def _check_kind(marker: str, directory: str, kind: str) -> None:
 def _refuse_others(directory: str) -> None:
     if not files.is_remote(directory) and os.path.exists(directory) and not os.path.isdir(directory):
         raise OutputError("is a file; choose a directory for --output", path=directory)
-    if others := [name for name in files.names(directory) if not name.startswith((files.TEMPORARY, LOCK))]:
+    if others := [name for name in listing.names(directory) if not name.startswith((files.TEMPORARY, LOCK))]:
         shown = ", ".join(others[:5]) + (f" and {len(others) - 5} more" if len(others) > 5 else "")
         raise OutputError(
             f"holds something else ({shown}); choose an empty or new directory for --output", path=directory

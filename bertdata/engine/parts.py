@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 from bertdata.counter_rng import text_bits
 from bertdata.engine.int_rows import IntRows, compact
 from bertdata.errors import InputError, printable
-from bertdata.io import files
+from bertdata.io import files, listing
 
 Counts = dict[str, int]
 _CHECKSUM = "checksum"
@@ -289,6 +289,6 @@ def delete_orphans(directory: str, tasks: Iterable[Task]) -> int:
     Files that are not named as parts stay: an output directory may hold the user's own.
     """
     keep = {files.name(path) for task in tasks for path in (task.path, task.record_path)}
-    others = [name for name in files.names(directory) if PART.search(name) and name not in keep]
+    others = [name for name in listing.names(directory) if PART.search(name) and name not in keep]
     files.remove_files(files.join(directory, name) for name in others)
     return len(others)

@@ -1,8 +1,8 @@
 """The records of many tasks: at a URL by a listing of each folder and an index of its records, not file by file.
 
 An index is a file of JSON lines beside the records: the SHA-256 of all that follows, and then for each record its name,
-the size and version of its file (`bertdata.io.files.Entry`), and what it says. It saves requests and decides nothing: a
-record that is listed with another size or version than in the index, or is not in it, is read from its own file. On a
+the size and version of its file (`bertdata.io.listing.Entry`), and what it says. It saves requests and decides nothing:
+a record that is listed with another size or version than in the index, or is not in it, is read from its own file. On a
 local disk there is no index.
 """
 
@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bertdata.engine.parts import PartMetadata, Task, load, read_record
-from bertdata.io import files, remote
-from bertdata.io.files import Entry
+from bertdata.io import files, listing, remote
+from bertdata.io.listing import Entry
 
 INDEX = ".bertdata-records.jsonl"
 
@@ -53,7 +53,7 @@ def load_all(tasks: Sequence[Task], *, write_index: bool = False) -> list[PartMe
 def records_there(tasks: Iterable[Task]) -> set[str]:
     """Return the paths of the records that are there, whatever they say, in the folders of tasks' records."""
     folders = sorted({_records_of(task) for task in tasks})
-    names = zip(folders, remote.at_once(files.names, folders), strict=True)
+    names = zip(folders, remote.at_once(listing.names, folders), strict=True)
     return {files.join(folder, name) for folder, found in names for name in found}
 
 
@@ -61,7 +61,7 @@ def _ask(question: tuple[str, bool]) -> tuple[dict[str, Entry], bytes]:
     """Return what is in a folder, or its index."""
     folder, index = question
     if not index:
-        return files.entries(folder), b""
+        return listing.entries(folder), b""
     return {}, (files.read_if_there(files.join(folder, INDEX)) or b"") if files.is_remote(folder) else b""
 
 

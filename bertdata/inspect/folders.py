@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bertdata.errors import BertDataError
-from bertdata.io import files
+from bertdata.io import files, listing
 from bertdata.io.console import Row, byte_size, counted
 
 _SHOWN = 3
@@ -35,7 +35,7 @@ class Folder:
 
 def describe(path: str) -> Folder | None:
     """Return what a folder or a vocabulary file holds; None where bertdata did not write it, or it is a build."""
-    names = set(files.names(path))
+    names = set(listing.names(path))
     if "manifest.json" in names:
         return None
     found: list[tuple[bool, Callable[[str], Folder]]] = [
@@ -78,7 +78,7 @@ def _run(path: str) -> Folder:
     if lines:
         last = json.loads(lines[-1])
         rows += [(f"last, {name.replace('_', ' ')}", _number(value)) for name, value in last.items()]
-    steps = [name for name in files.names(files.join(path, "checkpoints")) if name.startswith("step-")]
+    steps = [name for name in listing.names(files.join(path, "checkpoints")) if name.startswith("step-")]
     rows.append(("checkpoints", ", ".join(sorted(steps)) or "none is left"))
     return Folder("a run of training", rows, [], "`bertdata finetune --model`, or transformers' from_pretrained")
 
@@ -107,7 +107,7 @@ def _number(value: Any) -> str:
 
 def _sentences(path: str) -> Folder:
     rows, some = [], []  # of a file that may be empty, as collocations of a small corpus
-    for name in sorted(files.names(path)):
+    for name in sorted(listing.names(path)):
         if name.endswith((".txt", ".tab")):
             lines = (files.read_if_there(files.join(path, name)) or b"").splitlines()
             rows.append((name.partition(".")[0].replace("_", " "), f"{len(lines):,}"))
@@ -117,7 +117,7 @@ def _sentences(path: str) -> Folder:
 
 
 def _documents(path: str) -> Folder:
-    names = sorted(name for name in files.names(path) if name.endswith(".parquet"))
+    names = sorted(name for name in listing.names(path) if name.endswith(".parquet"))
     documents = 0
     shown: list[str] = []
     for name in names:
@@ -127,7 +127,7 @@ def _documents(path: str) -> Folder:
             if len(shown) < _SHOWN and table.metadata.num_rows and {"text"} <= set(table.schema_arrow.names):
                 first = next(table.iter_batches(batch_size=_SHOWN)).to_pylist()
                 shown += [_document(row) for row in first][: _SHOWN - len(shown)]
-    size = sum(entry.size for name, entry in files.entries(path).items() if name in names)
+    size = sum(entry.size for name, entry in listing.entries(path).items() if name in names)
     rows = [("documents", f"{documents:,}"), ("parts", f"{counted(len(names), 'Parquet file')}, {byte_size(size)}")]
     return Folder("documents", rows, shown, "`--documents` of build, train-vocab, train-sentences and build-shards")
 

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from bertdata.engine.origin import read_origin
-from bertdata.io import files
+from bertdata.io import files, listing
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards import Shards
 from bertdata.sources.stage import FOLDERS
@@ -80,7 +80,7 @@ def document_files(build: str) -> list[str]:
     for root in (build, files.join(build, "..")):
         for folder in FOLDERS.values():
             place = files.join(root, "stages", folder)
-            names = [name for name in sorted(files.names(place)) if name.endswith(".parquet")]
+            names = [name for name in sorted(listing.names(place)) if name.endswith(".parquet")]
             chosen = sorted({len(names) * number // MOST_PARTS for number in range(MOST_PARTS)}) if names else []
             found += [files.join(place, names[number]) for number in chosen]
         if found or files.is_remote(build):
@@ -197,7 +197,7 @@ def rejected_pages(build: str, most: int = 12) -> list[tuple[str, str]]:
     """Return (reason, title) of dropped pages where the build wrote them (--rejects), in turn of each reason."""
     origin = read_origin(build)[0]
     folder = str(origin.settings.get("cleaning", {}).get("rejects", "")) if origin else ""
-    names = sorted(name for name in files.names(folder) if name.endswith(".jsonl")) if folder else []
+    names = sorted(name for name in listing.names(folder) if name.endswith(".jsonl")) if folder else []
     by_reason: dict[str, list[str]] = {}
     for name in names[:MOST_PARTS]:
         with files.open_raw(files.join(folder, name)) as file:

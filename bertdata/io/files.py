@@ -13,7 +13,6 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
 from bertdata.errors import ConfigError, InputError
@@ -117,50 +116,6 @@ def identity(path: str) -> str:
     with _reading(path):
         status = os.stat(path)
     return f"{os.path.basename(path)}:{status.st_size}:{status.st_mtime_ns}"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """What a listing says of a file: its bytes, and what changes when it is written again ("" if the store is silent).
-
-    The size of a directory means nothing.
-    """
-
-    size: int
-    version: str
-
-
-def entries(directory: str) -> dict[str, Entry]:
-    """Return what is in a directory by its sorted names, at a URL by one request; nothing where it does not exist."""
-    if is_remote(directory):
-        try:
-            with remote.reading(directory) as (fs, place):
-                fs.invalidate_cache()
-                infos = fs.ls(place, detail=True)
-        except FileNotFoundError:
-            return {}
-        found = {name(info["name"]): Entry(int(info.get("size") or 0), remote.version(info)) for info in infos}
-        return dict(sorted(found.items()))
-    try:
-        with os.scandir(directory) as items:
-            status = {item.name: item.stat(follow_symlinks=False) for item in items}
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except OSError as error:
-        raise input_error(error, directory) from error
-    return {each: Entry(found.st_size, str(found.st_mtime_ns)) for each, found in sorted(status.items())}
-
-
-def names(directory: str) -> list[str]:
-    """Return the sorted names in a directory; none where it does not exist."""
-    if is_remote(directory):
-        return list(entries(directory))
-    try:
-        return sorted(os.listdir(directory))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        raise input_error(error, directory) from error
 
 
 def open_raw(path: str, ahead: int | None = None) -> BinaryIO:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from bertdata.errors import ConfigError, did_you_mean
-from bertdata.io import files
+from bertdata.io import files, listing
 
 FOLDER = Path(__file__).resolve().parent.parent / "recipes"
 ABOUT = ("title", "cites", "exact", "differs")
@@ -93,7 +93,7 @@ def read_recipe(name: str) -> Recipe:
     if not files.exists(path) or (name not in names and not name.endswith(".toml")):
         if name.endswith(".toml"):
             place = files.name(name)
-            beside = [one for one in files.names(name.removesuffix(place) or ".") if one.endswith(".toml")]
+            beside = [one for one in listing.names(name.removesuffix(place) or ".") if one.endswith(".toml")]
             remedy = (
                 did_you_mean(place, beside) or "; check the path, or give one of those that `bertdata recipes` lists"
             )

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bertdata.errors import ConfigError, InputError, did_you_mean
-from bertdata.io import files, remote
+from bertdata.io import files, listing, remote
 
 FILES = ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt")
 CARD = "card.json"
@@ -59,12 +59,12 @@ def shipped_names() -> list[str]:
     >>> shipped_names()
     ['dutch', 'english', 'french', 'german', 'italian', 'polish', 'russian', 'spanish']
     """
-    return [name for name in files.names(SHIPPED) if _is_directory_of_parameters(os.path.join(SHIPPED, name))]
+    return [name for name in listing.names(SHIPPED) if _is_directory_of_parameters(os.path.join(SHIPPED, name))]
 
 
 def nltk_names() -> list[str]:
     """Return the languages whose `punkt_tab` parameters are in NLTK's data folders on this machine."""
-    return sorted({name for folder in _nltk_folders() for name in files.names(folder) if name.isidentifier()})
+    return sorted({name for folder in _nltk_folders() for name in listing.names(folder) if name.isidentifier()})
 
 
 def load_parameters(name: str) -> PunktParameters:
@@ -97,7 +97,7 @@ def _find(name: str) -> str:
     if name.startswith(NLTK_PREFIX):
         language = name.removeprefix(NLTK_PREFIX)
         for folder in _nltk_folders():
-            if language and os.path.basename(language) == language and language in files.names(folder):
+            if language and os.path.basename(language) == language and language in listing.names(folder):
                 return os.path.join(folder, language)
     elif _is_directory_of_parameters(name):
         return name

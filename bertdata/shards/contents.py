@@ -16,7 +16,7 @@ from typing import Any
 from bertdata.engine.output_lock import MANIFEST
 from bertdata.engine.parts import is_sealed, sealed
 from bertdata.errors import BertDataError, InputError, printable
-from bertdata.io import files, remote
+from bertdata.io import files, listing, remote
 from bertdata.shards.checked import changed, is_wanted
 
 FINISHED = ".bertdata-finished.json"
@@ -31,14 +31,14 @@ FOLDERS = ("tokenizer", SENTENCES, "similar_words", "token_counts")
 
 def saved_languages(folder: str) -> list[str]:
     """Return the codes of the languages whose sentence parameters are in folders of their own below one."""
-    return [name for name in files.names(folder) if "." not in name]
+    return [name for name in listing.names(folder) if "." not in name]
 
 
 def file_digests(output: str, others: Mapping[str, Any]) -> dict[str, str]:
     """Return the SHA-256 of the files of a build that are not shards, by path: `others`, and those in `FOLDERS`."""
     below = [f"{SENTENCES}/{code}" for code in saved_languages(files.join(output, SENTENCES))]
     folders = [*FOLDERS, *below]
-    there = remote.at_once(lambda folder: files.names(files.join(output, folder)), folders)
+    there = remote.at_once(lambda folder: listing.names(files.join(output, folder)), folders)
     found = [f"{one}/{name}" for one, found in zip(folders, there, strict=True) for name in found]
     names = sorted({*others, *found} - {*below})
     digests = remote.at_once(lambda name: _sha256(inside(output, name)), names)
@@ -182,7 +182,7 @@ def _problems(place: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, st
     local: list[tuple[str, str]] = []
     for split, entry in manifest.get("splits", {}).items():
         known = {files.name(shard["file"]) for shard in entry["shards"]}
-        there = files.entries(files.join(place, split))
+        there = listing.entries(files.join(place, split))
         for name in there:
             if _SHARD.fullmatch(name) and name not in known:
                 yield f"{split}/{name}", "is not a shard of this build"

@@ -1,32 +1,24 @@
 """Warnings of a corpus that looks wrong: figures that the stages count, thresholds for them, and what to do.
 
 `docs/warnings.md` explains the thresholds. A warning stops nothing. What the token store counts for warnings alone is
-put into the details of its records by `count_signs`. It is counted text by text, so the figures of a corpus are the
-same however it is divided into parts.
+put into the details of its records by `corpus_signs.count_signs`.
 """
 
 from __future__ import annotations
 
 import math
-import zlib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-
-import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
 from bertdata.curation.filters import DROPPED_BY, JUDGED
 from bertdata.curation.languages import UNKNOWN
 from bertdata.documents import CHANGED
-from bertdata.engine.parts import Counters, PartMetadata, add_counts
+from bertdata.engine.parts import PartMetadata, add_counts
 from bertdata.io.console import counted, wrapped
 from bertdata.sentences.languages import base_code, parameters_for
 from bertdata.sentences.settings import AUTO
+from bertdata.shards.corpus_signs import share_of_copies
 from bertdata.sources.names import input_count
-from bertdata.tokenizers.base import Tokenizer
 
 MOST_UNKNOWN = 0.01
 LEAST_FUNCTION_WORDS = 0.10
@@ -45,91 +37,14 @@ MOST_OF_ONE = 0.4
 LEAST_VOCABULARY = 0.1
 FEWEST_DOCUMENTS = 20
 """With fewer documents, no share of documents is checked."""
-SAMPLE = 256
-"""Texts of which a record keeps a hash: those with the smallest hashes, so the smallest of all parts are known."""
 
 _EXPECTED_DROPS = (
     "redirect", "not an article", "deleted revision", "disambiguation", "stub", "duplicate", "content model", "filter ",
     "gopher_", "c4_", "fineweb_",
 )  # fmt: skip
-_FUNCTION_WORDS = frozenset(
-    "the of and to in a is that for it as was with be by on not he i this are or his from at which but have an had "  # noqa: SIM905
-    "they you were their one all we can her has there been if more when will would who so no".split()
-)
-_ENDS = frozenset(".!?…。！？।؟۔።:;\"'”’»)]」』")
-_BROKEN = ("\ufffd".encode(), "â€".encode(), b"\xc3\x83\xc2")
-"""U+FFFD, and UTF-8 that was read as Windows-1252 or Latin-1."""
-_START = 512
-LOOKED_AT, STRIDE = 1 << 13, 1 << 16
-"""Markup and broken characters are counted in the first LOOKED_AT bytes of each STRIDE bytes of a text."""
 
 CorpusWarning = dict[str, str | float]
 """One warning: what it is about, the figure and the threshold it passed, what was found, and what to do."""
-SignTables = tuple[NDArray[np.bool_], NDArray[np.bool_]]
-"""By token id, whether it is an English function word where a word begins, and whether a sentence may end in it (also
-[UNK])."""
-
-
-def sign_tables(tokenizer: Tokenizer) -> SignTables:
-    """Return the tables of a vocabulary."""
-    words = {*_FUNCTION_WORDS, *(word.capitalize() for word in _FUNCTION_WORDS)}
-    texts = tokenizer.token_texts
-    ends = np.array([one[-1:] in _ENDS for one in texts])
-    if tokenizer.unk_token_id >= 0:
-        ends[tokenizer.unk_token_id] = True
-    function_words = np.array([one in words for one in texts])
-    return function_words if tokenizer.continuation is None else function_words & ~tokenizer.continuation, ends
-
-
-def count_signs(
-    texts: pa.ChunkedArray,
-    tokens: NDArray[np.integer],
-    sentence_ends: NDArray[np.integer],
-    document_lengths: NDArray[np.integer],
-    tables: SignTables,
-    counters: Counters,
-    word_starts: NDArray[np.bool_] | None = None,
-) -> None:
-    """Add what only warnings read to `signs`, `sample` and `longest_document` in the details of the counters.
-
-    sentence_ends: where each sentence ends in `tokens`; document_lengths: the tokens of each document; word_starts:
-    which tokens begin a word, where their ids do not tell.
-    """
-    function_words, ends = tables
-    signs: Counter[str] = Counter(counters.details.get("signs", {}))
-    found = function_words[tokens]
-    signs["english_function_words"] += int(np.count_nonzero(found if word_starts is None else found & word_starts))
-    signs["sentences_without_end"] += len(sentence_ends) - int(np.count_nonzero(ends[tokens[sentence_ends - 1]]))
-    sample: list[list[int]] = counters.details.get("sample", [])
-    for chunk in texts.chunks:
-        offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
-        data = memoryview(chunk.buffers()[2] or b"")
-        for begin, end in pairwise(offsets.tolist()):
-            sample.append([zlib.crc32(data[begin : min(end, begin + _START)]), end - begin])
-            for start in range(begin, end, STRIDE):
-                sampled = bytes(data[start : min(end, start + LOOKED_AT)])
-                signs["bytes_looked_at"] += len(sampled)
-                signs["closing_tags"] += sampled.count(b"</")
-                signs["broken_characters"] += sum(sampled.count(characters) for characters in _BROKEN)
-    longest = int(document_lengths.max()) if len(document_lengths) else 0
-    counters.details |= {
-        "signs": dict(signs),
-        "sample": sorted(sample)[:SAMPLE],
-        "longest_document": max(longest, counters.details.get("longest_document", 0)),
-    }
-
-
-def share_of_copies(samples: Iterable[Sequence[Sequence[int]]]) -> tuple[float, int]:
-    """Return the share of documents that begin as another of the same length does, and how many were compared.
-
-    Each sample holds the smallest hashes of the documents of a part. The smallest of them all are those of the corpus.
-
-    >>> share_of_copies([[[1, 9], [2, 9]], [[1, 9], [7, 9]]])
-    (0.25, 4)
-    """
-    known = sorted(tuple(one) for sample in samples for one in sample)[:SAMPLE]
-    return (1 - len(set(known)) / len(known) if known else 0.0), len(known)
-
 
 _TEXTS = {
     "dropped documents": (

@@ -21,7 +21,7 @@ from typing import Any
 from bertdata import __version__
 from bertdata.engine.parts import sealed
 from bertdata.errors import ConfigError, InputError, did_you_mean
-from bertdata.io import files
+from bertdata.io import files, listing
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.mixing import check_mix
 from bertdata.objectives.settings import ExamplesConfig, MixingConfig
@@ -167,7 +167,7 @@ def delete_other_layout(output: str, phases: Sequence[Phase]) -> None:
         for split in SPLITS:
             files.remove(files.join(records, split))
     kept = {phase.output for phase in phases}
-    for name in {*before, *files.names(records)} - {*SPLITS}:
+    for name in {*before, *listing.names(records)} - {*SPLITS}:
         folder = files.join(output, name)
         if is_name(name) and folder not in kept:
             if files.exists(files.join(folder, "tokenizer")):  # else it is the user's own
@@ -193,7 +193,7 @@ def write_index(output: str, phases: Sequence[Phase]) -> None:
         names = [files.name(phase.output) for phase in phases]
         lines = ["---", "configs:"]
         for name, phase in zip(names, phases, strict=True):
-            there = files.names(phase.output)
+            there = listing.names(phase.output)
             lines += data_files([split for split in SPLITS if split in there], name)
         lines += ["---", "", "# Pretraining examples in several phases", ""]
         for name, phase in zip(names, phases, strict=True):

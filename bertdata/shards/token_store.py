@@ -26,7 +26,7 @@ from bertdata.errors import InputError
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.sentences.by_language import Segmenter, SentencesByLanguage
-from bertdata.shards.corpus_warnings import SignTables, count_signs, sign_tables
+from bertdata.shards.corpus_signs import SignTables, count_signs, sign_tables
 from bertdata.shards.packed import WORD_STARTS
 from bertdata.shards.schema import numpy_type
 from bertdata.shards.selection import languages_in, stored_columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from bertdata.io import files
+from bertdata.io import files, listing
 
 _ARCHIVE = "is an archive; unpack it and give the files in it, as the .ndjson of Wikimedia Enterprise"
 _TEXT = "expected text: take the text out of it first, one JSON object with a `text` in a line (.jsonl)"
@@ -62,7 +62,7 @@ def _kind(name: str) -> str:
 
 def what_a_build_is(path: str) -> str | None:
     """Return what to do with a folder that holds a finished build, None for any other folder."""
-    if {"dataset_dict.json", "manifest.json"} <= {*files.names(path)}:
+    if {"dataset_dict.json", "manifest.json"} <= {*listing.names(path)}:
         return (
             "is a finished build; expected documents: those it was made from, or its stages/wikipedia, books or tables"
         )
@@ -71,7 +71,7 @@ def what_a_build_is(path: str) -> str | None:
 
 def what_a_folder_is(path: str) -> str | None:
     """Return what a folder without documents is, where it is of a known kind or holds files of one, and what to do."""
-    names = files.names(path)
+    names = listing.names(path)
     if {"dataset_dict.json", "state.json"} & {*names}:
         return (
             "is a folder of datasets' save_to_disk whose .arrow files are missing; copy them as well, or save it again"

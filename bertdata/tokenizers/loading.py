@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from bertdata.engine.output_lock import MARKER
 from bertdata.errors import InputError
-from bertdata.io import files
+from bertdata.io import files, listing
 from bertdata.registry import Registry
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.json_parts import longest_row
@@ -96,7 +96,7 @@ def replace_saved(tokenizer: Tokenizer, directory: str | os.PathLike[str], longe
     """
     tokenizer.save_pretrained(directory)
     place, others = files.path_text(directory), {*tokenizer_files()} - {*tokenizer.FILES, *tokenizer.EXTRA_FILES}
-    files.remove_files(files.join(place, name) for name in files.names(place) if name in others)
+    files.remove_files(files.join(place, name) for name in listing.names(place) if name in others)
     where = files.join(place, _CONFIG)
     if files.exists(where) and longest_row(config := files.read_json(where)) < longest:
         files.write_json(where, config | {"model_max_length": longest, _LONGEST: longest})

@@ -11,7 +11,7 @@ import pytest
 
 from bertdata.engine.output_lock import MARKER, locked, output_lock
 from bertdata.errors import BertDataError, OutputError
-from bertdata.io import files
+from bertdata.io import files, listing
 
 
 def claim(directory: Path | str, kind: str = "build") -> None:
@@ -100,7 +100,7 @@ def test_a_url_in_which_nothing_was_written_is_as_before_after_a_failure() -> No
     folder = f"memory://{uuid.uuid4().hex}"
     with pytest.raises(RuntimeError), locked(folder, "build"):
         raise RuntimeError
-    assert files.names(folder) == []
+    assert listing.names(folder) == []
 
 
 def test_what_was_written_before_a_failure_stays(tmp_path: Path) -> None:

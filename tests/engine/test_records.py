@@ -11,7 +11,7 @@ import pytest
 
 from bertdata.engine.parts import Counters, Task, load, run_once
 from bertdata.engine.records import INDEX, load_all, records_there
-from bertdata.io import files
+from bertdata.io import files, listing
 from tests.store import CountedStore
 
 FOLDER = "counted://corpora/stage"
@@ -120,20 +120,20 @@ def test_a_damaged_index_is_not_believed() -> None:
 
 def test_an_index_without_versions_of_files_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
     some = done(tasks(FOLDER, 3))
-    monkeypatch.setattr(files, "entries", lambda folder, real=files.entries: silent(real(folder)))
+    monkeypatch.setattr(files, "entries", lambda folder, real=listing.entries: silent(real(folder)))
     load_all(some, write_index=True)
-    assert INDEX not in files.names(FOLDER)
+    assert INDEX not in listing.names(FOLDER)
     assert requests_of(some) == 2 + 3
 
 
-def silent(entries: dict[str, files.Entry]) -> dict[str, files.Entry]:
+def silent(entries: dict[str, listing.Entry]) -> dict[str, listing.Entry]:
     return {name: replace(entry, version="") for name, entry in entries.items()}
 
 
 def test_local_records_have_no_index(tmp_path: Path) -> None:
     some = done(tasks(str(tmp_path), 2))
     assert load_all(some, write_index=True) == [load(task) for task in some]
-    assert files.names(str(tmp_path)) == sorted(
+    assert listing.names(str(tmp_path)) == sorted(
         files.name(path) for task in some for path in (task.path, task.record_path)
     )
 

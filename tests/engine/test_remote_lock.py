@@ -20,7 +20,7 @@ from bertdata.engine import remote_lock as module
 from bertdata.engine.output_lock import MARKER, output_lock
 from bertdata.engine.remote_lock import LOCK, process_name, remote_lock
 from bertdata.errors import OutputError
-from bertdata.io import files
+from bertdata.io import files, listing
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ def test_a_second_build_is_refused_while_the_first_one_writes(output: str) -> No
         assert lease(output)["token"] == token
     with output_lock(output, "build"):
         assert lease(output)["token"] != token
-    assert files.names(output) == [MARKER]
+    assert listing.names(output) == [MARKER]
 
 
 def test_a_lease_that_nobody_renews_is_taken_over(output: str, caplog: pytest.LogCaptureFixture) -> None:
@@ -249,4 +249,4 @@ def test_a_lease_that_was_written_though_its_answer_was_lost_is_held(
 def test_a_lock_alone_does_not_make_an_output_someone_elses(output: str) -> None:
     write(output)
     with output_lock(output, "build"):
-        assert MARKER in files.names(output)
+        assert MARKER in listing.names(output)

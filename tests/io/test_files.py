@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError, OutputError
-from bertdata.io import compression, files, remote
+from bertdata.io import compression, files, listing, remote
 from bertdata.io.patterns import expand
 from bertdata.loader import ShardExamples
 from bertdata.shards import open_shards
@@ -141,7 +141,7 @@ def test_a_url_is_written_whole_or_not_at_all(memory: str) -> None:
     assert not files.exists(path)
     files.write_bytes(path, b"whole")
     assert read(path) == b"whole"
-    assert files.names(files.join(memory, "a")) == ["x.bin"]
+    assert listing.names(files.join(memory, "a")) == ["x.bin"]
     assert files.size(path) == 5
     files.remove(memory)
     assert not files.exists(path)
@@ -180,7 +180,7 @@ class Unreachable:
     [
         files.exists,
         files.size,
-        files.names,
+        listing.names,
         files.open_raw,
         lambda path: expand([path], (".txt",)),
     ],
@@ -232,8 +232,8 @@ def test_names_are_sorted_and_none_where_there_is_no_folder(tmp_path: Path, memo
     for name in ("b", "a", "c"):
         write(tmp_path / name, b"1")
         files.write_bytes(f"{memory}/{name}", b"1")
-    assert files.names(str(tmp_path)) == files.names(memory) == ["a", "b", "c"]
-    assert files.names(str(tmp_path / "none")) == files.names(f"{memory}/none") == []
+    assert listing.names(str(tmp_path)) == listing.names(memory) == ["a", "b", "c"]
+    assert listing.names(str(tmp_path / "none")) == listing.names(f"{memory}/none") == []
 
 
 # Small things

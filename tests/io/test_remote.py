@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bertdata.errors import BertDataError, InputError, OutputError
-from bertdata.io import files, remote
+from bertdata.io import files, listing, remote
 from bertdata.io.patterns import expand
 
 
@@ -78,7 +78,7 @@ def use(monkeypatch: pytest.MonkeyPatch, store: Store) -> None:
 READS: list[Callable[[str], Any]] = [
     files.exists,
     files.size,
-    files.names,
+    listing.names,
     files.open_raw,
     files.sha256,
     files.identity,
@@ -155,7 +155,7 @@ def test_in_a_bucket_that_exists_the_file_is_what_is_missing(monkeypatch: pytest
         files.size("s3://corpora/x")
     with pytest.raises(InputError, match="this path matches nothing"):
         expand(["s3://corpora/x"], (".txt",))
-    assert files.names("s3://corpora/x") == []
+    assert listing.names("s3://corpora/x") == []
     files.remove_files(["s3://corpora/x"])
     files.remove("s3://corpora/x")
 

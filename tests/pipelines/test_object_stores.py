@@ -24,7 +24,7 @@ from bertdata.engine.output_lock import output_lock
 from bertdata.engine.parts import Counters, PartMetadata, Task, read_record, run_once
 from bertdata.engine.records import load_all
 from bertdata.errors import InputError, OutputError
-from bertdata.io import files, listed, patterns, remote
+from bertdata.io import files, listed, listing, patterns, remote
 from bertdata.io.listed import kept_listings
 from bertdata.loader import numpy_batches
 from bertdata.sample import SAMPLE_DUMP
@@ -109,7 +109,7 @@ def test_a_build_in_an_object_store_that_is_killed_goes_on_at_once_to_the_same_s
         cwd=ROOT,
         stderr=subprocess.DEVNULL,
     )
-    while killed.poll() is None and len(files.names(f"{output}/stages/words")) < 4:
+    while killed.poll() is None and len(listing.names(f"{output}/stages/words")) < 4:
         time.sleep(0.05)
     killed.kill()
     assert killed.wait() == -signal.SIGKILL

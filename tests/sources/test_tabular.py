@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from bertdata.documents import DocumentWriter, paragraphs
 from bertdata.engine.parts import Counters, Task, run_once
 from bertdata.errors import ConfigError, InputError
-from bertdata.io import files
+from bertdata.io import files, listing
 from bertdata.sources.formats import find_kind, write_documents
 from bertdata.sources.json_lines import JSON_LINES
 from bertdata.sources.stage import record_of_part
@@ -381,7 +381,7 @@ def test_a_damaged_parquet_file_is_told_as_the_input_and_leaves_no_part(tmp_path
     with pytest.raises(InputError) as caught:
         run_once(task, write_documents)
     assert str(caught.value).startswith(f"{path}: cannot be read from row 0 on")
-    assert files.names(str(tmp_path / "out")) == []
+    assert listing.names(str(tmp_path / "out")) == []
 
 
 def test_strings_in_parquet_that_are_no_utf8_are_told_as_the_input(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from bertdata.curation.filters import Judgement
-from bertdata.curation.quality.rules import Rule, Thresholds, rule_filter
+from bertdata.curation.quality.thresholds import Rule, Thresholds, rule_filter
 from bertdata.curation.words.split import sentence_counts
 
 LINES = "lines left out, "

@@ -17,7 +17,7 @@ from bertdata.curation.filters import Judgement
 from bertdata.curation.quality.fineweb_kernel import judge_lines
 from bertdata.curation.quality.gopher import without_blank_lines
 from bertdata.curation.quality.repetition import repeated
-from bertdata.curation.quality.rules import Rule, Thresholds, named, rule_filter
+from bertdata.curation.quality.thresholds import Rule, Thresholds, named, rule_filter
 from bertdata.curation.words.reference import words as reference_words
 from bertdata.curation.words.split import split
 from bertdata.curation.words.tables import character_bits, members

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from bertdata.curation.filters import Judgement
 from bertdata.curation.quality.gopher_kernel import judge_quality
-from bertdata.curation.quality.rules import Rule, Thresholds, named, rule_filter
+from bertdata.curation.quality.thresholds import Rule, Thresholds, named, rule_filter
 from bertdata.curation.words.reference import words as reference_words
 from bertdata.curation.words.split import split
 from bertdata.curation.words.tables import character_bits, members
@@ -67,7 +67,7 @@ def judge(texts: pa.StringArray, thresholds: Thresholds) -> Judgement:
 def reference(text: str, thresholds: Thresholds) -> str | None:
     """Return why one text is dropped, None where it is kept: the readable form of the kernel.
 
-    >>> from bertdata.curation.quality.rules import parse_thresholds
+    >>> from bertdata.curation.quality.thresholds import parse_thresholds
     >>> reference("Too short.", parse_thresholds("", RULES))
     'gopher_too_few_words'
     """

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from bertdata.curation.filters import Judgement
 from bertdata.curation.quality.repetition_kernel import judge_repetition
-from bertdata.curation.quality.rules import Rule, Thresholds, named, rule_filter
+from bertdata.curation.quality.thresholds import Rule, Thresholds, named, rule_filter
 from bertdata.curation.words.reference import words as reference_words
 from bertdata.curation.words.split import split
 

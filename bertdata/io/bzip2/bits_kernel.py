@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bertdata.io.bzip2.marks import BLOCK_MARK, END_MARK
+from bertdata.io.bzip2.stream_layout import BLOCK_MARK, END_MARK
 from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined, kernel
 from bertdata.kernels.simd import load64

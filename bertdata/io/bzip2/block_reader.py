@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from bertdata.errors import InputError
 from bertdata.io.bzip2.decoder import Block, decoder
-from bertdata.io.bzip2.marks import (
+from bertdata.io.bzip2.stream_layout import (
     BLOCK_MARK,
     END_BITS,
     END_MARK,

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bertdata.io.bzip2 import marks, reference
-from bertdata.io.bzip2.marks import LARGEST_LEVEL, LONGEST_BLOCK, PADDING
+from bertdata.io.bzip2 import reference, stream_layout
+from bertdata.io.bzip2.stream_layout import LARGEST_LEVEL, LONGEST_BLOCK, PADDING
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class ReferenceDecoder:
 
     def find_marks(self, data: bytes, begin: int, end: int) -> list[int]:
         """Return the positions of marks."""
-        return marks.find_marks(data, begin, end)
+        return stream_layout.find_marks(data, begin, end)
 
 
 class CompiledDecoder:
@@ -61,7 +61,7 @@ class CompiledDecoder:
     def __init__(self) -> None:
         from bertdata.io.bzip2 import bits_kernel, huffman_kernel, inverse_bwt_kernel, runs_kernel
 
-        most = marks.LARGEST_LEVEL * marks.LEVEL_BYTES
+        most = stream_layout.LARGEST_LEVEL * stream_layout.LEVEL_BYTES
         self._column = np.empty(most + PADDING, np.uint8)
         self._counts = np.empty(256, np.int64)
         self._header = np.empty(3, np.int64)

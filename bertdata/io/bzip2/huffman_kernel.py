@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from bertdata.io.bzip2.bits_kernel import bits_from, take
-from bertdata.io.bzip2.marks import (
+from bertdata.io.bzip2.stream_layout import (
     CHECKSUM_BITS,
     LEVEL_BYTES,
     LONGEST_CODE,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import bz2
 from collections.abc import Iterator
 
-from bertdata.io.bzip2.marks import (
+from bertdata.io.bzip2.stream_layout import (
     CHECKSUM_BITS,
     END_BITS,
     END_MARK,

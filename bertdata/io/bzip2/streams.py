@@ -6,7 +6,7 @@ from collections.abc import Generator
 from typing import BinaryIO
 
 from bertdata.io.bzip2.decoder import CompiledDecoder
-from bertdata.io.bzip2.marks import BLOCK_MARK, CHECKSUM_BITS, END_BITS, END_MARK, HEADER_BITS, MARK_BITS
+from bertdata.io.bzip2.stream_layout import BLOCK_MARK, CHECKSUM_BITS, END_BITS, END_MARK, HEADER_BITS, MARK_BITS
 from bertdata.io.bzip2.window import Window
 
 _CHECKSUM = (1 << CHECKSUM_BITS) - 1

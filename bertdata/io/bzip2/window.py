@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import BinaryIO
 
 from bertdata.io.bzip2.decoder import Block, Decoder
-from bertdata.io.bzip2.marks import (
+from bertdata.io.bzip2.stream_layout import (
     BLOCK_MARK,
     END_BITS,
     END_MARK,

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError, VerificationError
-from bertdata.io import files
+from bertdata.io import files, listing
 from bertdata.io.console import Row, table
 from bertdata.objectives.blocks import BORROWED
 from bertdata.objectives.mixing import number_of_copies
@@ -104,7 +104,7 @@ def _check_names(build: Build) -> None:
         wanted = [f"{name}/data-{number:05d}-of-{len(claimed):05d}.arrow" for number in range(len(claimed))]
         if claimed != wanted:
             build.note(MANIFEST, f"split {name} has the shards {', '.join(claimed)}; expected {', '.join(wanted)}")
-        found = [f"{name}/{one}" for one in files.names(files.join(build.path, name))]
+        found = [f"{name}/{one}" for one in listing.names(files.join(build.path, name))]
         for other in found:
             if other.endswith(".arrow") and other not in claimed and not is_of_datasets(files.name(other)):
                 build.note(other, f"is not a shard that {MANIFEST} names; delete it, or build again")
@@ -174,7 +174,7 @@ def _table(build: Build) -> list[Row]:
 def _kept_by_datasets(path: str, manifest: dict[str, Any]) -> list[Row]:
     """Return a row for the files that `datasets` keeps beside the shards, none where there are none."""
     folders = [files.join(path, split) for split in manifest["splits"]]
-    kept = [files.join(folder, name) for folder in folders for name in files.names(folder) if is_of_datasets(name)]
+    kept = [files.join(folder, name) for folder in folders for name in listing.names(folder) if is_of_datasets(name)]
     size = sum(files.size(file) for file in kept)
     return [("kept by datasets", f"{len(kept):,} files of {size:,} bytes, which may be deleted")] if kept else []
 

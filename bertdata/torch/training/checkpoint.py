@@ -21,7 +21,7 @@ import torch
 
 from bertdata.engine.parts import is_sealed, sealed
 from bertdata.errors import ConfigError, InputError, printable
-from bertdata.io import files
+from bertdata.io import files, listing
 from bertdata.io.digests import damaged
 from bertdata.torch.models.weights import PreTrainedModel
 
@@ -76,7 +76,7 @@ def save(
     state = {"step": step, "sampler": sampler, "settings": settings} | ({"rewinds": [*rewinds]} if rewinds else {})
     digests = {path: files.sha256(files.join(directory, path)) for path in _files_below(directory)}
     files.write_json(files.join(directory, _STATE), sealed(state | {"files": digests}))
-    others = sorted(other for other in files.names(root) if other != name and _NAME.fullmatch(other))
+    others = sorted(other for other in listing.names(root) if other != name and _NAME.fullmatch(other))
     for other in others[: max(len(others) - keep + 1, 0)] if keep else ():
         files.remove(files.join(root, other))
 
@@ -96,7 +96,7 @@ def newest(root: str) -> Checkpoint | None:
     Raises InputError, which names the file, where a file of that checkpoint is missing or damaged. A directory that a
     kill left without `state.json` is skipped with a warning.
     """
-    names = [name for name in files.names(root) if _NAME.fullmatch(name)]
+    names = [name for name in listing.names(root) if _NAME.fullmatch(name)]
     for name in sorted(names, reverse=True):
         directory = files.join(root, name)
         if files.exists(files.join(directory, _STATE)):
@@ -141,7 +141,7 @@ def _read(directory: str) -> Checkpoint:
 
 def _files_below(directory: str) -> Iterator[str]:
     """Yield the paths of the files in a directory and the folders in it, such as that of ELECTRA's generator."""
-    for name in files.names(directory):
+    for name in listing.names(directory):
         if os.path.isdir(folder := files.join(directory, name)):
             yield from (files.join(name, below) for below in _files_below(folder))
         elif not name.startswith(files.TEMPORARY):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bertdata.curation.filters import filtered, parse_filter
 from bertdata.curation.quality import fineweb, gopher, repetition
-from bertdata.curation.quality.rules import parse_thresholds
+from bertdata.curation.quality.thresholds import parse_thresholds
 from bertdata.engine.parts import Counters
 from bertdata.errors import ConfigError
 from bertdata.sources.settings import CleaningConfig

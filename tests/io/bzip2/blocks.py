@@ -7,7 +7,7 @@ import random
 
 from hypothesis import strategies as st
 
-from bertdata.io.bzip2.marks import BLOCK_MARK, END_MARK, PADDING, bits_at, find_marks
+from bertdata.io.bzip2.stream_layout import BLOCK_MARK, END_MARK, PADDING, bits_at, find_marks
 
 
 def noise(size: int, letters: int = 256, seed: int = 0) -> bytes:

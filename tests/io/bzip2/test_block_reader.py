@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bertdata.errors import InputError
 from bertdata.io.bzip2 import block_reader
 from bertdata.io.bzip2.block_reader import read_blocks
-from bertdata.io.bzip2.marks import BLOCK_MARK, END_MARK, bits_at
+from bertdata.io.bzip2.stream_layout import BLOCK_MARK, END_MARK, bits_at
 from tests.io.bzip2.blocks import blocks_of, flip, in_blocks, marks, noise, stream_of
 
 Found = list[tuple[int, bytes | None]]

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.io.bzip2.decoder import Block, CompiledDecoder, Decoder, ReferenceDecoder
-from bertdata.io.bzip2.marks import BLOCK_MARK, END_MARK, bits_at
+from bertdata.io.bzip2.stream_layout import BLOCK_MARK, END_MARK, bits_at
 from tests.io.bzip2.blocks import TEXTS, blocks_of, flip, in_blocks, marks, noise, padded, skewed, stream_of
 
 COMPILED, REFERENCE = CompiledDecoder(), ReferenceDecoder()

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import InputError
-from bertdata.io.bzip2.marks import END_MARK
+from bertdata.io.bzip2.stream_layout import END_MARK
 from bertdata.io.compression import decompress
 from tests.io.bzip2.blocks import TEXTS, flip, in_blocks, marks, noise
 

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
+from bertdata.sources.wikipedia.templates.measurement_units import UNITS, Unit
 from bertdata.sources.wikipedia.templates.numbers import Number, read_number
-from bertdata.sources.wikipedia.templates.units import UNITS, Unit
 
 Arguments = dict[str, str]
 

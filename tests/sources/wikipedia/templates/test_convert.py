@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertdata.sources.wikipedia.templates.convert import convert
+from bertdata.sources.wikipedia.templates.measurement_units import UNITS
 from bertdata.sources.wikipedia.templates.numbers import read_number
-from bertdata.sources.wikipedia.templates.units import UNITS
 
 
 def arguments(call: str) -> dict[str, str]:

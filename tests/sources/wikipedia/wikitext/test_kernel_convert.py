@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertdata.sources.wikipedia.templates.units import UNITS
+from bertdata.sources.wikipedia.templates.measurement_units import UNITS
 from tests.sources.wikipedia.wikitext.agreement import agree
 
 NUMBERS = st.one_of(

@@ -15,7 +15,7 @@ from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.templates.convert import FEET_AND_INCHES_UNDER, MORE_PRECISE, NAMED, is_plain_unit
-from bertdata.sources.wikipedia.templates.units import UNITS
+from bertdata.sources.wikipedia.templates.measurement_units import UNITS
 from bertdata.sources.wikipedia.wikitext.kernels import buffers, common, walk
 from bertdata.sources.wikipedia.wikitext.kernels.common import ASK, Ints
 from bertdata.sources.wikipedia.wikitext.kernels.walk import LEFT, MOST_ARGUMENTS, RIGHT

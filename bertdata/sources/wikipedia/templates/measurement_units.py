@@ -1,6 +1,6 @@
 """The units of measurement that `{{convert}}` meets in running text, with their names, symbols and default outputs.
 
-`units.txt` has them: a line of a kind, then one unit a line, as codes | scale | symbol | singular | plural (empty:
+`measurement_units.txt` has them: a line of a kind, then one unit a line, as codes | scale | symbol | singular | plural (empty:
 singular + s) | default outputs.
 """
 
