@@ -21,6 +21,8 @@ _SHOWN = 3
 _START = 300
 _TOKENS = 12
 _SENTENCES = "abbrev_types.txt"
+_OF_BUILDS = {"manifest.json", "dataset_dict.json", "stages"}
+"""What a build holds; one without its manifest is unfinished or damaged, and its tokenizer no vocabulary to show."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Folder:
 def describe(path: str) -> Folder | None:
     """Return what a folder or a vocabulary file holds; None where bertdata did not write it, or it is a build."""
     names = set(listing.names(path))
-    if "manifest.json" in names:
+    if names & _OF_BUILDS:
         return None
     found: list[tuple[bool, Callable[[str], Folder]]] = [
         ("export.json" in names, _export),

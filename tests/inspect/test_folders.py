@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -110,3 +111,15 @@ def test_builds_and_folders_of_others_are_not_described(build: Path, tmp_path: P
     assert describe(str(tmp_path)) is None
     with pytest.raises(InputError, match="holds no finished build"):
         dispatch(["stats", str(tmp_path)])
+
+
+@pytest.mark.parametrize("verb", ["show", "stats", "report"])
+@pytest.mark.parametrize("left", ["dataset_dict.json", "stages"])
+def test_a_build_without_its_manifest_is_not_taken_for_a_vocabulary(
+    build: Path, tmp_path: Path, verb: str, left: str
+) -> None:
+    shutil.copytree(build / "tokenizer", tmp_path / "build" / "tokenizer")
+    assert describe(str(tmp_path / "build")) is not None, "a folder with a tokenizer alone is a vocabulary"
+    (tmp_path / "build" / left).mkdir()
+    with pytest.raises(InputError, match=r"holds no finished build: there is no manifest\.json"):
+        dispatch([verb, str(tmp_path / "build")])

@@ -1,7 +1,7 @@
 """The units of measurement that `{{convert}}` meets in running text, with their names, symbols and default outputs.
 
-`measurement_units.txt` has them: a line of a kind, then one unit a line, as codes | scale | symbol | singular | plural (empty:
-singular + s) | default outputs.
+`measurement_units.txt` has them: a line of a kind, then one unit a line, as codes | scale | symbol | singular | plural
+(empty: singular + s) | default outputs.
 """
 
 from __future__ import annotations
