@@ -6,8 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from bertdata.counter_rng import text_bits
 from bertdata.documents.document import DOCUMENT_LANGUAGES, DocumentCount, slot
+from bertdata.engine.int_rows import Ints
 from bertdata.engine.parts import PartMetadata
 
 DROPPED_TEXTS = "dropped_texts"
@@ -55,7 +58,7 @@ def dropped_texts(records: Iterable[PartMetadata]) -> dict[str, list[list[Any]]]
 def without_rows(
     record: PartMetadata, dropped: Sequence[Dropped], samples: Mapping[str, list[list[Any]]] | None = None
 ) -> PartMetadata:
-    """Return the record of a part without some documents; details["dropped"] has all rows to skip.
+    """Return the record of a part without some documents; details["dropped"] has all rows to skip, sorted.
 
     samples: of these documents, by reason, as `dropped_texts` returns them.
     """
@@ -75,7 +78,7 @@ def without_rows(
             languages[document.language][1] -= document.text_bytes
     details = record.details | {
         "slots": [[number, *slots[number]] for number in sorted(slots) if slots[number][0]],
-        "dropped": sorted([*record.details.get("dropped", []), *(document.row for document in dropped)]),
+        "dropped": Ints(np.sort([*record.details.get("dropped", ()), *(document.row for document in dropped)])),
     }
     if samples:
         details[DROPPED_TEXTS] = record.details.get(DROPPED_TEXTS, {}) | samples

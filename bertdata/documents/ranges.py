@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate
@@ -13,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bertdata.documents.document import COLUMNS, SCHEMA, WITH_COLUMNS
+from bertdata.engine.int_rows import Ints
 from bertdata.engine.parts import PartMetadata, Task, fingerprint, part_name
 from bertdata.errors import InputError
 from bertdata.io import files
@@ -32,7 +32,7 @@ class DocumentRange:
     first: int
     last: int
     text_bytes: int
-    dropped: tuple[int, ...] = ()
+    dropped: Sequence[int] = ()
 
 
 def first_rows(record: PartMetadata) -> list[int]:
@@ -53,15 +53,14 @@ def cut_ranges(parts: Sequence[tuple[str, PartMetadata]], target_bytes: int = RA
     for path, record in parts:
         first, held, begins = 0, 0, first_rows(record)
         groups = record.details["row_groups"]
-        dropped = record.details.get("dropped", [])
+        dropped = np.asarray(record.details.get("dropped", ()), np.int64)
         for number, (_, size) in enumerate(groups):
             held += size
             if held >= target_bytes or number == len(groups) - 1:
                 start, end = begins[first], begins[number + 1]
-                inside = dropped[bisect_left(dropped, start) : bisect_left(dropped, end)]
+                inside = dropped[slice(*np.searchsorted(dropped, [start, end]))]
                 if len(inside) < end - start:
-                    rows = tuple(row - start for row in inside)
-                    result.append(DocumentRange(path, record.sha256, first, number + 1, held, rows))
+                    result.append(DocumentRange(path, record.sha256, first, number + 1, held, Ints(inside - start)))
                 first, held = number + 1, 0
     return result
 

@@ -1,4 +1,4 @@
-"""Rows of whole numbers in one array, for records of many small lists.
+"""Whole numbers in one array, or rows of them, for records of many.
 
 A list of three small numbers takes about 150 bytes, a row of an int32 array 12.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,11 @@ from numpy.typing import NDArray
 _AT_ONCE = 4096
 
 
-class IntRows(Sequence[list[int]]):
-    """Rows of equally many whole numbers, read as lists: an int32 array (R, C), int64 where a number needs it.
+T = TypeVar("T")
 
-    It equals the list of its rows.
 
-    >>> rows = IntRows(np.array([[8310, 1, 18], [9000, 2, 40]]))
-    >>> rows[0], list(rows) == rows, rows.array.dtype
-    ([8310, 1, 18], True, dtype('int32'))
-    """
+class IntArray(Sequence[T]):
+    """Whole numbers, or rows of them, in an int32 array, int64 where one needs it; it equals the list of them."""
 
     __slots__ = ("array",)
 
@@ -35,14 +31,14 @@ class IntRows(Sequence[list[int]]):
         return len(self.array)
 
     @overload
-    def __getitem__(self, index: int) -> list[int]: ...
+    def __getitem__(self, index: int) -> T: ...
     @overload
-    def __getitem__(self, index: slice) -> list[list[int]]: ...
-    def __getitem__(self, index: int | slice) -> list[int] | list[list[int]]:
-        found: list[int] | list[list[int]] = self.array[index].tolist()
+    def __getitem__(self, index: slice) -> list[T]: ...
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        found: T | list[T] = self.array[index].tolist()
         return found
 
-    def __iter__(self) -> Iterator[list[int]]:
+    def __iter__(self) -> Iterator[T]:
         for begin in range(0, len(self.array), _AT_ONCE):
             yield from self.array[begin : begin + _AT_ONCE].tolist()
 
@@ -50,15 +46,36 @@ class IntRows(Sequence[list[int]]):
         return np.array(self.array, dtype, copy=copy)
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, IntRows):
+        if isinstance(other, IntArray):
             return bool(np.array_equal(self.array, other.array))
-        return isinstance(other, list) and self.array.tolist() == other
+        return isinstance(other, list | tuple) and self.array.tolist() == list(other)
 
     def __hash__(self) -> int:
         return hash(self.array.tobytes())
 
     def __repr__(self) -> str:
         return repr(self.array.tolist())
+
+
+class IntRows(IntArray[list[int]]):
+    """Rows of equally many whole numbers, read as lists: an array (R, C).
+
+    >>> rows = IntRows(np.array([[8310, 1, 18], [9000, 2, 40]]))
+    >>> rows[0], list(rows) == rows, rows.array.dtype
+    ([8310, 1, 18], True, dtype('int32'))
+    """
+
+    __slots__ = ()
+
+
+class Ints(IntArray[int]):
+    """Whole numbers: an array (R,). In a list each takes 36 bytes.
+
+    >>> Ints(np.array([3, 8]))[1], Ints(np.array([3, 8])) == [3, 8]
+    (8, True)
+    """
+
+    __slots__ = ()
 
 
 def compact(value: Any) -> Any:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from bertdata.counter_rng import text_bits
-from bertdata.engine.int_rows import IntRows, compact
+from bertdata.engine.int_rows import IntArray, compact
 from bertdata.errors import InputError, printable
 from bertdata.io import files, listing
 
@@ -54,13 +54,19 @@ def part_name(label: str, number: int) -> str:
 
 
 def fingerprint(*parts: Any) -> str:
-    """Return 32 hexadecimal digits that identify JSON-like values, the same on every machine.
+    """Return 32 hexadecimal digits that identify JSON-like values, the same on every machine; `IntArray`s are lists.
 
     >>> fingerprint("clean", {"a": 1, "b": 2}) == fingerprint("clean", {"b": 2, "a": 1})
     True
     """
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=_listed)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _listed(value: Any) -> list[Any]:
+    if isinstance(value, IntArray):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} is no JSON value")
 
 
 @dataclass(frozen=True)
@@ -119,7 +125,7 @@ class PartMetadata:
 
     def values(self) -> dict[str, Any]:
         """Return what the file of the record says, as JSON values."""
-        rows = {name: list(value) for name, value in self.details.items() if isinstance(value, IntRows)}
+        rows = {name: list(value) for name, value in self.details.items() if isinstance(value, IntArray)}
         return vars(self) | {"details": self.details | rows}
 
 

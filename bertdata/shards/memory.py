@@ -15,6 +15,8 @@ from bertdata.documents import SLOTS
 
 PLACE_BYTES = 12
 """A row of three int32 in a record: a slot with its documents and bytes, or a shard with its offset and length."""
+DROPPED_BYTES = 8
+"""A document dropped as a duplicate: its row in its part and in its range, int32."""
 SLICE_BYTES = 24
 """A slice of a shard's task: offset, length and source, int32, and the pointer to the name of its file."""
 SENT_SLICE_BYTES = 40
@@ -56,6 +58,15 @@ def record_bytes(documents: int, parts: int, ranges: int, shards: int) -> int:
     """
     rows = slots_held(documents, parts) + slices_held(documents, ranges, shards)
     return rows * PLACE_BYTES + (parts + ranges) * PART_BYTES
+
+
+def dropped_bytes(dropped: int) -> int:
+    """Return how many bytes the rows of documents take that are dropped as duplicates, in records and in ranges.
+
+    >>> dropped_bytes(1_400_000) >> 20
+    10
+    """
+    return dropped * DROPPED_BYTES
 
 
 def task_bytes(documents: int, ranges: int, shards: int, phases: int = 1, bins: int = 1) -> int:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bertdata.engine.int_rows import IntRows, compact
-from bertdata.engine.parts import PartMetadata, is_sealed, read_record, sealed
+from bertdata.engine.int_rows import IntRows, Ints, compact
+from bertdata.engine.parts import PartMetadata, fingerprint, is_sealed, read_record, sealed
 
 
 @pytest.mark.parametrize("value", [[], [[]], [[1], [2, 3]], [[True, 1]], [[1.5, 2.0]], [[1 << 63]], [{"a": 1}], "x", 3])
@@ -31,6 +33,21 @@ def test_rows_are_equal_by_their_numbers() -> None:
     assert one == same == [[1, 2]]
     assert one != other
     assert hash(one) == hash(same)
+
+
+def test_whole_numbers_are_those_of_a_list_or_tuple_also_in_a_record() -> None:
+    numbers = Ints(np.array([3, 8, 1 << 33]))
+    assert numbers == [3, 8, 1 << 33] == list(numbers)
+    assert numbers == (3, 8, 1 << 33)
+    assert numbers != [3, 8]
+    assert Ints(np.array([3])) != IntRows(np.array([[3]]))
+    assert fingerprint({"dropped": numbers}) == fingerprint({"dropped": [*numbers]})
+    with pytest.raises(TypeError, match="set is no JSON value"):
+        fingerprint({3})
+    assert pickle.loads(pickle.dumps(numbers)) == copy.deepcopy(numbers) == numbers
+    assert PartMetadata("x", "f", 1, "s", 0.5, {}, {}, {"dropped": numbers}).values()["details"]["dropped"] == [
+        *numbers
+    ]
 
 
 def test_a_record_is_the_same_after_its_file(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_a_damaged_index_is_not_believed() -> None:
 
 def test_an_index_without_versions_of_files_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
     some = done(tasks(FOLDER, 3))
-    monkeypatch.setattr(files, "entries", lambda folder, real=listing.entries: silent(real(folder)))
+    monkeypatch.setattr(listing, "entries", lambda folder, real=listing.entries: silent(real(folder)))
     load_all(some, write_index=True)
     assert INDEX not in listing.names(FOLDER)
     assert requests_of(some) == 2 + 3

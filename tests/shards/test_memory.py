@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from bertdata.engine.parts import PartResult, Task
+from bertdata.documents import Dropped, cut_ranges, slot, without_rows
+from bertdata.engine.parts import PartMetadata, PartResult, Task
 from bertdata.engine.stages import Grouping
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
@@ -125,3 +126,18 @@ def test_whole_corpora_take_no_more_than_is_said(simulation: Any, name: str) -> 
     steps = simulation.simulate(corpus)
     bounds = [bound for _, _, bound in steps]
     assert all(one.peak <= 1.15 * bound + (8 << 20) for _, one, bound in steps if bound), (steps, bounds)
+
+
+def test_rows_of_dropped_duplicates_take_eight_bytes_each() -> None:
+    groups, rows = 100, 2_000
+    details: dict[str, Any] = {"slots": [[slot("x"), groups * rows, 10**9]], "row_groups": [[rows, 1 << 20]] * groups}
+    record = PartMetadata("x", "f", 1, "s", 0, {"documents": groups * rows, "text_bytes": 10**9}, {}, details)
+    gone = [Dropped(row, "x", 1, "near duplicate") for row in range(0, groups * rows, 2)]
+
+    def made() -> Any:
+        found = without_rows(record, gone)
+        return found, cut_ranges([("x.parquet", found)], 8 << 20)
+
+    (found, ranges), bytes_held = held(made)
+    assert sum(len(one.dropped) for one in ranges) == len(found.details["dropped"]) == len(gone)
+    assert bytes_held < memory.dropped_bytes(len(gone)) + len(ranges) * memory.PART_BYTES
