@@ -215,7 +215,8 @@ def dry_run(
     rows += language_rows(build.inputs, settings.sentences, build.segmenter)
     rows += end_rows(output, build.origin, runner, force=force, named=named.settings)
     try:
-        found = estimate_build(build.stages_in, build.stages, settings, build.tokenizer, build.inputs.source_of)
+        at_url, sources_of = files.is_remote(output), build.inputs.source_of
+        found = estimate_build(build.stages_in, build.stages, settings, build.tokenizer, sources_of, at_url)
     except BertDataError as error:
         return Planned(rows, unknown=str(error))
     workers = 0 if runner.flags else runner.workers or cores()

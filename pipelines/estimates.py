@@ -41,10 +41,12 @@ def estimate_build(
     settings: Settings,
     tokenizer: Tokenizer | None,
     source_of: dict[str, str],
+    at_url: bool,
 ) -> Estimate:
     """Return what a build with these stages would take; `make` makes them for another output and settings.
 
-    tokenizer: None where the build trains its vocabulary. Raises the errors of reading the samples.
+    tokenizer: None where the build trains its vocabulary; at_url: whether the output is at a URL. Raises the errors of
+    reading the samples.
     """
     with tempfile.TemporaryDirectory(prefix="bertdata-estimate-") as folder:
         sample = sample_stages(make, settings, BeginningsOf(folder))
@@ -59,6 +61,7 @@ def estimate_build(
         template_pages=settings.cleaning.template_pages,
         source_of=source_of,
         jobs=job_titles(stages, plan_first(stages)),
+        at_url=at_url,
     )
     return estimate(sample, asked)
 

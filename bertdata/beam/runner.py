@@ -147,7 +147,8 @@ class Runner:
         JobNotRun where the runner makes the job and is not to run it.
         """
         parsed = self._checked(paths)
-        from bertdata.beam.transforms import TASKS_AT_ONCE, construct
+        from bertdata.beam.transforms import construct
+        from bertdata.engine.parts import TASKS_AT_ONCE
 
         shown = expected(steps)
         _remove_failures(shown)

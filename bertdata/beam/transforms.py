@@ -16,16 +16,19 @@ import apache_beam as beam
 from apache_beam.transforms.window import GlobalWindows
 
 from bertdata import __version__
-from bertdata.engine.parts import PartFunction, PartMetadata, PartResult, Task, run_once
+from bertdata.engine.parts import (
+    BYTES_AT_ONCE,
+    TASKS_AT_ONCE,
+    PartFunction,
+    PartMetadata,
+    PartResult,
+    Task,
+    run_once,
+)
 from bertdata.engine.stages import Grouping, Step
 from bertdata.errors import BertDataError, ConfigError, names_flags, set_naming_flags
 from bertdata.io import files
 from bertdata.registry import handed_over
-
-TASKS_AT_ONCE = 8
-"""Tasks of parts at a URL that a worker does at once, at most: each waits for the store some ten times."""
-BYTES_AT_ONCE = 64 << 20
-"""The work, in bytes, of tasks that a worker does at once, at most; a larger task is done alone."""
 
 
 class MakePart(beam.DoFn):  # type: ignore[misc]

@@ -69,6 +69,12 @@ def _listed(value: Any) -> list[Any]:
     raise TypeError(f"{type(value).__name__} is no JSON value")
 
 
+TASKS_AT_ONCE = 8
+"""Tasks of parts at a URL that a worker does at once, at most: each waits for the store some ten times."""
+BYTES_AT_ONCE = 64 << 20
+"""The work, in bytes, of tasks that a worker does at once, at most; a larger task is done alone."""
+
+
 @dataclass(frozen=True)
 class Task:
     """One part to be made: where, from what (`payload`), its fingerprint, and its work in bytes (`weight`).

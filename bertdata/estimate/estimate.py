@@ -12,7 +12,7 @@ from functools import cached_property
 from bertdata.curation.dedup import planning as duplicates
 from bertdata.curation.dedup.spans.store import REWRITE_TITLE, TITLE, partitions_for
 from bertdata.documents import RANGE_BYTES, ROW_GROUP_BYTES, SLOTS, cut_ranges
-from bertdata.engine.parts import PartMetadata
+from bertdata.engine.parts import BYTES_AT_ONCE, TASKS_AT_ONCE, PartMetadata
 from bertdata.errors import ConfigError
 from bertdata.estimate import rates
 from bertdata.estimate.figures import Asked, Estimate, Work
@@ -264,6 +264,10 @@ class _Estimator:
         held = memory.driver_bytes(documents, parts, self.token_files, of_a_phase, phases)
         return held + memory.shuffle_bytes(documents, self.token_files, of_a_phase, phases)
 
+    def at_once(self, part: float) -> float:
+        """Return how many bytes of text a worker has in hand, where a part has so many."""
+        return max(part, min(TASKS_AT_ONCE * part, BYTES_AT_ONCE)) if self.asked.at_url else part
+
     def estimate(self) -> Estimate:
         """Put it all together."""
         shards, examples = self.rows()
@@ -272,11 +276,11 @@ class _Estimator:
         references = self.references * phases
         parts = sum(work.parts for work in stages)
         largest = max(self.asked.sharding.shard_bytes, 1)
-        each = self.text / max(1, self.shards)
+        shard = min(self.text / max(1, self.shards), LARGEST_SHARD * largest)
         words = min(self.distinct_words, self.asked.max_words) if self.asked.trained else 0.0
         text_held = max(
-            rates.RANGE_MEMORY * min(RANGE_BYTES + ROW_GROUP_BYTES, self.text / max(1, self.token_files)),
-            rates.SHARD_MEMORY * min(each, LARGEST_SHARD * largest),
+            rates.RANGE_MEMORY * self.at_once(min(RANGE_BYTES + ROW_GROUP_BYTES, self.text / max(1, self.token_files))),
+            rates.SHARD_MEMORY * self.at_once(shard),
             rates.WORD_BYTES * words,
             memory.duplicates_bytes(round(self.documents)) if self.asked.dedup == "near" else 0.0,
         )

@@ -15,7 +15,8 @@ class Asked:
     """What a build is asked for, as far as its size depends on it.
 
     tokenizer: the model of the tokenizer, "tokenizers" where that package encodes; trained: whether it is trained.
-    source_of: the name of the source of each file; jobs: the titles of the pipelines.
+    source_of: the name of the source of each file; jobs: the titles of the pipelines. at_url: whether the output is at
+    a URL, where a worker makes several small parts at once.
     """
 
     phases: Sequence[PhaseConfig]
@@ -28,6 +29,7 @@ class Asked:
     template_pages: bool
     source_of: dict[str, str]
     jobs: Sequence[str]
+    at_url: bool = False
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import Any, BinaryIO
 import pytest
 
 from bertdata.beam.runner import Runner
-from bertdata.beam.transforms import BYTES_AT_ONCE, MakePart
-from bertdata.engine.parts import Counters, Task, load, run_once
+from bertdata.beam.transforms import MakePart
+from bertdata.engine.parts import BYTES_AT_ONCE, Counters, Task, load, run_once
 from bertdata.engine.stages import Grouping, Standing, all_together
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files

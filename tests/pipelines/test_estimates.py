@@ -196,6 +196,18 @@ def test_what_cannot_be_read_is_told_and_the_plan_is_shown(tmp_path: Path, capsy
     assert "read documents" in shown
 
 
+def test_at_a_url_a_worker_holds_the_text_of_several_small_parts() -> None:
+    settings = replace(SETTINGS, vocab="bertdata-30k-uncased", sharding=ShardsConfig(shard_bytes=20_000))
+    here, there = (
+        build_corpus.dry_run(SAMPLE, output, settings, RUNNER).estimate for output in ("no-such", "memory://no-such/x")
+    )
+    assert here is not None
+    assert there is not None
+    held = 4 * here.text_bytes / here.token_files
+    assert there.worker_memory - here.worker_memory == pytest.approx(7 * held, rel=0.01)
+    assert replace(there, worker_memory=here.worker_memory) == here
+
+
 def test_duplicates_are_not_known(tmp_path: Path) -> None:
     found = estimated(SAMPLE, replace(SETTINGS, dedup=DedupConfig(dedup="near")), tmp_path / "out")
     assert "duplicates are not known: figures are those without any" in found.notes
