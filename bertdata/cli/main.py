@@ -33,7 +33,7 @@ COMMANDS = {
     "recipes": Command("list the recipes for --recipe of build, or print one", "bertdata.cli.recipes"),
     "show": Command("print examples of a build as text, their masks marked", "bertdata.inspect.show"),
     "stats": Command("figures of a build, or of a vocabulary on text files", "bertdata.cli.stats"),
-    "report": Command("an HTML page on a build: sources, drops, examples", "bertdata.inspect.report"),
+    "report": Command("an HTML page on a build, documents, a vocabulary ...", "bertdata.inspect.report"),
     "diff": Command("how two builds differ, and why", "bertdata.inspect.diff"),
     "verify": Command("recount everything and compare with the manifest", "bertdata.shards.verify.build"),
     "export": Command("shards to Parquet, JSON lines, TFRecord and other formats", "bertdata.cli.export"),

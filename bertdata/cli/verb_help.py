@@ -77,7 +77,7 @@ VERB_HELP: dict[str, VerbHelp] = {
             "bertdata stats --vocab bertdata-30k-uncased text.txt",
         )
     ),
-    "report": VerbHelp(("bertdata report corpus --output report.html",)),
+    "report": VerbHelp(("bertdata report corpus --output report.html", "bertdata report documents --vocab vocab")),
     "diff": VerbHelp(("bertdata diff monday tuesday", "bertdata diff monday tuesday --json")),
     "clean": VerbHelp(
         ("bertdata clean page.wikitext", "curl -s URL | bertdata clean -", "bertdata clean moby-dick.txt")

@@ -23,6 +23,8 @@ _TOKENS = 12
 _SENTENCES = "abbrev_types.txt"
 _OF_BUILDS = {"manifest.json", "dataset_dict.json", "stages"}
 """What a build holds; one without its manifest is unfinished or damaged, and its tokenizer no vocabulary to show."""
+DOCUMENTS, VOCABULARY = "documents", "a vocabulary"
+"""Kinds that have a report of their own."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ def _documents(path: str) -> Folder:
                 shown += [_document(row) for row in first][: _SHOWN - len(shown)]
     size = sum(entry.size for name, entry in listing.entries(path).items() if name in names)
     rows = [("documents", f"{documents:,}"), ("parts", f"{counted(len(names), 'Parquet file')}, {byte_size(size)}")]
-    return Folder("documents", rows, shown, "`--documents` of build, train-vocab, train-sentences and build-shards")
+    return Folder(DOCUMENTS, rows, shown, "`--documents` of build, train-vocab, train-sentences and build-shards")
 
 
 def _document(row: Mapping[str, Any]) -> str:
@@ -159,7 +161,8 @@ def _vocabulary(path: str) -> Folder | None:
     if tokenizer.continuation is not None:
         continuing = int(tokenizer.continuation.sum())
         rows.append(("tokens that continue a word", f"{continuing:,} ({continuing / max(1, count):.1%})"))
-    return Folder("a vocabulary", rows, [f"some tokens: {' '.join(some)}"], "`--vocab` of a build; `bertdata tokenize`")
+    used_by = "`--vocab` of a build; `bertdata tokenize`"
+    return Folder(VOCABULARY, rows, [f"some tokens: {' '.join(some)}"], used_by)
 
 
 def text_of(folder: Folder, path: str) -> str:

@@ -39,7 +39,7 @@ def page(title: str, made: str, tiles: Mapping[str, str], sections: Mapping[str,
         element("style", STYLE),
     )
     cells = [element("div", element("dt", name), element("dd", value)) for name, value in tiles.items()]
-    main = element("main", element("h1", title), element("p", made, class_="quiet"))
+    main = element("main", element("h1", title), element("p", code_spans(made), class_="quiet"))
     main.append(element("dl", cells, class_="tiles"))
     if not drawing.available():
         main.append(
@@ -92,12 +92,25 @@ def stacked(title: str, numbers: Mapping[str, int], most: int = SERIES) -> Eleme
     return bar(title, parts)
 
 
-def facts(rows: Iterable[tuple[str, str]]) -> Element:
+def facts(rows: Iterable[tuple[str, str]], used_by: str = "") -> Element:
+    """Return a table of names and values; used_by: a last row, what is between backticks in it as code."""
     body = [
-        element("tr", element("th", name.strip(), class_="inner" if name[:1] == " " else "outer"), element("td", value))
+        element(
+            "tr",
+            element("th", name.strip(), class_="inner" if name[:1] == " " else "outer"),
+            element("td", value),
+        )
         for name, value in rows
     ]
+    if used_by:
+        body.append(element("tr", element("th", "used by", class_="outer"), element("td", code_spans(used_by))))
     return element("div", element("table", body, class_="facts"), class_="scroll")
+
+
+def code_spans(text: str) -> list[Element | str]:
+    """Return a text with what is between backticks as code."""
+    parts = text.split("`")
+    return [element("code", part) if place % 2 and place < len(parts) - 1 else part for place, part in enumerate(parts)]
 
 
 def grid(names: Iterable[str], rows: Iterable[Iterable[str]]) -> Element:

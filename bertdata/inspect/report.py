@@ -1,7 +1,8 @@
 """`bertdata report`: one self-contained HTML page on a build: its ledger, charts, and examples with their masks marked.
 
-It needs only the build, and for its charts matplotlib (the extra `report`, which `torch` has as well); no network when
-the page is made or read. The page names no time and no machine, so the same build gives the same page.
+Other folders that bertdata wrote have pages of their own (`report_task`, `report_folder`). It needs only the folder,
+and for its charts matplotlib (the extra `report`, which `torch` has as well); no network when the page is made or read.
+The page names no time and no machine, so the same build gives the same page.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from bertdata.errors import ConfigError, InputError, OutputError
+from bertdata.errors import ConfigError, OutputError
 from bertdata.inspect import show, stats, summary
-from bertdata.inspect.folders import describe
-from bertdata.inspect.page import GENERATOR, SERIES, Part, bar, facts, grid, histogram, page
+from bertdata.inspect.folders import DOCUMENTS, describe
+from bertdata.inspect.page import GENERATOR, bar, facts, grid, histogram, page
+from bertdata.inspect.report_folder import folder_report_html
+from bertdata.inspect.report_ledger import ledger_part, warnings_part
 from bertdata.inspect.report_task import task_report_html
 from bertdata.inspect.report_text import documents_part, dropped_part, rejected_part, source_shares, vocabulary_part
-from bertdata.inspect.text_figures import count_ids, document_files, measure_text, rejected_pages
+from bertdata.inspect.text_figures import document_files, measure_text, rejected_pages
+from bertdata.inspect.word_figures import count_ids
 from bertdata.io import files
 from bertdata.io.console import counted, largest
 from bertdata.io.markup import element
@@ -27,19 +31,20 @@ from bertdata.shards.contents import reading_values
 from bertdata.shards.reader import open_splits
 from bertdata.shards.tasks import TaskInfo
 
-_SHOWN_BROKEN = 20
 
+def report_html(path: str, *, examples: int = 4, vocabulary: str = "") -> str:
+    """Return the page of a finished build, of which `examples` are shown, or of another folder that bertdata wrote.
 
-def report_html(path: str, *, examples: int = 4) -> str:
-    """Return the page of a finished build; `examples` of its first split are shown, spread evenly.
-
-    It is well-formed XML after its first line, loads nothing, and is a function of the build alone. Raises InputError
-    where there is no build.
+    vocabulary: what a folder of documents is measured with as well. The page is well-formed XML after its first line,
+    loads nothing, and is a function of the folder alone. Raises InputError where bertdata did not write it, and
+    ConfigError where a vocabulary was given for another folder than one of documents.
     """
-    if folder := describe(path):
-        raise InputError(
-            f"holds {folder.kind}, which has no report; `bertdata stats` and `bertdata show` describe it", path=path
-        )
+    folder = describe(path)
+    if vocabulary and (not folder or folder.kind != DOCUMENTS):
+        found = folder.kind if folder else "shards"
+        raise ConfigError(f"--vocab was given, and {path} holds {found}; expected a folder of documents, or no --vocab")
+    if folder:
+        return folder_report_html(path, folder, vocabulary)
     splits = open_splits(path)
     if isinstance(splits[0].info, TaskInfo):
         return task_report_html(splits, splits[0].info, examples=examples)
@@ -49,7 +54,8 @@ def report_html(path: str, *, examples: int = 4) -> str:
         settings = manifest["info"]["examples"]
         title = f"{settings['objective'].upper()} examples of {settings['max_seq_length']} tokens"
         made = f"Made by bertdata {manifest['bertdata']}. {_subtitle(manifest)}"
-        warnings, steps, shards = _warnings(manifest), _ledger(manifest), _shards(manifest)
+        warnings, shards = warnings_part(manifest.get("warnings", [])), _shards(manifest)
+        steps = ledger_part(summary.ledger(manifest), manifest["sources"])
         table, test_data = facts(summary.build_rows(manifest)), _test_data(manifest)
         repeated = _repeated(manifest)
     tokenizer = splits[0].tokenizer()
@@ -61,10 +67,10 @@ def report_html(path: str, *, examples: int = 4) -> str:
         "Repeated text": repeated,
         "Test data": test_data,
         "Sources": source_shares(manifest),
-        "Documents": documents_part(text, manifest),
-        "Dropped documents": dropped_part(manifest),
+        "Documents": documents_part(text, manifest["sources"]),
+        "Dropped documents": dropped_part(manifest["sources"]),
         "Dropped pages": rejected_part(rejected_pages(splits[0].build)),
-        "Vocabulary": vocabulary_part(tokenizer, text, count_ids(splits[0])),
+        "Vocabulary": vocabulary_part(tokenizer, text.words if text else None, count_ids(splits[0])),
         "Row lengths": [element("div", [_lengths(*item) for item in figures.items()], class_="columns")],
         "Pair labels": _labels(splits, figures),
         "Masks": [part for item in figures.items() for part in _masks(*item)],
@@ -124,54 +130,6 @@ def _tiles(figures: Mapping[str, stats.Figures]) -> dict[str, str]:
         "realised mask rate": f"{total('predictions') / ordinary:.2%}",
         "[UNK]": f"{total('unknown_tokens') / ordinary:.3%}",
     }
-
-
-def _warnings(manifest: Mapping[str, Any]) -> list[Element]:
-    items = []
-    for warning in manifest.get("warnings", []):
-        threshold = f"(threshold {warning['threshold']:g}; {warning['remedy']})"
-        about, quiet = element("b", warning["about"], class_="bad"), element("span", threshold, class_="quiet")
-        items.append(element("li", about, f" {warning['found']} ", quiet))
-    return [element("ul", items)] if items else []
-
-
-def _ledger(manifest: Mapping[str, Any]) -> list[Element]:
-    steps = [_step(step) for step in summary.ledger(manifest)]
-    broken = [entry for source in manifest["sources"].values() for entry in source["broken"]]
-    if not broken:
-        return steps
-    rows = []
-    for entry in broken[:_SHOWN_BROKEN]:
-        place = f"byte {entry['offset']:,}" if "offset" in entry else ""
-        rows.append((entry["path"], str(entry.get("title") or entry.get("place") or ""), place, entry["reason"]))
-    details = element(
-        "details",
-        element("summary", counted(len(broken), "broken piece"), ", left out"),
-        grid(("file", "title or place", "offset", "what is wrong"), rows),
-    )
-    if len(broken) > len(rows):
-        more = f"{len(broken) - len(rows):,} more are named in the manifest."
-        details.append(element("p", more, class_="quiet"))
-    return [*steps, details]
-
-
-def _step(step: summary.Step) -> Element:
-    dropped = sorted(step.dropped, key=lambda drop: (-drop[1], drop[0]))
-    colors = [f"d{min(place, SERIES - 1)}" for place in range(len(dropped))]
-    parts: list[Part] = [("went on", step.left, "c0")]
-    parts += [(*drop, color) for drop, color in zip(dropped[: SERIES - 1], colors, strict=False)]
-    if rest := dropped[SERIES - 1 :]:
-        parts.append((f"{len(rest)} other reasons", sum(number for _, number in rest), colors[-1]))
-    keys = [("c0", f"{step.left:,} went on")]
-    for (reason, number), color in zip(dropped, colors, strict=True):
-        keys.append((color, f"{number:,} dropped, {reason} ({number / max(1, step.came):.2%})"))
-    if step.added:
-        keys.append(("", f"{step.added:,} borrowed, so used twice"))
-    came = element("span", f"{step.came:,} {step.unit} in", class_="quiet")
-    verdict = element("span", "adds up", class_="good")
-    if step.difference:
-        verdict = element("span", f"does not add up: {step.difference:+,}", class_="bad")
-    return bar(step.title, parts, keys, [" ", came, " ", verdict])
 
 
 def _lengths(split: str, figures: stats.Figures) -> Element:
@@ -247,9 +205,14 @@ def _shards(manifest: Mapping[str, Any]) -> list[Element]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata report` to a parser."""
-    parser.add_argument("shards", metavar="DIR", help="a finished build, or a folder of encode-task")
+    parser.add_argument(
+        "folder",
+        metavar="DIR",
+        help="a finished build, or another folder that bertdata wrote: a task, documents, a vocabulary, a model ...",
+    )
     parser.add_argument("--output", default="report.html", metavar="FILE", help="default: report.html")
     parser.add_argument("--examples", type=int, default=4, metavar="N", help="examples to show (default: 4)")
+    parser.add_argument("--vocab", default="", metavar="PATH", help="of documents: also how this vocabulary fits them")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -261,7 +224,7 @@ def run(arguments: argparse.Namespace) -> int:
         with files.open_raw(path) as file:
             if f'content="{GENERATOR}"'.encode() not in file.read(200):
                 raise OutputError("is a file, and not a report of bertdata; choose another --output", path=path)
-    page = report_html(arguments.shards, examples=arguments.examples).encode()
+    page = report_html(arguments.folder, examples=arguments.examples, vocabulary=arguments.vocab).encode()
     files.write_bytes(path, page)
     print(f"{path}: {len(page):,} bytes; open it in a browser")
     return 0

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from bertdata.inspect.page import grid, histogram, page, stacked
+from bertdata.inspect.report_ledger import warnings_part
 from bertdata.inspect.stats import histogram as bins_of
 from bertdata.inspect.task_figures import measure_task, task_examples
 from bertdata.io.console import counted
@@ -66,9 +67,9 @@ def task_report_html(splits: Sequence[Shards], info: TaskInfo, *, examples: int 
 
 
 def _warnings(truncated: int, rows: int) -> list[Element]:
-    if truncated <= MOST_TRUNCATED * rows:
+    share = truncated / max(1, rows)
+    if share <= MOST_TRUNCATED:
         return []
-    text = (
-        f"{truncated / rows:.1%} of the rows were cut to fit (threshold {MOST_TRUNCATED:.0%}; raise --max-seq-length)"
-    )
-    return [element("ul", element("li", element("b", "truncation", class_="bad"), f" {text}"))]
+    found = f"{share:.1%} of the rows were cut to fit"
+    warning = {"about": "truncation", "found": found, "threshold": MOST_TRUNCATED, "remedy": "raise --max-seq-length"}
+    return warnings_part([warning])

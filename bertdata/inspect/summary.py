@@ -289,14 +289,20 @@ class Step:
         return self.left + sum(number for _, number in self.dropped) - self.came - self.added
 
 
-def ledger(manifest: Mapping[str, Any]) -> list[Step]:
-    """Return the steps of a build: each source to documents, documents to tokens, tokens to each split's examples."""
+def source_steps(sources: Mapping[str, Any]) -> list[Step]:
+    """Return the step of each source, as a manifest has them, to documents."""
     steps = []
-    for name, source in _with_others_as_one(manifest["sources"]).items():
+    for name, source in _with_others_as_one(sources).items():
         counts = source["counts"]
         units = [*units_of(counts), *(["chapters"] if counts.get("chapters") else [])]
         unit, came, drops = " and ".join(units) or "pieces", input_count(counts), tuple(source["drops"].items())
         steps.append(Step(f"{name} to documents", unit, came, drops, 0, counts.get("documents", 0)))
+    return steps
+
+
+def ledger(manifest: Mapping[str, Any]) -> list[Step]:
+    """Return the steps of a build: each source to documents, documents to tokens, tokens to each split's examples."""
+    steps = source_steps(manifest["sources"])
     documents, tokens = sum(step.left for step in steps), manifest["tokens"]
     drops, left = tuple(tokens["drops"].items()), tokens["counts"].get("documents", 0)
     steps.append(Step("documents with tokens", "documents", documents, drops, 0, left))

@@ -1,15 +1,13 @@
-"""Figures of the documents and the vocabulary of a build: lengths, odd documents, tokens per word, rare tokens.
+"""Figures of documents: their lengths, the odd ones among them, and how a vocabulary fits them.
 
-Documents are read from the stages of the build, evenly spaced parts and documents of these, so that the time does not
-grow with the build; `TextFigures` says how many were read.
+Documents are read from evenly spaced parts of a folder, or of the stages of a build, so that the time does not grow
+with it; `TextFigures` says how many were read.
 """
 
 from __future__ import annotations
 
 import json
-import unicodedata
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,19 +18,21 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from bertdata.engine.origin import read_origin
+from bertdata.errors import InputError
+from bertdata.inspect.word_figures import WordFigures, measure_words
 from bertdata.io import files, listing
-from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.shards import Shards
 from bertdata.sources.stage import FOLDERS
 from bertdata.tokenizers.base import Tokenizer
 
 MOST_PARTS = 8
-"""The parts of documents that are read of each kind of source."""
+READ_WHOLE = 32 << 20
+"""The parts of documents that are read of each kind of source, where it has more bytes of Parquet than that."""
 _WORD_SAMPLE = 400
 _SAMPLE_CHARACTERS = 4000
 _START = 240
 _NOT_LETTERS = r"[^\pL\pM]+"
 _LEAST_FOR_LETTERS = 40
+_COLUMNS = ("id", "source", "title", "text")
 
 
 @dataclass(frozen=True)
@@ -47,31 +47,21 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class WordFigures:
-    """How a vocabulary fits a sample of the documents: its words, their tokens, and the characters it does not know."""
-
-    documents: int
-    words: int
-    tokens: int
-    single_token_words: int
-    unknown_tokens: int
-    unknown_characters: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True)
 class TextFigures:
     """Figures of the documents that were read.
 
     lengths: (least characters, most characters, documents) of each bin, whose width doubles; shortest: the documents
-    with the fewest characters; oddest: those of over 40 characters with the lowest share of letters.
+    with the fewest characters; longest: those with the most; oddest: those of over 40 characters with the lowest share
+    of letters; words: None where no vocabulary was given.
     """
 
     documents: int
     characters: int
     lengths: tuple[tuple[int, int, int], ...]
     shortest: tuple[Sample, ...]
+    longest: tuple[Sample, ...]
     oddest: tuple[Sample, ...]
-    words: WordFigures
+    words: WordFigures | None
 
 
 def document_files(build: str) -> list[str]:
@@ -79,24 +69,42 @@ def document_files(build: str) -> list[str]:
     found: list[str] = []
     for root in (build, files.join(build, "..")):
         for folder in FOLDERS.values():
-            place = files.join(root, "stages", folder)
-            names = [name for name in sorted(listing.names(place)) if name.endswith(".parquet")]
-            chosen = sorted({len(names) * number // MOST_PARTS for number in range(MOST_PARTS)}) if names else []
-            found += [files.join(place, names[number]) for number in chosen]
+            found += spaced_parts(files.join(root, "stages", folder))
         if found or files.is_remote(build):
             break
     return found
 
 
-def measure_text(paths: Sequence[str], tokenizer: Tokenizer, *, samples: int = 3) -> TextFigures | None:
-    """Measure documents in Parquet files and how a vocabulary fits them; None where there are none."""
+def spaced_parts(folder: str) -> list[str]:
+    """Return the Parquet files of a folder that have documents: all, or of a large one some that are evenly spaced."""
+    sizes = {name: entry.size for name, entry in listing.entries(folder).items() if name.endswith(".parquet")}
+    names = list(sizes)
+    parts = MOST_PARTS if sum(sizes.values()) > READ_WHOLE else len(names)
+    starts = sorted({len(names) * number // parts for number in range(parts)})
+    found: list[str] = []
+    for begin, end in zip(starts, [*starts[1:], len(names)], strict=False):
+        paths = (files.join(folder, name) for name in names[begin:end])
+        found += next(([path] for path in paths if _rows(path)), [])
+    return found
+
+
+def _rows(path: str) -> int:
+    with files.open_raw(path) as raw:
+        return int(pq.ParquetFile(pa.PythonFile(raw, mode="r")).metadata.num_rows)
+
+
+def measure_text(paths: Sequence[str], tokenizer: Tokenizer | None, *, samples: int = 3) -> TextFigures | None:
+    """Measure documents in Parquet files, and how a vocabulary fits them if one is given; None where there are none.
+
+    Raises InputError where a file has no column `text`.
+    """
     lengths = [np.zeros(0, np.int64)]
     shortest: list[Sample] = []
+    longest: list[Sample] = []
     oddest: list[Sample] = []
     texts: list[str] = []
     for path in paths:
-        with files.open_raw(path) as raw:
-            table = pq.read_table(pa.PythonFile(raw, mode="r"), columns=["id", "source", "title", "text"])
+        table = _read(path)
         if not len(table):
             continue
         characters = pc.utf8_length(table["text"]).to_numpy().astype(np.int64)
@@ -106,6 +114,7 @@ def measure_text(paths: Sequence[str], tokenizer: Tokenizer, *, samples: int = 3
         few = np.argsort(characters, kind="stable")[:samples]
         odd = np.argsort(np.where(characters < _LEAST_FOR_LETTERS, 2.0, shares), kind="stable")[:samples]
         shortest += _samples(table, few, characters, shares)
+        longest += _samples(table, np.argsort(-characters, kind="stable")[:samples], characters, shares)
         oddest += _samples(table, odd, characters, shares)
         step = max(1, len(table) // max(1, _WORD_SAMPLE // len(paths)))
         texts += [str(text)[:_SAMPLE_CHARACTERS] for text in table["text"][::step].to_pylist()]
@@ -117,19 +126,35 @@ def measure_text(paths: Sequence[str], tokenizer: Tokenizer, *, samples: int = 3
         characters=int(every.sum()),
         lengths=tuple(doubling_bins(every)),
         shortest=tuple(sorted(shortest, key=lambda one: (one.characters, one.name))[:samples]),
+        longest=tuple(sorted(longest, key=lambda one: (-one.characters, one.name))[:samples]),
         oddest=tuple(sorted(oddest, key=lambda one: (one.letters, one.name))[:samples]),
-        words=measure_words(tokenizer, texts),
+        words=measure_words(tokenizer, texts) if tokenizer else None,
     )
+
+
+def _read(path: str) -> pa.Table:
+    """Return the columns of documents of one file, those that it lacks empty."""
+    with files.open_raw(path) as raw:
+        file = pq.ParquetFile(pa.PythonFile(raw, mode="r"))
+        there = [name for name in _COLUMNS if name in file.schema_arrow.names]
+        if "text" not in there:
+            found = ", ".join(file.schema_arrow.names) or "none"
+            raise InputError(f"has no column `text`, as documents have; its columns: {found}", path=path)
+        table = file.read(there)
+    for name in _COLUMNS:
+        if name not in there:
+            table = table.append_column(name, pa.array([""] * len(table), pa.string()))
+    return table
 
 
 def _samples(
     table: pa.Table, places: NDArray[np.int64], characters: NDArray[np.int64], shares: NDArray[np.float64]
 ) -> Iterator[Sample]:
     for place in places.tolist():
-        row = {name: table[name][place].as_py() for name in table.column_names}
+        row = {name: str(table[name][place].as_py() or "") for name in _COLUMNS}
         start = " ".join(row["text"][:_START].split())
         start += " ..." if len(row["text"]) > _START else ""
-        name = row["title"] or row["id"]
+        name = row["title"] or row["id"] or "untitled"
         yield Sample(name, row["source"], int(characters[place]), float(shares[place]), start)
 
 
@@ -145,58 +170,11 @@ def doubling_bins(lengths: NDArray[np.int64]) -> list[tuple[int, int, int]]:
     return [(1 << n, (2 << n) - 1, int(counts[n])) for n in range(first, len(counts))]
 
 
-def measure_words(tokenizer: Tokenizer, texts: Sequence[str], most: int = 30) -> WordFigures:
-    """Measure the words of texts, and the `most` frequent characters that alone become [UNK]."""
-    encoded, starts = tokenizer.encode_batch_with_words(pa.array(texts, pa.string())).columns
-    ids = encoded.flatten().to_numpy()
-    begins = starts.flatten().to_numpy(zero_copy_only=False)
-    unknown = ids == tokenizer.unk_token_id
-    last = np.append(begins[1:], True) if len(begins) else begins
-    characters = Counter(char for text in texts for char in text if unicodedata.category(char)[0] not in "ZC")
-    return WordFigures(
-        documents=len(texts),
-        words=int(begins.sum()),
-        tokens=len(ids),
-        single_token_words=int((begins & last & ~unknown).sum()),
-        unknown_tokens=int(unknown.sum()),
-        unknown_characters=tuple(unknown_characters(tokenizer, characters)[:most]),
-    )
-
-
-def unknown_characters(tokenizer: Tokenizer, counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return the characters that a tokenizer makes [UNK] of and no token has, the most frequent first, with counts.
-
-    >>> from bertdata import WordPieceTokenizer
-    >>> known = WordPieceTokenizer.from_tokens(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"])
-    >>> unknown_characters(known, {"a": 7, "ɡ": 2, "塩": 3})
-    [('塩', 3), ('ɡ', 2)]
-    """
-    if tokenizer.unk_token_id < 0 or not counts:
-        return []
-    names = sorted(counts)
-    encoded = tokenizer.encode_batch(names).to_pylist()
-    parts = {char for token in tokenizer.token_texts for char in token}  # "t" may be known only inside of words
-    alone = [name for name, ids in zip(names, encoded, strict=True) if tokenizer.unk_token_id in ids]
-    unknown = [name for name in alone if not parts & {name, *name.lower()}]
-    return [(name, counts[name]) for name in sorted(unknown, key=lambda name: (-counts[name], name))]
-
-
-def count_ids(shards: Shards) -> NDArray[np.int64]:
-    """Return how often each id is in the rows of a split, before masking: int64 (vocab_size,)."""
-    counts = np.zeros(shards.info.vocab_size, np.int64)
-    for rows in shards.table.to_batches():
-        ids = rows["input_ids"].flatten().to_numpy()
-        if "labels" in rows.schema.names:
-            labels = rows["labels"].flatten().to_numpy()
-            ids = np.where(labels == IGNORE_INDEX, ids.astype(np.int64), labels)
-        counts += np.bincount(ids, minlength=len(counts))
-    return counts
-
-
 def rejected_pages(build: str, most: int = 12) -> list[tuple[str, str]]:
     """Return (reason, title) of dropped pages where the build wrote them (--rejects), in turn of each reason."""
     origin = read_origin(build)[0]
-    folder = str(origin.settings.get("cleaning", {}).get("rejects", "")) if origin else ""
+    settings = origin.settings if origin else {}
+    folder = str((settings.get("cleaning") or settings.get("CleaningConfig") or {}).get("rejects", ""))
     names = sorted(name for name in listing.names(folder) if name.endswith(".jsonl")) if folder else []
     by_reason: dict[str, list[str]] = {}
     for name in names[:MOST_PARTS]:

@@ -137,9 +137,9 @@ def warnings_of(
     language, by_language = said.get("language", ""), said.get("by_language")
     documents = sum(one["documents"] for one in (by_language or {}).values())
     return [
-        *_of_sources(sources),
+        *of_sources(sources),
         *(of_languages(languages, language) if by_language is None else of_not_served(said["not_served"], documents)),
-        *_of_vocabulary(vocabulary),
+        *of_vocabulary(vocabulary),
         *_of_tokens(tokens, vocabulary, language == "en" and by_language is None, deduplicated),
     ]
 
@@ -195,7 +195,8 @@ def _check(
         yield {"about": about, "figure": figure, "threshold": threshold, "found": text, "remedy": remedy or usual}
 
 
-def _of_sources(sources: Mapping[str, Any]) -> Iterator[CorpusWarning]:
+def of_sources(sources: Mapping[str, Any]) -> Iterator[CorpusWarning]:
+    """Yield the warnings of what was dropped of each source, as the manifest has sources."""
     for name, source in sources.items():
         drops: Mapping[str, int] = source["drops"]
         expected = sum(n for reason, n in drops.items() if any(part in reason for part in _EXPECTED_DROPS))
@@ -225,10 +226,16 @@ def _of_filters(source: str, counts: Mapping[str, int], drops: Mapping[str, int]
             yield from _check("idle filter", lost, least=1, **values)
 
 
-def _of_vocabulary(vocabulary: Mapping[str, Any]) -> Iterator[CorpusWarning]:
+def of_vocabulary(vocabulary: Mapping[str, Any]) -> Iterator[CorpusWarning]:
+    """Yield the warning that a trained vocabulary is small: `asked` and `pieces`, as the manifest has them."""
     if asked := vocabulary.get("asked", 0):
         size = vocabulary.get("pieces", 0)
         yield from _check("small vocabulary", size / asked, least=LEAST_VOCABULARY, size=size, asked=asked)
+
+
+def of_unknown(share: float, remedy: str = "") -> Iterator[CorpusWarning]:
+    """Yield the warning of the share of tokens that are [UNK]."""
+    yield from _check("[UNK]", share, most=MOST_UNKNOWN, remedy=remedy)
 
 
 def _of_tokens(
@@ -243,7 +250,7 @@ def _of_tokens(
     mean = tokens / sentences
     sampled_tokens = max(1, tokens * signs.get("bytes_looked_at", 0) / max(1, counts["text_bytes"]))
     train = "raise --limit-alphabet, or train on more text" if vocabulary.get("asked") else ""
-    yield from _check("[UNK]", counts["unknown_tokens"] / tokens, most=MOST_UNKNOWN, remedy=train)
+    yield from of_unknown(counts["unknown_tokens"] / tokens, train)
     if english:
         yield from _check("language", signs["english_function_words"] / tokens, least=LEAST_FUNCTION_WORDS)
     yield from _check("markup", signs.get("closing_tags", 0) / sampled_tokens, most=MOST_MARKUP)

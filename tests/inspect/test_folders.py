@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from bertdata.cli.main import dispatch
-from bertdata.errors import InputError
+from bertdata.errors import ConfigError, InputError
 from bertdata.inspect.folders import describe
+from bertdata.inspect.report import report_html
 from tests.inspect.test_report import parsed, text_of
 from tests.inspect.test_report_text import write_documents
 from tests.small_build import tokenizer, write_build
@@ -89,7 +92,7 @@ KINDS = {
 }
 
 
-def test_every_kind_of_folder_is_described_and_a_report_says_what_does_it(
+def test_every_kind_of_folder_is_described_and_has_a_report(
     build: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     written = folders(tmp_path, build)
@@ -99,9 +102,70 @@ def test_every_kind_of_folder_is_described_and_a_report_says_what_does_it(
             shown = " ".join(printed(capsys, verb, str(written[name])).split())
             assert shown.startswith(f"{written[name]} {kind}"), name
             assert figure in shown, name
-        with pytest.raises(InputError, match="`bertdata stats` and `bertdata show` describe it"):
-            dispatch(["report", str(written[name])])
+        page = tmp_path / "page.html"
+        assert dispatch(["report", str(written[name]), "--output", str(page)]) == 0
+        assert figure.rpartition(" ")[2] in text_of(parsed(page.read_text())), name
         assert json.loads(printed(capsys, "stats", str(written[name]), "--json"))["kind"].startswith(kind)
+
+
+@pytest.fixture(scope="module")
+def cleaned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return documents of four books, of which a rule dropped one."""
+    folder = tmp_path_factory.mktemp("cleaned")
+    (folder / "books").mkdir()
+    for number in range(4):
+        kept = f"The lamp of the keeper number {number} shone over the grey water. " * 20
+        (folder / "books" / f"{number}.txt").write_text("Lorem ipsum dolor sit amet. " * 40 if number == 3 else kept)
+    rules = ["--filter", "gopher-quality", "--workers", "1", "--quiet"]
+    assert dispatch(["clean-books", str(folder / "books"), "--output", str(folder / "documents"), *rules]) == 0
+    return folder / "documents"
+
+
+def test_the_report_of_documents_has_the_ledger_the_lengths_and_what_was_dropped(cleaned: Path) -> None:
+    page = parsed(report_html(str(cleaned)))
+    shown = text_of(page)
+    assert [text_of(one) for one in page.iter("h2")] == [
+        "From what came in to documents",
+        "Documents",
+        "Dropped documents",
+        "The table",
+        "Files and settings",
+    ]
+    assert "books to documents 4 books in adds up" in shown
+    assert "Characters of all 3 documents" in shown
+    assert "gopher_too_few_stop_words" in shown
+    assert "Lorem ipsum dolor" in shown
+    assert "Made by bertdata clean-books. Sources: books." in shown
+    tiles = {text_of(cell[0]): text_of(cell[1]) for tiles in page.iter("dl") for cell in tiles}
+    assert (tiles["documents"], tiles["dropped"]) == ("3", "1")
+
+
+def test_documents_are_measured_with_a_vocabulary_that_is_named(cleaned: Path, build: Path) -> None:
+    shown = text_of(parsed(report_html(str(cleaned), vocabulary=str(build))))
+    assert "tokens per word" in shown
+    assert "[UNK]" in shown.partition("From what came in")[0], "a warning stands on top"
+    with pytest.raises(ConfigError, match=r"`vocab` was given, and .* holds shards"):
+        report_html(str(build), vocabulary=str(build))
+    with pytest.raises(ConfigError, match="holds a vocabulary; expected a folder of documents"):
+        report_html(str(build / "tokenizer"), vocabulary=str(build))
+
+
+def test_the_report_of_a_vocabulary_measures_the_words_it_was_trained_on(cleaned: Path, tmp_path: Path) -> None:
+    wanted = ["--vocab-size", "2000", "--workers", "1", "--quiet"]
+    assert dispatch(["train-vocab", "--documents", str(cleaned), "--output", str(tmp_path / "v"), *wanted]) == 0
+    page = parsed(report_html(str(tmp_path / "v")))
+    shown = text_of(page)
+    headings = [text_of(one) for one in page.iter("h2")]
+    assert headings == ["Warnings", "Tokens", "The words that it was trained on", "The table", "Settings"]
+    assert "small vocabulary" in shown
+    words = sum(len(re.findall(r"\w+|[^\w\s]", text)) for text in texts_of(cleaned))
+    assert f"{words:,} words (" in shown
+    shutil.rmtree(tmp_path / "v" / "stages")
+    assert "report DOCUMENTS --vocab PATH" in text_of(parsed(report_html(str(tmp_path / "v"))))
+
+
+def texts_of(documents: Path) -> list[str]:
+    return [text for path in documents.glob("*.parquet") for text in pq.read_table(path)["text"].to_pylist()]
 
 
 def test_builds_and_folders_of_others_are_not_described(build: Path, tmp_path: Path) -> None:

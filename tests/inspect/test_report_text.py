@@ -12,17 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from bertdata.engine.origin import Origin, begin, finish
+from bertdata.errors import InputError
+from bertdata.inspect import text_figures
 from bertdata.inspect.report import report_html
 from bertdata.inspect.report_text import dropped_part, source_shares, vocabulary_part
-from bertdata.inspect.text_figures import (
-    MOST_PARTS,
-    count_ids,
-    document_files,
-    doubling_bins,
-    measure_text,
-    measure_words,
-    rejected_pages,
-)
+from bertdata.inspect.text_figures import MOST_PARTS, document_files, doubling_bins, measure_text, rejected_pages
+from bertdata.inspect.word_figures import count_ids, measure_counted, measure_words
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
 from tests.inspect.test_report import parsed, text_of
@@ -34,7 +29,14 @@ TEXTS = [PROSE * 3, PROSE, "12 | 34 | 56 | 78 || 90 - 12 - 34 * 56 ## 78 :: 90",
 
 def write_documents(path: Path, texts: list[str] = TEXTS) -> Path:
     names = [f"d{number}" for number in range(len(texts))]
-    table = pa.table({"id": names, "source": ["books"] * len(texts), "title": ["", *names[1:]], "text": texts})
+    table = pa.table(
+        {
+            "id": names,
+            "source": ["books"] * len(texts),
+            "title": ["" if name == "d0" else name for name in names],
+            "text": texts,
+        }
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(table, path)
     return path
@@ -45,6 +47,7 @@ def test_the_shortest_documents_and_those_with_the_fewest_letters_are_found(tmp_
     assert found is not None
     assert (found.documents, found.characters) == (4, sum(map(len, TEXTS)))
     assert [(one.name, one.characters) for one in found.shortest] == [("d3", len(TEXTS[3]))]
+    assert [(one.name, one.characters) for one in found.longest] == [("d0", len(TEXTS[0]))]
     assert [(one.name, one.letters) for one in found.oddest] == [("d2", 0.0)]
     assert sum(number for *_, number in found.lengths) == 4
 
@@ -56,11 +59,15 @@ def test_characters_that_become_unknown_are_counted_where_they_are() -> None:
 
 
 def test_a_dropped_document_stands_under_its_heading_with_its_rule_and_its_beginning() -> None:
-    manifest = {"sources": {"books": {"dropped_texts": {"few_words": [[0, "d7", "Salt", "Too\n short."]]}}}}
-    [table] = dropped_part(manifest)
-    cells = ["".join(cell.itertext()) for cell in table.iter() if cell.tag in ("th", "td")]
-    assert cells[:3] == ["source", "reason", "document"]
-    assert cells[4:] == ["books", "few_words", "d7 (Salt)", "Too short."]
+    samples = {"few_words": [[0, "d7", "Salt", "Too\n short."], [1, "d9", "", ""]]}
+    [part] = dropped_part({"books": {"dropped_texts": samples}})
+    assert [text_of(one) for one in part.iter() if one.tag in ("h3", "h4", "p")] == [
+        "few_words",
+        "Salt books, d7",
+        "Too short.",
+        "d9 books",
+        "(nothing stays of its text)",
+    ]
 
 
 def test_the_rarest_tokens_in_train_are_ordinary_ones_that_are_there() -> None:
@@ -90,16 +97,44 @@ def test_ids_are_counted_as_they_were_before_masking(masking: str, tmp_path: Pat
     assert counts[shards.tokenizer().mask_token_id] == 0
 
 
-def test_parts_are_read_evenly_of_many(tmp_path: Path) -> None:
+def test_parts_are_read_evenly_of_many_and_the_next_where_one_is_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(3 * MOST_PARTS):
-        (tmp_path / "stages" / "books").mkdir(parents=True, exist_ok=True)
-        (tmp_path / "stages" / "books" / f"books-{number:05d}.parquet").touch()
+        write_documents(tmp_path / "stages" / "books" / f"books-{number:05d}.parquet", TEXTS if number else [])
+    assert len(document_files(str(tmp_path))) == 3 * MOST_PARTS - 1
+    monkeypatch.setattr(text_figures, "READ_WHOLE", 1000)
     names = [Path(path).name for path in document_files(str(tmp_path))]
-    assert names == [f"books-{3 * number:05d}.parquet" for number in range(MOST_PARTS)]
+    assert names == [f"books-{3 * number or 1:05d}.parquet" for number in range(MOST_PARTS)]
     (tmp_path / "128").mkdir()
     phase = [Path(path).resolve() for path in document_files(str(tmp_path / "128"))]
     assert phase == [Path(path) for path in document_files(str(tmp_path))]
     assert document_files(str(tmp_path / "128")) != document_files(str(tmp_path))
+
+
+def test_documents_without_other_columns_are_measured_and_without_text_are_refused(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"text": [PROSE]}), tmp_path / "a.parquet")
+    found = measure_text([str(tmp_path / "a.parquet")], None)
+    assert found is not None
+    assert [one.name for one in found.shortest] == ["untitled"]
+    assert found.words is None
+    pq.write_table(pa.table({"body": [PROSE]}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match="no column `text`, as documents have; its columns: body"):
+        measure_text([str(tmp_path / "a.parquet")], None)
+
+
+def test_counted_words_give_what_their_texts_would() -> None:
+    words = {"salt": 3, "keeper": 2, "ɡ": 5, "water": 1}
+    tables = [pa.table({"word": [word], "count": pa.array([number], pa.int64())}) for word, number in words.items()]
+    one, texts = tokenizer(), [" ".join(word for word, number in words.items() for _ in range(number))]
+    found, whole = measure_counted(one, tables), measure_words(tokenizer(), texts)
+    assert (found.words.words, found.words.tokens) == (whole.words, whole.tokens) == (11, 13)
+    assert found.words.single_token_words == whole.single_token_words == 4
+    assert found.words.unknown_tokens == whole.unknown_tokens == 5
+    assert found.words.unknown_characters == whole.unknown_characters == (("ɡ", 5),)
+    assert found.token_counts.tolist() == np.bincount(one.encode(texts[0]), minlength=one.vocab_size).tolist()
+    assert found.lengths == (0, 9, 2)
+    assert found.costliest == (("keeper", 2, ("keep", "##er")),)
 
 
 def test_dropped_pages_are_named_by_reason_where_they_were_kept(tmp_path: Path) -> None:
@@ -112,10 +147,11 @@ def test_dropped_pages_are_named_by_reason_where_they_were_kept(tmp_path: Path) 
     rows.append({"id": 9, "title": None, "offset": 0, "reason": "no prose"})
     (rejects / "part.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert rejected_pages(str(build)) == []
-    origin = Origin("build", {}, settings={"cleaning": {"rejects": str(rejects)}})
-    begin(str(build), origin)
-    finish(str(build), origin)
-    assert rejected_pages(str(build)) == [("list", "A"), ("list", "B"), ("no prose", "9")]
+    for settings in ("cleaning", "CleaningConfig"):  # of a build, and of clean-wikipedia
+        origin = Origin("build", {}, settings={settings: {"rejects": str(rejects)}})
+        begin(str(build), origin, force=True)
+        finish(str(build), origin)
+        assert rejected_pages(str(build)) == [("list", "A"), ("list", "B"), ("no prose", "9")]
 
 
 def test_shares_are_those_of_the_sources_in_documents_text_and_tokens() -> None:
