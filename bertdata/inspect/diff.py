@@ -1,4 +1,4 @@
-"""`bertdata diff`: how two builds differ, and why: versions, settings, inputs, what each stage counted, shards.
+"""`bertdata diff`: why two builds differ (version, settings, inputs, tokenizer) and how (what was counted, shards).
 
 It reads manifests and what builds say of their origin, never a shard: shards are compared by their SHA-256.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,8 +20,12 @@ from bertdata.shards.contents import check_manifest
 from bertdata.shards.phases import phase_names
 
 MANIFEST = "manifest.json"
-ABSENT = "-"
-_SHOWN_SHARDS = 10
+_SHOWN, _SHOWN_COUNTS = 10, 8
+_NOT_SETTINGS = {"tokenizer", "format", "sources"} | {
+    f"{role}_token_id" for role in ("cls", "mask", "pad", "sep", "unk")
+}
+_DETAILS = ("_of_", "tokens_in_copies", "row_tokens", "labels_1", "predictions_")
+"""What the names of counts have in them that follow from others; the command leaves them to --json."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +39,16 @@ class Change:
 
 @dataclass(frozen=True)
 class Difference:
-    """How two builds differ: changes by section, the shards that are the same in both, and those that are not."""
+    """How two builds differ: changes by section, the shards that are the same in both, and those that are not.
+
+    kinds: what each of them holds, as "nsp examples"; only of the same kind they have the same settings and counts.
+    """
 
     sections: dict[str, list[Change]] = field(default_factory=dict)
     same_shards: int = 0
     other_shards: list[Change] = field(default_factory=list)
+    kinds: tuple[str, str] = ("", "")
+    same_kind: bool = True
 
     @property
     def same(self) -> bool:
@@ -72,7 +81,7 @@ def diff(first: str, second: str) -> Difference:
     same = len(shards_of[0].keys() & shards_of[1].keys()) - sum(
         one.first is not None and one.second is not None for one in others
     )
-    return Difference(sections, same, others)
+    return Difference(sections, same, others, (a.kind(), b.kind()), a.task == b.task)
 
 
 def changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Change]:
@@ -108,20 +117,37 @@ class _Build:
         phases = {name: files.read_json(files.join(path, name, MANIFEST)) for name in names}
         return _Build(path.rstrip("/"), manifest, phases or {"": manifest}, read_origin(path)[0])
 
+    @property
+    def task(self) -> str:
+        """The fine-tuning task, "" of a build."""
+        return str(next(iter(self.phases.values())).get("info", {}).get("task", ""))
+
+    def kind(self) -> str:
+        found = []
+        for phase in self.phases.values():
+            info = phase.get("info", {})
+            examples = info.get("examples", info)
+            what = f"rows of the task {self.task}" if self.task else f"{examples.get('objective', 'imported')} examples"
+            found.append(f"{what} of up to {examples.get('max_seq_length', '?')} tokens")
+        return "; ".join(found)
+
     def settings(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for name, phase in self.phases.items():
-            found |= _flat(phase.get("info", {}), f"{name}: " if name else "", skip=("tokenizer", "format", "sources"))
-        return found | (_flat(self.origin.settings, "") if self.origin else {})
+        found = dict(self.manifest.get("settings", {})) | (_flat(self.origin.settings, "") if self.origin else {})
+        of_phases = [_flat(phase.get("info", {}), "", skip=_NOT_SETTINGS) for phase in self.phases.values()]
+        for name in dict.fromkeys(name for phase in of_phases for name in phase):
+            values = [phase.get(name) for phase in of_phases]
+            found[name] = values[0] if all(value == values[0] for value in values) else values
+        return found
 
     def inputs(self) -> dict[str, Any]:
         """Return the inputs by name and their bytes: those that the manifest has of each source."""
         found = {}
         for source, entry in next(iter(self.phases.values())).get("sources", {}).items():
-            for one in entry.get("inputs", []):
+            for one in entry.get("inputs", [entry] if "name" in entry else []):
                 name = one.get("file") or one.get("name") or one.get("path") if isinstance(one, dict) else one
-                others = {key: value for key, value in one.items() if value != name} if isinstance(one, dict) else {}
-                found[f"{source}: {name}"] = ", ".join(f"{key} {value}" for key, value in others.items()) or "there"
+                size = f"{one['bytes']:,} bytes" if isinstance(one, dict) and "bytes" in one else "there"
+                digest = f", SHA-256 {one['sha256'][:12]}" if isinstance(one, dict) and "sha256" in one else ""
+                found[f"{source}: {name}"] = f"{size}{digest}"
         return found
 
     def tokenizers(self) -> dict[str, Any]:
@@ -152,7 +178,7 @@ class _Build:
         }
 
 
-def _flat(values: Mapping[str, Any], start: str, skip: Iterable[str] = ()) -> dict[str, Any]:
+def _flat(values: Mapping[str, Any], start: str, skip: Collection[str] = ()) -> dict[str, Any]:
     """Return the values of nested mappings by their last name: settings have names of their own."""
     found: dict[str, Any] = {}
     for name, value in values.items():
@@ -166,18 +192,80 @@ def _flat(values: Mapping[str, Any], start: str, skip: Iterable[str] = ()) -> di
 
 
 def difference_text(first: str, second: str, found: Difference) -> str:
-    """Return what the command prints: the sections with their changes, the shards, and a conclusion."""
-    parts = [table([("A", first), ("B", second)])]
-    for title, changed in found.sections.items():
-        if changed:
-            rows = [_row(change, counts=title == "counts") for change in changed]
-            parts.append(f"{title}, A → B\n" + table([(f"  {name}", text) for name, text in rows]))
+    """Return what the command prints: what each is, why and how they differ, and a conclusion."""
+    names = [f"{path}, {kind}" if kind else path for path, kind in zip((first, second), found.kinds, strict=True)]
+    parts = [table([("A", names[0]), ("B", names[1])])]
+    if rows := _why(found):
+        parts.append("why they differ, A → B\n" + table(rows))
+    if rows := _how(found):
+        parts.append("how they differ, A → B\n" + table(rows))
+    lines = "\n\n".join([*parts, conclusion(found)]).split("\n")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _why(found: Difference) -> list[Row]:
+    """Return the rows on what builds are made from: what differs, and which of it is the same."""
+    rows: list[Row] = []
+    for title in REASONS:
+        changed = found.sections.get(title, [])
+        one_sided = [one for one in changed if None in (one.first, one.second)]
+        if not found.same_kind and title in ("settings", "inputs"):
+            changed = [one for one in changed if one not in one_sided]
+        if [one.name for one in changed] in (["bertdata"], ["tokenizer"]):
+            rows.append((f"  {title}", _change(changed[0])))
+        elif changed:
+            rows.append((f"  {title}", ""))
+            rows += _some([(f"    {one.name}", _change(one)) for one in changed], _SHOWN)
+        if not found.same_kind and title == "settings" and one_sided:
+            rows.append(("  settings that only one has", f"{len(one_sided):,}"))
+    same = [name for name in REASONS if name in found.sections and not found.sections[name]]
+    return [*rows, ("  the same in both", ", ".join(same))] if rows and same else rows
+
+
+def _how(found: Difference) -> list[Row]:
+    """Return the rows on what follows: counts by where they were made, and shards."""
+    groups: dict[str, list[Change]] = {}
+    left_out = 0
+    for one in found.sections.get("counts", []):
+        group, _, name = one.name.partition(": ")
+        if not (one.first or one.second):
+            continue  # 0, and not counted at all
+        both = None not in (one.first, one.second)
+        if any(part in name for part in _DETAILS) or not (both or found.same_kind):
+            left_out += 1
+        else:
+            groups.setdefault(group, []).append(Change(name.replace("_", " "), one.first, one.second))
+    rows: list[Row] = []
+    for group, changed in groups.items():
+        if len({one.first is None for one in changed}) == 1 and None in (changed[0].first, changed[0].second):
+            only, numbers = _one_sided(changed)
+            rows.append((f"  {group}", f"only in {only}: {numbers}"))
+            continue
+        rows.append((f"  {_GROUPS.get(group, group)}", ""))
+        rows += _some([(f"    {one.name}", _change(one, counts=True)) for one in changed], _SHOWN_COUNTS)
+    if left_out:
+        rows.append(("  other counts", f"{left_out:,} differ, too; --json has them"))
     if found.other_shards:
-        rows = [_row(change) for change in found.other_shards[:_SHOWN_SHARDS]]
-        if left := len(found.other_shards) - len(rows):
-            rows.append(("...", f"{left:,} more"))
-        parts.append("shards, SHA-256\n" + table([(f"  {name}", text) for name, text in rows]))
-    return "\n\n".join([*parts, conclusion(found)])
+        rows.append(("  shards", f"{len(found.other_shards):,} differ, {found.same_shards:,} are the same"))
+    return rows
+
+
+def _one_sided(changed: list[Change]) -> tuple[str, str]:
+    """Return which build alone has some counts, and the main ones of them."""
+    only = "B" if changed[0].first is None else "A"
+    numbers = {one.name: one.second if only == "B" else one.first for one in changed}
+    main = [name for name in ("documents", "examples", "tokens") if name in numbers] or list(numbers)[:3]
+    return only, ", ".join(f"{numbers[name]:,} {name}" for name in main)
+
+
+_GROUPS = {"tokens": "all documents, as tokens"}
+
+
+def _some(rows: list[Row], most: int) -> list[Row]:
+    """Return rows, of more than `most` the first and how many there are besides."""
+    if len(rows) <= most + 1:
+        return rows
+    return [*rows[:most], ("    ...", f"{len(rows) - most:,} more; --json has them")]
 
 
 def conclusion(found: Difference) -> str:
@@ -191,19 +279,29 @@ def conclusion(found: Difference) -> str:
         text = "The one shard has the same bytes" if one else f"All {found.same_shards:,} shards have the same bytes"
         return f"{text}, although these differ: {', '.join(found.reasons)}." if found.reasons else f"{text}."
     number = len(found.other_shards)
+    if not found.same_kind:
+        return "They hold different things, so only what both have was compared."
     text = f"Of the shards {found.same_shards:,} are the same and {number:,} {'differs' if number == 1 else 'differ'}"
     if not found.reasons:
         return f"{text}, from the same version, settings and inputs: recount them by `bertdata verify`."
     named = [f"another {name}" if name in ("version", "tokenizer") else f"other {name}" for name in found.reasons]
     settings = [change.name for change in found.sections.get("settings", [])]
-    detail = f": {', '.join(settings)}" if settings and found.reasons == ["settings"] else ""
+    detail = f": {', '.join(settings)}" if settings and found.reasons == ["settings"] and len(settings) <= 5 else ""
     return f"{text}; they were made with {' and '.join(named)}{detail}."
 
 
-def _row(change: Change, *, counts: bool = False) -> Row:
-    one, other = (ABSENT if value is None else _text(value) for value in (change.first, change.second))
-    more = f" ({change.second - change.first:+,})" if counts and None not in (change.first, change.second) else ""
-    return change.name, f"{one} → {other}{more}"
+def _change(change: Change, *, counts: bool = False) -> str:
+    """Return a change as text; of counts also by how much.
+
+    >>> _change(Change("examples", 200, 250), counts=True), _change(Change("news.txt", None, "9 bytes"))
+    ('200 → 250 (+50, +25.0%)', '9 bytes, only in B')
+    """
+    if change.first is None or change.second is None:
+        only = "A" if change.second is None else "B"
+        return f"{_text(change.first if change.second is None else change.second)}, only in {only}"
+    more = f"{change.second - change.first:+,}" if counts else ""
+    share = f", {(change.second - change.first) / change.first:+.1%}" if counts and change.first else ""
+    return f"{_text(change.first)} → {_text(change.second)}" + (f" ({more}{share})" if more else "")
 
 
 def _text(value: Any) -> str:
@@ -229,7 +327,18 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         values = {name: [vars(change) for change in changed] for name, changed in found.sections.items()}
         shards = {"same": found.same_shards, "others": [vars(change) for change in found.other_shards]}
-        print(json.dumps({"same": found.same, "reasons": found.reasons, "changes": values, "shards": shards}, indent=1))
+        print(
+            json.dumps(
+                {
+                    "same": found.same,
+                    "kinds": found.kinds,
+                    "reasons": found.reasons,
+                    "changes": values,
+                    "shards": shards,
+                },
+                indent=1,
+            )
+        )
     else:
         print(difference_text(arguments.first, arguments.second, found))
     return 0

@@ -96,7 +96,7 @@ def vocabulary_part(
             ("[UNK]", f"{words.unknown_tokens / max(1, words.tokens):.4%} of the tokens"),
             ("measured on", f"{words.words:,} words {words.of}"),
         ]
-    parts = []
+    parts: list[Element] = []
     if counts is not None:
         more, parts = _rare(tokenizer, counts, where)
         rows += more

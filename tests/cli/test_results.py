@@ -12,6 +12,8 @@ from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError, VerificationError
 from bertdata.io import console
 from bertdata.pipelines.build_corpus import time_text
+from bertdata.shards import open_shards
+from bertdata.shards.verify.duplicates import count_duplicates
 from tests.small_build import write_build
 
 
@@ -28,6 +30,12 @@ def test_verify_gives_what_it_recounted_or_the_problems(build: Path, capsys: pyt
     assert result["splits"] == {name: entry["counts"] for name, entry in manifest["splits"].items()}
     assert isinstance(result["splits"]["train"]["examples"], int)
     assert {k: v for k, v in result["rows"][0].items() if k != "value"} == {"name": "train: shards", "inner": False}
+    assert "duplicates" not in result
+    assert dispatch(["verify", str(build), "--duplicates", "--json"]) == 0
+    duplicates = json.loads(capsys.readouterr().out)["duplicates"]
+    shards = [open_shards(build, split) for split in manifest["splits"]]
+    assert duplicates == {one.split: vars(found) for one, found in zip(shards, count_duplicates(shards), strict=True)}
+    assert duplicates["train"]["exact"] > 0
     (build / "train" / "data-00009-of-00002.arrow").write_bytes(b"more")
     try:
         with pytest.raises(VerificationError):

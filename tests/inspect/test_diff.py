@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from bertdata.cli.main import dispatch
+from bertdata.engine.parts import sealed
 from bertdata.errors import InputError
-from bertdata.inspect.diff import Change, Difference, conclusion, diff
+from bertdata.inspect.diff import Change, Difference, conclusion, diff, difference_text
+from bertdata.io import files
+from bertdata.objectives.settings import ExamplesConfig
 from tests.small_build import write_build
 
 
@@ -45,6 +49,72 @@ def test_the_reasons_are_what_a_build_is_made_from() -> None:
     assert found.reasons == ["settings"]
     assert conclusion(found).endswith("made with other settings: seed.")
     assert "verify" in conclusion(Difference({"counts": sections["counts"]}, 0, found.other_shards))
+
+
+def printed(capsys: pytest.CaptureFixture[str], first: Path, second: Path) -> str:
+    capsys.readouterr()
+    assert dispatch(["diff", str(first), str(second)]) == 0
+    return capsys.readouterr().out
+
+
+def encoded(folder: Path, build: Path, rows: int, *flags: str) -> Path:
+    """Encode a task of `rows` rows with the vocabulary of a build."""
+    folder.mkdir()
+    lines = [json.dumps({"text": f"the lamp holds salt {number}", "label": "ab"[number % 2]}) for number in range(rows)]
+    (folder / "train.jsonl").write_text("\n".join(lines) + "\n")
+    names = ["--train", str(folder / "train.jsonl"), "--text-columns", "text", "--vocab", str(build)]
+    assert dispatch(["encode-task", *names, "--output", str(folder / "task"), *flags]) == 0
+    return folder / "task"
+
+
+def test_a_build_and_a_task_are_compared_in_a_few_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    build = write_build(tmp_path / "a", documents=20)
+    shown = printed(capsys, build, encoded(tmp_path / "b", build, 9))
+    assert f"A  {build}, nsp examples of up to 32 tokens\n" in shown
+    assert "rows of the task classification of up to 128 tokens" in shown
+    assert "settings that only one has" in shown
+    assert "the same in both" in shown
+    assert re.search(r"examples +\d+ → 9 ", shown)
+    assert "predictions" not in shown
+    assert shown.endswith("They hold different things, so only what both have was compared.\n")
+    assert shown.count("\n") < 20
+
+
+def test_tasks_differ_by_their_settings_and_their_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    build = write_build(tmp_path / "a", documents=20)
+    one = encoded(tmp_path / "b", build, 9)
+    other = encoded(tmp_path / "c", build, 6, "--max-seq-length", "16")
+    why, how = printed(capsys, one, other).split("how they differ")
+    assert "    max_seq_length" in why
+    assert "    train: train.jsonl" in why
+    assert "the same in both" in why
+    assert re.search(r"examples +9 → 6 \(-3, -33.3%\)", how)
+    assert "made with other settings and other inputs" in how
+
+
+def test_many_changes_of_a_group_are_counted_and_what_one_build_alone_has_is_one_line() -> None:
+    settings = [Change(f"rule_{number}", number, 9) for number in range(14)]
+    counts = [Change(f"validation: {name}", None, 7) for name in ("examples", "tokens", "predictions")]
+    counts += [Change("train: examples", 8, 6), Change("train: tokens_of_books", 1, 2), Change("train: pairs", 0, None)]
+    shown = difference_text("a", "b", Difference({"settings": settings, "counts": counts}, 0, [Change("x", "1", "2")]))
+    lines = [" ".join(line.split()) for line in shown.split("\n")]
+    assert "rule_9 9 → 9" in lines
+    assert not any(line.startswith("rule_10") for line in lines)
+    assert "... 4 more; --json has them" in lines
+    assert "validation only in B: 7 examples, 7 tokens" in lines
+    assert "examples 8 → 6 (-2, -25.0%)" in lines
+    assert "other counts 1 differ, too; --json has them" in lines
+    assert not any("pairs" in line for line in lines), "0 and not counted are the same"
+
+
+def test_the_settings_of_several_phases_stand_under_one_name(tmp_path: Path) -> None:
+    build = write_build(tmp_path / "a", documents=20)
+    for length in (16, 32):
+        write_build(tmp_path / "b" / str(length), ExamplesConfig(max_seq_length=length), documents=20)
+    files.write_json(str(tmp_path / "b" / "manifest.json"), sealed({"format": 1, "phases": ["16", "32"]}))
+    settings = {one.name: one for one in diff(str(build), str(tmp_path / "b")).sections["settings"]}
+    assert settings["max_seq_length"] == Change("max_seq_length", 32, [16, 32])
+    assert "objective" not in settings
 
 
 def test_a_folder_without_a_build_is_refused(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from bertdata.shards.schema import SPLITS
 from bertdata.shards.verify import accounts
 from bertdata.shards.verify.accounts import Build
 from bertdata.shards.verify.claims import CHANGED, MANIFEST, ShardEntry
-from bertdata.shards.verify.duplicates import count_duplicates
+from bertdata.shards.verify.duplicates import Duplicates, count_duplicates
 from bertdata.shards.verify.recount import recount
 from bertdata.shards.verify.unbuilt import is_unbuilt, verify_unbuilt
 from bertdata.tokenizers.base import Tokenizer
@@ -50,6 +50,17 @@ def verify(
 
         verify("corpus")     # [("train: shards", "1 of 225,976 bytes"), ("  examples", "615"), ...]
     """
+    return _verified(path, duplicates, report)[0]
+
+
+Found = dict[str, dict[str, Duplicates]]
+"""The duplicates of each split, by phase; "" is that of a build without phases."""
+
+
+def _verified(
+    path: str | os.PathLike[str], duplicates: bool, report: Callable[[str], None] | None
+) -> tuple[list[Row], Found]:
+    """Return what `verify` returns, and the duplicates where they are counted."""
     place = files.path_text(path).rstrip("/") or "/"
     manifest = files.join(place, MANIFEST)
     if not files.exists(manifest):
@@ -63,26 +74,30 @@ def verify(
             raise ConfigError(
                 "--duplicates is for builds; these shards were imported or encoded for a task", path=place
             )
-        return verify_unbuilt(place, found, report) + _kept_by_datasets(place, found)
+        return verify_unbuilt(place, found, report) + _kept_by_datasets(place, found), {}
     names = phase_names(found)
     if not names:
-        return _verify(place, found, duplicates, report)
-    rows: list[Row] = []
+        rows, of_splits = _verify(place, found, duplicates, report)
+        return rows, {"": of_splits}
+    rows, of_phases = [], {}
     problems = [f"{MANIFEST}: {CHANGED}"] if is_changed(found) else []
     problems += [f"{name}: {problem}; restore it, or build again" for name, problem in changed_files(place, found)]
     for name in names:
         try:
             phase = files.join(place, name)
             manifest_of_phase = files.read_json(files.join(phase, MANIFEST))
-            rows += [(f"phase {name}", ""), *_verify(phase, manifest_of_phase, duplicates, report)]
+            of_phase, of_phases[name] = _verify(phase, manifest_of_phase, duplicates, report)
+            rows += [(f"phase {name}", ""), *of_phase]
         except (VerificationError, InputError) as error:
             problems.append(str(error))
     if problems:
         raise VerificationError("\n".join(problems))
-    return rows
+    return rows, of_phases
 
 
-def _verify(path: str, manifest: dict[str, Any], duplicates: bool, report: Callable[[str], None] | None) -> list[Row]:
+def _verify(
+    path: str, manifest: dict[str, Any], duplicates: bool, report: Callable[[str], None] | None
+) -> tuple[list[Row], dict[str, Duplicates]]:
     build = Build.read(path, manifest)
     accounts.check_sums(build)
     _check_names(build)
@@ -93,7 +108,8 @@ def _verify(path: str, manifest: dict[str, Any], duplicates: bool, report: Calla
     if id_counts is not None:
         accounts.check_token_counts(build, id_counts)
         build.raise_problems()
-    return _table(build) + (_duplicate_rows(build) if duplicates else []) + _kept_by_datasets(path, manifest)
+    found = _duplicates(build) if duplicates else {}
+    return _table(build) + _duplicate_rows(found) + _kept_by_datasets(path, manifest), found
 
 
 def _check_names(build: Build) -> None:
@@ -179,18 +195,30 @@ def _kept_by_datasets(path: str, manifest: dict[str, Any]) -> list[Row]:
     return [("kept by datasets", f"{len(kept):,} files of {size:,} bytes, which may be deleted")] if kept else []
 
 
-def _counts(place: str) -> dict[str, Any]:
-    """Return the counts of each split as numbers; of several phases, of each. To be called once they are verified."""
-    found = files.read_json(files.join(place, MANIFEST))
-    if names := phase_names(found):
-        return {"phases": {name: _counts(files.join(place, name)) for name in names}}
-    return {"splits": {split: entry.get("counts", {}) for split, entry in found["splits"].items()}}
+def _figures(place: str, found: Found) -> dict[str, Any]:
+    """Return the counts of each split as numbers, and its duplicates; of several phases, of each.
+
+    To be called once they are verified.
+    """
+
+    def of(folder: str, phase: str) -> dict[str, Any]:
+        splits = files.read_json(files.join(folder, MANIFEST))["splits"]
+        figures = {"splits": {split: entry.get("counts", {}) for split, entry in splits.items()}}
+        of_phase = {split: vars(one) for split, one in found.get(phase, {}).items()}
+        return figures | ({"duplicates": of_phase} if of_phase else {})
+
+    names = phase_names(files.read_json(files.join(place, MANIFEST)))
+    return {"phases": {name: of(files.join(place, name), name) for name in names}} if names else of(place, "")
 
 
-def _duplicate_rows(build: Build) -> list[Row]:
+def _duplicates(build: Build) -> dict[str, Duplicates]:
     found = count_duplicates([open_shards(build.path, split) for split in build.splits])
+    return dict(zip(build.splits, found, strict=True))
+
+
+def _duplicate_rows(found: dict[str, Duplicates]) -> list[Row]:
     rows: list[Row] = []
-    for split, one in zip(build.splits, found, strict=True):
+    for split, one in found.items():
         share = 100 / max(1, one.examples)
         text = f"{one.exact:,} ({one.exact * share:.3f}%) the same as an earlier one of the build"
         rows.append((f"{split}: duplicate examples", f"{text}, {one.near:,} ({one.near * share:.3f}%) nearly"))
@@ -218,14 +246,14 @@ def run(arguments: argparse.Namespace) -> int:
     result: dict[str, Any] = {"directory": arguments.directory}
     try:
         with tqdm(unit=" shards", disable=silent, leave=False) as bar:
-            rows = verify(arguments.directory, duplicates=arguments.duplicates, report=lambda _: bar.update() and None)
+            rows, found = _verified(arguments.directory, arguments.duplicates, lambda _: bar.update() and None)
     except VerificationError as error:
         if arguments.json:
             print(json.dumps(result | {"verified": False, "problems": str(error).split("\n")}, indent=1))
         raise
     if arguments.json:
         shown = [{"name": name.strip(), "value": value, "inner": name[:1] == " "} for name, value in rows]
-        print(json.dumps(result | {"verified": True, **_counts(arguments.directory), "rows": shown}, indent=1))
+        print(json.dumps(result | {"verified": True, **_figures(arguments.directory, found), "rows": shown}, indent=1))
     elif not arguments.quiet:
         print(table(rows))
         print(f"\nverified: {arguments.directory} holds what its manifest says")
