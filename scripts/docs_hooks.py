@@ -90,6 +90,7 @@ def flags_table() -> str:
             names = ", ".join(f"`{name}`" for name in action.option_strings)
             help_text = parser._get_formatter()._expand_help(action) if action.help else ""
             told = re.sub(r"([|<*_[])", r"\\\1", " ".join(help_text.split()))
+            told = re.sub(r"(?<![\w-])--[a-z][a-z0-9-]*", r"`\g<0>`", told)
             lines.append(f"| {names} | {told} |")
     return "\n".join(lines)
 
@@ -103,7 +104,7 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Files) -> 
 
 
 def whole_words(html: str) -> str:
-    """Return the HTML of a page whose code in lines and cells does not break at hyphens, but in paths.
+    """Return the HTML of a page whose code in lines and cells breaks between words and in paths alone.
 
     >>> whole_words("<p>as <code>--pack doc-sentences</code> of <code>docs/index.md</code></p>")
     '<p>as <code><span class="word">--pack</span> <span class="word">doc-sentences</span></code> of \
@@ -113,7 +114,7 @@ def whole_words(html: str) -> str:
     def word(match: re.Match[str]) -> str:
         if len(match[0]) > LONGEST_WORD or "/" in match[0]:
             return JOINT.sub(r"\1<wbr>", match[0])
-        return f'<span class="word">{match[0]}</span>' if "-" in match[0] else match[0]
+        return f'<span class="word">{match[0]}</span>' if len(match[0]) > 12 or not match[0].isalnum() else match[0]
 
     def code(match: re.Match[str]) -> str:
         return f"<code>{WORD.sub(word, match[1])}</code>"
@@ -123,5 +124,9 @@ def whole_words(html: str) -> str:
 
 
 def on_page_content(html: str, *, page: Any, config: Any, files: Files) -> str:
-    """Keep the words of code whole."""
+    """Keep the words of code whole, and name a section in the navigation without the command in its heading."""
+    sections = list(page.toc)
+    for section in sections:
+        section.title = section.title.partition(": python ")[0]
+        sections += section.children
     return whole_words(html)
