@@ -6,6 +6,7 @@ in a cell breaks between words and in long paths, not at the hyphens of `doc-sen
 
 from __future__ import annotations
 
+import html
 import os
 import re
 from pathlib import Path
@@ -19,9 +20,14 @@ FLAGS = re.compile(r"<!-- flags of build:.*?-->")
 BLOCK = re.compile(r"(<pre.*?</pre>)", re.S)
 CODE = re.compile(r"<code>([^<]*)</code>")
 WORD = re.compile(r"\S+")
-JOINT = re.compile(r"(/|::|_)(?=[^/:_])")
-LONGEST_WORD = 32
-"""The characters of the longest word that is kept whole: more do not fit on the screen of a phone."""
+JOINT = re.compile(r"(/|::|_|\.(?=\w{6}))(?=[^/:_.])")
+CELL = re.compile(r"<td>(.*?)</td>", re.S)
+TAG = re.compile(r"<[^>]*>")
+LONGEST_WORD, SHORTEST_PATH = 32, 14
+"""The characters of the longest word that is kept whole: more do not fit on the screen of a phone; and of the shortest
+word with a / that is not."""
+SHORTEST_TEXT = 30
+"""The characters of a cell from which on it is a text, whose column is not to become a word wide."""
 LINK = re.compile(r"(?<=\]\()([^()\s#]+)(#[^()\s]*)?(?=\))")
 
 
@@ -89,7 +95,7 @@ def flags_table() -> str:
         for action in actions:
             names = ", ".join(f"`{name}`" for name in action.option_strings)
             help_text = parser._get_formatter()._expand_help(action) if action.help else ""
-            told = re.sub(r"([|<*_[])", r"\\\1", " ".join(help_text.split()))
+            told = re.sub(r"([|*_[])", r"\\\1", html.escape(" ".join(help_text.split()), quote=False))
             told = re.sub(r"(?<![\w-])--[a-z][a-z0-9-]*", r"`\g<0>`", told)
             lines.append(f"| {names} | {told} |")
     return "\n".join(lines)
@@ -103,23 +109,28 @@ def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Files) -> 
     return rewritten(markdown, Path(page.file.abs_src_path).parent, page.file.src_uri)
 
 
-def whole_words(html: str) -> str:
-    """Return the HTML of a page whose code in lines and cells breaks between words and in paths alone.
+def whole_words(page: str) -> str:
+    """Return the HTML of a page with code that breaks between words and in paths alone, and with cells of text marked.
 
-    >>> whole_words("<p>as <code>--pack doc-sentences</code> of <code>docs/index.md</code></p>")
+    >>> whole_words("<p>as <code>--pack doc-sentences</code> of <code>docs/howto/index.md</code></p>")
     '<p>as <code><span class="word">--pack</span> <span class="word">doc-sentences</span></code> of \
-<code>docs/<wbr>index.md</code></p>'
+<code>docs/<wbr>howto/<wbr>index.md</code></p>'
     """
 
     def word(match: re.Match[str]) -> str:
-        if len(match[0]) > LONGEST_WORD or "/" in match[0]:
+        if len(match[0]) > (SHORTEST_PATH if "/" in match[0] else LONGEST_WORD):
             return JOINT.sub(r"\1<wbr>", match[0])
         return f'<span class="word">{match[0]}</span>' if len(match[0]) > 12 or not match[0].isalnum() else match[0]
 
     def code(match: re.Match[str]) -> str:
         return f"<code>{WORD.sub(word, match[1])}</code>"
 
-    parts = BLOCK.split(html)
+    def cell(match: re.Match[str]) -> str:
+        is_text = len(TAG.sub("", match[1])) > SHORTEST_TEXT
+        return f'<td class="text">{match[1]}</td>' if is_text else match[0]
+
+    page = CELL.sub(cell, page)
+    parts = BLOCK.split(page)
     return "".join(part if place % 2 else CODE.sub(code, part) for place, part in enumerate(parts))
 
 

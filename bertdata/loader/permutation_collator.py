@@ -21,9 +21,9 @@ class PermutationCollator(BatchCollator):
     A batch holds input_ids, attention_mask and token_type_ids as `BatchCollator` has them, all tokens as they are in
     the text, and, named as in transformers' XLNet:
 
-    perm_mask        float32 (N, L, L): 1.0 at [k, i, j] where token i may not attend to token j
-    target_mapping   float32 (N, P, L): 1.0 at [k, p, i] where prediction p is of token i; 0.0 after the last prediction
-    labels           int64 (N, P): the id of each prediction, in the order of the text; -100 after the last prediction
+    - perm_mask, float32 (N, L, L): 1.0 at [k, i, j] where token i may not attend to token j;
+    - target_mapping, float32 (N, P, L): 1.0 at [k, p, i] where prediction p is of token i; 0.0 after the last one;
+    - labels, int64 (N, P): the id of each prediction, in the order of the text; -100 after the last one.
 
     P is the most predictions of a row of the batch, up to a multiple of `pad_to_multiple_of`. So
     `XLNetLMHeadModel(**batch)` computes the queries of predicted tokens alone. The label of pairs is left out: XLNet's
@@ -44,6 +44,8 @@ class PermutationCollator(BatchCollator):
     - [SEP] and [CLS] are tokens that are not predicted, and so are in front of the order;
     - the share of predicted tokens is exact, while there special tokens and padding take a part of it;
     - P is the number of predictions, while there each token has a row of target_mapping.
+
+    A batch of two examples in epoch 0:
 
         collator = PermutationCollator(examples)
         batch = collator(examples.__getitems__([(0, 1), (0, 2)]))
