@@ -112,6 +112,7 @@ class Build:
                     self.text_column,
                     self.columns if kind == "documents" else (),
                     self.formats if kind == "documents" else (),
+                    notes=self.inputs.notes if kind == "documents" else (),
                 )
                 for kind, name in FOLDERS.items()
             ),

@@ -84,7 +84,8 @@ def _decompress(raw: BinaryIO, kind: str | None, path: str, chunk: int) -> Itera
             position += len(data)
         return
     if kind not in _FEED:
-        raise InputError(f"{kind} archives are not read here; unpack it and give the files in it", path=path)
+        remedy = "unpack it (unzip FILE -d FOLDER) and give the files in it"
+        raise InputError(f"{kind} archives are not read here; {remedy}", path=path)
     chunk = min(chunk, _FEED[kind])
     machine, stream, pending = _decompressor(kind), position, b""
     while True:

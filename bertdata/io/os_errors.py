@@ -95,7 +95,10 @@ def input_error(error: OSError, path: str) -> InputError:
         return InputError("is a folder; expected a file: name those in it", path=path)
     if limit := limit_of(error):
         return InputError(f"cannot be read: {limit}", path=path)
-    return InputError(f"cannot be read ({error.strerror or error}); check that it can be reached", path=path)
+    remedy = "check that it can be reached"
+    if isinstance(error, PermissionError):
+        remedy = "make it readable (chmod u+r, of a folder u+rx), or ask its owner to"
+    return InputError(f"cannot be read ({error.strerror or error}); {remedy}", path=path)
 
 
 def output_error(error: OSError, path: str) -> OutputError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fnmatch
 import glob
 import os
@@ -11,6 +12,7 @@ from typing import Any, cast
 
 from bertdata.errors import InputError
 from bertdata.io import files, listed, remote
+from bertdata.io.os_errors import input_error
 
 
 def ends_in(name: str, suffixes: Sequence[str]) -> bool:
@@ -36,12 +38,33 @@ def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
             problem = "this path matches nothing; expected a file, a folder or a glob (quote globs)"
             if files.is_remote(pattern):
                 problem = remote.missing_bucket(pattern) or problem
+            elif closed := closed_folder(pattern):
+                raise input_error(PermissionError(errno.EACCES, os.strerror(errno.EACCES)), closed)
             elif os.path.isdir(pattern):
                 problem = _nothing_in(pattern, suffixes)
             raise InputError(problem, path=pattern)
         for match in matches:
             by_real_path.setdefault(files.real_path(match), match)
     return sorted(by_real_path.values())
+
+
+def closed_folder(path: str) -> str:
+    """Return the folder on the way to a path, or at it, that may not be read or passed through; "" where there is none.
+
+    >>> closed_folder("no/such/file.txt")
+    ''
+    """
+    folders = path.split(os.sep)
+    for depth in range(1, len(folders) + 1):
+        folder = os.sep.join(folders[:depth]) or os.sep
+        if os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK):
+            return folder
+    return ""
+
+
+def _refuse(error: OSError) -> None:
+    """Raise the InputError of a folder that cannot be listed."""
+    raise input_error(error, str(error.filename)) from error
 
 
 def _nothing_in(folder: str, suffixes: Sequence[str]) -> str:
@@ -59,7 +82,8 @@ def _local_matches(pattern: str, suffixes: Sequence[str]) -> list[str]:
     for root in [pattern] if os.path.isdir(pattern) else glob.glob(pattern, recursive=True):
         if not os.path.isdir(root):
             matches.append(root)
-        for folder, folders, entries in os.walk(root):
+            continue
+        for folder, folders, entries in os.walk(root, onerror=_refuse):
             folders[:] = sorted(entry for entry in folders if not entry.startswith("."))
             matches += [
                 os.path.join(folder, entry)

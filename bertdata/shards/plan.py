@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bertdata.documents import SLOTS
 from bertdata.engine.int_rows import columns
 from bertdata.engine.parts import PartMetadata
+from bertdata.io.console import counted
 from bertdata.shards.settings import ShardsConfig
 
 DOCUMENTS_PER_SHARD = 16
@@ -70,8 +71,8 @@ def _validation_border(documents: NDArray[np.int64], fraction: float) -> tuple[i
     if lowest <= wanted <= highest:
         return wanted, ()
     if total < 20 or lowest > highest:
-        few = "are too few" if total < 20 else "have too few different ids"
-        return 0, (f"{total} documents {few} to hold some out: no validation split",)
+        few = "is too few" if total == 1 else "are too few" if total < 20 else "have too few different ids"
+        return 0, (f"{counted(total, 'document')} {few} to hold some out: no validation split",)
     border = lowest if wanted < lowest else highest
     reason = "is less than two" if wanted < lowest else "leaves less than two for training"
     return border, (

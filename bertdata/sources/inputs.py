@@ -17,10 +17,11 @@ from typing import Any
 from bertdata.engine.parts import PartMetadata, PartResult, Task
 from bertdata.errors import InputError
 from bertdata.io import files
+from bertdata.io.patterns import closed_folder
 from bertdata.options.option import require
 from bertdata.sources import unsupported
-from bertdata.sources.formats import SOURCE_FORMATS, find_kind
-from bertdata.sources.names import KINDS, anywhere, find_files, order_sources, refuse_shared
+from bertdata.sources.formats import SOURCE_FORMATS, find_kind, formats_of
+from bertdata.sources.names import KINDS, anywhere, find_files, named, order_sources, refuse_shared
 
 _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 SourcePart = tuple[str, PartResult]
@@ -51,7 +52,9 @@ class Sources:
             require(kind == "documents", f"--source-format {name} is of --{kind}; expected one of --documents")
         by_kind = {kind: find_files(getattr(self, kind), kind, partial(_expand, kind, self.formats)) for kind in KINDS}
         refuse_shared(by_kind)
-        return Inputs(by_kind)
+        read = [suffix for one in formats_of("documents", self.formats).values() for suffix in one.suffixes]
+        notes = [unsupported.left_out(named(one, "")[1], read) for one in self.documents]
+        return Inputs(by_kind, tuple(note for note in notes if note))
 
     @property
     def are_named(self) -> bool:
@@ -87,7 +90,7 @@ def _expand(kind: str, own: Sequence[str], paths: Sequence[str]) -> list[str]:
         return find_kind(kind, paths, own)
     except InputError:
         for path in paths if kind == "documents" else ():
-            if _HUB_NAME.fullmatch(path) and not os.path.lexists(path):
+            if _HUB_NAME.fullmatch(path) and not os.path.lexists(path) and not closed_folder(path):
                 raise InputError(
                     f"this path matches nothing; expected a file, a folder or a glob, or hf://{path} for a data set of "
                     "the Hugging Face hub",
@@ -106,9 +109,10 @@ def input_of(task: Task) -> str:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The files of a build by kind, sorted, each with the name of its source."""
+    """The files of a build by kind, sorted, each with the name of its source; notes: which files were left out."""
 
     by_kind: Mapping[str, Mapping[str, str]]
+    notes: tuple[str, ...] = ()
 
     @property
     def source_of(self) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import Any
 from bertdata.engine.parts import Task
 from bertdata.errors import InputError
 from bertdata.io import compression, files
+from bertdata.io.decoding import how_to_convert
 from bertdata.sources import unsupported
 from bertdata.sources.formats import FileRange, first_bytes
 from bertdata.sources.tabular import LOOKED_AT, TableFormat
@@ -96,7 +97,7 @@ JSON_LINES = JsonLinesFormat()
 def _other_start(line: bytes, found: str) -> str:
     """Return what a file is, if its first line is not a JSON object, and what to do about it."""
     if found != _NO_OBJECT:
-        return f"its first line is {found}; expected JSON lines in UTF-8: convert it, as with: iconv -f latin1 -t utf-8"
+        return f"its first line is {found}; expected JSON lines in UTF-8: {how_to_convert(line)}"
     shown = line.decode("utf-8", "replace").strip()
     if shown.startswith("["):
         return "is a JSON array; expected JSON lines, one object in a line (.jsonl): jq -c '.[]' FILE > rows.jsonl"

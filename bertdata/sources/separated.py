@@ -19,6 +19,7 @@ from typing import Any
 from bertdata.engine.parts import Task
 from bertdata.errors import InputError
 from bertdata.io import compression, files
+from bertdata.io.decoding import how_to_convert
 from bertdata.sources import unsupported
 from bertdata.sources.formats import FileRange, Layout, Request, SourceFile, copy_beginning
 from bertdata.sources.tabular import LOOKED_AT, TableFormat
@@ -126,7 +127,7 @@ class SeparatedFormat(TableFormat):
                 yield fields
         except UnicodeDecodeError as error:
             problem = f"is not UTF-8 (byte 0x{error.object[error.start]:02x})"
-            raise InputError(f"{problem}; convert it, as with: iconv -f latin1 -t utf-8", path=path) from error
+            raise InputError(f"{problem}; {how_to_convert(error.object[error.start :])}", path=path) from error
         except csv.Error as error:
             raise InputError(
                 f"cannot be read after line {line:,} ({error}); expected fields that begin with a double quote to end "

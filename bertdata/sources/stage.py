@@ -47,7 +47,8 @@ class ReadSource:
     """The stage that makes documents of files of one kind, each given with its source, as parts in `directory`.
 
     columns: those of tables that are kept beside the text, for selections. formats: the names of source formats that
-    are not registered. sampler: chooses what an estimate reads of the files, all else.
+    are not registered. sampler: chooses what an estimate reads of the files, all else. notes: what the user is told of
+    the files before anything else.
 
     Parts of documents that an earlier run of bertdata wrote are taken as they are.
     """
@@ -60,6 +61,7 @@ class ReadSource:
     columns: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
     sampler: Sampler | None = None
+    notes: tuple[str, ...] = ()
     first = True
 
     @property
@@ -80,6 +82,7 @@ class ReadSource:
         given = {task.payload.path for task, _ in own}
         paths = [path for path in self.source_of if path not in given]
         tasks, notes = self._tasks(paths) if paths else ([], [])
+        notes = [*self.notes, *notes]
         if self.sampler:
             own, tasks = self.sampler.finished(own), self.sampler.tasks(self.kind, tasks)
         formats = formats_of(self.kind, self.formats).values()

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from collections.abc import Sequence
 
 from bertdata.io import files, listing
+from bertdata.io.patterns import ends_in
 
 _ARCHIVE = "is an archive; unpack it and give the files in it, as the .ndjson of Wikimedia Enterprise"
 _TEXT = "expected text: take the text out of it first, one JSON object with a `text` in a line (.jsonl)"
+_PANDOC = "pandoc -t plain --wrap=none FILE -o NEW.txt"
 _KINDS = {
-    ".pdf": f"is a PDF; {_TEXT}",
+    ".pdf": "is a PDF; expected text: take the text out of it first, as with pdftotext FILE, which writes a .txt",
+    ".md": "is Markdown; expected plain text: name a copy .txt, with --whole-files one document each",
     ".html": f"is HTML; {_TEXT}",
     ".htm": f"is HTML; {_TEXT}",
     ".epub": f"is an EPUB book; {_TEXT}, or as .txt with --books",
-    ".docx": f"is a Word document; {_TEXT}",
-    ".doc": f"is a Word document; {_TEXT}",
-    ".odt": f"is a text document of an office suite; {_TEXT}",
-    ".rtf": f"is rich text; {_TEXT}",
+    ".docx": f"is a Word document; expected text: save it as .txt, or {_PANDOC}",
+    ".doc": "is a Word document; expected text: save it as .txt",
+    ".odt": f"is a text document of an office suite; expected text: save it as .txt, or {_PANDOC}",
+    ".rtf": f"is rich text; expected text: save it as .txt, or {_PANDOC}",
+    ".xlsx": "is a spreadsheet; expected a table of text: save it as .csv",
     ".xml": "is XML; a Wikipedia dump goes with --wikipedia, and of other XML take the text out first (.jsonl)",
-    ".zip": "is an archive; unpack it, or, if it holds books, name it with --books",
+    ".zip": "is an archive; unpack it (unzip FILE -d FOLDER) and give the folder, with --whole-files where a .txt is "
+    "a document; one of books goes with --books as it is",
     ".tar": f"{_ARCHIVE} (tar -xf FILE)",
     ".tgz": f"{_ARCHIVE} (tar -xzf FILE)",
     ".json": "is one JSON value; expected JSON lines, one object in a line (.jsonl): jq -c '.[]' FILE > rows.jsonl "
@@ -34,6 +41,8 @@ _STARTS = {
     b"<?xml": ".xml",
 }
 _COMPRESSIONS = (".gz", ".bz2", ".zst")
+_OFTEN_BESIDE = {".json", ".md"}
+"""Kinds of files that tell about the others, as state.json and README.md."""
 
 
 def what_it_is(path: str, start: bytes = b"") -> str | None:
@@ -49,7 +58,7 @@ def what_it_is(path: str, start: bytes = b"") -> str | None:
     if kind == ".json" and start.startswith(b"{"):  # JSON lines under another name
         return None
     found = next((of for sign, of in _STARTS.items() if start.lower().startswith(sign.lower())), None)
-    return _KINDS.get(found or kind)
+    return _KINDS.get(kind if found == ".zip" and kind in _KINDS else found or kind)
 
 
 def _kind(name: str) -> str:
@@ -58,6 +67,24 @@ def _kind(name: str) -> str:
     for ending in _COMPRESSIONS:
         name = name.removesuffix(ending)
     return "." + name.rpartition(".")[2] if "." in name else ""
+
+
+def left_out(path: str, suffixes: Sequence[str]) -> str:
+    """Return which files of a folder are of kinds that are not read, as a note; "" of none, or where it is no folder.
+
+    suffixes: those of the files that are read.
+    """
+    if files.is_remote(path) or not os.path.isdir(path):
+        return ""
+    found: Counter[str] = Counter()
+    for _, folders, names in os.walk(path):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        visible = [name for name in names if not name.startswith(".") and not ends_in(name, suffixes)]
+        found.update(kind for name in visible if (kind := _kind(name)) in _KINDS and kind not in _OFTEN_BESIDE)
+    if not found:
+        return ""
+    kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(found.items()))
+    return f"{path}: files that --documents does not read are left out: {kinds} (name one of them to see what to do)"
 
 
 def what_a_build_is(path: str) -> str | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,6 +36,27 @@ def test_hidden_files_and_folders_are_left_out(tmp_path: Path) -> None:
     for name in (".x.txt", ".git/y.txt", "a/.b/z.txt", "a/z.txt"):
         write(tmp_path / name, b"1")
     assert expand([str(tmp_path)], (".txt",)) == [str(tmp_path / "a" / "z.txt")]
+
+
+def test_a_folder_that_may_not_be_read_is_told_wherever_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    (closed / "a.txt").touch()
+    (tmp_path / "b.txt").touch()
+    scan, access, isfile = os.scandir, os.access, os.path.isfile
+
+    def scandir(path: str) -> Any:
+        if Path(path) == closed:
+            raise PermissionError(13, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)  # root may read everything
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != closed and access(path, mode))
+    monkeypatch.setattr(os.path, "isfile", lambda path: Path(path).parent != closed and isfile(path))
+    monkeypatch.setattr(glob, "glob", lambda *_, **__: [])
+    for given in (closed, tmp_path, closed / "a.txt"):
+        with pytest.raises(InputError, match=r"closed: cannot be read \(Permission denied\); make it readable \(chmod"):
+            expand([str(given)], [".txt"])
 
 
 def test_links_to_one_file_count_once(tmp_path: Path) -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from bertdata import InputError
+from bertdata.cli.main import dispatch
 from bertdata.sources.inputs import find_documents
+from bertdata.sources.unsupported import left_out, what_it_is
 from tests.sources.planned import plan_documents
 
 
@@ -59,3 +61,28 @@ def test_a_folder_without_documents_is_told_by_what_is_in_it(names: list[str], w
         (tmp_path / name).touch()
     with pytest.raises(InputError, match=words):
         find_documents([str(tmp_path)])
+
+
+def test_files_of_a_folder_that_are_not_read_are_counted_by_kind(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.PDF", "c.pdf", "d.docx", "README.md", ".e.pdf", "state.json", "deep/f.pdf"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert f"{tmp_path}: files that --documents does not read are left out: 1 .docx, 3 .pdf" in left_out(
+        str(tmp_path), [".txt"]
+    )
+    assert "4 " not in left_out(str(tmp_path), [".txt"]).partition("left out")[2]
+    assert left_out(str(tmp_path), [".txt", ".pdf", ".docx"]) == ""
+    assert left_out(str(tmp_path / "a.txt"), [".txt"]) == ""
+
+
+def test_a_build_says_which_files_it_leaves_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_text("Salt is white.\n")
+    (tmp_path / "b.pdf").touch()
+    flags = ["--vocab", "bertdata-30k-uncased", "--objective", "doc-sentences", "--output", str(tmp_path / "corpus")]
+    assert dispatch(["build", "--documents", str(tmp_path), *flags, "--dry-run"]) == 0
+    assert "left out: 1 .pdf" in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_office_document_is_not_taken_for_an_archive() -> None:
+    assert "is a Word document" in str(what_it_is("letter.docx", b"PK\x03\x04"))
+    assert "is an archive" in str(what_it_is("letter", b"PK\x03\x04"))

@@ -39,6 +39,8 @@ def obstacle(data: Mapping[str, Any], reference: Any) -> str | None:
     kind = _kind(data)
     if kind == "BPE":
         return _byte_pair_obstacle(data, reference)
+    if kind == "WordPiece" and data["added_tokens"]:
+        return "words were added to its WordPiece vocabulary"
     return _unigram_obstacle(data, reference) if kind == "Unigram" else f"its model is {kind}"
 
 
