@@ -252,7 +252,7 @@ def measure(run: str, sources: dict[str, list[str]], place: Place, gigabytes: fl
         *map(megabytes, (used.largest, used.driver, used.together)),
         f"{len(written):,}",
         f"{len(shards)}",
-        digest.hexdigest()[:16],
+        digest.hexdigest()[:10],
     ]
     return f"| {' | '.join(cells)} |"
 

@@ -26,8 +26,8 @@ TAG = re.compile(r"<[^>]*>")
 LONGEST_WORD, SHORTEST_PATH = 32, 14
 """The characters of the longest word that is kept whole: more do not fit on the screen of a phone; and of the shortest
 word with a / that is not."""
-SHORTEST_TEXT = 30
-"""The characters of a cell from which on it is a text, whose column is not to become a word wide."""
+SHORTEST_TEXT, LONG_TEXT = 30, 120
+"""The characters of a cell from which on it is a text, whose column is not to become a word wide, and of a long one."""
 LINK = re.compile(r"(?<=\]\()([^()\s#]+)(#[^()\s]*)?(?=\))")
 
 
@@ -126,8 +126,9 @@ def whole_words(page: str) -> str:
         return f"<code>{WORD.sub(word, match[1])}</code>"
 
     def cell(match: re.Match[str]) -> str:
-        is_text = len(TAG.sub("", match[1])) > SHORTEST_TEXT
-        return f'<td class="text">{match[1]}</td>' if is_text else match[0]
+        size = len(TAG.sub("", match[1]))
+        kind = "text long" if size > LONG_TEXT else "text"
+        return f'<td class="{kind}">{match[1]}</td>' if size > SHORTEST_TEXT else match[0]
 
     page = CELL.sub(cell, page)
     parts = BLOCK.split(page)

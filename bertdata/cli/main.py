@@ -144,4 +144,6 @@ def _text(value: Any) -> str:
         return {True: "yes", False: "no", None: "-"}[value]
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    from bertdata.io.console import figure
+
+    return figure(value) if isinstance(value, float) else str(value)

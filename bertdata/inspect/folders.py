@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from bertdata.errors import BertDataError
 from bertdata.io import files, listing
-from bertdata.io.console import Row, byte_size, counted
+from bertdata.io.console import Row, byte_size, counted, figure
 
 _SHOWN = 3
 _START = 300
@@ -106,7 +106,7 @@ def _chosen(settings: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _number(value: Any) -> str:
-    return f"{value:,}" if type(value) is int else f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:,}" if type(value) is int else figure(value) if isinstance(value, float) else str(value)
 
 
 def _sentences(path: str) -> Folder:

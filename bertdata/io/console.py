@@ -25,6 +25,15 @@ def counted(number: int, name: str) -> str:
     return f"{number:,} {name}" + ("" if number == 1 else "s")
 
 
+def figure(value: float) -> str:
+    """Return a measured number with four digits, large ones whole.
+
+    >>> figure(0.0393243), figure(3.333e-05), figure(17361.7)
+    ('0.03932', '3.333e-05', '17,362')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
 def largest(sizes: Mapping[str, float], most: int = MOST_SHOWN) -> tuple[list[str], list[str]]:
     """Return the names of the largest, `most` of them, and of the others, both in the order they are given in.
 
