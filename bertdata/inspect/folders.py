@@ -21,8 +21,11 @@ _SHOWN = 3
 _START = 300
 _TOKENS = 12
 _SENTENCES = "abbrev_types.txt"
-_OF_BUILDS = {"manifest.json", "dataset_dict.json", "stages"}
-"""What a build holds; one without its manifest is unfinished or damaged, and its tokenizer no vocabulary to show."""
+_OF_BUILDS = ({"manifest.json"}, {"dataset_dict.json"}, {"stages", "tokenizer"})
+"""What tells a build; one without its manifest is unfinished or damaged, and its tokenizer no vocabulary to show.
+
+train-vocab and train-sentences have stages, too, beside the files of what they made.
+"""
 DOCUMENTS, VOCABULARY = "documents", "a vocabulary"
 """Kinds that have a report of their own."""
 
@@ -40,7 +43,7 @@ class Folder:
 def describe(path: str) -> Folder | None:
     """Return what a folder or a vocabulary file holds; None where bertdata did not write it, or it is a build."""
     names = set(listing.names(path))
-    if names & _OF_BUILDS:
+    if any(told <= names for told in _OF_BUILDS):
         return None
     found: list[tuple[bool, Callable[[str], Folder]]] = [
         ("export.json" in names, _export),

@@ -69,6 +69,8 @@ def folders(root: Path, build: Path) -> dict[str, Path]:
     (root / "sentences").mkdir()
     (root / "sentences" / "abbrev_types.txt").write_text("dr\nprof\n")
     (root / "sentences" / "collocations.tab").touch()
+    (root / "sentences" / "stages").mkdir()
+    (root / "vocabulary" / "stages").mkdir()
     (root / "model").mkdir()
     (root / "model" / "config.json").write_text(json.dumps({"model_type": "bert", "hidden_size": 128}))
     (root / "run").mkdir()
