@@ -50,7 +50,8 @@ def folder_report_html(path: str, folder: Folder, vocabulary: str = "") -> str:
         return _vocabulary(path, folder)
     shown = [element("div", element("p", text), class_="sample") for text in folder.shown]
     sections = {"What it holds": [facts(folder.rows, folder.used_by)], "Some of it": shown}
-    return page(folder.kind[0].upper() + folder.kind[1:], _made(read_origin(path)[0]), {}, sections)
+    title = folder.kind[0].upper() + folder.kind[1:].replace("`", "")
+    return page(title, _made(read_origin(path)[0]), {}, sections)
 
 
 def _made(origin: Origin | None) -> str:
