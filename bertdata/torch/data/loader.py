@@ -6,9 +6,13 @@ the trainer took. A plain `DataLoader` of the same data set, sampler and collato
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
+from types import TracebackType
 from typing import Any
 
 import torch.distributed
@@ -80,6 +84,27 @@ def explaining_workers(dataset: ShardDataset) -> Iterator[None]:
         ) from error
 
 
+def begin_worker(then: Callable[[int], None] | None, number: int) -> None:
+    """Prepare a worker process of a loader, then call its `worker_init_fn`.
+
+    When the process that reads its batches is killed, a thread of Python that hands them over prints a traceback; here
+    it is left out, for the worker ends by itself.
+    """
+    parent, hook = os.getppid(), sys.excepthook
+
+    def unless_orphaned(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if isinstance(error, OSError | EOFError):
+            for _ in range(20):  # files are closed a moment before a process is gone
+                if os.getppid() != parent:
+                    return
+                time.sleep(0.05)
+        hook(kind, error, trace)
+
+    sys.excepthook = unless_orphaned
+    if then is not None:
+        then(number)
+
+
 class ResumableLoader(DataLoader[Any]):
     """A `DataLoader` of a data set, a sampler and a collator, with `state_dict` and `load_state_dict`.
 
@@ -104,6 +129,7 @@ class ResumableLoader(DataLoader[Any]):
         if not keywords.get("in_order", True):
             raise ConfigError("in_order is False, and the order of batches is part of the state; leave it out")
         self._order = sampler
+        keywords["worker_init_fn"] = partial(begin_worker, keywords.get("worker_init_fn"))
         super().__init__(
             dataset, batch_sampler=sampler, collate_fn=collator or PretrainingCollator(dataset), **keywords
         )

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ from torch.utils.data import DataLoader
 from bertdata.errors import ConfigError, InputError
 from bertdata.loader.examples import ExampleBatch, Index
 from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ResumableLoader, ShardDataset
+from bertdata.torch.data.loader import begin_worker
 from tests.torch.build import write_build
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -206,6 +210,32 @@ except BertDataError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.startswith("BertDataError a process that prepares batches died (DataLoader worker")
+
+
+@pytest.mark.parametrize("orphaned", [True, False])
+@pytest.mark.parametrize("error", [ConnectionResetError(104, "Connection reset by peer"), EOFError(), ValueError("x")])
+def test_a_worker_whose_trainer_was_killed_prints_no_traceback_of_its_connection(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, orphaned: bool
+) -> None:
+    printed: list[object] = []
+    begun: list[int] = []
+    monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: printed.append(error))
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    begin_worker(begun.append, 3)
+    assert begun == [3], "the caller's worker_init_fn is called, too"
+    if orphaned:
+        init = os.getppid() + 1
+        monkeypatch.setattr(os, "getppid", lambda: init)
+    sys.excepthook(type(error), error, None)
+    assert printed == ([] if orphaned and not isinstance(error, ValueError) else [error])
+
+
+def test_the_workers_of_a_loader_begin_with_it_and_with_what_the_caller_gave(dynamic_build: Path) -> None:
+    dataset = ShardDataset(dynamic_build)
+    given: list[int] = []
+    made = ResumableLoader(dataset, ResumableBatchSampler(dataset, 4, epochs=1), worker_init_fn=given.append)
+    assert isinstance(made.worker_init_fn, partial)
+    assert (made.worker_init_fn.func, made.worker_init_fn.args) == (begin_worker, (given.append,))
 
 
 def test_a_plain_data_loader_gives_the_same_batches(dynamic_build: Path) -> None:
