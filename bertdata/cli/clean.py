@@ -9,6 +9,7 @@ from collections import Counter
 
 from bertdata.errors import InputError
 from bertdata.io import compression
+from bertdata.io.decoding import decode_utf8
 from bertdata.sources.unsupported import what_it_is
 
 STDIN = "-"
@@ -63,12 +64,7 @@ def read_text(path: str) -> str:
     known = what_it_is(path, data[:_START])
     if known and not _DUMP.match(data[:_START].decode("utf-8", "replace")):
         raise InputError(known, path=path)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"is not UTF-8 (byte 0x{data[error.start]:02x}); convert it", path=path, offset=error.start
-        ) from error
+    text = decode_utf8(data, path, encoding="utf-8-sig")
     if _DUMP.match(text):
         raise InputError("is a dump of many pages, not the text of one; use `bertdata clean-wikipedia`", path=path)
     return text

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from bertdata.cli.command_line import VOCABULARY
-from bertdata.errors import InputError
 from bertdata.io import compression
+from bertdata.io.decoding import decode_utf8
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer
 
@@ -60,14 +60,7 @@ def read_lines(stream: BinaryIO, path: str, batch_bytes: int = _BATCH_BYTES) -> 
     offset = held = 0
     for raw in stream:
         line = raw.removesuffix(b"\n").removesuffix(b"\r")
-        try:
-            batch.append(line.decode("utf-8"))
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"is not UTF-8 (byte 0x{line[error.start]:02x}); convert the text to UTF-8",
-                path=path,
-                offset=offset + error.start,
-            ) from error
+        batch.append(decode_utf8(line, path, offset))
         offset += len(raw)
         held += len(raw)
         if held >= batch_bytes:
