@@ -2,14 +2,13 @@
 
 Run: python scripts/try_extras.py [EXTRA ...] [--corpus FOLDER] [--with PACKAGE ...]
 
-Each extra is tried in a virtual environment with exactly what it declares; `base` has none. What one extra brought is
-removed for the next, which takes less time than a new environment, and the packages must then be those that were there
-before. In `base` every command is tried, in the others those that need an extra. Without names these are tried: beam,
-html, base, hdf5, aws, torch and finetune; dask takes a minute, gcp, tracking and examples install hundreds of
-megabytes, and must be named. `--with` names packages to install before torch, such as a CPU build of it. `--corpus` is
-a finished build to read, by default one made with beam; it should be small, since kernels run as plain Python here.
-No environment may
-contain pandas, which no extra declares. The exit code is 1 if a command fails, or does not name the right extra.
+Each extra is tried in a virtual environment of its own, made by uv, with exactly what it declares; `base` has none. In
+`base` every command is tried, in the others those that need an extra. Without names these are tried: beam, html, base,
+hdf5, aws, torch and finetune; dask takes a minute, gcp, tracking and examples install hundreds of megabytes, and must
+be named. `--with` names packages to install beside torch's extra, such as the version of torch that has a CPU build.
+`--corpus` is a finished build to read, by default one made with beam; it should be small, since kernels run as plain
+Python here. No environment may contain pandas, which no extra declares. The exit code is 1 if a command fails, or does
+not name the right extra.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import venv
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -107,7 +105,6 @@ REMOTE = ("aws", "gcp")
 NOWHERE = "http://127.0.0.1:9"
 ENVIRONMENT = {
     "NUMBA_DISABLE_JIT": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
     "AWS_ENDPOINT_URL": NOWHERE,
     "AWS_ACCESS_KEY_ID": "none",
     "AWS_SECRET_ACCESS_KEY": "none",
@@ -135,59 +132,16 @@ def small_build(folder: Path) -> list[str]:
     return ["--books", str(books), "--vocab-size", "200", "--max-seq-length", "64", "--validation-fraction", "0.3"]
 
 
-class Environment:
-    """A virtual environment that holds what one extra declares at a time."""
-
-    def __init__(self, folder: Path, before: Sequence[str]) -> None:
-        """Make one for `base`. before: packages to install before torch."""
-        self.programs, self._folder, self._before = str(folder / "bin"), folder, before
-        self._make()
-
-    def _make(self) -> None:
-        venv.create(self._folder, with_pip=True, clear=True)
-        self._pip("install", "--no-compile", str(ROOT))
-        self._held, self._base, self._files = set[str](), self._packages(), self._top()
-
-    def hold(self, extra: str) -> None:
-        """Hold what an extra declares and nothing else."""
-        wanted = HOLDS[extra]
-        if not self._held <= wanted:
-            self._remove_all()
-        if wanted - self._held:
-            for packages in [
-                list(self._before) if "torch" in wanted - self._held else [],
-                [f"{ROOT}[{','.join(sorted(wanted | {extra}))}]"],
-            ]:
-                if packages:
-                    self._pip("install", "--no-compile", *packages)
-        self._held = wanted
-
-    def _remove_all(self) -> None:
-        """Remove what extras brought; if anything else than `base` is left, make a new environment."""
-        self._pip("uninstall", "--yes", *sorted(self._packages().keys() - self._base.keys()))
-        self._held = set()
-        packages, files = self._packages(), self._top()
-        if (packages, files) != (self._base, self._files):
-            other = {*packages.items()} ^ {*self._base.items()}, {*files} ^ {*self._files}
-            print(
-                f"makes a new environment, since removing the extra left other packages than base has: {other}",
-                flush=True,
-            )
-            self._make()
-
-    def _pip(self, verb: str, *arguments: str) -> None:
-        subprocess.run(
-            [f"{self.programs}/pip", verb, "--quiet", "--disable-pip-version-check", *arguments], check=True, cwd="/"
-        )
-
-    def _packages(self) -> dict[str, str]:
-        code, told = run([f"{self.programs}/pip", "list", "--disable-pip-version-check", "--format=json"])
-        if code:
-            sys.exit(told)
-        return {one["name"]: one["version"] for one in json.loads(told.splitlines()[-1])}
-
-    def _top(self) -> list[str]:
-        return sorted(path.name for path in self._folder.glob("lib/python*/site-packages/*") if path.name[0] != "_")
+def environment(folder: Path, extra: str, beside: Sequence[str]) -> str:
+    """Make a virtual environment with what one extra declares; returns the folder of its programs."""
+    python = str(folder / "bin" / "python")
+    source = f"{ROOT}[{','.join(sorted(HOLDS[extra] | {extra}))}]" if extra != "base" else str(ROOT)
+    for command in [
+        ["uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)],
+        ["uv", "pip", "install", "--quiet", "--python", python, source, *(beside if "torch" in HOLDS[extra] else [])],
+    ]:
+        subprocess.run(command, check=True, cwd="/")
+    return str(folder / "bin")
 
 
 def judged(verb: Sequence[str], need: str, held: set[str], code: int, told: str) -> str:
@@ -233,26 +187,26 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("extras", nargs="*", metavar="EXTRA", help=f"of {', '.join(HOLDS)}")
     parser.add_argument("--corpus", metavar="FOLDER", help="a finished build of the sample corpus")
-    parser.add_argument("--with", nargs="+", default=[], dest="before", metavar="PACKAGE")
+    parser.add_argument("--with", nargs="+", default=[], dest="beside", metavar="PACKAGE")
     flags = parser.parse_args()
     if unknown := set(flags.extras) - set(HOLDS):
         parser.error(f"there is no extra {', '.join(sorted(unknown))}; expected some of {', '.join(HOLDS)}")
+    if not shutil.which("uv"):
+        sys.exit('uv is not installed, which makes the environments: pip install uv, or pip install -e ".[dev]"')
     faults, work = 0, Path(tempfile.mkdtemp(prefix="bertdata-extras-"))
     try:
-        environment = Environment(work / "environment", flags.before)
-        program = environment.programs
         corpus = flags.corpus and os.path.abspath(flags.corpus)
         if not corpus:
             corpus = str(work / "corpus")
-            environment.hold("beam")
-            code, told = run([f"{program}/bertdata", "build", *small_build(work), "--output", corpus])
+            programs = environment(work / "environment", "beam", flags.beside)
+            code, told = run([f"{programs}/bertdata", "build", *small_build(work), "--output", corpus])
             if code:
                 sys.exit(f"no corpus could be built:\n{told}")
         for extra in flags.extras or USUAL:
             began = time.monotonic()
-            environment.hold(extra)
+            programs = environment(work / "environment", extra, flags.beside)
             print(f"{extra:8} installed in {time.monotonic() - began:.0f} s", flush=True)
-            faults += attempt(extra, program, corpus, str(work / f"out-{extra}"))
+            faults += attempt(extra, programs, corpus, str(work / f"out-{extra}"))
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print(f"{faults} faults")
