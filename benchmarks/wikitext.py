@@ -42,6 +42,8 @@ DATA = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
 RENDERED = ("goodwiki-dev", "rendered-dev")
 PARSER_TESTS = "mediawiki-parser-tests-dev"
 OURS, OURS_UTF8, REFERENCE = "bertdata", "bertdata, UTF-8 in and out", "bertdata, plain Python reference"
+GOLD = "the paragraphs of the rendered page"
+"""What the figures of a tool would be that gave exactly the gold prose."""
 PEERS = {
     "wikiextractor 3.1, `--no-templates`": ["wikiextractor==3.1.0"],
     "wikiextractor 3.1, templates expanded (its default)": ["wikiextractor==3.1.0"],
@@ -124,11 +126,13 @@ def main() -> None:
     fast = {name: [f"{speed / 1e6:.1f}", f"{speeds[OURS] / speed:.1f}"] for name, speed in speeds.items()}
     print(f"{flags.megabytes} MB, {flags.rounds} rounds, one core of {harness.machine()}; kernels and reference agree")
     for name, rows in gold.items():
+        gold_prose = {row["title"]: "\n\n".join(row["gold_prose"]) for row in rows}
+        texts = {tool: contestant.first["texts"][name] for tool, contestant in contestants.items()} | {GOLD: gold_prose}
         lines = []
-        for tool, contestant in contestants.items():
-            found = figures(rows, contestant.first["texts"][name])
+        for tool, prose in texts.items():
+            found = figures(rows, prose)
             shares = [f"{found[key]:.1f}" if "junk" in key else f"{found[key]:.4f}" for key in FIGURES.values()]
-            lines.append([tool, *shares, *fast[tool]])
+            lines.append([tool, *shares, *fast.get(tool, ["", ""])])
         head = ["tool", *FIGURES, "MB/s", "bertdata is x"]
         print(f"\n{name}: {len(rows)} articles\n\n{harness.table(head, lines)}")
     counts = Counter(row["kind"] for row in tests)
