@@ -9,10 +9,15 @@ _from_pip() { # UV_VARIABLE PIP_VARIABLE SETTING
 _from_pip UV_DEFAULT_INDEX PIP_INDEX_URL index-url
 _from_pip UV_FIND_LINKS PIP_FIND_LINKS find-links
 
-# install REQUIREMENT...: installs into the environment entered. Two installations of these sources at once would write the
-# same files beside them, so one waits for the other where there is flock.
-install() {
+# alone COMMAND...: runs an installation while no other runs. Two of these sources at once would write the same files beside
+# them, so one waits for the other where there is flock.
+alone() {
     local waiting=()
     if command -v flock >/dev/null; then waiting=(flock "${TMPDIR:-/tmp}/bertdata-install.lock"); fi
-    "${waiting[@]}" uv pip install --quiet "$@"
+    "${waiting[@]}" "$@"
+}
+
+# install REQUIREMENT...: installs into the environment entered.
+install() {
+    alone uv pip install --quiet "$@"
 }

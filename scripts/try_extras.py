@@ -14,6 +14,7 @@ not name the right extra.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import os
 import shutil
@@ -136,11 +137,11 @@ def environment(folder: Path, extra: str, beside: Sequence[str]) -> str:
     """Make a virtual environment with what one extra declares; returns the folder of its programs."""
     python = str(folder / "bin" / "python")
     source = f"{ROOT}[{','.join(sorted(HOLDS[extra] | {extra}))}]" if extra != "base" else str(ROOT)
-    for command in [
-        ["uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)],
-        ["uv", "pip", "install", "--quiet", "--python", python, source, *(beside if "torch" in HOLDS[extra] else [])],
-    ]:
-        subprocess.run(command, check=True, cwd="/")
+    subprocess.run(["uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)], check=True, cwd="/")
+    packages = [source, *(beside if "torch" in HOLDS[extra] else [])]
+    with open(Path(tempfile.gettempdir(), "bertdata-install.lock"), "w") as lock:  # that of scripts/environment.sh
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run(["uv", "pip", "install", "--quiet", "--python", python, *packages], check=True, cwd="/")
     return str(folder / "bin")
 
 

@@ -61,7 +61,12 @@ def test_every_script_is_tested() -> None:
     assert {path.name for path in (ROOT / "examples").glob("*.py")} == {*NEEDS, *BUILDS}
 
 
-@pytest.mark.parametrize("script", BUILDS)
+SLOW = ("own_cleaner.py", "own_filter.py")
+
+
+@pytest.mark.parametrize(
+    "script", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in BUILDS]
+)
 def test_a_script_builds_with_what_is_its_own(script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command = [sys.executable, str(ROOT / "examples" / script), str(tmp_path / "corpus")]
     done = subprocess.run(

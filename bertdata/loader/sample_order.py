@@ -56,9 +56,9 @@ class MixedOrder:
 
     `shares` add up to 65,536. A set with a weight of twice its size has its examples twice as often.
 
-    >>> orders = [PermutedOrder(4, 1), PermutedOrder(4, 2, first=4)]
+    >>> orders = [PermutedOrder(1000, 1), PermutedOrder(1000, 2, first=1000)]
     >>> epochs, numbers = MixedOrder(tuple(orders), (CYCLE // 4, CYCLE * 3 // 4), 7).pairs(np.arange(CYCLE))
-    >>> int((numbers < 4).sum()) * 4 == CYCLE
+    >>> int((numbers < 1000).sum()) * 4 == CYCLE
     True
     """
 

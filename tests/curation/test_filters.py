@@ -118,7 +118,7 @@ def test_ranges_of_any_size_keep_the_same_documents(name: str, tmp_path: Path) -
     expected = [
         reason is None for reason in drop_reasons(pa.array([text.strip() for text in TEXTS]), filters).to_pylist()
     ]
-    found = [tables(tmp_path, target, filters, name) for target in (1, 200, 1 << 20)]
+    found = [tables(tmp_path, target, filters, name) for target in (40, 200, 1 << 20)]
     assert found[0] == found[1] == found[2]
     documents, drops = found[0]
     assert 0 < len(documents) == sum(expected) < len(TEXTS)

@@ -271,7 +271,7 @@ def test_a_runner_that_cannot_work_is_refused_before_force_removes_anything(samp
     assert before == {path: path.stat().st_mtime_ns for path in sample_build.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("how", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM, signal.SIGKILL])
 def test_a_build_that_is_stopped_leaves_no_temporary_folder(how: signal.Signals, tmp_path: Path) -> None:
     sources = documents(tmp_path / "rows.jsonl", 300)
     output, temporary = tmp_path / "corpus", tmp_path / "temporary"

@@ -119,6 +119,7 @@ def test_a_corpus_of_many_shards_has_no_more_slices_than_documents(simulation: A
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", ["wikipedia-books", "all-wikipedias", "terabyte"])
 def test_whole_corpora_take_no_more_than_is_said(simulation: Any, name: str) -> None:
     tracemalloc.stop()
@@ -129,7 +130,7 @@ def test_whole_corpora_take_no_more_than_is_said(simulation: Any, name: str) -> 
 
 
 def test_rows_of_dropped_duplicates_take_eight_bytes_each() -> None:
-    groups, rows = 100, 2_000
+    groups, rows = 25, 2_000
     details: dict[str, Any] = {"slots": [[slot("x"), groups * rows, 10**9]], "row_groups": [[rows, 1 << 20]] * groups}
     record = PartMetadata("x", "f", 1, "s", 0, {"documents": groups * rows, "text_bytes": 10**9}, {}, details)
     gone = [Dropped(row, "x", 1, "near duplicate") for row in range(0, groups * rows, 2)]

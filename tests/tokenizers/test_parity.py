@@ -43,7 +43,7 @@ def assert_equal(tokenizer: JsonTokenizer, texts: list[str]) -> None:
     assert found["word_starts"].to_pylist() == starts
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(texts=st.lists(TEXTS, max_size=8))
 def test_hostile_texts_are_encoded_as_by_tokenizers(tokenizer: JsonTokenizer, texts: list[str]) -> None:
     assert_equal(tokenizer, texts)

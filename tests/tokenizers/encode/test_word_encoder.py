@@ -49,7 +49,7 @@ def encoded(tokenizer: JsonTokenizer, texts: Any) -> list[tuple[list[int], list[
 
 
 @pytest.mark.parametrize("name", SMALL)
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(texts=st.lists(TEXTS, max_size=8))
 def test_ids_and_words_of_hostile_texts_are_those_of_tokenizers(name: str, texts: list[str]) -> None:
     assert encoded(SMALL[name], texts) == expected(SMALL[name], texts)

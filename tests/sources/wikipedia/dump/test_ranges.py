@@ -99,7 +99,7 @@ def pieces_of(data: bytes, cuts: Sequence[int]) -> list[bytes]:
 
 
 @given(cuts=CUTS, parts=CUTS, compiled=st.booleans())
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_any_cut_of_a_single_stream_of_any_blocks_gives_each_page_once(
     cuts: list[int], parts: list[int], compiled: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

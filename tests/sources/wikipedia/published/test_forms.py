@@ -161,7 +161,7 @@ _JSON = st.recursive(
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(data=st.data())
 def test_rows_of_any_shape_are_articles_or_dropped(form: Form, data: st.DataObject) -> None:
     row = data.draw(st.fixed_dictionaries({}, optional=dict.fromkeys(form.columns, _JSON)))
