@@ -205,7 +205,7 @@ def memory_table(runs: Sequence[Mapping[str, Any]], rows: int) -> str:
     whole = [run for run in runs if run["run"] == "bert-eager" and run["max_seq_length"] == length]
     lines = [("bert", 1, run) for run in whole]
     lines += [(found["model"], int(found["parts"]), run) for run, found in parted]
-    head = ["model", "rows of", "rows at once", "parts", "tokens/s", "MFU", "GiB"]
+    head = ["model", "rows of", "rows at once", "parts", "tokens/s", "MFU", "GPU memory, GiB"]
     return table(
         head,
         [
