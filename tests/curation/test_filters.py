@@ -112,13 +112,14 @@ def tables(folder: Path, target: int, filters: tuple[str, ...], name: str = "x.j
     return documents, drops
 
 
+@pytest.mark.parametrize("smallest", [pytest.param(1, marks=pytest.mark.slow), 40])
 @pytest.mark.parametrize("name", ["x.jsonl", "x.txt"])
-def test_ranges_of_any_size_keep_the_same_documents(name: str, tmp_path: Path) -> None:
+def test_ranges_of_any_size_keep_the_same_documents(name: str, smallest: int, tmp_path: Path) -> None:
     filters = ("min-characters=25", "max-symbol-ratio=0.2")
     expected = [
         reason is None for reason in drop_reasons(pa.array([text.strip() for text in TEXTS]), filters).to_pylist()
     ]
-    found = [tables(tmp_path, target, filters, name) for target in (40, 200, 1 << 20)]
+    found = [tables(tmp_path, target, filters, name) for target in (smallest, 200, 1 << 20)]
     assert found[0] == found[1] == found[2]
     documents, drops = found[0]
     assert 0 < len(documents) == sum(expected) < len(TEXTS)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from bertdata import load_tokenizer
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
 from tests.data import ROOT, data_path
+from tests.generated import examples
 from tests.tokenizers.real_texts import FILES, texts_of
 from tests.tokenizers.small import EDGES, HARD, TEXTS
 
@@ -43,7 +44,7 @@ def assert_equal(tokenizer: JsonTokenizer, texts: list[str]) -> None:
     assert found["word_starts"].to_pylist() == starts
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(50))
 @given(texts=st.lists(TEXTS, max_size=8))
 def test_hostile_texts_are_encoded_as_by_tokenizers(tokenizer: JsonTokenizer, texts: list[str]) -> None:
     assert_equal(tokenizer, texts)

@@ -12,6 +12,7 @@ from bertdata.counter_rng import randint
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.chunks import Chunks, split_chunks
 from bertdata.objectives.kernels import nsp as nsp_kernel
+from tests.generated import examples
 from tests.objectives.blocks import blocks
 
 
@@ -120,7 +121,7 @@ def test_a_pair_in_a_circle_too_long_to_be_taken_apart_keeps_what_does_not_fit_i
         assert sources.tolist() == (list(range(count)) if number else [count - 1, *range(count - 1)])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(300))
 @given(block=blocks(documents=5, at_least=2), data=st.data())
 def test_free_pairs_exchange_with_pairs_of_other_documents_where_a_cut_fits(
     block: TokenBlock, data: st.DataObject

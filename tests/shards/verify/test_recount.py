@@ -21,6 +21,7 @@ from bertdata.shards.verify.accounts import is_of_the_block
 from bertdata.shards.verify.claims import UncountableError
 from bertdata.shards.verify.recount import recount
 from bertdata.shards.writer import order_draws
+from tests.generated import examples
 from tests.shards.blocks import (
     FIRST_WORD,
     TEMPLATES,
@@ -63,7 +64,7 @@ def has(rules: list[str], rule: str) -> bool:
 
 
 @given(blocks(), infos())
-@settings(max_examples=50)
+@settings(max_examples=examples(150))
 def test_what_the_writer_counted_is_found_in_its_bytes(block: TokenBlock, info: PretrainingInfo) -> None:
     try:
         data, counters = written(block, info)

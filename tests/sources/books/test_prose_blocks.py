@@ -15,6 +15,7 @@ from bertdata.sources.books import layout, read
 from bertdata.sources.books.prose_blocks import mixed_blocks
 from bertdata.sources.books.read import Book, read_books
 from tests.data import data_path
+from tests.generated import examples
 
 _WORDS = (
     "the The and of In in I a She he Chapter chapter Book Part part This this file was made For end "
@@ -43,7 +44,7 @@ def same(text: str) -> bool:
     return mixed is None or layout.prose_of(*mixed) == read._laid_out_prose(text.split("\n"))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(TEXT)
 def test_any_layout_gives_what_the_rules_give(text: str) -> None:
     assert same(text)

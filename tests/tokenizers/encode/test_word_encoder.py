@@ -22,6 +22,7 @@ from bertdata.errors import InputError
 from bertdata.tokenizers.encode import tables, words
 from bertdata.tokenizers.json_format import METASPACE
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
+from tests.generated import examples
 from tests.tokenizers.small import (
     EDGES,
     HARD,
@@ -49,7 +50,7 @@ def encoded(tokenizer: JsonTokenizer, texts: Any) -> list[tuple[list[int], list[
 
 
 @pytest.mark.parametrize("name", SMALL)
-@settings(max_examples=25)
+@settings(max_examples=examples(60))
 @given(texts=st.lists(TEXTS, max_size=8))
 def test_ids_and_words_of_hostile_texts_are_those_of_tokenizers(name: str, texts: list[str]) -> None:
     assert encoded(SMALL[name], texts) == expected(SMALL[name], texts)

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from bertdata.errors import InputError
 from bertdata.sources.wikipedia.dump.ranges import DumpRange, plan_ranges, read_head
 from bertdata.sources.wikipedia.dump.reader import BrokenPage, Page, read_pages, read_siteinfo
+from tests.generated import examples
 from tests.io.bzip2.blocks import blocks_of, flip, in_blocks, noise
 from tests.sources.wikipedia.dumps import (
     CUTS,
@@ -99,7 +100,7 @@ def pieces_of(data: bytes, cuts: Sequence[int]) -> list[bytes]:
 
 
 @given(cuts=CUTS, parts=CUTS, compiled=st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_any_cut_of_a_single_stream_of_any_blocks_gives_each_page_once(
     cuts: list[int], parts: list[int], compiled: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -13,6 +13,7 @@ from bertdata.errors import InputError
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.wikipedia.published.form import Article, ArticleRules, Form
 from bertdata.sources.wikipedia.published.forms import FORMS
+from tests.generated import examples
 from tests.sources.planned import plan_rows
 from tests.sources.wikipedia.published.articles import (
     enterprise,
@@ -161,7 +162,7 @@ _JSON = st.recursive(
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(data=st.data())
 def test_rows_of_any_shape_are_articles_or_dropped(form: Form, data: st.DataObject) -> None:
     row = data.draw(st.fixed_dictionaries({}, optional=dict.fromkeys(form.columns, _JSON)))
