@@ -41,3 +41,14 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     with serve() as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def without_beam() -> Iterator[None]:
+    """Builds of this process make their parts without Beam, where one worker would make them."""
+    from bertdata.beam.runner import Runner
+    from tests.without_beam import run
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Runner, "run", run)
+        yield

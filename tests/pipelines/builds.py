@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
 import os
 import subprocess
 import sys
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bertdata.beam.runner import Runner
+from bertdata.cli.main import main
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.shards.phases import PhaseConfig
@@ -72,6 +75,18 @@ def run(output: Path, *flags: str, timeout: float = 240) -> subprocess.Completed
         check=False,
         env=environment(),
     )
+
+
+def run_here(output: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    """Run the same command in this process, where importing everything again would take most of the time."""
+    arguments = ["build", "--output", str(output), *FLAGS, *flags]
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main(arguments)
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 
 
 def environment() -> dict[str, str]:

@@ -22,7 +22,9 @@ from bertdata.shards.settings import ShardsConfig
 from bertdata.sources.inputs import Sources
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
 from pipelines import build_shards, clean_wikipedia
-from tests.pipelines.builds import ROOT, SETTINGS, build, command, digests, environment, run, with_examples
+from tests.pipelines.builds import ROOT, SETTINGS, build, command, digests, environment, run, run_here, with_examples
+
+WITH_BEAM = True
 
 SMALL = replace(SETTINGS, sharding=ShardsConfig(shard_bytes=2048, validation_fraction=0.1))
 NOTHING = "\u200b \u00ad\u200b"
@@ -265,13 +267,15 @@ def _start(
 
 def test_a_runner_that_cannot_work_is_refused_before_force_removes_anything(sample_build: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in sample_build.rglob("*") if path.is_file()}
-    done = run(sample_build, "--force", "--", "--runner=Nope")
+    done = run_here(sample_build, "--force", "--", "--runner=Nope")
     assert done.returncode == 1
     assert "Beam refuses these flags: Unexpected pipeline runner: Nope" in done.stderr
     assert before == {path: path.stat().st_mtime_ns for path in sample_build.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("how", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "how", [*(pytest.param(one, marks=pytest.mark.slow) for one in (signal.SIGINT, signal.SIGTERM)), signal.SIGKILL]
+)
 def test_a_build_that_is_stopped_leaves_no_temporary_folder(how: signal.Signals, tmp_path: Path) -> None:
     sources = documents(tmp_path / "rows.jsonl", 300)
     output, temporary = tmp_path / "corpus", tmp_path / "temporary"

@@ -21,7 +21,9 @@ from bertdata.shards.verify.build import verify
 from bertdata.sources.inputs import Sources
 from bertdata.tokenizers.settings import VocabularyConfig
 from pipelines import build_corpus as module
-from tests.pipelines.builds import SETTINGS, build, digests, run, with_examples
+from tests.pipelines.builds import SETTINGS, build, digests, run, run_here, with_examples
+
+WITH_BEAM = True
 
 
 def test_the_manifest_accounts_for_every_page_and_book(sample_build: Path) -> None:
@@ -117,7 +119,7 @@ def test_fewer_shards_leave_no_old_shard_behind(tmp_path: Path) -> None:
 
 
 def test_a_corpus_too_small_for_its_vocabulary_says_so(tmp_path: Path) -> None:
-    done = run(tmp_path / "corpus", "--vocab-size", "30000", "--workers", "1")
+    done = run_here(tmp_path / "corpus", "--vocab-size", "30000", "--workers", "1")
     assert done.returncode == 0, done.stderr
     assert "the corpus is too small for the 30,000 asked for" in done.stdout
 
@@ -202,7 +204,7 @@ def test_a_bad_dump_is_one_clear_error_and_leaves_nothing_half_written(
 ) -> None:
     dump = tmp_path / name
     dump.write_bytes(data)
-    done = run(tmp_path / "corpus", "--wikipedia", str(dump), "--workers", "1")
+    done = run_here(tmp_path / "corpus", "--wikipedia", str(dump), "--workers", "1")
     assert done.returncode == 1
     errors = [line for line in done.stderr.splitlines() if line.startswith("error:")]
     assert len(errors) == 1, done.stderr
@@ -263,7 +265,7 @@ def test_books_that_are_not_utf8_are_read_or_named(tmp_path: Path) -> None:
 
 
 def test_a_cluster_refuses_local_paths(tmp_path: Path) -> None:
-    done = run(tmp_path / "corpus", "--", "--runner=DataflowRunner", "--project=p", "--region=r")
+    done = run_here(tmp_path / "corpus", "--", "--runner=DataflowRunner", "--project=p", "--region=r")
     assert done.returncode == 1
     assert "cannot see a local path" in done.stderr
 
@@ -278,7 +280,7 @@ def test_a_cluster_refuses_local_paths(tmp_path: Path) -> None:
     ],
 )
 def test_a_typo_in_a_flag_is_an_error(flags: list[str], words: str, tmp_path: Path) -> None:
-    done = run(tmp_path / "corpus", *flags)
+    done = run_here(tmp_path / "corpus", *flags)
     assert done.returncode in (1, 2)
     assert words in done.stderr
     assert "Traceback" not in done.stderr

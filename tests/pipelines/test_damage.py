@@ -40,12 +40,12 @@ def flip(path: Path) -> None:
     ("part", "other"),
     [
         ("tokens/*.arrow", "seed"),
-        ("tokens/*.json", "seed"),
+        pytest.param("tokens/*.json", "seed", marks=pytest.mark.slow),
         ("wikipedia/*.parquet", "vocabulary"),
-        ("books/*.parquet", "vocabulary"),
-        ("books/*.json", "seed"),
+        pytest.param("books/*.parquet", "vocabulary", marks=pytest.mark.slow),
+        pytest.param("books/*.json", "seed", marks=pytest.mark.slow),
         ("words/*.arrow", "vocabulary"),
-        ("merged-words/*.arrow", "vocabulary"),
+        pytest.param("merged-words/*.arrow", "vocabulary", marks=pytest.mark.slow),
         ("vocabulary/vocab.txt", "seed"),
     ],
 )

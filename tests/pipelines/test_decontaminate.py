@@ -15,7 +15,7 @@ from bertdata.curation.settings import DecontaminationConfig, DedupConfig
 from bertdata.inspect.report import report_html
 from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
-from tests.pipelines.builds import SETTINGS, build, digests, run
+from tests.pipelines.builds import SETTINGS, build, digests, run_here
 
 QUESTION = "Which of the seven lakes in the valley was dry when the first settlers came to it in spring?"
 SHOUTED = QUESTION.upper().replace(" ", " - ")
@@ -148,7 +148,7 @@ def test_test_data_of_which_nothing_can_be_looked_for_is_refused(
 
 
 def test_the_command_says_what_was_looked_for_and_found(sources: Sources, tests: list[str], tmp_path: Path) -> None:
-    done = run(tmp_path / "corpus", "--documents", *sources.documents, "--decontaminate", *tests)
+    done = run_here(tmp_path / "corpus", "--documents", *sources.documents, "--decontaminate", *tests)
     assert done.returncode == 0, done.stderr
     assert "short.tsv: none of its 4 texts has 13 words, so nothing of it is looked for" in done.stderr
     assert "14 hits in 2 documents, of 7 n-grams of 13 words" in done.stdout

@@ -15,7 +15,7 @@ from bertdata.curation.settings import DecontaminationConfig, DedupConfig, Dedup
 from bertdata.engine.parts import sealed
 from bertdata.inspect.report import report_html
 from bertdata.sources.inputs import Sources
-from tests.pipelines.builds import SAMPLE, SETTINGS, build, digests, run
+from tests.pipelines.builds import SAMPLE, SETTINGS, build, digests, run_here
 
 SHARED = "Every morning at seven the harbour master writes down which boats came in. He reads it out. Nobody listens."
 NAMES = ("first", "second", "third")
@@ -120,7 +120,9 @@ def test_what_is_left_is_what_a_corpus_without_it_gives(built: Path, sources: So
 def test_any_cut_and_number_of_workers_gives_the_same(
     flags: list[str], built: Path, sources: Sources, tmp_path: Path
 ) -> None:
-    done = run(tmp_path / "corpus", "--documents", *reversed(sources.documents), "--dedup-spans", "paragraphs", *flags)
+    done = run_here(
+        tmp_path / "corpus", "--documents", *reversed(sources.documents), "--dedup-spans", "paragraphs", *flags
+    )
     assert done.returncode == 0, done.stderr
     assert digests(tmp_path / "corpus") == digests(built)
     assert "repeated paragraphs: documents searched" in done.stdout
@@ -174,7 +176,7 @@ def test_a_build_without_it_has_the_fingerprint_that_it_had() -> None:
 
 def test_a_dry_run_counts_the_stage_and_its_parts(sources: Sources, tmp_path: Path) -> None:
     flags = ["--documents", *sources.documents, "--dedup-spans", "sentences", "--dry-run", "--json"]
-    done = run(tmp_path / "corpus", *flags)
+    done = run_here(tmp_path / "corpus", *flags)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     assert ["find repeated text", "known once those before it are done"] in said["plan"]

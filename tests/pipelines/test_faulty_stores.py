@@ -19,6 +19,8 @@ from pipelines.build_corpus import build_corpus
 from tests.pipelines.builds import SETTINGS, digests
 from tests.pipelines.stores import STORES
 
+WITH_BEAM = True
+
 pytestmark = [
     # the servers and clients of others warn of what they themselves use
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),

@@ -36,6 +36,8 @@ from pipelines.build_corpus import build_corpus
 from tests.pipelines.builds import ROOT, SETTINGS, build, command, environment, with_examples
 from tests.pipelines.stores import gs_store, s3_store
 
+WITH_BEAM = True
+
 pytestmark = [
     pytest.mark.slow,
     # the servers and clients of others warn of what they themselves use

@@ -23,6 +23,8 @@ from pipelines.build_flags import Settings
 from tests.pipelines.builds import SAMPLE, SETTINGS
 from tests.store import CountedStore
 
+WITH_BEAM = True
+
 BOOKS = 20
 OUTPUT = "counted://corpora/sample"
 PARTS = replace(SETTINGS, cleaning=CleaningConfig(range_bytes=12_000), dedup=DedupConfig(dedup="near"))

@@ -38,7 +38,7 @@ def written(folder: Path) -> dict[str, int]:
     ("registry", "settings", "again"),
     [
         (OBJECTIVES, {"objective": "outside"}, {"train"}),
-        (MASK_UNITS, {"mask_unit": "outside", "masking": "static"}, {"train"}),
+        pytest.param(MASK_UNITS, {"mask_unit": "outside", "masking": "static"}, {"train"}, marks=pytest.mark.slow),
         (MASK_UNITS, {"mask_unit": "outside", "masking": "dynamic"}, set()),
         (FILTERS, {"filter": "outside"}, {"stages/tables"}),
     ],

@@ -25,6 +25,8 @@ from pipelines import build_shards
 from pipelines.build_corpus import build_corpus
 from tests.pipelines.builds import SETTINGS, build, with_examples
 
+WITH_BEAM = True
+
 DATAFLOW = (
     "--runner=DataflowRunner",
     "--dry_run=True",

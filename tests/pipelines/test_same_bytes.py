@@ -13,13 +13,18 @@ import pytest
 from tests.pipelines.builds import ROOT as CHECKOUT
 from tests.pipelines.builds import SAMPLE, SETTINGS, build, command, digests, environment, run, with_examples
 
+WITH_BEAM = True
+
 
 @pytest.mark.parametrize(
     "flags",
     [
         ["--workers", "2"],
         ["--workers", "1", "--", "--direct_runner_bundle_repeat=2"],
-        ["--", "--runner=PortableRunner", "--job_endpoint=embed", "--environment_type=LOOPBACK"],
+        pytest.param(
+            ["--", "--runner=PortableRunner", "--job_endpoint=embed", "--environment_type=LOOPBACK"],
+            marks=pytest.mark.slow,
+        ),
         ["--", "--runner=dask"],
     ],
     ids=["two worker processes", "every bundle replayed", "the embedded job service", "Dask"],
@@ -61,6 +66,7 @@ def test_a_build_killed_at_any_moment_goes_on_to_the_same_shards(
     assert not [path for path in output.rglob("*") if ".bertdata-tmp-" in path.name]
 
 
+@pytest.mark.slow
 def test_no_worker_outlives_a_killed_parent_and_the_rerun_ends_the_same(sample_build: Path, tmp_path: Path) -> None:
     output = tmp_path / "corpus"
     _start_and_kill(output, "2", None)
