@@ -61,7 +61,7 @@ def test_every_script_is_tested() -> None:
     assert {path.name for path in (ROOT / "examples").glob("*.py")} == {*NEEDS, *BUILDS}
 
 
-SLOW = ("own_cleaner.py", "own_filter.py")
+SLOW = ("own_cleaner.py", "own_filter.py", "own_source.py")
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,9 @@ def started_by(name: str, folder: Path) -> tuple[str, ...]:
     return (f"--runner={name}Runner", f"--job_server_java_launcher={program}", f"--{name.lower()}_job_server_jar={jar}")
 
 
-@pytest.mark.parametrize("name", ["Flink", pytest.param("Spark", marks=pytest.mark.slow), "Prism"])
+@pytest.mark.parametrize(
+    "name", ["Flink", *(pytest.param(name, marks=pytest.mark.slow) for name in ("Spark", "Prism"))]
+)
 def test_a_job_server_is_started_once_for_all_pipelines_and_ended(name: str, tmp_path: Path) -> None:
     runner = Runner(0, started_by(name, tmp_path), quiet=True)
     output = tmp_path / "out"
@@ -147,7 +149,11 @@ def test_the_workers_of_a_pool_do_the_work(tmp_path: Path) -> None:
     ("code", "words"),
     [
         ("raise ModuleNotFoundError('no bertdata')", f"a worker has no bertdata, and this process {__version__}; inst"),
-        ("__version__ = '0.0.9'", f"a worker has bertdata 0.0.9, and this process {__version__}; install the same"),
+        pytest.param(
+            "__version__ = '0.0.9'",
+            f"a worker has bertdata 0.0.9, and this process {__version__}; install the same",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_worker_with_another_bertdata_or_none_is_refused(code: str, words: str, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from bertdata.errors import InputError
 from bertdata.finetune.json_list import read_list
 from bertdata.finetune.squad import read_questions
+from tests.generated import examples
 
 ATOM = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12)
 VALUE = st.recursive(
@@ -45,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("json")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.data())
 def test_elements_are_those_of_json_loads_for_any_chunks(folder: Path, data: st.DataObject) -> None:
     others = data.draw(st.lists(st.tuples(KEY, VALUE), max_size=3))

@@ -132,7 +132,13 @@ def many(folder: Path, task: str, examples: int) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("task", KINDS)
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param(task, marks=[] if task in ("question-answering", "token-classification") else [pytest.mark.slow])
+        for task in KINDS
+    ],
+)
 def test_the_bytes_do_not_depend_on_how_many_examples_are_held_at_a_time(
     tmp_path: Path, vocab: str, task: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,7 +156,13 @@ def test_the_bytes_do_not_depend_on_how_many_examples_are_held_at_a_time(
     assert found[0] == found[1] == found[2]
 
 
-@pytest.mark.parametrize("task", KINDS)
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param(task, marks=[] if task in ("question-answering", "token-classification") else [pytest.mark.slow])
+        for task in KINDS
+    ],
+)
 def test_memory_does_not_grow_with_the_number_of_examples(
     tmp_path: Path, vocab: str, task: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

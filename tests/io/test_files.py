@@ -17,6 +17,7 @@ from bertdata.io import compression, files, listing, remote
 from bertdata.io.patterns import expand
 from bertdata.loader import ShardExamples
 from bertdata.shards import open_shards
+from tests.generated import examples
 
 
 def write(path: Path, data: bytes) -> str:
@@ -244,7 +245,7 @@ def test_names_are_sorted_and_none_where_there_is_no_folder(tmp_path: Path, memo
         st.none() | st.booleans() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
     )
 )
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 def test_json_comes_back_as_it_was(value: Any) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "x.json")

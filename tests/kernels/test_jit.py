@@ -165,6 +165,7 @@ def test_machine_code_is_not_kept_in_the_package_which_would_leave_its_folders_t
     assert not Path(cache.cache_path).is_relative_to(PACKAGE)
 
 
+@pytest.mark.slow
 def test_operators_on_numbers_mean_what_they_do_without_bertdata() -> None:
     def mixed(a: Any, b: Any) -> Any:
         return a + b, a - b, a * b, a // b, a % b, a / b, a < b, a == b, -a

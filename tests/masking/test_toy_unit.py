@@ -54,6 +54,7 @@ def test_a_unit_from_outside_is_drawn_the_same_by_writer_loader_device_and_refer
     assert toy.run(environment, "-c", SAME, str(build / "train")).split() == [tokens]
 
 
+@pytest.mark.slow
 def test_a_static_build_with_a_unit_from_outside_is_verified_and_shown(tmp_path: Path) -> None:
     environment = toy.environment(tmp_path, MODULE)
     flags = ["--mask-unit", "pair", "--masked-lm-prob", "0.3", "--masking", "static"]

@@ -16,6 +16,7 @@ from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.reference import round_of
 from bertdata.masking.settings import REPLACE_UNITS, MaskingConfig
 from bertdata.masking.turns import EPOCHS, turns_of
+from tests.generated import examples
 from tests.masking.masker import CLS, SEP, Rows, assert_masked_as_by_the_reference, mask_rows
 from tests.statistics import bernstein
 
@@ -91,7 +92,7 @@ def test_under_a_schedule_counts_differ_by_a_third_of_what_masks_drawn_alike_do(
     assert deviations == [0.5, 1.4]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(
     st.lists(
         st.tuples(st.lists(st.sampled_from([CLS, SEP, 7, 8, 71, 72, 73]), max_size=30), st.integers(0, 2**63 - 1)),

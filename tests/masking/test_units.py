@@ -17,6 +17,7 @@ from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.reference import draw, join_words, words_of
 from bertdata.masking.settings import RANDOM_TOKENS, REPLACE_UNITS, MaskingConfig
 from bertdata.masking.units import unit_lengths
+from tests.generated import examples
 from tests.masking.masker import (
     CLS,
     MASK,
@@ -71,7 +72,7 @@ def settings_of_any_kind() -> st.SearchStrategy[MaskingConfig]:
     )
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 @given(
     st.lists(
         st.tuples(

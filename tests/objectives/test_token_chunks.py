@@ -15,6 +15,7 @@ from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.packing import pack
 from bertdata.objectives.rows import build_rows, row_offsets
 from bertdata.tokenizers.pairs import RowTemplate
+from tests.generated import examples
 from tests.objectives.blocks import (
     BERT,
     TEMPLATES,
@@ -78,7 +79,7 @@ def test_a_chunk_of_a_document_ends_at_the_last_word_start_that_fits(data: st.Da
     assert examples_of(plan_of(block, "doc-chunks", length, **options)) == expected
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(data=st.data())
 def test_rows_of_joined_documents_are_filled_a_token_at_a_time(data: st.DataObject) -> None:
     block, length, options = drawn(data)

@@ -23,11 +23,12 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.sentences import PunktParameters, SentenceSegmenter
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 from tests.data import data_path
+from tests.generated import examples
 from tests.sentences.texts import by_nltk, english, english_by_nltk, nltk_with, texts
 
 
 @given(texts())
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=examples(1000), deadline=None)
 def test_generated_text_gives_the_sentences_of_nltk(text: str) -> None:
     text = text.replace("\ud800", "")
     assert english().segment(text) == by_nltk(english_by_nltk(), text)

@@ -16,6 +16,7 @@ from bertdata.sentences.tokens import (
     tokens,
     type_of,
 )
+from tests.generated import examples
 
 PIECES = st.sampled_from(
     [
@@ -43,7 +44,7 @@ TEXTS = st.lists(PIECES, max_size=20).map("".join)
 
 
 @given(TEXTS)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 def test_tokens_are_those_of_nltk(text: str) -> None:
     from nltk.tokenize.punkt import PunktBaseClass
 

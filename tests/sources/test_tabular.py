@@ -22,6 +22,7 @@ from bertdata.sources.formats import find_kind, write_documents
 from bertdata.sources.json_lines import JSON_LINES
 from bertdata.sources.stage import record_of_part
 from bertdata.sources.tabular import PARQUET
+from tests.generated import examples
 from tests.sources.planned import plan_documents
 
 Row = dict[str, Any]
@@ -197,7 +198,7 @@ def test_paragraphs_lose_no_letter_and_are_parted_once(text: str) -> None:
 # Cutting
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.data())
 def test_json_lines_cut_anywhere_give_each_row_once(data: st.DataObject) -> None:
     texts = data.draw(st.lists(st.text(st.sampled_from("ab é\n"), max_size=9), max_size=5))

@@ -15,6 +15,7 @@ from bertdata import InputError
 from bertdata.curation.decontamination.ngram_table import NgramTable, read_table
 from bertdata.curation.decontamination.ngram_words import folding, normalised, words_of
 from bertdata.curation.decontamination.search import find_hits, find_plainly
+from tests.generated import examples
 
 LETTERS = "abcXYZ 019_-.,'’“”—\n\tßÀÞ×÷éÉΩςΣжЖ日本語ひ々、。ｘ｡\u2c00\u9fff\U0001f600\U00020000İ"
 TEXT = st.text(st.sampled_from(LETTERS), max_size=120)
@@ -22,7 +23,7 @@ WORDS = st.lists(st.text(st.sampled_from("abcdeöжσ0"), min_size=1, max_size=4
 BETWEEN = st.sampled_from([" ", "\n", "  ", ", ", " — ", "... ", "\t", " “", "-", "\u00a0", "; (", "\r\n\r\n"])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.lists(TEXT, min_size=1, max_size=4), st.lists(TEXT, max_size=4), st.integers(1, 4))
 def test_the_kernel_finds_what_the_readable_search_finds(tests: list[str], texts: list[str], n: int) -> None:
     half = len(tests) // 2

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from bertdata.curation.dedup import estimate, minhash_kernel, signature, signatures
 from bertdata.curation.dedup.minhash import BINS, EMPTY, bucket_hashes
 from bertdata.curation.dedup.minhash_kernel import minhash
+from tests.generated import examples
 
 LETTERS = "abcXYZ 019_-.,'’“”—\n\tßÀÞ×÷éÉΩжЖ日本語ひ々、。ｘ｡"
 BORDERS = "\u2c00\u2e7f\u9fff\ua000\ufaff\ufe10\ufe70\U0001f600\U00020000"
@@ -25,7 +26,7 @@ def words(*numbers: int) -> str:
     return " ".join(f"w{number}" for number in numbers)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(TEXT | st.text(max_size=40), max_size=4))
 def test_the_kernel_makes_the_signatures_of_the_readable_twin(texts: list[str]) -> None:
     texts = [text.encode("utf-8", "replace").decode() for text in texts]

@@ -78,7 +78,7 @@ def test_the_fingerprint_tells_other_shards_and_does_not_depend_on_the_path(
     assert ShardDataset(write_build(tmp_path / "fewer", documents=20)).fingerprint != first
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_workers_read_what_the_main_process_reads(dynamic_build: Path, method: str) -> None:
     dataset = ShardDataset(dynamic_build)
     loader = DataLoader(dataset, batch_size=16, num_workers=2, collate_fn=list, multiprocessing_context=method)

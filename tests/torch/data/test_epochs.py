@@ -21,11 +21,13 @@ from bertdata.torch import DeviceCollator, PretrainingCollator, ResumableBatchSa
 HALF = MaskingConfig(masked_lm_prob=0.5)
 """So many are masked that two epochs do not mask a short row the same by chance."""
 
-WORKERS: list[dict[str, Any]] = [
+WORKERS: list[Any] = [
     {},
-    {"num_workers": 2},
+    pytest.param({"num_workers": 2}, marks=pytest.mark.slow),
     {"num_workers": 2, "persistent_workers": True},
-    {"num_workers": 1, "persistent_workers": True, "multiprocessing_context": "spawn"},
+    pytest.param(
+        {"num_workers": 1, "persistent_workers": True, "multiprocessing_context": "spawn"}, marks=pytest.mark.slow
+    ),
 ]
 
 Masks = dict[tuple[Any, ...], tuple[Any, ...]]

@@ -13,6 +13,7 @@ from torch.utils.data import DataLoader
 
 from bertdata.errors import ConfigError
 from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ShardDataset
+from tests.generated import examples
 
 Pair = tuple[int, ...]
 
@@ -58,7 +59,7 @@ def test_each_example_comes_once_an_epoch_over_all_ranks(n: int, batch_size: int
     third=st.tuples(st.integers(1, 6), st.integers(1, 6)),
     stops=st.tuples(st.integers(0, 12), st.integers(0, 12)),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_resumed_twice_on_other_world_sizes_each_example_still_comes_once(
     n: int, first: Pair, second: Pair, third: Pair, stops: Pair
 ) -> None:

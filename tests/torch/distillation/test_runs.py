@@ -44,7 +44,9 @@ KINDS = {
 kinds = pytest.mark.parametrize("kind", KINDS)
 
 
-@kinds
+@pytest.mark.parametrize(
+    "kind", ["minilm", *(pytest.param(one, marks=pytest.mark.slow) for one in ("distilbert", "tinybert"))]
+)
 def test_a_run_cut_off_goes_on_to_the_same_losses_and_saves_the_student_alone(
     build: Path, teacher: Path, tmp_path: Path, kind: str
 ) -> None:
@@ -71,6 +73,7 @@ def test_a_run_cut_off_goes_on_to_the_same_losses_and_saves_the_student_alone(
     assert transformers.AutoModelForMaskedLM.from_pretrained(tmp_path / "cut").config.num_hidden_layers == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["tinybert", *(pytest.param(one, marks=pytest.mark.slow) for one in ("distilbert", "minilm"))]
 )

@@ -123,7 +123,7 @@ def test_a_discriminator_tells_replaced_words_better_than_by_their_share(tmp_pat
 @pytest.mark.parametrize(
     ("config", "objective"),
     [
-        (AlbertConfig(**SIZES, embedding_size=16), "sop"),
+        pytest.param(AlbertConfig(**SIZES, embedding_size=16), "sop", marks=pytest.mark.slow),
         (ElectraConfig(**SIZES, embedding_size=16), "single-segment"),
         (replace(MODERNBERT, attention_dropout=0.1, mlp_dropout=0.1, global_attn_every_n_layers=2), "full-sentences"),
     ],

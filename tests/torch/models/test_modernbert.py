@@ -293,7 +293,7 @@ def test_presets_fit_shards_and_shards_of_pairs_or_token_types_are_refused(tmp_p
             model_class(SMALL, info)
 
 
-@pytest.mark.parametrize("objective", ["full-sentences", "doc-chunks"])
+@pytest.mark.parametrize("objective", ["full-sentences", pytest.param("doc-chunks", marks=pytest.mark.slow)])
 def test_packed_shards_and_packed_batches_train_as_padded_rows(tmp_path: Path, objective: str) -> None:
     short = replace(SETTINGS, max_steps=2, batch_size=4)
     examples = ExamplesConfig(objective, max_seq_length=32)

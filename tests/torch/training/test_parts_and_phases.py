@@ -125,7 +125,7 @@ def test_each_phase_has_its_mask_rate(tmp_path: Path) -> None:
     assert rates[1] < 0.1
 
 
-@pytest.mark.parametrize("stop", [4, pytest.param(6, marks=pytest.mark.slow), 8])
+@pytest.mark.parametrize("stop", [*(pytest.param(one, marks=pytest.mark.slow) for one in (4, 6)), 8])
 def test_a_run_cut_off_in_either_phase_goes_on_to_the_same_losses(tmp_path: Path, two_lengths: Path, stop: int) -> None:
     settings = replace(SETTINGS, max_steps=10, phase_shares=("0.6", "0.4"), save_steps=2)
     pretrain(two_lengths, SMALL, tmp_path / "whole", settings)

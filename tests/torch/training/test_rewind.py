@@ -123,7 +123,11 @@ def test_from_a_spike_a_run_goes_back_to_the_checkpoint_and_goes_on_after_the_ba
     assert weights(tmp_path) == weights(whole)
 
 
-@pytest.mark.parametrize("number", [7, 8, 10, 13], ids=["before", "first after", "soon after", "next checkpoint"])
+@pytest.mark.parametrize(
+    "number",
+    [7, pytest.param(8, marks=pytest.mark.slow), 10, pytest.param(13, marks=pytest.mark.slow)],
+    ids=["before", "first after", "soon after", "next checkpoint"],
+)
 def test_a_run_killed_before_or_after_it_goes_back_ends_with_the_same_weights(
     tmp_path: Path, dynamic_build: Path, eighth: Row, whole: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:

@@ -86,7 +86,9 @@ def test_a_base_by_phase_learns_what_a_run_of_the_config_with_that_base_does(
     assert abs(losses(tmp_path)[4] - losses(whole)[4]) > 1e-4
 
 
-@pytest.mark.parametrize("stop", [3, 5, 7], ids=["first phase", "at the border", "second phase"])
+@pytest.mark.parametrize(
+    "stop", [pytest.param(3, marks=pytest.mark.slow), 5, 7], ids=["first phase", "at the border", "second phase"]
+)
 def test_a_run_cut_off_in_any_phase_goes_on_to_the_same_weights(
     tmp_path: Path, rows: Path, whole: Path, stop: int
 ) -> None:

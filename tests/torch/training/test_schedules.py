@@ -75,7 +75,7 @@ def test_the_update_of_stable_adamw_is_that_of_adamw_while_gradients_are_steady_
 @pytest.mark.parametrize(
     "changes",
     [
-        {"optim": "stable_adamw", "max_grad_norm": 0.0},
+        pytest.param({"optim": "stable_adamw", "max_grad_norm": 0.0}, marks=pytest.mark.slow),
         {"lr_scheduler_type": "warmup_stable_decay", "decay_ratio": 0.5},
         {"batch_warmup_ratio": 0.8, "gradient_accumulation_steps": 4},
     ],

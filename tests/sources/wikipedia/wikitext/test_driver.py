@@ -32,11 +32,12 @@ from bertdata.sources.wikipedia.wikitext.driver import extract_utf8
 from bertdata.sources.wikipedia.wikitext.kernels.common import ENTITY, TAG, build_table, lookup
 from bertdata.sources.wikipedia.wikitext.template_calls import PageContext
 from tests.data import data_path
+from tests.generated import examples
 from tests.sources.wikipedia.markup import MARKUP
 from tests.sources.wikipedia.wikitext.agreement import PAGE, agree
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=examples(1000), deadline=None)
 @given(MARKUP)
 def test_any_markup_gives_what_the_reference_gives(source: str) -> None:
     assert agree(source)

@@ -23,6 +23,7 @@ from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer, co
 from bertdata.tokenizers.wordpiece.reference.train import train_slowly
 from bertdata.tokenizers.wordpiece.train.corpus import read_corpus
 from tests.data import data_path
+from tests.generated import examples
 
 CRITERIA: tuple[Criterion, ...] = ("likelihood", "frequency", "score")
 FABLE = (
@@ -303,7 +304,7 @@ def test_words_that_are_not_utf8_are_refused() -> None:
         train_wordpiece(pa.table({"word": words, "count": [1]}))
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 @given(st.integers(0, 2**32), st.sampled_from(CRITERIA))
 def test_many_words_of_few_letters_give_the_vocabulary_of_the_slow_twin(seed: int, criterion: Criterion) -> None:
     draws = bits(key(seed, "words"), np.arange(400)).tolist()

@@ -68,7 +68,7 @@ def resumed(build: Path, config: Any, place: Path, settings: Any, library: str =
     return place / "cut"
 
 
-@pytest.mark.parametrize("how", ["gdes", "none"])
+@pytest.mark.parametrize("how", ["gdes", pytest.param("none", marks=pytest.mark.slow)])
 def test_an_electra_of_other_embeddings_is_resumed_exactly_and_opened(how: str, build: Path, tmp_path: Path) -> None:
     settings = replace(RUN, embedding_sharing=how, generator_overrides=("num_hidden_layers=1",))
     saved = resumed(build, ELECTRA, tmp_path, settings)
@@ -83,8 +83,8 @@ def test_an_electra_of_other_embeddings_is_resumed_exactly_and_opened(how: str, 
     ("kind", "generator"),
     [
         ("deberta-v2", {"num_hidden_layers": 1, "hidden_size": 16, "pos_att_type": ["p2c", "c2p"]}),
-        ("modernbert", {"num_hidden_layers": 1, "hidden_size": 16}),
-        ("distilbert", {"n_layers": 1, "dim": 16}),
+        pytest.param("modernbert", {"num_hidden_layers": 1, "hidden_size": 16}, marks=pytest.mark.slow),
+        pytest.param("distilbert", {"n_layers": 1, "dim": 16}, marks=pytest.mark.slow),
         ("electra", {"num_hidden_layers": 2, "hidden_size": 4, "num_attention_heads": 1}),
     ],
 )
