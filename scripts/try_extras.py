@@ -133,15 +133,22 @@ def small_build(folder: Path) -> list[str]:
     return ["--books", str(books), "--vocab-size", "200", "--max-seq-length", "64", "--validation-fraction", "0.3"]
 
 
-def environment(folder: Path, extra: str, beside: Sequence[str]) -> str:
-    """Make a virtual environment with what one extra declares; returns the folder of its programs."""
-    python = str(folder / "bin" / "python")
-    source = f"{ROOT}[{','.join(sorted(HOLDS[extra] | {extra}))}]" if extra != "base" else str(ROOT)
-    subprocess.run(["uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)], check=True, cwd="/")
-    packages = [source, *(beside if "torch" in HOLDS[extra] else [])]
+def wheel(folder: Path) -> str:
+    """Make a wheel of these sources; returns its path."""
     with open(Path(tempfile.gettempdir(), "bertdata-install.lock"), "w") as lock:  # that of scripts/environment.sh
         fcntl.flock(lock, fcntl.LOCK_EX)
-        subprocess.run(["uv", "pip", "install", "--quiet", "--python", python, *packages], check=True, cwd="/")
+        subprocess.run(["uv", "build", "--quiet", "--wheel", "--out-dir", str(folder), str(ROOT)], check=True, cwd="/")
+    [made] = folder.glob("*.whl")
+    return str(made)
+
+
+def environment(folder: Path, made: str, extra: str, beside: Sequence[str]) -> str:
+    """Make a virtual environment with the wheel and what one extra declares; returns the folder of its programs."""
+    python = str(folder / "bin" / "python")
+    source = f"{made}[{','.join(sorted(HOLDS[extra] | {extra}))}]" if extra != "base" else made
+    subprocess.run(["uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)], check=True, cwd="/")
+    packages = [source, *(beside if "torch" in HOLDS[extra] else [])]
+    subprocess.run(["uv", "pip", "install", "--quiet", "--python", python, *packages], check=True, cwd="/")
     return str(folder / "bin")
 
 
@@ -196,16 +203,17 @@ def main() -> int:
         sys.exit('uv is not installed, which makes the environments: pip install uv, or pip install -e ".[dev]"')
     faults, work = 0, Path(tempfile.mkdtemp(prefix="bertdata-extras-"))
     try:
+        made = wheel(work / "wheel")
         corpus = flags.corpus and os.path.abspath(flags.corpus)
         if not corpus:
             corpus = str(work / "corpus")
-            programs = environment(work / "environment", "beam", flags.beside)
+            programs = environment(work / "environment", made, "beam", flags.beside)
             code, told = run([f"{programs}/bertdata", "build", *small_build(work), "--output", corpus])
             if code:
                 sys.exit(f"no corpus could be built:\n{told}")
         for extra in flags.extras or USUAL:
             began = time.monotonic()
-            programs = environment(work / "environment", extra, flags.beside)
+            programs = environment(work / "environment", made, extra, flags.beside)
             print(f"{extra:8} installed in {time.monotonic() - began:.0f} s", flush=True)
             faults += attempt(extra, programs, corpus, str(work / f"out-{extra}"))
     finally:
