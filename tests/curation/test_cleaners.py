@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import unicodedata
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +25,7 @@ from bertdata.shards import open_shards
 from bertdata.sources.formats import write_documents
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
+from tests.outside import Outside
 from tests.sources.test_cleaning import dump, page
 
 ROOT = Path(__file__).parents[2]
@@ -174,24 +172,19 @@ CLEANERS.add("no-gold", Cleaner(help="takes out gold", clean=lambda texts: pc.re
 
 
 def test_a_package_outside_adds_a_cleaner_and_builds_with_it(tmp_path: Path) -> None:
-    (tmp_path / "toy_cleaner.py").write_text(OUTSIDE)
+    outside = Outside.write(tmp_path, "toy_cleaner", OUTSIDE)
     sentences = "The sea is deep, and salt is in it. Ships sail on it to the island in the south. "
     rows = [{"id": f"d{n}", "text": sentences * 3 + "Gold."} for n in range(30)] + [{"id": "gold", "text": "Gold."}]
     (tmp_path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    path = os.pathsep.join([str(tmp_path), str(ROOT)])
-    environment = os.environ | {"PYTHONPATH": path, "BERTDATA_PLUGINS": "toy_cleaner", "COLUMNS": "1000"}
-
-    def bertdata(*arguments: object) -> str:
-        command = [sys.executable, "-m", "bertdata", *map(str, arguments)]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
-        assert done.returncode == 0, done.stderr[-3000:]
-        return done.stdout
-
-    assert "; no-gold: takes out gold" in bertdata("build", "--help-all")
     build = tmp_path / "build"
     flags = ["--clean", "no-gold", "--vocab", "bertdata-30k-uncased", "--range-bytes", 2000, "--workers", 2]
-    shown = " ".join(bertdata("build", "--documents", "x.jsonl", "--output", build, *flags).split())
-    assert "dropped, emptied by no-gold 1 changed by no-gold 31 documents 30 " in shown
-    bertdata("verify", build)
-    assert "gold" not in bertdata("show", build).lower().replace("no-gold", "")
+    helped, built, _, shown = outside.bertdata(
+        ["build", "--help-all"],
+        ["build", "--documents", "x.jsonl", "--output", build, *flags],
+        ["verify", build],
+        ["show", build],
+    )
+    assert "; no-gold: takes out gold" in helped
+    assert "dropped, emptied by no-gold 1 changed by no-gold 31 documents 30 " in " ".join(built.split())
+    assert "gold" not in shown.lower().replace("no-gold", "")
     assert open_shards(build).manifest["sources"]["documents"]["drops"] == {"emptied by no-gold": 1}

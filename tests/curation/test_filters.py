@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +23,7 @@ from bertdata.shards import open_shards
 from bertdata.sources.formats import write_documents
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
+from tests.outside import Outside
 from tests.sources.planned import plan_books, plan_documents, plan_wikipedia
 from tests.sources.test_cleaning import PROSE, dump, page
 
@@ -203,25 +201,20 @@ FILTERS.add("without", Filter(help="drops documents with a word", keep=without, 
 
 
 def test_a_package_outside_adds_a_filter_and_builds_with_it(tmp_path: Path) -> None:
-    (tmp_path / "toy_filter.py").write_text(OUTSIDE)
+    outside = Outside.write(tmp_path, "toy_filter", OUTSIDE)
     sentences = "The sea is deep, and salt is in it. Ships sail on it to the island in the south. "
     rows = [{"id": f"d{n}", "text": sentences * 3 + ("Gold." if n % 3 == 0 else "Iron.")} for n in range(60)]
     (tmp_path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    path = os.pathsep.join([str(tmp_path), str(ROOT)])
-    environment = os.environ | {"PYTHONPATH": path, "BERTDATA_PLUGINS": "toy_filter", "COLUMNS": "1000"}
-
-    def bertdata(*arguments: object) -> str:
-        command = [sys.executable, "-m", "bertdata", *map(str, arguments)]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
-        assert done.returncode == 0, done.stderr[-3000:]
-        return done.stdout
-
-    assert "; without: drops documents with a word" in bertdata("build", "--help-all")
     build = tmp_path / "build"
     flags = ["--filter", "without=Gold", "--vocab", "bertdata-30k-uncased", "--range-bytes", 2000, "--workers", 2]
-    shown = bertdata("build", "--documents", "x.jsonl", "--output", build, *flags)
-    assert re.search(r"dropped, filter without=Gold +20\n +documents +40 ", shown)
-    assert "Iron" in bertdata("show", build).title()
-    bertdata("verify", build)
+    helped, built, shown, _ = outside.bertdata(
+        ["build", "--help-all"],
+        ["build", "--documents", "x.jsonl", "--output", build, *flags],
+        ["show", build],
+        ["verify", build],
+    )
+    assert "; without: drops documents with a word" in helped
+    assert re.search(r"dropped, filter without=Gold +20\n +documents +40 ", built)
+    assert "Iron" in shown.title()
     assert open_shards(build).manifest["sources"]["documents"]["drops"] == {"filter without=Gold": 20}
     assert len(open_shards(build)) > 0

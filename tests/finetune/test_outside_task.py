@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -20,6 +17,7 @@ from bertdata.finetune.settings import TaskConfig
 from bertdata.finetune.task_shards import encode_task, write_task_shard
 from bertdata.shards.tasks import TASKS, TaskInfo
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
+from tests.outside import Outside
 
 TOKENIZER = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a"])
 OUTSIDE = """
@@ -30,6 +28,7 @@ from bertdata.finetune.classification import encode_classification
 from bertdata.finetune.layout import Encoded
 from bertdata.finetune.layout import TaskSplit
 from bertdata.shards.tasks import TASKS, Task
+from tests.outside import Outside
 
 
 def read(paths, tokenizer, config, columns):
@@ -68,22 +67,14 @@ print(sorted(zip(batch["labels"].tolist(), batch["attention_mask"].sum(1).tolist
 
 
 def test_a_package_outside_adds_a_task(tmp_path: Path) -> None:
-    (tmp_path / "toy_task.py").write_text(OUTSIDE)
+    outside = Outside.write(tmp_path, "toy_task", OUTSIDE)
     (tmp_path / "x.jsonl").write_text('{"text": "the sea"}\n{"text": "the sea is deep"}\n{"text": "salt"}\n')
-    path = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[2])])
-    environment = os.environ | {"PYTHONPATH": path, "BERTDATA_PLUGINS": "toy_task", "COLUMNS": "1000"}
-
-    def python(*arguments: str) -> str:
-        command = [sys.executable, *arguments]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
-        assert (done.returncode, done.stderr[-3000:]) == (0, "")
-        return done.stdout
-
-    assert "count-words: how many words a text has" in python("-m", "bertdata", "encode-task", "--help-all")
     flags = ["--task", "count-words", "--vocab", "bertdata-30k-uncased", "--output", "out"]
-    assert "up to 32 tokens" in python("-m", "bertdata", "encode-task", "--train", "x.jsonl", *flags)
-    python("-m", "bertdata", "verify", "out")
-    assert python("-c", LOAD) == "[(1, 3), (2, 4), (4, 6)]\n"
+    ran = outside.ran(["encode-task", "--help-all"], ["encode-task", "--train", "x.jsonl", *flags], ["verify", "out"])
+    assert [(one.returncode, one.stderr) for one in ran] == [(0, "")] * 3
+    assert "count-words: how many words a text has" in ran[0].stdout
+    assert "up to 32 tokens" in ran[1].stdout
+    assert outside.python(LOAD) == "[(1, 3), (2, 4), (4, 6)]\n"
 
 
 @pytest.mark.parametrize(

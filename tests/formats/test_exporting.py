@@ -23,6 +23,7 @@ from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from tests.outside import Outside
 from tests.small_build import write_build
 
 
@@ -287,27 +288,20 @@ IMPORT_FORMATS.add("npz", ImportFormat(help="NumPy files", suffixes=(".npz",), r
 
 
 def test_a_package_outside_adds_formats(build: Path, tmp_path: Path) -> None:
-    (tmp_path / "toy_formats.py").write_text(OUTSIDE)
-    path = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[2])])
-    environment = os.environ | {"PYTHONPATH": path, "BERTDATA_PLUGINS": "toy_formats", "COLUMNS": "1000"}
-
-    def bertdata(*arguments: object) -> str:
-        command = [sys.executable, "-m", "bertdata", *map(str, arguments)]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
-        assert (done.returncode, done.stderr[-2000:]) == (0, "")
-        return done.stdout
-
-    assert "lengths: lengths of rows; npz: NumPy" in bertdata("export", "--help-all")
-    bertdata("export", build, "--to", "lengths", "--output", tmp_path / "lengths")
+    outside, back = Outside.write(tmp_path, "toy_formats", OUTSIDE), tmp_path / "back"
+    helped, *ran = outside.ran(
+        ["export", "--help-all"],
+        ["export", build, "--to", "lengths", "--output", "lengths"],
+        ["export", build, "--to", "npz", "--output", "npz"],
+        ["import", "npz/train", "--validation", "npz/validation", "--vocab", "npz/tokenizer", "--output", back],
+        ["verify", back],
+    )
+    assert "lengths: lengths of rows; npz: NumPy" in helped.stdout
+    assert [(one.returncode, one.stderr) for one in ran] == [(0, "")] * 4
     shards = [open_shards(build, split) for split in ("train", "validation")]
     written = [path.read_text().split() for path in sorted((tmp_path / "lengths" / "train").iterdir())]
     rows = shards[0].table["input_ids"].to_pylist()
     assert [int(length) for lengths in written for length in lengths] == [len(row) for row in rows]
     assert (tmp_path / "lengths" / "total.txt").read_text() == str(sum(map(len, shards)))
-    bertdata("export", build, "--to", "npz", "--output", tmp_path / "npz")
-    back = tmp_path / "back"
-    sources = [tmp_path / "npz" / "train", "--validation", tmp_path / "npz" / "validation"]
-    bertdata("import", *sources, "--vocab", tmp_path / "npz" / "tokenizer", "--output", back)
-    bertdata("verify", back)
     columns = ["input_ids", "token_type_ids", "labels"]
     assert open_shards(back).table.select(columns).equals(shards[0].table.select(columns))

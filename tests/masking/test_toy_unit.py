@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.objectives import toy
+from tests.outside import Outside
 
 MODULE = """
 from bertdata.masking import MASK_UNITS
@@ -47,17 +48,15 @@ def test_a_unit_from_outside_is_drawn_the_same_by_writer_loader_device_and_refer
     tmp_path: Path, unit: str, tokens: str
 ) -> None:
     pytest.importorskip("torch")
-    environment = toy.environment(tmp_path, MODULE)
+    outside = Outside.write(tmp_path, "toy_units", MODULE)
     flags = ["--mask-unit", unit, "--masked-lm-prob", "0.3", "--short-seq-prob", "0"]
-    build = toy.build(tmp_path, environment, [*flags, "--objective", "doc-sentences"])
-    assert "verified" in toy.run(environment, "-m", "bertdata", "verify", str(build))
-    assert toy.run(environment, "-c", SAME, str(build / "train")).split() == [tokens]
+    outside.bertdata(toy.command(tmp_path, [*flags, "--objective", "doc-sentences"]), ["verify", "corpus"])
+    assert outside.python(SAME, "corpus/train").split() == [tokens]
 
 
 @pytest.mark.slow
 def test_a_static_build_with_a_unit_from_outside_is_verified_and_shown(tmp_path: Path) -> None:
-    environment = toy.environment(tmp_path, MODULE)
+    outside = Outside.write(tmp_path, "toy_units", MODULE)
     flags = ["--mask-unit", "pair", "--masked-lm-prob", "0.3", "--masking", "static"]
-    static = toy.build(tmp_path, environment, flags)
-    assert "verified" in toy.run(environment, "-m", "bertdata", "verify", str(static))
-    assert "[MASK" in toy.run(environment, "-m", "bertdata", "show", str(static))
+    *_, shown = outside.bertdata(toy.command(tmp_path, flags), ["verify", "corpus"], ["show", "corpus"])
+    assert "[MASK" in shown

@@ -1,14 +1,10 @@
-"""An objective from outside the package, and a build made with it: for the tests that it works from end to end."""
+"""An objective from outside the package, and a small build to try such a module with from end to end."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bertdata import registry
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
 
 CLASS = '''
@@ -63,23 +59,8 @@ MODULE = f"{CLASS}\nOBJECTIVES.add('toy', {SWAPPED.format(name='toy')})\n"
 _WORDS = ["salt", "water", "stone", "river", "lamp", "keeper", "clock", "bread", "garden", "winter"]
 
 
-def environment(folder: Path, module: str = MODULE, name: str = "toy_plugin") -> dict[str, str]:
-    """Write a module into a folder and return the environment in which processes load it as a plugin."""
-    (folder / f"{name}.py").write_text(module)
-    paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return dict(os.environ) | {"PYTHONPATH": os.pathsep.join(paths), registry.PLUGINS: name}
-
-
-def run(environment: dict[str, str], *command: str) -> str:
-    """Run a command of Python to its end and return what it printed; what it prints to stderr is in the error."""
-    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def build(folder: Path, environment: dict[str, str], flags: Sequence[str]) -> Path:
-    """Build shards of 60 small documents of four sentences below a folder with two workers, and return where."""
-    folder.mkdir(exist_ok=True)
+def command(folder: Path, flags: Sequence[str]) -> list[str]:
+    """Write 60 small documents of four sentences; returns the command that builds `corpus` with two workers."""
     texts = []
     for number in range(60):
         words = [_WORDS[(number * 7 + place * 3 + place * place) % 10] for place in range(12)]
@@ -87,8 +68,5 @@ def build(folder: Path, environment: dict[str, str], flags: Sequence[str]) -> Pa
     (folder / "documents.txt").write_text("\n\n".join(texts))
     pieces = [*SPECIAL_TOKENS, *_WORDS, "the", "a", "and", "hold", "##s", "."]
     (folder / "vocab.txt").write_text("\n".join(pieces) + "\n")
-    output = folder / "corpus"
-    command = ["-m", "bertdata", "build", "--documents", str(folder / "documents.txt")]
-    command += ["--vocab", str(folder / "vocab.txt"), "--output", str(output), "--max-seq-length", "32"]
-    run(environment, *command, "--validation-fraction", "0", "--workers", "2", *flags)
-    return output
+    build = ["build", "--documents", "documents.txt", "--vocab", "vocab.txt", "--output", "corpus"]
+    return [*build, "--max-seq-length", "32", "--validation-fraction", "0", "--workers", "2", *flags]

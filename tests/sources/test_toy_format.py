@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,12 +15,14 @@ from bertdata.engine.parts import Counters, Task
 from bertdata.errors import ConfigError
 from bertdata.loader import numpy_batches
 from bertdata.sources.formats import FileRange, RangeFormat
+from tests.outside import Outside
 
 ROOT = Path(__file__).resolve().parents[2]
 TOY = '''
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.sources.formats import SOURCE_FORMATS, RangeFormat
+from tests.outside import Outside
 
 
 class ToyFormat(RangeFormat):
@@ -55,57 +54,46 @@ SOURCE_FORMATS.add("toy", ToyFormat())
 BUILD = ["build", "--vocab", "bertdata-30k-uncased", "--shard-bytes", "4000", "--validation-fraction", "0.1"]
 
 
-def bertdata(folder: Path, *arguments: str, plugin: bool = True) -> subprocess.CompletedProcess[str]:
-    """Run `bertdata` in a process of its own that may find the toy."""
-    paths = os.pathsep.join([str(ROOT), str(folder)])
-    environment = os.environ | {"PYTHONPATH": paths} | ({"BERTDATA_PLUGINS": "toy_format"} if plugin else {})
-    command = [sys.executable, "-m", "bertdata", *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-
-
 @pytest.fixture
-def toys(tmp_path: Path) -> Path:
+def toys(tmp_path: Path) -> Outside:
     """Return a folder with the module of the toy, and forty documents and an empty one in two files."""
-    (tmp_path / "toy_format.py").write_text(TOY)
     texts = [f"River number {n} is long.\nIt flows on to the sea of salt.\n" for n in range(40)]
+    (tmp_path / "texts").mkdir()
     for name, some in (("a", texts[:20]), ("b", [*texts[20:], "\n"])):
-        (tmp_path / f"{name}.toy").write_text("".join(f"%%\n{text}" for text in some))
-    return tmp_path
+        (tmp_path / "texts" / f"{name}.toy").write_text("".join(f"%%\n{text}" for text in some))
+    return Outside.write(tmp_path, "toy_format", TOY)
 
 
-def test_files_of_a_format_from_outside_are_built_shown_verified_and_read(toys: Path) -> None:
-    (toys / "rows.jsonl").write_text("".join(json.dumps({"text": f"Salt {n}. Water {n}."}) + "\n" for n in range(9)))
-    given = ["--documents", "a.toy", "news=b.toy", "news=rows.jsonl"]
-    built = bertdata(toys, *BUILD, *given, "--workers", "2", "--output", "corpus")
-    assert built.returncode == 0, built.stderr
-    manifest = json.loads((toys / "corpus" / "manifest.json").read_text())
+def test_files_of_a_format_from_outside_are_built_shown_verified_and_read(toys: Outside) -> None:
+    (toys.folder / "rows.jsonl").write_text(
+        "".join(json.dumps({"text": f"Salt {n}. Water {n}."}) + "\n" for n in range(9))
+    )
+    given = ["--documents", "texts/a.toy", "news=texts/b.toy", "news=rows.jsonl"]
+    build = [*BUILD, *given, "--output", "corpus"]
+    _, again, *_ = toys.bertdata([*build, "--workers", "2"], build, ["show", "corpus"], ["verify", "corpus"])
+    assert "nothing to do" in again
+    corpus = toys.folder / "corpus"
+    manifest = json.loads((corpus / "manifest.json").read_text())
     assert manifest["sources"]["documents"]["counts"]["rows"] == 20
     assert manifest["sources"]["news"]["counts"]["rows"] == 30
     assert manifest["sources"]["news"]["drops"] == {"empty": 1}
     assert manifest["tokens"]["counts"]["documents"] == 49
-    again = bertdata(toys, *BUILD, *given, "--output", "corpus")
-    assert "nothing to do" in again.stdout
-    for command in ("show", "verify"):
-        looked = bertdata(toys, command, "corpus")
-        assert looked.returncode == 0, looked.stderr
-    assert len(open_shards(toys / "corpus")) > 0
-    assert next(iter(numpy_batches(toys / "corpus", batch_size=4)))["input_ids"].shape[0] == 4
+    assert len(open_shards(corpus)) > 0
+    assert next(iter(numpy_batches(corpus, batch_size=4)))["input_ids"].shape[0] == 4
 
 
-def test_a_folder_and_the_help_know_a_format_from_outside(toys: Path) -> None:
-    planned = bertdata(toys, *BUILD, "--documents", ".", "--output", "corpus", "--dry-run")
+def test_a_folder_the_help_and_messages_know_a_format_from_outside(toys: Outside) -> None:
+    plan = [*BUILD, "--documents", "texts", "--output", "corpus", "--dry-run"]
+    (toys.folder / "odd.toy").write_text("no toy")
+    planned, helped, refused = toys.ran(
+        plan, ["build", "--help-all"], [*BUILD, "--documents", "odd.toy", "--output", "corpus"]
+    )
     assert "documents       2 files" in planned.stdout
-    helped = " ".join(bertdata(toys, "build", "--help-all").stdout.split())
-    assert ".bz2 or .zst), toys (.toy), a folder that" in helped
-    unknown = bertdata(toys, *BUILD, "--documents", ".", "--output", "corpus", "--dry-run", plugin=False)
-    assert "holds no file ending in .parquet" in unknown.stderr
-
-
-def test_a_format_from_outside_refuses_a_file_in_its_own_words(toys: Path) -> None:
-    (toys / "odd.toy").write_text("no toy")
-    refused = bertdata(toys, *BUILD, "--documents", "odd.toy", "--output", "corpus")
+    assert ".bz2 or .zst), toys (.toy), a folder that" in " ".join(helped.stdout.split())
     assert refused.returncode == 1
     assert refused.stderr.startswith("error: odd.toy: is not a toy; expected %% in its first line")
+    [unknown] = toys.without_plugin().ran(plan)
+    assert "holds no file ending in .parquet" in unknown.stderr
 
 
 class _Uncounted(RangeFormat):

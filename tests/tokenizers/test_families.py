@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,9 +12,9 @@ from bertdata import WordPieceTokenizer, load_tokenizer
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.settings import TaskConfig
 from bertdata.finetune.task_shards import encode_task
-from bertdata.registry import PLUGINS
 from bertdata.shards import open_shards
 from bertdata.tokenizers import TOKENIZERS, SpecialTokens
+from tests.outside import Outside
 from tests.small_build import texts
 from tests.tokenizers import letters
 from tests.tokenizers.letters import LetterTokenizer
@@ -27,6 +24,7 @@ import sys
 from bertdata.cli.main import dispatch
 from bertdata.loader import numpy_batches
 from bertdata.shards import open_shards
+from tests.outside import Outside
 
 build = sys.argv[1]
 for words in (["verify", build], ["show", build, "--count", "1"], ["stats", build]):
@@ -56,24 +54,15 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_family_of_another_package_is_built_verified_shown_measured_and_loaded(tmp_path: Path) -> None:
     code = Path(letters.__file__).read_text()
     code += '\n\nfrom bertdata.tokenizers import TOKENIZERS\n\nTOKENIZERS.add("letters", LetterTokenizer)\n'
-    (tmp_path / "letters_family.py").write_text(code)
+    outside = Outside.write(tmp_path, "letters_family", code)
     LetterTokenizer().save_pretrained(tmp_path / "vocab")
     documents = [{"id": str(number), "text": text} for number, text in enumerate(texts(80))]
     (tmp_path / "documents.jsonl").write_text("".join(json.dumps(one) + "\n" for one in documents))
-    environment = os.environ | {"PYTHONPATH": str(tmp_path), PLUGINS: "letters_family"}
-
-    def python(*words: str) -> str:
-        done = subprocess.run(
-            [sys.executable, *words], capture_output=True, text=True, env=environment, cwd=tmp_path, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
     flags = ["--documents", "documents.jsonl", "--vocab", "vocab", "--output", "corpus", "--workers", "2"]
     flags += ["--objective", "doc-sentences", "--max-seq-length", "64", "--mask-unit", "word"]
-    python("-m", "bertdata", "build", *flags)
+    outside.bertdata(["build", *flags])
     assert (tmp_path / "corpus" / "tokenizer" / "letters.txt").is_file()
-    shown = python("-c", READ, "corpus")
+    shown = outside.python(READ, "corpus")
     assert "_ in a mark: this letter begins a word" in shown
     assert "LetterTokenizer(vocab_size=61) 61" in shown
     *_, last = shown.splitlines()

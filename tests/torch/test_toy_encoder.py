@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
+from tests.outside import Outside
 from tests.torch.build import write_build
 from tests.torch.training.test_finetune import encoded, texts
 
@@ -21,6 +18,7 @@ from bertdata.errors import ConfigError
 from bertdata.torch.models import families
 from bertdata.torch.models.heads import BertForSequenceClassification
 from bertdata.torch.training import checkpoint
+from tests.outside import Outside
 
 place = Path(sys.argv[1])
 small = ["--max-steps", "4", "--save-steps", "2", "--logging-steps", "1", "--batch-size", "8", "--num-workers", "0"]
@@ -60,13 +58,8 @@ found = {
 def test_a_family_from_outside_goes_through_all_commands(tmp_path: Path) -> None:
     write_build(tmp_path / "build")
     encoded(tmp_path / "task", "classification", texts, (40, 10))
-    (tmp_path / "plugins").mkdir()
-    shutil.copy(Path(__file__).with_name("toy_encoder.py"), tmp_path / "plugins" / "outside_encoder.py")
-    path = os.pathsep.join(filter(None, [str(tmp_path / "plugins"), os.environ.get("PYTHONPATH")]))
-    environment = {**os.environ, "PYTHONPATH": path, "BERTDATA_PLUGINS": "outside_encoder"}
-    command = [sys.executable, "-c", COMMANDS, str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=300)
-    assert done.returncode == 0, done.stderr
+    code = Path(__file__).with_name("toy_encoder.py").read_text()
+    printed = Outside.write(tmp_path, "outside_encoder", code).python(COMMANDS, tmp_path)
 
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "cut")]
     assert weights[0] == weights[1]
@@ -74,7 +67,7 @@ def test_a_family_from_outside_goes_through_all_commands(tmp_path: Path) -> None
     assert [record["step"] for record in records] == [1, 2, 3, 4]
     assert all(record["mlm_loss"] == record["loss"] > 0 and record["tflops"] > 0 for record in records)
     assert ">mlm_accuracy</text>" in (tmp_path / "cut" / "curves.svg").read_text()
-    assert "accuracy" in done.stdout
+    assert "accuracy" in printed
     assert json.loads((tmp_path / "found.json").read_text()) == {
         "config": ["ToyConfig", 5],
         "logits": [1, 3, 100],

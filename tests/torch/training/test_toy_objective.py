@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.objectives import toy
+from tests.outside import Outside
 
 STEP = """
 import sys, torch
@@ -24,7 +25,7 @@ print(float(before.detach()), float(model(**batch).loss.detach()))
 
 
 def test_a_step_on_rows_of_an_objective_from_outside_lowers_their_loss(tmp_path: Path) -> None:
-    environment = toy.environment(tmp_path)
-    build = toy.build(tmp_path, environment, ["--objective", "toy"])
-    before, after = map(float, toy.run(environment, "-c", STEP, str(build / "train")).split())
+    outside = Outside.write(tmp_path, "toy_plugin", toy.MODULE)
+    outside.bertdata(toy.command(tmp_path, ["--objective", "toy"]))
+    before, after = map(float, outside.python(STEP, "corpus/train").split())
     assert after < before
