@@ -1,10 +1,13 @@
-"""Builds that the tests of this folder share; none of them writes into one."""
+"""Builds that the tests of this folder share, none of which writes into one, and runs that draw no curves."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import pytest
 import torch
 
+from bertdata.torch.training import curves
 from tests.loader.conftest import dynamic_build, static_build
 
 __all__ = ["dynamic_build", "static_build"]
@@ -15,3 +18,20 @@ torch.set_num_threads(1)
 @pytest.fixture(autouse=True)
 def _compiled_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bertdata.torch.data.dataset.COMPILED_FROM", 0)
+
+
+_available = curves.available
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _without_curves() -> Iterator[None]:
+    """Draw no curves in runs of this process: a picture takes longer than all steps of such a run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(curves, "available", lambda: False)
+        yield
+
+
+@pytest.fixture
+def curves_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw them, for a test that looks at them."""
+    monkeypatch.setattr(curves, "available", _available)

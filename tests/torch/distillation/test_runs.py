@@ -106,6 +106,7 @@ def test_a_modernbert_learns_from_packed_rows_and_resumes(
     assert losses(tmp_path / "padded") == pytest.approx(losses(tmp_path / "whole"), rel=1e-3)
 
 
+@pytest.mark.usefixtures("curves_drawn")
 def test_the_teacher_draws_no_dropout(build: Path, teacher: Path, tmp_path: Path) -> None:
     """The student's own loss at the first step is that of the student with the same dropout alone."""
     random = DistillationSettings(student_weights="random")

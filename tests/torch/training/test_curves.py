@@ -63,6 +63,7 @@ def test_long_logs_are_drawn_as_means_and_points_without_a_value_are_left_out() 
     assert texts(curves.draw({}, x_label="step"))
 
 
+@pytest.mark.usefixtures("curves_drawn")
 def test_a_run_without_matplotlib_goes_on_without_curves_and_says_so_once(
     tmp_path: Path, dynamic_build: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -39,6 +39,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory, dynamic_build: Path) -> Path
     return output
 
 
+@pytest.mark.usefixtures("curves_drawn")
 def test_the_loss_falls_and_the_log_says_so(tmp_path: Path, dynamic_build: Path) -> None:
     settings = replace(SETTINGS, max_steps=60, save_steps=1000, logging_steps=10)
     summary = pretrain.pretrain(dynamic_build, SMALL, tmp_path, settings)
