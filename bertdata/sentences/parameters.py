@@ -77,6 +77,8 @@ def load_parameters(name: str) -> PunktParameters:
     >>> "etc" in load_parameters("english").abbrev_types
     True
     """
+    if name in shipped_names():
+        return _shipped(name)
     parameters = _read(_find(name))
     if name.startswith(NLTK_PREFIX):
         card = {**parameters.card, "language": name.removeprefix(NLTK_PREFIX)}
@@ -91,9 +93,12 @@ def save_parameters(parameters: PunktParameters, directory: str) -> None:
     files.write_json(files.join(directory, CARD), dict(parameters.card))
 
 
+@functools.cache
+def _shipped(name: str) -> PunktParameters:
+    return _read(os.path.join(SHIPPED, name))
+
+
 def _find(name: str) -> str:
-    if name in shipped_names():
-        return os.path.join(SHIPPED, name)
     if name.startswith(NLTK_PREFIX):
         language = name.removeprefix(NLTK_PREFIX)
         for folder in _nltk_folders():

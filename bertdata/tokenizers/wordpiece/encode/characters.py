@@ -9,6 +9,7 @@ Python's Unicode tables.
 
 from __future__ import annotations
 
+import functools
 import unicodedata
 from collections.abc import Iterable
 
@@ -71,29 +72,50 @@ def ask(normalizer: Normalizer, character: str) -> Becomes:
     return kind, body
 
 
+_ask_once = functools.cache(ask)
+
+
+def character_table(normalizer: Normalizer) -> CharacterTable:
+    """Return a new table in which the characters of `FIRST` have codes."""
+    first, table = _first(normalizer), CharacterTable(normalizer)
+    table.copy(first)
+    return table
+
+
+@functools.cache
+def _first(normalizer: Normalizer) -> CharacterTable:
+    table = CharacterTable(normalizer)
+    table.add(FIRST)
+    for character in map(chr, range(128)):
+        kind, body = _ask_once(normalizer, character)
+        if kind == LETTER and len(body) == 1 and body.isascii():
+            table.arrays.folds[ord(character)] = ord(body)
+    return table
+
+
 class CharacterTable:
     """The codes of the characters that occurred so far, for one thread at a time."""
 
-    def __init__(self, normalizer: Normalizer, known: dict[str, Becomes]) -> None:
+    def __init__(self, normalizer: Normalizer) -> None:
         self.arrays = empty_characters()
-        self._normalizer, self._known = normalizer, known
+        self._normalizer = normalizer
         self._places: dict[str, int] = {}
         self._used = 0
-        self.add(FIRST)
-        for character in map(chr, range(128)):
-            kind, body = self._known[character]
-            if kind == LETTER and len(body) == 1 and body.isascii():
-                self.arrays.folds[ord(character)] = ord(body)
+
+    def copy(self, other: CharacterTable) -> None:
+        """Take over the codes of a table of the same normalizer that has no character beyond `FIRST`."""
+        end = ord(FIRST[-1]) + 1
+        self.arrays.codes[:end] = other.arrays.codes[:end]
+        self.arrays.bodies[: other._used] = other.arrays.bodies[: other._used]
+        self.arrays.folds[:] = other.arrays.folds
+        self._places, self._used = dict(other._places), other._used
 
     def add(self, characters: Iterable[str]) -> None:
         """Give a code to each character that has none."""
         codes = self.arrays.codes
         for character in characters:
             if codes[ord(character)] == 0:
-                becomes = self._known.get(character)
-                if becomes is None:
-                    becomes = self._known[character] = ask(self._normalizer, character)
-                codes[ord(character)] = self._code(*becomes)
+                codes[ord(character)] = self._code(*_ask_once(self._normalizer, character))
 
     def add_new(self, text: NDArray[np.uint8], start: int, end: int) -> None:
         """Give codes to the character that begins at `start`, and to others after it that have none."""

@@ -40,7 +40,6 @@ class Encoder:
     def __init__(self, parts: formats.Parts, dtype: type[Any]) -> None:
         """Make one whose ids have `dtype`, as its caches hold ids too."""
         self._parts, self._dtype = parts, dtype
-        self._known: dict[str, tuple[int, str]] = {}
         self._idle: deque[ChunkCache] = deque(maxlen=MAX_IDLE)
 
     @cached_property
@@ -81,7 +80,7 @@ class Encoder:
 
     def _new_cache(self) -> ChunkCache:
         """Return a cache that has read the vocabulary's words, with capitals too where these make no difference."""
-        cache = ChunkCache(self._parts.normalizer, self._known)
+        cache = ChunkCache(self._parts.normalizer)
         words = [token for token in self._parts.tokens if token.isascii() and token.isalnum()][:_MAX_FIRST]
         text = " ".join([*words, *map(str.capitalize, words)] if self._parts.normalizer.do_lower_case else words)
         _Run(self, cache, 1, len(text), self._dtype).ids([array_of([text])])

@@ -14,7 +14,7 @@ from bertdata.kernels.byte_table import MAX_ENTRIES
 from bertdata.kernels.simd import BLOCK
 from bertdata.tokenizers.encode.kernels.double_array import base_of
 from bertdata.tokenizers.encode.tables import IdCache, double_array
-from bertdata.tokenizers.wordpiece.encode.characters import Becomes, CharacterTable
+from bertdata.tokenizers.wordpiece.encode.characters import character_table
 from bertdata.tokenizers.wordpiece.encode.kernels import chunks as chunks_kernel
 from bertdata.tokenizers.wordpiece.encode.kernels import encode as kernel
 from bertdata.tokenizers.wordpiece.encode.kernels.trie import Trie
@@ -42,9 +42,9 @@ def build_trie(tokens: Sequence[str]) -> Trie:
 class ChunkCache(IdCache):
     """A cache from chunk to ids, the codes of characters, and the kernel's work arrays; for one call at a time."""
 
-    def __init__(self, normalizer: Normalizer, known: dict[str, Becomes]) -> None:
+    def __init__(self, normalizer: Normalizer) -> None:
         super().__init__()
-        self.characters = CharacterTable(normalizer, known)
+        self.characters = character_table(normalizer)
         self.word = np.zeros(kernel.WORD_BYTES, np.uint8)
         self.window = empty_window()
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +14,7 @@ from bertdata.tokenizers.encode.kernels.id_cache import MAX_KEY
 from bertdata.tokenizers.encode.row_ranges import padded_units
 from bertdata.tokenizers.encode.tables import empty_table
 from bertdata.tokenizers.training.count_table import clear, take_counts
-from bertdata.tokenizers.wordpiece.encode.characters import CharacterTable
+from bertdata.tokenizers.wordpiece.encode.characters import character_table
 from bertdata.tokenizers.wordpiece.encode.kernels.words import PAD, UNKNOWN_CHARACTER
 from bertdata.tokenizers.wordpiece.encode.tables import empty_window
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
@@ -28,17 +26,12 @@ _ARENA_BYTES = 16
 COLUMNS = ["word", "count"]
 
 
-@functools.cache
-def _known(normalizer: Normalizer) -> dict[str, Any]:
-    return {}
-
-
 class WordCounter:
     """Counts the words of arrays of texts. Both methods raise UnicodeDecodeError where these are not UTF-8."""
 
     def __init__(self, normalizer: Normalizer) -> None:
         self._normalizer = normalizer
-        self._characters = CharacterTable(normalizer, _known(normalizer))
+        self._characters = character_table(normalizer)
         self._chunks = empty_table(CHUNKS, CHUNKS * _ARENA_BYTES)
         self._words = empty_table(WORDS, WORDS * _ARENA_BYTES)
         self._window = empty_window()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
@@ -257,7 +258,8 @@ def test_common_characters_are_asked_for_once_and_before_any_text(monkeypatch: p
         asked.append(character)
         return ask(normalizer, character)
 
-    monkeypatch.setattr(characters, "ask", ask_and_note)
+    for name, function in (("_ask_once", ask_and_note), ("_first", characters._first.__wrapped__)):
+        monkeypatch.setattr(characters, name, functools.cache(function))  # as in a new process
     monkeypatch.setattr(encoder.Encoder, "reference_ids", fail)
     tokenizer = WordPieceTokenizer.from_tokens(SMALL)
     tokenizer.encode_batch(["a"])
