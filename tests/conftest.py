@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from tests.generated import examples
 from tests.server import Server, serve
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -21,7 +22,7 @@ os.environ["HF_DATASETS_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["BERTDATA_CACHE"] = os.path.join(tempfile.gettempdir(), f"bertdata-tests-{os.getuid()}")
 
-settings.register_profile("bertdata", deadline=None)
+settings.register_profile("bertdata", deadline=None, max_examples=examples(100))
 settings.load_profile("bertdata")
 
 

@@ -1,4 +1,4 @@
-"""How many examples hypothesis generates where each takes long."""
+"""How many examples hypothesis generates."""
 
 from __future__ import annotations
 
