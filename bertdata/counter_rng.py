@@ -121,12 +121,12 @@ def permutation(index: Any, n: int, key: int) -> NDArray[np.int64]:
     half = ((n - 1).bit_length() + 1) // 2
     shift, low = np.uint64(half), np.uint64((1 << half) - 1)
     value = np.atleast_1d(np.asarray(index)).astype(np.uint64)
-    pending, rounds = np.ones(value.shape, np.bool_), 4 if half > 5 else 12
+    pending, round_keys = np.ones(value.shape, np.bool_), bits(key, np.arange(4 if half > 5 else 12))
     while pending.any():
         x = value[pending]
         left, right = x >> shift, x & low
-        for round_number in range(rounds):
-            left, right = right, left ^ (bits(key, round_number, right) & low)
+        for round_key in round_keys:
+            left, right = right, left ^ (bits(round_key, right) & low)
         value[pending] = (left << shift) | right
         pending &= value >= n
     return value.astype(np.int64).reshape(np.shape(index))

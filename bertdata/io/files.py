@@ -296,12 +296,17 @@ def write_json(path: str, value: Any, *, indent: int | None = 1) -> None:
     write_bytes(path, text.encode("utf-8", "backslashreplace"))
 
 
-def read_json(path: str) -> Any:
-    """Read a JSON file; raises InputError where it is missing or is not JSON."""
+def read_bytes(path: str) -> bytes:
+    """Return the bytes of a small file; raises InputError where it is missing or cannot be read."""
     data = read_if_there(path)
     if data is None:
         raise _missing(path)
-    return parse_json(data, path)
+    return data
+
+
+def read_json(path: str) -> Any:
+    """Read a JSON file; raises InputError where it is missing or is not JSON."""
+    return parse_json(read_bytes(path), path)
 
 
 def read_json_if_there(path: str) -> Any:

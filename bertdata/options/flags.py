@@ -23,10 +23,11 @@ def add_flags(parser: argparse.ArgumentParser, config: type[Any], *, without: Co
     """
     title = (config.__doc__ or "").strip().partition("\n")[0].replace("`", "").rstrip(".")
     group = parser.add_argument_group(title)
+    kinds = get_type_hints(config)
     for setting in fields(config):
         if setting.name in without:
             continue
-        kind, options = get_type_hints(config)[setting.name], setting.metadata
+        kind, options = kinds[setting.name], setting.metadata
         arguments: dict[str, Any] = {"type": kind, "default": setting.default, "choices": options["choices"]}
         if kind is bool:
             arguments = {"action": argparse.BooleanOptionalAction, "default": setting.default}

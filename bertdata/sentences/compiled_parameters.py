@@ -60,8 +60,9 @@ def hash_pair(before: int, after: int) -> int:
     return ((before * HASH_PRIME) ^ (after * 40503)) & HASH_MASK
 
 
+@functools.lru_cache(maxsize=16)
 def build_tables(parameters: PunktParameters) -> Tables:
-    """Return the arrays of parameters."""
+    """Return the arrays of parameters; the last few are kept."""
     firsts = {first for first, _ in parameters.collocations}
     seconds = {second for _, second in parameters.collocations}
     before = {

@@ -16,6 +16,7 @@ from typing import Any
 
 from bertdata.errors import ConfigError, InputError, did_you_mean
 from bertdata.io import files, listing, remote
+from bertdata.io.contents import once_for_contents
 
 FILES = ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt")
 CARD = "card.json"
@@ -41,6 +42,10 @@ class PunktParameters:
     sent_starters: frozenset[str] = frozenset()
     ortho_context: Mapping[str, int] = dataclasses.field(default_factory=dict, hash=False)
     card: Mapping[str, Any] = dataclasses.field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        for name in ("abbrev_types", "collocations", "sent_starters"):
+            object.__setattr__(self, name, frozenset(getattr(self, name)))
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -77,9 +82,7 @@ def load_parameters(name: str) -> PunktParameters:
     >>> "etc" in load_parameters("english").abbrev_types
     True
     """
-    if name in shipped_names():
-        return _shipped(name)
-    parameters = _read(_find(name))
+    parameters = _read(os.path.join(SHIPPED, name) if name in shipped_names() else _find(name))
     if name.startswith(NLTK_PREFIX):
         card = {**parameters.card, "language": name.removeprefix(NLTK_PREFIX)}
         return dataclasses.replace(parameters, card=card)
@@ -91,11 +94,6 @@ def save_parameters(parameters: PunktParameters, directory: str) -> None:
     tables = _tables(parameters).items()
     remote.at_once(lambda item: files.write_bytes(files.join(directory, item[0]), _encode(item[1])), tables)
     files.write_json(files.join(directory, CARD), dict(parameters.card))
-
-
-@functools.cache
-def _shipped(name: str) -> PunktParameters:
-    return _read(os.path.join(SHIPPED, name))
 
 
 def _find(name: str) -> str:
@@ -125,8 +123,14 @@ def _nltk_folders() -> list[str]:
 
 
 def _read(directory: str) -> PunktParameters:
-    lines = {name: _lines(files.join(directory, name)) for name in FILES}
-    card = files.join(directory, CARD)
+    tables = [files.read_bytes(files.join(directory, name)) for name in FILES]
+    return _parse(directory, *tables, files.read_if_there(files.join(directory, CARD)))
+
+
+@once_for_contents
+def _parse(directory: str, *contents: bytes | None) -> PunktParameters:
+    *tables, card = contents
+    lines = {name: _lines(files.join(directory, name), data or b"") for name, data in zip(FILES, tables, strict=True)}
     collocations: set[tuple[str, str]] = set()
     ortho_context: dict[str, int] = {}
     for number, line in enumerate(lines["collocations.tab"], 1):
@@ -144,7 +148,7 @@ def _read(directory: str) -> PunktParameters:
         collocations=frozenset(collocations),
         sent_starters=frozenset(lines["sent_starters.txt"]),
         ortho_context=ortho_context,
-        card=files.read_json(card) if files.exists(card) else {},
+        card={} if card is None else files.parse_json(card, files.join(directory, CARD)),
     )
 
 
@@ -154,11 +158,7 @@ def _bad_line(directory: str, name: str, number: int, line: str, expected: str) 
     )
 
 
-def _lines(path: str) -> list[str]:
-    if files.size(path) == 0:
-        return []
-    with files.open_raw(path) as file:
-        data = file.read()
+def _lines(path: str, data: bytes) -> list[str]:
     try:
         return [line for line in data.decode("utf-8", "surrogatepass").split("\n") if line]
     except UnicodeDecodeError as error:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
+from bertdata.io.contents import once_for_contents
 from bertdata.text_arrays import Texts, arrays_of, as_strings, check_text, check_utf8, size_of
 from bertdata.tokenizers import json_format
 from bertdata.tokenizers.base import Tokenizer, check_one, frozen
@@ -62,8 +63,7 @@ class JsonTokenizer(Tokenizer):
         name = _file(path)
         if not files.exists(name):
             return False
-        data = files.read_json(name)
-        return isinstance(data, dict) and isinstance(data.get("model"), dict) and not WordPieceTokenizer.reads(data)
+        return _is_another_model(name, files.read_bytes(name))
 
     @classmethod
     def from_pretrained(cls, path: str | os.PathLike[str]) -> JsonTokenizer:
@@ -233,6 +233,12 @@ class JsonTokenizer(Tokenizer):
         check_utf8(strings)
         encoded: list[Any] = self.reference.encode_batch(strings.to_pylist(), add_special_tokens=False)
         return encoded
+
+
+@once_for_contents
+def _is_another_model(path: str, contents: bytes) -> bool:
+    data = files.parse_json(contents, path)
+    return isinstance(data, dict) and isinstance(data.get("model"), dict) and not WordPieceTokenizer.reads(data)
 
 
 def _offsets(ends: NDArray[np.int64]) -> pa.Array:

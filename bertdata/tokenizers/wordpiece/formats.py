@@ -7,7 +7,6 @@ around texts and the decoder is not read: those are BERT's here, and given with 
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from typing import Any
 
 from bertdata.errors import InputError
 from bertdata.io import files
+from bertdata.io.contents import once_for_contents
 from bertdata.tokenizers.json_parts import longest_row
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.vocabulary import (
@@ -70,7 +70,7 @@ def read(path: str, do_lower_case: bool | None = None) -> Parts:
         settings = named
     else:
         where = files.join(folder, name)
-        parts = parse(files.read_json(where), where)
+        parts = _parse_file(where, files.read_bytes(where))
         _check_agreement(parts, named, where, do_lower_case)
         settings = {}
         beside = files.join(folder, VOCAB)
@@ -176,6 +176,11 @@ def _check_agreement(parts: Parts, config: Mapping[str, Any], path: str, do_lowe
             )
 
 
+@once_for_contents
+def _parse_file(path: str, contents: bytes) -> Parts:
+    return parse(files.parse_json(contents, path), path)
+
+
 def parse(data: Any, path: str | None = None) -> Parts:
     """Read the contents of a `tokenizer.json`; raises InputError where it is not BERT's pipeline."""
 
@@ -276,10 +281,7 @@ def write(directory: str, parts: Parts) -> None:
     Raises ConfigError where a token holds a line break and OutputError where the directory cannot be written.
     """
     write_vocabulary(files.join(directory, VOCAB), parts.tokens)
-    data = json.loads(build(parts).to_str())
-    files.write_bytes(
-        files.join(directory, TOKENIZER), (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode("utf-8")
-    )
+    files.write_bytes(files.join(directory, TOKENIZER), f"{build(parts).to_str(pretty=True)}\n".encode())
     extra = [token for token in parts.special_tokens if token not in SPECIAL_TOKENS]
     config: dict[str, Any] = {
         "cls_token": CLS,

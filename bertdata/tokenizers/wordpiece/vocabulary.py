@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import compression, files
+from bertdata.io.contents import once_for_contents
 from bertdata.io.decoding import decode_utf8
 
 PAD, UNK, CLS, SEP, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
@@ -99,7 +100,11 @@ def read_vocabulary(path: str) -> tuple[str, ...]:
     not UTF-8, begins with a byte order mark, holds a zero byte, or `check_vocabulary` refuses it.
     """
     with compression.open_decompressed(path) as file:
-        data = file.read()
+        return _parse(path, file.read())
+
+
+@once_for_contents
+def _parse(path: str, data: bytes) -> tuple[str, ...]:
     text = decode_utf8(data, path, hint="convert the vocabulary to UTF-8")
     if (zero := data.find(b"\0")) >= 0:
         raise InputError(

@@ -147,7 +147,11 @@ def seed_step(seed: int, step: int, rank: int = 0) -> None:
 
     Fine-tuning draws all dropout from it, pretraining only that of attention on CUDA (`dropout`).
     """
-    torch.manual_seed(int(bits(key(seed, "dropout"), step, rank)) >> 1)
+    number = int(bits(key(seed, "dropout"), step, rank)) >> 1
+    torch.default_generator.manual_seed(number)
+    # Where CUDA is not initialized, torch.manual_seed keeps each call, with its stack, for the time when it is.
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        torch.cuda.manual_seed_all(number)
 
 
 def choose_device(name: str) -> torch.device:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import argparse
 import errno
 import math
+import tracemalloc
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -178,6 +179,18 @@ def test_the_generator_of_a_step_is_seeded_by_seed_step_and_process() -> None:
         optimization.seed_step(3, 5)
         assert torch.initial_seed() == draw(3, "dropout", 5, 0) >> 1
     assert len(found) == 4
+
+
+def test_seeding_a_step_leaves_nothing_in_memory() -> None:
+    with optimization.own_randomness(torch.device("cpu")):
+        optimization.seed_step(3, 0)
+        tracemalloc.start()
+        before = tracemalloc.get_traced_memory()[0]
+        for step in range(100):
+            optimization.seed_step(3, step)
+        grown = tracemalloc.get_traced_memory()[0] - before
+        tracemalloc.stop()
+    assert grown < 20_000
 
 
 @pytest.mark.parametrize(("max_grad_norm", "scale"), [(0.0, 1.0), (10.0, 1.0), (1.0, 0.2)])

@@ -5,7 +5,7 @@ Importing this module imports numba; import it where it is called.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
 
 import numpy as np
 
@@ -25,8 +25,9 @@ from bertdata.tokenizers.wordpiece.vocabulary import CONTINUATION, UNK
 MAX_TOKEN_BYTES = 1 + 4 * MAX_WORD_CHARACTERS
 
 
-def build_trie(tokens: Sequence[str]) -> Trie:
-    """Return the trie of a vocabulary; raises ConfigError for one of over 2 million tokens."""
+@functools.lru_cache(maxsize=4)
+def build_trie(tokens: tuple[str, ...]) -> Trie:
+    """Return the trie of a vocabulary; the last few are kept. Raises ConfigError for one of over 2 million tokens."""
     if len(tokens) >= MAX_ENTRIES:
         raise ConfigError(f"the vocabulary has {len(tokens)} tokens; at most {MAX_ENTRIES - 1} can be looked up")
     roots = b"\0", b"\1"

@@ -31,7 +31,7 @@ def test_the_longest_match_is_that_of_the_slow_twin_for_any_vocabulary(
 def test_no_two_nodes_have_one_base_and_every_piece_is_found_once() -> None:
     words = ["".join(letters) for n in (1, 2, 3) for letters in product("abcdefghij", repeat=n)]
     tokens = [*SPECIAL, *words, *(f"##{word}" for word in words)]
-    pieces = build_trie(tokens)
+    pieces = build_trie(tuple(tokens))
     taken = pieces.cells[1:][pieces.cells[1:] != 0]
     bases = taken >> np.uint64(9) & np.uint64(trie_kernel.MAX_CELLS - 1)
     inside = bases[bases != 0]

@@ -1,0 +1,37 @@
+"""`once_for_contents`: what is made of the bytes of a file is made once in a process, wherever equal files are."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+Made = TypeVar("Made")
+_KEPT = 16
+
+
+def once_for_contents(make: Callable[..., Made]) -> Callable[..., Made]:
+    """Let `make(path, *contents)` return what it returned for equal contents, of the last 16 that it was called with.
+
+    path: where the contents were read, which only errors may name; contents: the bytes of one file or of several, None
+    of one that is missing. What is returned is shared, so it must not be changed. Errors are not kept.
+
+    >>> parse = once_for_contents(lambda path, data: [path, data.decode()])
+    >>> parse("a.txt", b"rain"), parse("b.txt", b"rain")
+    (['a.txt', 'rain'], ['a.txt', 'rain'])
+    """
+    kept: dict[tuple[bytes | None, ...], Made] = {}
+
+    @functools.wraps(make)
+    def made(path: str, *contents: bytes | None) -> Any:
+        key = tuple(None if data is None else hashlib.sha256(data).digest() for data in contents)
+        if key not in kept:
+            value = make(path, *contents)
+            if len(kept) >= _KEPT:
+                kept.pop(next(iter(kept)), None)
+            kept[key] = value
+            return value
+        return kept[key]
+
+    return made
