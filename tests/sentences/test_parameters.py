@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.sentences import PunktParameters, load_parameters, nltk_names, save_parameters, shipped_names
+from bertdata.sentences import (
+    PunktParameters,
+    SentenceSegmenter,
+    load_parameters,
+    nltk_names,
+    save_parameters,
+    shipped_names,
+)
 from bertdata.sentences.parameters import FILES, SHIPPED
 
 SMALL = PunktParameters(
@@ -44,6 +51,16 @@ def test_the_fingerprint_follows_what_decides_and_not_the_card() -> None:
         PunktParameters(abbrev_types=frozenset({"a"})).fingerprint
         != PunktParameters(sent_starters=frozenset({"a"})).fingerprint
     )
+
+
+def test_sets_of_ones_own_are_frozen_so_that_parameters_can_be_keys() -> None:
+    own: set[str] = {"mr"}
+    parameters = PunktParameters(abbrev_types=own)  # type: ignore[arg-type]
+    segmenter = SentenceSegmenter(parameters)
+    own.clear()
+    assert parameters in {PunktParameters(abbrev_types=frozenset({"mr"}))}
+    texts = ["Mr. Reed left. It rained."]
+    assert segmenter.segment_batch(texts).to_pylist() == [["Mr. Reed left.", "It rained."]]
 
 
 def test_nltk_reads_what_we_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
