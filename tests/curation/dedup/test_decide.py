@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata import InputError
+from bertdata.curation.dedup import signature_store
 from bertdata.curation.dedup.candidates import Block, SignedFile, write_candidates
 from bertdata.curation.dedup.components import PIECES
 from bertdata.curation.dedup.decide import EXACT, NEAR, NEIGHBOURS, _pairs, find_dropped
@@ -96,6 +99,18 @@ def test_texts_that_share_a_passage_both_stay(tmp_path: Path) -> None:
 
 def test_texts_without_words_are_duplicates_only_where_they_are_equal(tmp_path: Path) -> None:
     assert decide(tmp_path, [[("a", "..."), ("b", "!!!"), ("c", "...")]]) == {"c": (EXACT, "a")}
+
+
+def test_texts_of_which_half_the_digest_is_the_same_are_not_equal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def digest_of(text: bytes, digest_size: int) -> SimpleNamespace:
+        whole = hashlib.blake2b(text, digest_size=digest_size).digest()
+        return SimpleNamespace(digest=lambda: hashlib.blake2b(text[:4], digest_size=8).digest() + whole[8:])
+
+    monkeypatch.setattr(signature_store, "hashlib", SimpleNamespace(blake2b=digest_of))
+    files = [[("a", "Rain fell."), ("b", "Rain stopped."), ("c", "Rain fell.")]]
+    assert decide(tmp_path, files, None) == {"c": (EXACT, "a")}
 
 
 def test_one_id_may_stand_for_two_texts(tmp_path: Path) -> None:
