@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +17,7 @@ from bertdata.sources.wikipedia.published.forms import FORMS
 from tests.generated import examples
 from tests.sources.planned import plan_rows
 from tests.sources.wikipedia.published.articles import (
+    Row,
     enterprise,
     finewiki,
     json_lines,
@@ -53,6 +55,31 @@ def test_other_tables_are_read_as_they_were_and_say_nothing(tmp_path: Path) -> N
     assert notes(path) == []
     with pytest.raises(InputError, match="has no column 'text'; its columns are 'sections', 'name'"):
         notes(json_lines(tmp_path / "b.jsonl", {"sections": [], "name": "Salt"}))
+
+
+class Noting(dict[str, Any]):
+    """A row that notes which columns are asked for."""
+
+    def __init__(self, row: Row) -> None:
+        super().__init__(row)
+        self.asked = set[str]()
+
+    def __getitem__(self, name: str) -> Any:
+        self.asked.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the value of a column."""
+        self.asked.add(name)
+        return super().get(name, default)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_form_names_every_column_that_it_reads(form: str) -> None:
+    for row in map(Noting, ROWS.get(form, ROWS["finewiki"])):
+        FORMS[form].article(row, ArticleRules())
+        assert FORMS[form].text_column in row.asked
+        assert row.asked <= {*FORMS[form].columns}
 
 
 def test_articles_with_few_words_are_stubs_in_every_form(tmp_path: Path) -> None:
