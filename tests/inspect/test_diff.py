@@ -51,6 +51,16 @@ def test_the_reasons_are_what_a_build_is_made_from() -> None:
     assert "verify" in conclusion(Difference({"counts": sections["counts"]}, 0, found.other_shards))
 
 
+def test_another_version_of_bertdata_is_a_reason(tmp_path: Path) -> None:
+    for name in "ab":
+        place = write_build(tmp_path / name, documents=20) / "manifest.json"
+    files.write_json(str(place), sealed(files.read_json(str(place)) | {"bertdata": "0.0.1"}))
+    found = diff(str(tmp_path / "a"), str(tmp_path / "b"))
+    assert found.reasons == ["version"]
+    assert [(change.name, change.second) for change in found.sections["version"]] == [("bertdata", "0.0.1")]
+    assert conclusion(found).endswith("although these differ: version.")
+
+
 def printed(capsys: pytest.CaptureFixture[str], first: Path, second: Path) -> str:
     capsys.readouterr()
     assert dispatch(["diff", str(first), str(second)]) == 0
