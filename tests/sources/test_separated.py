@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertdata.errors import InputError
+from bertdata.sources.separated import CSV
 from tests.sources.read import documents_of
 
 FIELD = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=12)
@@ -44,6 +45,12 @@ def test_a_row_is_a_document_by_the_columns_of_the_first_line(tmp_path: Path) ->
 def test_separators_marks_and_compressions_are_known(name: str, content: bytes, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(content)
     assert texts_of(tmp_path / name) == ["Salt."]
+
+
+def test_a_file_is_one_range_however_large(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("text\n" + "It rained.\n" * 1000)
+    assert list(CSV.ranges(str(path), 100, "text")) == [(0, 11_005, 11_005)]
 
 
 def test_a_web_page_under_the_name_of_a_table_is_refused_by_what_it_is(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def _names_archive(data: Bytes, i: int, size: int) -> bool:
     if byte == 98:  # gutenberg
         return bool(one == 110 and two == 101 and three == 116)
     if byte == 107:  # ebook, e-book
-        return bool(one == 111 and two == 111 and three == 98 and i > 4 and _ends_in_e(data, i - 4))
+        return bool(one == 111 and two == 111 and three == 98 and _ends_in_e(data, i - 4))
     if byte == 120:  # etext, e-text
         return bool(one == 101 and two == 116 and following == 116 and _ends_in_e(data, i - 3))
     if byte == 102:  # proofread
