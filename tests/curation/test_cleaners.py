@@ -177,7 +177,7 @@ def test_a_package_outside_adds_a_cleaner_and_builds_with_it(tmp_path: Path) -> 
     rows = [{"id": f"d{n}", "text": sentences * 3 + "Gold."} for n in range(30)] + [{"id": "gold", "text": "Gold."}]
     (tmp_path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     build = tmp_path / "build"
-    flags = ["--clean", "no-gold", "--vocab", "bertdata-30k-uncased", "--range-bytes", 2000, "--workers", 2]
+    flags = ["--clean", "no-gold", "--vocab", "bertdata-30k-uncased", "--range-bytes", 2000]
     helped, built, _, shown = outside.bertdata(
         ["build", "--help-all"],
         ["build", "--documents", "x.jsonl", "--output", build, *flags],

@@ -206,7 +206,7 @@ def test_a_package_outside_adds_a_filter_and_builds_with_it(tmp_path: Path) -> N
     rows = [{"id": f"d{n}", "text": sentences * 3 + ("Gold." if n % 3 == 0 else "Iron.")} for n in range(60)]
     (tmp_path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     build = tmp_path / "build"
-    flags = ["--filter", "without=Gold", "--vocab", "bertdata-30k-uncased", "--range-bytes", 2000, "--workers", 2]
+    flags = ["--filter", "without=Gold", "--vocab", "bertdata-30k-uncased", "--range-bytes", 2000]
     helped, built, shown, _ = outside.bertdata(
         ["build", "--help-all"],
         ["build", "--documents", "x.jsonl", "--output", build, *flags],

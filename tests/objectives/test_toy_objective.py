@@ -32,7 +32,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     outside = Outside.write(tmp_path_factory.mktemp("toy"), "toy_plugin", toy.MODULE)
     helped, _, shown, verified = outside.bertdata(
         ["build", "--help-all"],
-        toy.command(outside.folder, ["--objective", "toy"]),
+        toy.command(outside.folder, ["--objective", "toy", "--workers", "2"]),
         ["show", "corpus", "--count", "20"],
         ["verify", "corpus"],
     )

@@ -60,7 +60,7 @@ _WORDS = ["salt", "water", "stone", "river", "lamp", "keeper", "clock", "bread",
 
 
 def command(folder: Path, flags: Sequence[str]) -> list[str]:
-    """Write 60 small documents of four sentences; returns the command that builds `corpus` with two workers."""
+    """Write 60 small documents of four sentences; returns the command that builds `corpus`."""
     texts = []
     for number in range(60):
         words = [_WORDS[(number * 7 + place * 3 + place * place) % 10] for place in range(12)]
@@ -69,4 +69,4 @@ def command(folder: Path, flags: Sequence[str]) -> list[str]:
     pieces = [*SPECIAL_TOKENS, *_WORDS, "the", "a", "and", "hold", "##s", "."]
     (folder / "vocab.txt").write_text("\n".join(pieces) + "\n")
     build = ["build", "--documents", "documents.txt", "--vocab", "vocab.txt", "--output", "corpus"]
-    return [*build, "--max-seq-length", "32", "--validation-fraction", "0", "--workers", "2", *flags]
+    return [*build, "--max-seq-length", "32", "--validation-fraction", "0", *flags]

@@ -58,7 +58,7 @@ def test_a_family_of_another_package_is_built_verified_shown_measured_and_loaded
     LetterTokenizer().save_pretrained(tmp_path / "vocab")
     documents = [{"id": str(number), "text": text} for number, text in enumerate(texts(80))]
     (tmp_path / "documents.jsonl").write_text("".join(json.dumps(one) + "\n" for one in documents))
-    flags = ["--documents", "documents.jsonl", "--vocab", "vocab", "--output", "corpus", "--workers", "2"]
+    flags = ["--documents", "documents.jsonl", "--vocab", "vocab", "--output", "corpus"]
     flags += ["--objective", "doc-sentences", "--max-seq-length", "64", "--mask-unit", "word"]
     outside.bertdata(["build", *flags])
     assert (tmp_path / "corpus" / "tokenizer" / "letters.txt").is_file()
