@@ -3,7 +3,7 @@
 flags          parsed strictly, where Beam only warns of an unknown flag
 workers        our worker processes, started by Beam's local runner, and the threads that read from them
 notebooks      in IPython Beam imports its interactive runner, which needs packages that a build does not
-temporaries    the folder that each pipeline makes for external transforms, and keeps when it is interrupted
+temporaries    the folder that a pipeline makes for external transforms, and keeps when it is interrupted
 job servers    the command of the one that a portable runner starts, and what it says of a failed job
 """
 
@@ -13,9 +13,10 @@ import argparse
 import contextlib
 import importlib
 import logging
-import shutil
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from bertdata.beam import dask_cluster
@@ -85,12 +86,14 @@ def _declare_options(flags: Sequence[str]) -> None:
 
 
 def new_pipeline(runner: Any, options: Any) -> Any:
-    """Return a pipeline without the folder that Beam makes for each, which only external transforms need."""
-    from apache_beam import Pipeline
-
-    pipeline = Pipeline(runner=runner, options=options)
-    shutil.rmtree(pipeline.local_tempdir, ignore_errors=True)
-    return pipeline
+    """Return a pipeline for which no folder is made: only external transforms need it, and an interrupt leaves it."""
+    beam: Any = importlib.import_module("apache_beam.pipeline")
+    its_own = beam.tempfile
+    try:
+        beam.tempfile = SimpleNamespace(mkdtemp=lambda prefix: os.devnull)  # which cannot be removed as a folder
+        return beam.Pipeline(runner=runner, options=options)
+    finally:
+        beam.tempfile = its_own
 
 
 def run(pipeline: Any) -> None:

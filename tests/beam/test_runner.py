@@ -14,8 +14,8 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
+from bertdata.beam import internals, transforms
 from bertdata.beam import runner as module
-from bertdata.beam import transforms
 from bertdata.beam.progress import Expected
 from bertdata.beam.runner import Runner
 from bertdata.errors import ConfigError, MissingExtraError
@@ -34,6 +34,19 @@ def the_checkout_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_workers_are_a_number_of_processes() -> None:
     with pytest.raises(ConfigError, match="`workers` is -1"):
         Runner(-1)
+
+
+def test_no_folder_is_made_for_a_pipeline_at_any_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from apache_beam import Pipeline
+    from apache_beam.options.pipeline_options import PipelineOptions
+    from apache_beam.runners.portability.fn_api_runner import FnApiRunner
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    with pytest.raises(FileNotFoundError):
+        tempfile.mkdtemp()
+    internals.new_pipeline(FnApiRunner(), PipelineOptions([]))
+    with pytest.raises(FileNotFoundError, match="none"):  # pipelines of others have theirs again
+        Pipeline(FnApiRunner(), PipelineOptions([]))
 
 
 def test_a_runner_without_flags_is_checked_without_beam() -> None:
