@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 Made = TypeVar("Made")
-_KEPT = 16
+_KEPT, _NOTHING = 16, object()
 
 
 def once_for_contents(make: Callable[..., Made]) -> Callable[..., Made]:
-    """Let `make(path, *contents)` return what it returned for equal contents, of the last 16 that it was called with.
+    """Let `make(path, *contents)` return what it returned for equal contents, of the last 16 that it made.
 
     path: where the contents were read, which only errors may name; contents: the bytes of one file or of several, None
     of one that is missing. What is returned is shared, so it must not be changed. Errors are not kept.
@@ -21,17 +22,19 @@ def once_for_contents(make: Callable[..., Made]) -> Callable[..., Made]:
     >>> parse("a.txt", b"rain"), parse("b.txt", b"rain")
     (['a.txt', 'rain'], ['a.txt', 'rain'])
     """
-    kept: dict[tuple[bytes | None, ...], Made] = {}
+    kept: dict[tuple[bytes | None, ...], Any] = {}
+    lock = threading.Lock()
 
     @functools.wraps(make)
     def made(path: str, *contents: bytes | None) -> Any:
         key = tuple(None if data is None else hashlib.sha256(data).digest() for data in contents)
-        if key not in kept:
-            value = make(path, *contents)
-            if len(kept) >= _KEPT:
-                kept.pop(next(iter(kept)), None)
-            kept[key] = value
-            return value
-        return kept[key]
+        found = kept.get(key, _NOTHING)  # in one step, as another thread may leave it out at any moment
+        if found is _NOTHING:
+            found = make(path, *contents)
+            with lock:
+                if len(kept) >= _KEPT:
+                    kept.pop(next(iter(kept)))
+                kept[key] = found
+        return found
 
     return made

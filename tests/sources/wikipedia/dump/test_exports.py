@@ -160,10 +160,10 @@ def test_further_slots_never_stand_for_the_main_one(tmp_path: Path) -> None:
 def test_hostile_slots_and_beginnings_take_linear_time(tmp_path: Path, junk: str) -> None:
     page = bz2.decompress(export_file((PAGES[0], PAGES[0].revisions))).decode()
     for name in ("a.xml", "b.xml"):
-        (tmp_path / name).write_text(page.replace("<text", junk * 20_000 + "<text").replace("<id>", "<i>"))
+        (tmp_path / name).write_text(page.replace("<text", junk * 50_000 + "<text").replace("<id>", "<i>"))
     began = time.process_time()
     documents([tmp_path / "a.xml", tmp_path / "b.xml"], tmp_path / "documents")
-    assert time.process_time() - began < 1.5
+    assert time.process_time() - began < 3
 
 
 def test_a_split_page_with_a_foreign_page_in_its_files_is_refused(tmp_path: Path) -> None:

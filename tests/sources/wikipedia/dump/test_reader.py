@@ -259,10 +259,10 @@ def test_memory_is_one_page_one_block_and_buffers(tmp_path: Path) -> None:
     "junk", ["<page>", "<text ", "<redirect title=&quot;", "&", "</page>", "<revision>", "<title>"]
 )
 def test_hostile_repetition_takes_linear_time(tmp_path: Path, junk: str) -> None:
-    path = write(tmp_path, "d.xml", dump("<page><title>A</title><id>1</id>", junk * 50_000, "</page>"))
+    path = write(tmp_path, "d.xml", dump("<page><title>A</title><id>1</id>", junk * 200_000, "</page>"))
     began = time.process_time()
     read(path)
-    assert time.process_time() - began < 1.5
+    assert time.process_time() - began < 3
 
 
 def test_a_base_address_with_a_query_keeps_it(tmp_path: Path) -> None:

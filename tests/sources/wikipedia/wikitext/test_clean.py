@@ -129,7 +129,7 @@ def test_the_page_name_is_the_title() -> None:
     assert clean_wikitext("'''{{PAGENAME}}''' is a town.", title="Ely") == "Ely is a town."
 
 
-N = 25_000
+N = 100_000
 HOSTILE = {
     "unclosed templates": "{{x|" * N,
     "nested templates": "{{nowrap|" * N + "x" + "}}" * N,
@@ -175,7 +175,7 @@ def test_hostile_input_takes_linear_time(name: str, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("bertdata.kernels.warmup.COMPILED_FROM", 1 << 60)  # not the compiler's time
     start = time.process_time()
     clean(HOSTILE[name])
-    assert time.process_time() - start < 3
+    assert time.process_time() - start < 8
 
 
 @settings(max_examples=300, deadline=None)
