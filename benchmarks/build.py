@@ -5,9 +5,8 @@ Run: python benchmarks/build.py [--gigabytes 0.1 1.5 10] [--workers 1 2] [--stor
 Without --gigabytes it builds the dumps and books of the folder that BERTDATA_DATA names, or ../shared/data, as they
 are; with it, so many gigabytes of XML each: the pages of the dump again and again, each time under new ids and with one
 word in fifty replaced by a new one, so that the vocabulary grows with the text. --bz2 compresses it, a stream for each
-copy. With --store s3, which needs s3fs and moto[server,s3], input and output are in a local S3 that answers each
-request after a pause, for up to 2 GB. Each --run is one build with these flags. Shards of the same input are compared
-by their SHA-256.
+copy. With --store s3, which needs s3fs, input and output are in a local S3 (rclone) that answers each request after a
+pause. Each --run is one build with these flags. Shards of the same input are compared by their SHA-256.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from __future__ import annotations
 import argparse
 import bz2
 import hashlib
-import logging
 import os
 import re
 import shlex
@@ -23,20 +21,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import psutil
+from _s3 import KEY, S3
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
-MOST_IN_MEMORY = 2.0
-"""Gigabytes of XML at most for the S3 server, which holds everything in memory."""
 _CHANGED = re.compile(
     rb"(?<=</ns>)(\s*<id>)(?P<id>\d+)|(?<![\w<>/&\"'=|{\[:.-])(?P<word>[a-z]{4,})(?![\w>/;=|}\]\"':-])", re.S
 )
@@ -79,9 +74,6 @@ def main() -> None:
             else:
                 sources, size = {"--wikipedia": dumps, "--books": books}, sum(map(xml_size, [*dumps, *books])) / 1e9
             for store in flags.store:
-                if store == "s3" and size > MOST_IN_MEMORY:
-                    print(f"{size:.1f} GB are too much for the S3 server, which holds them in memory", file=sys.stderr)
-                    continue
                 with Place(store, work, flags.pause) as place:
                     urls = {flag: [place.put(path) for path in paths] for flag, paths in sources.items()}
                     for run in runs:
@@ -149,31 +141,26 @@ class Place:
 
     def __init__(self, store: str, work: Path, pause: float) -> None:
         self.store, self.work, self.environment = store, work, dict(os.environ)
-        self._server: Any = None
+        self._server: S3 | None = None
         if store == "s3":
             self._serve(pause)
 
     def _serve(self, pause: float) -> None:
         import fsspec
-        from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
-        from store import Store
-        from werkzeug.serving import make_server
 
-        logging.getLogger("werkzeug").setLevel(logging.ERROR)
-        app = Store(DomainDispatcherApplication(create_backend_app), pause)
-        self._server = make_server("127.0.0.1", 0, app, threaded=True)
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{self._server.server_port}"
+        self._server = S3(self.work / "buckets", pause)
+        url = self._server.url
         self.environment |= {
-            "AWS_ACCESS_KEY_ID": "anything",
-            "AWS_SECRET_ACCESS_KEY": "anything",
+            "AWS_ACCESS_KEY_ID": KEY,
+            "AWS_SECRET_ACCESS_KEY": KEY,
             "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_RESPONSE_CHECKSUM_VALIDATION": "when_required",  # rclone gives a range the checksum of the whole file
             "FSSPEC_S3_ENDPOINT_URL": url,
         }
         os.environ |= self.environment
         fsspec.config.conf["s3"] = {"endpoint_url": url}
         self.fs = fsspec.filesystem("s3", skip_instance_cache=True)
-        self.fs.mkdir("corpora")
+        self.fs.makedirs("corpora", exist_ok=True)
 
     def put(self, path: Path) -> str:
         """Return where a build finds a file."""
@@ -210,7 +197,7 @@ class Place:
     def __exit__(self, *_: object) -> None:
         self.clear()
         if self._server is not None:
-            self._server.shutdown()
+            self._server.__exit__()
 
 
 @dataclass
