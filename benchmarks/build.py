@@ -149,16 +149,15 @@ class Place:
         import fsspec
 
         self._server = S3(self.work / "buckets", pause)
-        url = self._server.url
         self.environment |= {
             "AWS_ACCESS_KEY_ID": KEY,
             "AWS_SECRET_ACCESS_KEY": KEY,
             "AWS_DEFAULT_REGION": "us-east-1",
             "AWS_RESPONSE_CHECKSUM_VALIDATION": "when_required",  # rclone gives a range the checksum of the whole file
-            "FSSPEC_S3_ENDPOINT_URL": url,
+            "FSSPEC_S3_ENDPOINT_URL": self._server.url,
         }
         os.environ |= self.environment
-        fsspec.config.conf["s3"] = {"endpoint_url": url}
+        fsspec.config.conf["s3"] = {"endpoint_url": self._server.url}
         self.fs = fsspec.filesystem("s3", skip_instance_cache=True)
         self.fs.makedirs("corpora", exist_ok=True)
 
@@ -197,7 +196,7 @@ class Place:
     def __exit__(self, *_: object) -> None:
         self.clear()
         if self._server is not None:
-            self._server.__exit__()
+            self._server.close()
 
 
 @dataclass
