@@ -16,8 +16,10 @@ def main() -> None:
     skips the last pass of the garbage collector, which takes half a second after Beam was imported.
     """
     try:
+        from bertdata import imports
         from bertdata.cli.main import main as command
 
+        imports.is_command = True
         code = command(sys.argv[1:])
     except KeyboardInterrupt:
         print(INTERRUPTED, file=sys.stderr, flush=True)

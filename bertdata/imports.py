@@ -7,8 +7,11 @@ import gc
 import sys
 from collections.abc import Iterator
 
-_OF_BEAM = ("pandas", "google.cloud.storage", "boto3")
-"""Packages that Beam imports for its own data frames and stores if they are installed; bertdata uses neither."""
+_OF_BEAM = ("pandas", "google.cloud.storage", "boto3", "pymongo", "bson", "hdfs", "apache_beam.io.gcp.bigquery")
+"""What Beam imports for its own data frames and stores if it is installed; bertdata uses none of it."""
+
+is_command = False
+"""Whether this process runs a command of bertdata, so that no other code in it uses Beam."""
 
 
 @contextlib.contextmanager
@@ -28,9 +31,9 @@ def collector_paused() -> Iterator[None]:
 
 @contextlib.contextmanager
 def without_packages_of_beam() -> Iterator[None]:
-    """Let Beam be imported as if packages that it does without were not installed, which takes a third of the time.
+    """Let Beam be imported as if what it does without were not installed: in 0.5 s of processor time rather than 0.8.
 
-    For a process of which it is known that no other code uses Beam. The packages can be imported afterwards.
+    For a process of which it is known that no other code uses Beam. What was hidden can be imported afterwards.
     """
     hidden = [name for name in _OF_BEAM if name not in sys.modules]
     sys.modules |= dict.fromkeys(hidden)  # type: ignore[arg-type]  # None: importing it raises ImportError

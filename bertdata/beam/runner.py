@@ -20,7 +20,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from bertdata import errors
+from bertdata import errors, imports
 from bertdata.beam import dask_cluster, internals, job_server, runner_flags, worker_check
 from bertdata.beam.dask_cluster import DaskCluster
 from bertdata.beam.job_server import JobServer
@@ -214,7 +214,7 @@ class Runner:
                 raise runner_flags.explained(error, parsed) or error from error
 
     def _checked(self, paths: Sequence[str]) -> argparse.Namespace:
-        import_beam()
+        import_beam(without_packages=imports.is_command and not self.flags)
         parsed = internals.parse_flags(self.flags)
         runner_flags.check(parsed, self.workers, paths)
         if parsed.runner:

@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bertdata.curation.filters import Judgement
-from bertdata.curation.quality.fineweb_kernel import judge_lines
 from bertdata.curation.quality.gopher import without_blank_lines
 from bertdata.curation.quality.repetition import repeated
 from bertdata.curation.quality.thresholds import Rule, Thresholds, named, rule_filter
@@ -39,6 +38,8 @@ RULES = (
 
 def judge(texts: pa.StringArray, thresholds: Thresholds) -> Judgement:
     """Return why texts are dropped by FineWeb's rules."""
+    from bertdata.curation.quality.fineweb_kernel import judge_lines
+
     words = split(without_blank_lines(texts, thresholds))
     codes = np.empty(len(texts), np.int8)
     lines = 1 + (pc.max(pc.count_substring(texts, "\n")).as_py() or 0)

@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bertdata.curation.filters import Judgement
-from bertdata.curation.quality.gopher_kernel import judge_quality
 from bertdata.curation.quality.thresholds import Rule, Thresholds, named, rule_filter
 from bertdata.curation.words.reference import words as reference_words
 from bertdata.curation.words.split import split
@@ -53,6 +52,8 @@ def without_blank_lines(texts: pa.StringArray, thresholds: Thresholds) -> pa.Str
 
 def judge(texts: pa.StringArray, thresholds: Thresholds) -> Judgement:
     """Return why texts are dropped by Gopher's rules of quality."""
+    from bertdata.curation.quality.gopher_kernel import judge_quality
+
     words = split(without_blank_lines(texts, thresholds))
     stop = np.frombuffer("".join(STOP_WORDS).encode(), np.uint8)
     stop_ends = np.cumsum([len(word) for word in STOP_WORDS])

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bertdata.curation.filters import Judgement
-from bertdata.curation.quality.repetition_kernel import judge_repetition
 from bertdata.curation.quality.thresholds import Rule, Thresholds, named, rule_filter
 from bertdata.curation.words.reference import words as reference_words
 from bertdata.curation.words.split import split
@@ -52,6 +51,8 @@ RULES = (
 
 def judge(texts: pa.StringArray, thresholds: Thresholds) -> Judgement:
     """Return why texts are dropped by Gopher's rules of repetition."""
+    from bertdata.curation.quality.repetition_kernel import judge_repetition
+
     words = split(texts)
     most = int(np.diff(words.borders).max(initial=0))
     longest = int(np.diff(words.offsets).max(initial=0))

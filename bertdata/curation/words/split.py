@@ -13,8 +13,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.curation.words.chunk_rules import rules
-from bertdata.curation.words.kernel import count_sentences, split_texts
 from bertdata.curation.words.reference import Span, chunk_tokens, inner_pairs, split_chunk, word_spans
 from bertdata.curation.words.tables import character_bits
 
@@ -49,6 +47,9 @@ def split(texts: pa.StringArray) -> Words:
     >>> split(pa.array(["Tea (green).", "It's 5km."])).of(1)
     ['It', "'s", '5', 'km', '.']
     """
+    from bertdata.curation.words.chunk_rules import rules
+    from bertdata.curation.words.kernel import split_texts
+
     data, offsets = utf8(texts)
     size = int(offsets[-1] - offsets[0])
     longest = int(np.diff(offsets).max(initial=0)) + 1
@@ -78,6 +79,8 @@ def sentence_counts(texts: pa.StringArray) -> NDArray[np.int64]:
     >>> sentence_counts(pa.array(["One. Two! (three?) Four", "No end", ""])).tolist()
     [4, 1, 1]
     """
+    from bertdata.curation.words.kernel import count_sentences
+
     words = split(texts)
     counts = np.empty(len(texts), np.int64)
     count_sentences(words.data, words.offsets, words.begins, words.ends, words.borders, character_bits(), counts)
