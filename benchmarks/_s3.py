@@ -25,9 +25,11 @@ class S3:
         binary = environment_of("rclone", [RCLONE]).parent / "rclone"
         self._sockets = tempfile.TemporaryDirectory()
         self._socket = Path(self._sockets.name) / "s3"
-        command = [binary, "serve", "s3", folder, "--addr", f"unix://{self._socket}", "--auth-key", f"{KEY},{KEY}"]
+        served = f":hasher,remote='{folder}',hashes=md5,max_age=off:"  # as an ETag, each object is hashed once
+        command = [binary, "serve", "s3", served, "--addr", f"unix://{self._socket}", "--auth-key", f"{KEY},{KEY}"]
+        command += ["--config", os.devnull, "--cache-dir", self._sockets.name]
         nothing = subprocess.DEVNULL
-        self._server = subprocess.Popen([*map(str, command), "--config", os.devnull], stdout=nothing, stderr=nothing)
+        self._server = subprocess.Popen(list(map(str, command)), stdout=nothing, stderr=nothing)
         while not self._socket.exists():
             if self._server.poll() is not None:
                 raise RuntimeError(f"rclone ended with exit code {self._server.returncode} before it served {folder}")
@@ -43,9 +45,16 @@ class S3:
         """End the server and all connections."""
         self._server.kill()
         self._server.wait()
+        asyncio.run_coroutine_threadsafe(self._end_connections(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._sockets.cleanup()
+
+    async def _end_connections(self) -> None:
+        connections = asyncio.all_tasks() - {asyncio.current_task()}
+        for connection in connections:
+            connection.cancel()
+        await asyncio.gather(*connections, return_exceptions=True)
 
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Pass on what a client and the server say; what the client says after the server has spoken waits."""
@@ -72,6 +81,6 @@ class S3:
 
         try:
             await asyncio.gather(requests(), answers())
-        except ConnectionError:
+        except (ConnectionError, asyncio.CancelledError):
             to_server.close()
             writer.close()

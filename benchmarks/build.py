@@ -1,12 +1,13 @@
 """Whole builds: processor seconds, the share of the process that was started, memory of every process, files, digests.
 
 Run: python benchmarks/build.py [--gigabytes 0.1 1.5 10] [--workers 1 2] [--store local s3] [--pause 0.03] [--bz2]
-    [--run "FLAGS"]...
+    [--run "FLAGS"]... [--at-once N]
 Without --gigabytes it builds the dumps and books of the folder that BERTDATA_DATA names, or ../shared/data, as they
 are; with it, so many gigabytes of XML each: the pages of the dump again and again, each time under new ids and with one
 word in fifty replaced by a new one, so that the vocabulary grows with the text. --bz2 compresses it, a stream for each
 copy. With --store s3, which needs s3fs, input and output are in a local S3 (rclone) that answers each request after a
-pause. Each --run is one build with these flags. Shards of the same input are compared by their SHA-256.
+pause. Each --run is one build with these flags. --at-once adds a row of so many builds with one worker each that run at
+the same time, which is as much as the cores allow. Shards of the same input are compared by their SHA-256.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ import tempfile
 import time
 import zlib
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -52,6 +55,7 @@ def main() -> None:
     parser.add_argument("--pause", type=float, default=0.03, help="seconds that each request to the S3 takes")
     parser.add_argument("--bz2", action="store_true", help="compress the XML")
     parser.add_argument("--run", action="append", metavar="FLAGS", default=[], help="further flags; may be given again")
+    parser.add_argument("--at-once", type=int, metavar="N", help="also run N builds with one worker at the same time")
     parser.add_argument(
         "--folder", help="where to build; the XML there is kept for later runs (default: a temporary folder)"
     )
@@ -78,6 +82,8 @@ def main() -> None:
                     urls = {flag: [place.put(path) for path in paths] for flag, paths in sources.items()}
                     for run in runs:
                         print(measure(run, urls, place, size), flush=True)
+                    if flags.at_once:
+                        print(measure("--workers 1", urls, place, size, flags.at_once), flush=True)
     finally:
         if not flags.folder:
             shutil.rmtree(work)
@@ -180,11 +186,11 @@ class Place:
         elif self.fs.exists("corpora/out"):
             self.fs.rm("corpora/out", recursive=True)
 
-    def files(self) -> list[str]:
-        """Return the files of the output, sorted."""
+    def files(self, output: str) -> list[str]:
+        """Return the files of an output, sorted."""
         if self.store == "local":
-            return sorted(str(path) for path in Path(self.output).rglob("*") if path.is_file())
-        return sorted(self.fs.find("corpora/out"))
+            return sorted(str(path) for path in Path(output).rglob("*") if path.is_file())
+        return sorted(self.fs.find(output))
 
     def read(self, path: str) -> bytes:
         """Return the bytes of one of them."""
@@ -210,11 +216,35 @@ class Used:
     together: int = 0
 
 
-def measure(run: str, sources: dict[str, list[str]], place: Place, gigabytes: float) -> str:
-    """Build once from nothing; returns one row of the table."""
+def measure(run: str, sources: dict[str, list[str]], place: Place, gigabytes: float, at_once: int = 0) -> str:
+    """Build once from nothing, or so often at the same time in folders of their own; returns one row of the table."""
     place.clear()
+    outputs = [f"{place.output}/{number}" for number in range(at_once)] or [place.output]
+    with ThreadPoolExecutor(len(outputs)) as pool:
+        built = list(pool.map(partial(build, run, sources, place), outputs))
+    [(shards, digest)] = {shards_of(place, output) for output in outputs}
+    processor = sum(used.seconds for used, _ in built)
+    memory = [[getattr(used, name) for used, _ in built] for name in ("largest", "driver", "together")]
+    cells: Sequence[str] = [
+        f"{gigabytes * len(built):.2f}",
+        place.store,
+        f"`{run}`" + (f", {at_once} builds at once" if at_once else ""),
+        f"{max(seconds for _, seconds in built):.1f}",
+        f"{processor:.1f}",
+        f"{processor / gigabytes / len(built):.0f}",
+        f"{sum(used.driver_seconds for used, _ in built) / processor:.1%}",
+        *map(megabytes, (max(memory[0]), max(memory[1]), sum(memory[2]))),
+        f"{len(place.files(place.output)):,}",
+        f"{shards * len(built)}",
+        digest[:10],
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def build(run: str, sources: dict[str, list[str]], place: Place, output: str) -> tuple[Used, float]:
+    """Build in a process of its own; returns what it took, and the seconds until it ended."""
     named = [one for flag, paths in sources.items() for one in (flag, *paths)]
-    command = [sys.executable, "-m", "bertdata", "build", *named, "--output", place.output, *shlex.split(run)]
+    command = [sys.executable, "-m", "bertdata", "build", *named, "--output", output, *shlex.split(run)]
     began = time.monotonic()
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT, env=place.environment)
@@ -222,25 +252,19 @@ def measure(run: str, sources: dict[str, list[str]], place: Place, gigabytes: fl
         seconds = time.monotonic() - began
         if code:
             said.seek(0)
-            sys.exit(f"{shlex.join(command)} failed:\n{said.read().decode()}")
-    digest, written = hashlib.sha256(), place.files()
-    shards = [path for path in written if re.search(r"/data-[^/]*\.arrow$", path) and "/stages/" not in path]
+            raise RuntimeError(f"{shlex.join(command)} failed:\n{said.read().decode()}")
+    return used, seconds
+
+
+def shards_of(place: Place, output: str) -> tuple[int, str]:
+    """Return how many shards an output has, and the SHA-256 of all of them."""
+    shards = [
+        path for path in place.files(output) if re.search(r"/data-[^/]*\.arrow$", path) and "/stages/" not in path
+    ]
+    digest = hashlib.sha256()
     for shard in shards:
         digest.update(place.read(shard))
-    cells: Sequence[str] = [
-        f"{gigabytes:.2f}",
-        place.store,
-        f"`{run}`",
-        f"{seconds:.1f}",
-        f"{used.seconds:.1f}",
-        f"{used.seconds / gigabytes:.0f}",
-        f"{used.driver_seconds / used.seconds:.1%}",
-        *map(megabytes, (used.largest, used.driver, used.together)),
-        f"{len(written):,}",
-        f"{len(shards)}",
-        digest.hexdigest()[:10],
-    ]
-    return f"| {' | '.join(cells)} |"
+    return len(shards), digest.hexdigest()
 
 
 def watch(process: subprocess.Popen[bytes]) -> tuple[Used, int]:

@@ -1,9 +1,11 @@
 """Processor seconds of each stage for a million bytes, by kind of source and tokenizer, beside those of estimates.
 
-Run: python benchmarks/rates.py [--megabytes 20]; it needs the folder that BERTDATA_DATA names, or ../shared/data.
-Each row runs the stages of a build in this process, on about so many megabytes, kernels compiled, and again, which is
-the run that is measured. Rates are those of `Estimate`: for stored bytes of dumps, else for bytes of text, distinct
-words, or tokens in rows.
+Run: python benchmarks/rates.py [--megabytes 30]; it needs the folder that BERTDATA_DATA names, or ../shared/data.
+Each row runs the stages of a build in this process, on about so many megabytes in small parts, kernels compiled. The
+first part of each step, which loads kernels and tables, counts with the rate of the others. Rates are those of
+`Estimate`: for stored bytes of dumps, else for bytes of text, distinct words, or tokens in rows. The last rows are what
+does not grow with the text: the kernels and tables of one process, and, from builds with one and with two workers, the
+command itself and each worker process.
 """
 
 from __future__ import annotations
@@ -12,8 +14,11 @@ import argparse
 import bz2
 import json
 import os
+import resource
+import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -25,7 +30,7 @@ import pyarrow.parquet as pq
 from bertdata.cli import command_line
 from bertdata.curation.dedup.spans.store import TITLE
 from bertdata.estimate import rates
-from bertdata.estimate.sample import BeginningsOf, Sample
+from bertdata.estimate.sample import BeginningsOf, Made, Sample
 from bertdata.io.compression import open_decompressed
 from bertdata.kernels.warmup import compiling_always
 from pipelines.build_corpus import Build
@@ -34,12 +39,14 @@ from pipelines.estimates import sample_stages
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
+SMALLEST_PARTS = ("--range-bytes", "500000")
+SMALL_PARTS = ("--range-bytes", "4000000", "--shard-bytes", "8000000")
 
 
 def main() -> None:
     """Print each rate beside that of the module."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--megabytes", type=float, default=20, help="of each source")
+    parser.add_argument("--megabytes", type=float, default=30, help="of each source")
     flags = parser.parse_args()
     if not (DATA / "wikipedia").is_dir():
         sys.exit(f"no data in {DATA}; set BERTDATA_DATA to a folder with wikipedia/, books/ and wikipedia-plain/")
@@ -52,6 +59,8 @@ def main() -> None:
 def measure(folder: Path, size: int) -> Iterator[tuple[str, float, float]]:
     """Yield the name of each rate, that of the module, and the measured one."""
     sources = {name: [str(path) for path in paths] for name, paths in write_sources(folder, size).items()}
+    whole = run(["--wikipedia", *sources["xml"]])
+    kernels = sum(loading(whole, *(one.title for one in whole.made)).values())
     uncased = ["--vocab", str(DATA / "vocab" / "bert-base-uncased.txt")]
     flags_of = {
         "wikipedia, bz2": ["--wikipedia", *sources["bz2"]],
@@ -62,20 +71,22 @@ def measure(folder: Path, size: int) -> Iterator[tuple[str, float, float]]:
     for name, flags in flags_of.items():
         sample = run([*flags, *uncased])
         [group] = (one for one in sample.groups.values() if one.tasks)
-        text = sum(one.record.counts.get("text_bytes", 0) for one in sample.made if one.task.path in sample.kind_of)
+        text = text_bytes(sample)
         read = seconds(sample, "clean wikipedia", "clean books", "read documents")
         yield name, rates.READ[name], 1e6 * read / (group.weight if "wikipedia" in name else text)
     documents = flags_of["json-lines"]
+    a_part = max(part_seconds([*documents, *uncased], "tokenize"), 0.0)
+    yield "a part, s", rates.PART_SECONDS, a_part
     for model in rates.COUNT_WORDS:
         sample = run([*documents, "--model", model])
         words = sample.parts("train vocabulary")[-1].record.counts["distinct_words"]
-        yield f"count words, {model}", rates.COUNT_WORDS[model], per_text(sample, "count words")
+        yield f"count words, {model}", rates.COUNT_WORDS[model], per_text(sample, "count words", a_part=a_part)
         yield f"train, {model}", rates.TRAIN[model], 1e6 * sample.parts("train vocabulary")[-1].seconds / words
     tokenizers = {"wordpiece": uncased[1], "bpe": "modernbert", "unigram": "albert_v2"}
     for model, place in tokenizers.items():
         path = place if model == "wordpiece" else str(DATA / "tokenizers" / place)
         sample = run([*documents, "--vocab", path])
-        yield f"tokenize, {model}", rates.TOKENIZE[model], per_text(sample, "tokenize")
+        yield f"tokenize, {model}", rates.TOKENIZE[model], per_text(sample, "tokenize", a_part=a_part)
     for dedup in rates.SIGN:
         sample = run([*documents, *uncased, "--dedup", dedup])
         yield f"sign, {dedup}", rates.SIGN[dedup], per_text(sample, "sign documents", "find duplicates")
@@ -86,28 +97,66 @@ def measure(folder: Path, size: int) -> Iterator[tuple[str, float, float]]:
         sample = run([*documents, *uncased, "--masking", masking])
         tokens = sample.counts("write shards")["row_tokens"]
         yield f"rows, {masking}", rates.ROWS[masking], 1e6 * seconds(sample, "write shards") / tokens
+    yield "kernels, s", rates.KERNELS_SECONDS, kernels
+    (one, parts), (two, _) = (build_seconds(["--wikipedia", *sources["xml"]], workers, folder) for workers in (1, 2))
+    yield "command, s", rates.COMMAND_SECONDS, one - parts
+    yield "start of a worker, s", rates.START_SECONDS, (two - one - kernels) / 2
+
+
+def build_seconds(flags: Sequence[str], workers: int, folder: Path) -> tuple[float, float]:
+    """Return the processor seconds of a build of its own processes, and those of its parts."""
+    output = folder / f"built-{workers}"
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [sys.executable, "-m", "bertdata", "build", *flags, "--output", str(output), "--workers", str(workers)]
+    subprocess.run([*command, "--quiet"], check=True, cwd=ROOT)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    records = [json.loads(path.read_bytes()) for path in (output / "stages").rglob("*.json")]
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return used, sum(record["seconds"] for record in records if "seconds" in record)
 
 
 def run(flags: Sequence[str]) -> Sample:
-    """Run the stages of a build of all sources, twice; returns the second run."""
-    parsed = command_line.parse(make_parser(), [*flags, "--output", "not-written"])
+    """Run the stages of a build of all sources, in small parts."""
+    parsed = command_line.parse(make_parser(), [*SMALL_PARTS, *flags, "--output", "not-written"])
     sources, settings = settings_of_flags(parsed)
     build = Build(sources, "not-written", settings)
-    for _ in range(2):
-        with tempfile.TemporaryDirectory() as folder:
-            sample = sample_stages(build.stages_in, settings, BeginningsOf(folder, sample_bytes=1 << 60))
-    return sample
+    with tempfile.TemporaryDirectory() as folder:
+        return sample_stages(build.stages_in, settings, BeginningsOf(folder, sample_bytes=1 << 60))
 
 
 def seconds(sample: Sample, *titles: str) -> float:
-    """Return the processor seconds of steps."""
-    return sum(one.seconds for one in sample.parts(*titles))
+    """Return the processor seconds of steps, the first part of each with the rate of the others."""
+    return sum(one.seconds for one in sample.parts(*titles)) - sum(loading(sample, *titles).values())
 
 
-def per_text(sample: Sample, *titles: str) -> float:
-    """Return the processor seconds of steps for a million bytes of text."""
-    text = sum(one.record.counts.get("text_bytes", 0) for one in sample.made if one.task.path in sample.kind_of)
-    return 1e6 * seconds(sample, *titles) / text
+def loading(sample: Sample, *titles: str) -> dict[str, float]:
+    """Return what the first part of each step took beyond the rate of the others, by the folder of its parts."""
+    found = {}
+    steps: defaultdict[str, list[Made]] = defaultdict(list)
+    for one in sample.parts(*titles):
+        steps[one.task.directory].append(one)
+    for folder, (first, *others) in steps.items():
+        if weight := sum(one.task.weight for one in others):
+            rate = sum(one.seconds for one in others) / weight
+            found[folder] = max(0.0, first.seconds - rate * first.task.weight)
+    return found
+
+
+def per_text(sample: Sample, *titles: str, a_part: float = 0.0) -> float:
+    """Return the processor seconds of steps for a million bytes of text, beside those that each part takes."""
+    return 1e6 * (seconds(sample, *titles) - a_part * len(sample.parts(*titles))) / text_bytes(sample)
+
+
+def part_seconds(flags: Sequence[str], title: str) -> float:
+    """Return the processor seconds that each part of a step takes, however small: by parts of two sizes."""
+    few, many = run(flags), run([*flags, *SMALLEST_PARTS])
+    more = len(many.parts(title)) - len(few.parts(title))
+    return (seconds(many, title) - seconds(few, title)) / more
+
+
+def text_bytes(sample: Sample) -> int:
+    """Return the bytes of the text of all documents."""
+    return sum(one.record.counts.get("text_bytes", 0) for one in sample.made if one.task.path in sample.kind_of)
 
 
 def write_sources(folder: Path, size: int) -> dict[str, list[Path]]:

@@ -6,6 +6,7 @@ kind of source. Parts, ranges of documents and shards are then planned by the fu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -188,7 +189,7 @@ class _Estimator:
         each, here = self.text / max(1, self.token_files), self.sampled_text / max(1, len(counted))
         words = self.sample.stored("count words") / max(1, len(counted)) * (each / here) ** _HEAPS * self.token_files
         merged = self.sample.stored("train vocabulary") * self.growth**_HEAPS
-        counting = rates.COUNT_WORDS[self.asked.tokenizer] * self.text / _MEGABYTE
+        counting = self.of_text(rates.COUNT_WORDS[self.asked.tokenizer])
         training = rates.TRAIN[self.asked.tokenizer] * min(self.distinct_words, self.asked.max_words) / _MEGABYTE
         parts = len(self.sample.parts("train vocabulary"))
         return [
@@ -201,8 +202,12 @@ class _Estimator:
         encoded = self.sample.counts("tokenize").get("tokens", 0)
         share = self.tokens / encoded if encoded else 0.0
         stored = self.sample.stored("tokenize") * share + self.references * _REFERENCE_STORED
-        seconds = rates.TOKENIZE.get(self.asked.tokenizer, rates.TOKENIZE["bpe"]) * self.text / _MEGABYTE
+        seconds = self.of_text(rates.TOKENIZE.get(self.asked.tokenizer, rates.TOKENIZE["bpe"]))
         return Work("tokenize", self.token_files, round(stored), seconds, seconds / max(1, self.token_files))
+
+    def of_text(self, rate: float) -> float:
+        """Return the seconds of a step that makes a part of each range of documents."""
+        return rate * self.text / _MEGABYTE + rates.PART_SECONDS * self.token_files
 
     @cached_property
     def references(self) -> int:
@@ -264,6 +269,13 @@ class _Estimator:
         held = memory.driver_bytes(documents, parts, self.token_files, of_a_phase, phases)
         return held + memory.shuffle_bytes(documents, self.token_files, of_a_phase, phases)
 
+    def store_seconds(self, stages: Sequence[Work], requests: int) -> float:
+        """Return the processor seconds of requests, and of the bytes of sources read and of parts written and read."""
+        read = sum(kind.group.weight for kind in self.kinds.values())
+        again = sum(kind.stored for kind in self.kinds.values()) if self.asked.trained else 0.0
+        moved = read + again + 2 * sum(work.stored for work in stages)
+        return rates.REQUEST_SECONDS * requests + rates.TRANSFER_SECONDS * moved / _MEGABYTE
+
     def at_once(self, part: float) -> float:
         """Return how many bytes of text a worker has in hand, where a part has so many."""
         return max(part, min(TASKS_AT_ONCE * part, BYTES_AT_ONCE)) if self.asked.at_url else part
@@ -284,6 +296,11 @@ class _Estimator:
             rates.WORD_BYTES * words,
             memory.duplicates_bytes(round(self.documents)) if self.asked.dedup == "near" else 0.0,
         )
+        requests = (
+            rates.REQUESTS
+            + rates.REQUESTS_PER_PART * parts
+            + rates.REQUESTS_PER_REFERENCE * (references + self.grouped_earlier)
+        )
         return Estimate(
             documents=round(self.documents),
             text_bytes=round(self.text),
@@ -296,13 +313,10 @@ class _Estimator:
             stages=tuple(stages),
             worker_memory=round(rates.PROCESS_BYTES + text_held),
             driver_memory=rates.DRIVER_BYTES + self.planning_bytes(parts, shards.parts),
-            requests=round(
-                rates.REQUESTS
-                + rates.REQUESTS_PER_PART * parts
-                + rates.REQUESTS_PER_REFERENCE * (references + self.grouped_earlier)
-            ),
+            requests=requests,
             jobs=tuple(self.asked.jobs),
             notes=tuple(self.notes()),
+            store_seconds=self.store_seconds(stages, requests) if self.asked.at_url else 0.0,
         )
 
 

@@ -51,7 +51,8 @@ class Estimate:
     """What a build would take from nothing; sizes in bytes. `notes` say what is not known, or is at least as much.
 
     parts: of all stages. ranges: of the sources; token_files: of the token store; references: from shards to these.
-    driver: of the process that is started.
+    driver: of the process that is started. store_seconds: the processor seconds of requests to an object store, where
+    the output is at a URL.
     """
 
     documents: int
@@ -68,6 +69,7 @@ class Estimate:
     requests: int
     jobs: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    store_seconds: float = 0.0
 
     @property
     def stored(self) -> int:
@@ -76,8 +78,8 @@ class Estimate:
 
     @property
     def seconds(self) -> float:
-        """The processor seconds of all stages."""
-        return sum(work.seconds for work in self.stages)
+        """The processor seconds of all stages, and of requests to an object store."""
+        return sum(work.seconds for work in self.stages) + self.store_seconds
 
     @property
     def parts(self) -> int:
@@ -89,10 +91,10 @@ class Estimate:
 
         A stage takes at least as long as its largest part, and its last parts leave half of the workers idle.
         """
-        starts = rates.KERNELS_SECONDS + (rates.START_SECONDS if workers > 1 else 0.0)
+        starts = rates.COMMAND_SECONDS + rates.KERNELS_SECONDS + (rates.START_SECONDS if workers > 1 else 0.0)
         planning = self.parts * rates.DRIVER_SECONDS_PER_PART if workers > 1 else 0.0
         stages = sum(
             max(work.heaviest, work.seconds / workers + (work.heaviest / 2 if workers > 1 else 0.0))
             for work in self.stages
         )
-        return starts + planning + stages
+        return starts + planning + stages + self.store_seconds / workers

@@ -7,12 +7,12 @@ hours.
 from __future__ import annotations
 
 READ: dict[str, float] = {
-    "wikipedia, bz2": 0.08,
-    "wikipedia": 0.012,
-    "books": 0.065,
+    "wikipedia, bz2": 0.084,
+    "wikipedia": 0.011,
+    "books": 0.072,
     "json-lines": 0.011,
-    "parquet": 0.009,
-    "plain-text": 0.008,
+    "parquet": 0.008,
+    "plain-text": 0.005,
     "finished": 0.0,
 }
 """Processor seconds for a million stored bytes of a dump, and for a million bytes of the text of other formats."""
@@ -20,25 +20,29 @@ OTHER_FORMAT = 0.02
 """The same for the text of a format that is not in `READ`."""
 TEMPLATE_PAGES = 0.7
 """What reading the template pages of a dump takes, as a share of cleaning it."""
-COUNT_WORDS: dict[str, float] = {"wordpiece": 0.019, "bpe": 0.02, "unigram": 0.08}
-"""Processor seconds for counting the words of a million bytes of text."""
-TRAIN: dict[str, float] = {"wordpiece": 5.6, "bpe": 6.1, "unigram": 63.0}
+COUNT_WORDS: dict[str, float] = {"wordpiece": 0.007, "bpe": 0.01, "unigram": 0.042}
+"""Processor seconds for counting the words of a million bytes of text, beside `PART_SECONDS`."""
+TRAIN: dict[str, float] = {"wordpiece": 5.5, "bpe": 3.9, "unigram": 56.0}
 """Processor seconds for training a vocabulary from a million distinct words, in one process."""
-TOKENIZE: dict[str, float] = {"wordpiece": 0.037, "bpe": 0.1, "unigram": 0.075, "tokenizers": 0.5}
-"""Processor seconds for finding the sentences of a million bytes of text and tokenizing them; the last is that of the
-tokenizers package."""
-SIGN: dict[str, float] = {"exact": 0.011, "near": 0.02}
+TOKENIZE: dict[str, float] = {"wordpiece": 0.0105, "bpe": 0.015, "unigram": 0.014, "tokenizers": 0.5}
+"""Processor seconds for finding the sentences of a million bytes of text and tokenizing them, beside `PART_SECONDS`;
+the last is that of the tokenizers package."""
+PART_SECONDS = 0.0095
+"""Processor seconds for a part in which words are counted or text is tokenized, however small: its tables and files."""
+SIGN: dict[str, float] = {"exact": 0.0044, "near": 0.011}
 """Processor seconds for signing a million bytes of text, to find duplicates."""
-SPANS: dict[str, float] = {"paragraphs": 0.026, "sentences": 0.048}
+SPANS: dict[str, float] = {"paragraphs": 0.012, "sentences": 0.022}
 """Processor seconds for signing the paragraphs or sentences of a million bytes of text, and deciding what repeats."""
 REWRITE = 0.016
 """Processor seconds for writing a million bytes of documents anew."""
-ROWS: dict[str, float] = {"dynamic": 0.016, "static": 0.02}
+ROWS: dict[str, float] = {"dynamic": 0.016, "static": 0.021}
 """Processor seconds for a million tokens in rows, by when masks are drawn."""
-START_SECONDS = 2.3
+COMMAND_SECONDS = 1.6
+"""Processor seconds of a build beside its parts: imports, planning, and what passes between the pipelines."""
+START_SECONDS = 0.8
 """Processor seconds for starting a worker process on this machine; it is kept for all pipelines of a build."""
-KERNELS_SECONDS = 4.0
-"""Processor seconds in which a process loads compiled kernels; compiling them takes 68 once on a machine."""
+KERNELS_SECONDS = 1.0
+"""Processor seconds in which a process loads compiled kernels; compiling them takes 57 once on a machine."""
 
 PROCESS_BYTES = 380_000_000
 """Memory of a worker before it holds any text."""
@@ -57,12 +61,19 @@ WORD_BYTES = 650
 DRIVER_SECONDS_PER_PART = 0.004
 """Processor seconds of the process that was started for planning a part and reading its record."""
 
+REQUEST_SECONDS = 0.002
+"""Processor seconds of a request to a store, in the process that asks; how long the store lets it wait is not in it."""
+TRANSFER_SECONDS = 0.0033
+"""Processor seconds for a million bytes that are read from a store or written to it, over HTTP, without TLS.
+
+Both are fitted to builds of 0.1, 1.5 and 10 GB of XML in an S3 (`benchmarks/build.py`).
+"""
 REQUESTS = 170
 """Requests to a store for a build, whatever its size."""
-REQUESTS_PER_PART = 9
+REQUESTS_PER_PART = 7
 """For each part: reading what it is made of, writing it, and its record.
 
-Fitted to builds of the sample corpus with 25 to 72 parts in the store of `tests/store.py`, to within 9%.
+Fitted to the requests that an S3 got from builds of 0.1 and 1.5 GB of XML, 2,572 and 4,371, to within 5%.
 """
-REQUESTS_PER_REFERENCE = 2
-"""For each reference that a part reads: opening the file, and its bytes."""
+REQUESTS_PER_REFERENCE = 1
+"""For each reference that a part reads: its bytes."""

@@ -70,7 +70,9 @@ def estimate_rows(found: Estimate, room: Room, workers: Sequence[int] = WORKERS)
         made = f"{counted(work.parts, 'part')}, {byte_size(work.stored)} on disk, {duration(work.seconds)} of CPU"
         yield f"  {work.title}", made
     starts = duration(KERNELS_SECONDS + START_SECONDS)
-    yield "  disk, CPU", f"{byte_size(found.stored)}, {duration(found.seconds)}, and {starts} for a worker to start"
+    used = f"{byte_size(found.stored)}, {duration(found.seconds)}"
+    asks = f" ({duration(found.store_seconds)} for requests)" if found.store_seconds else ""
+    yield "  disk, CPU", f"{used}{asks}, and {starts} for a worker to start"
     yield (
         "  memory",
         f"up to {byte_size(found.worker_memory)} a worker, {byte_size(found.driver_memory)} the process that plans",

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bertdata.estimate.figures import Estimate, Work
-from bertdata.estimate.rates import KERNELS_SECONDS, START_SECONDS
+from bertdata.estimate.rates import COMMAND_SECONDS, KERNELS_SECONDS, START_SECONDS
 from bertdata.estimate.shown import MOST_REFERENCES, Room, estimate_rows, estimate_values, limits
 
 GIGABYTE = 10**9
@@ -60,10 +60,18 @@ def test_many_references_are_told() -> None:
 
 def test_a_stage_in_one_part_does_not_get_faster() -> None:
     one, two, many = (FOUND.wall(number) for number in (1, 2, 1_000_000))
-    assert one == pytest.approx(16_030 + KERNELS_SECONDS)
+    assert one == pytest.approx(16_030 + COMMAND_SECONDS + KERNELS_SECONDS)
     assert 1.9 < one / two < 2
     assert many > 30 + 4 + START_SECONDS
     assert FOUND.stored == 9 * GIGABYTE
+
+
+def test_the_requests_of_all_workers_are_shared_among_them() -> None:
+    there = replace(FOUND, store_seconds=100.0)
+    assert [there.wall(number) - FOUND.wall(number) for number in (1, 4)] == pytest.approx([100, 25])
+    assert there.seconds == FOUND.seconds + 100
+    [used] = (text for title, text in estimate_rows(there, ROOM) if title == "  disk, CPU")
+    assert used == "9.0 GB, 4.5 h (100 s for requests), and 1.8 s for a worker to start"
 
 
 def test_a_url_has_no_disk_and_a_folder_that_is_not_there_that_of_the_nearest_one() -> None:

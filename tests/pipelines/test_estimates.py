@@ -17,6 +17,7 @@ from bertdata.beam.runner import Runner
 from bertdata.curation.settings import DedupConfig
 from bertdata.engine.stages import Standing
 from bertdata.estimate.figures import Estimate
+from bertdata.estimate.rates import REQUEST_SECONDS, TRANSFER_SECONDS
 from bertdata.estimate.sample import FINISHED, BeginningsOf
 from bertdata.objectives.settings import ExamplesConfig, MixingConfig
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
@@ -196,7 +197,7 @@ def test_what_cannot_be_read_is_told_and_the_plan_is_shown(tmp_path: Path, capsy
     assert "read documents" in shown
 
 
-def test_at_a_url_a_worker_holds_the_text_of_several_small_parts() -> None:
+def test_at_a_url_a_worker_holds_the_text_of_several_small_parts_and_waits_for_requests() -> None:
     settings = replace(SETTINGS, vocab="bertdata-30k-uncased", sharding=ShardsConfig(shard_bytes=20_000))
     here, there = (
         build_corpus.dry_run(SAMPLE, output, settings, RUNNER).estimate for output in ("no-such", "memory://no-such/x")
@@ -205,7 +206,12 @@ def test_at_a_url_a_worker_holds_the_text_of_several_small_parts() -> None:
     assert there is not None
     held = 4 * here.text_bytes / here.token_files
     assert there.worker_memory - here.worker_memory == pytest.approx(7 * held, rel=0.01)
-    assert replace(there, worker_memory=here.worker_memory) == here
+    sources = [Path(SAMPLE_DUMP), *Path(SAMPLE_BOOKS).glob("*.txt")]
+    moved = sum(path.stat().st_size for path in sources) + 2 * here.stored
+    assert there.store_seconds == pytest.approx(
+        REQUEST_SECONDS * here.requests + TRANSFER_SECONDS * moved / 1e6, rel=0.01
+    )
+    assert replace(there, worker_memory=here.worker_memory, store_seconds=0.0) == here
 
 
 def test_duplicates_are_not_known(tmp_path: Path) -> None:
