@@ -37,7 +37,8 @@ from _harness import ENVIRONMENTS, ROOT, machine, table
 
 from bertdata.io.console import counted
 
-PAGES = tuple(ROOT / name for name in ("docs/benchmarks.md", "docs/encoder.md", "docs/scale.md", "README.md"))
+_NAMES = ("docs/benchmarks.md", "docs/encoder.md", "docs/estimates.md", "docs/scale.md", "README.md")
+PAGES = tuple(ROOT / name for name in _NAMES)
 HISTORY = ROOT / "benchmarks" / "figures.jsonl"
 PACKAGES = ("numba", "numpy", "pyarrow", "torch")
 _PLACE = re.compile(r"(<!-- begin: (?P<name>[^\n]*?) -->\n)(?P<held>.*?)(<!-- end -->)", re.S)

@@ -44,7 +44,7 @@ START_SECONDS = 0.8
 KERNELS_SECONDS = 1.0
 """Processor seconds in which a process loads compiled kernels; compiling them takes 57 once on a machine."""
 
-PROCESS_BYTES = 380_000_000
+PROCESS_BYTES = 440_000_000
 """Memory of a worker before it holds any text."""
 DRIVER_BYTES = 235_000_000
 """Memory of the process that was started, before it holds any record."""
