@@ -23,23 +23,16 @@ import subprocess
 import sys
 import tempfile
 import time
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import psutil
+from _large_dump import DATA, write_xml
 from _s3 import KEY, S3
 
-ROOT = Path(__file__).resolve().parents[1]
-DATA = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
-_CHANGED = re.compile(
-    rb"(?<=</ns>)(\s*<id>)(?P<id>\d+)|(?<![\w<>/&\"'=|{\[:.-])(?P<word>[a-z]{4,})(?![\w>/;=|}\]\"':-])", re.S
-)
-_ONE_IN = 50
-_SYLLABLES = [consonant + vowel for consonant in "bdfghklmnprst" for vowel in "aeiou"]
 COLUMNS = (
     "XML, GB | store | flags | seconds | CPU-s | CPU-s for a GB | of these in the driver | largest process | driver"
 )
@@ -92,54 +85,6 @@ def main() -> None:
 def xml_size(path: Path) -> int:
     """Return the bytes of a dump, without its compression, or of another file."""
     return len(bz2.decompress(path.read_bytes())) if path.suffix == ".bz2" else path.stat().st_size
-
-
-def write_xml(dump: Path, path: Path, size: int, *, compress: bool) -> int:
-    """Write copies of the pages of a dump until it has about `size` bytes of XML; returns how many it has."""
-    text = bz2.decompress(dump.read_bytes())
-    begin, end = text.index(b"<page>"), text.rindex(b"</mediawiki>")
-    written = 0
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as file:
-        for piece in (text[:begin], *copies(text[begin:end], size), text[end:]):
-            written += len(piece)
-            file.write(bz2.compress(piece) if compress else piece)
-    return written
-
-
-def copies(pages: bytes, size: int) -> Iterator[bytes]:
-    """Yield the pages under new ids and with new words, as often as fits into a size, the last time cut at a page.
-
-    The words that are replaced are chosen by a hash, so one is replaced wherever it occurs.
-    """
-    fixed: list[bytes] = []
-    changed: list[bytes] = []
-    position = 0
-    for found in _CHANGED.finditer(pages):
-        name = "id" if found["id"] else "word"
-        if name == "id" or (zlib.crc32(found["word"]) % _ONE_IN == 0 and found["word"] != b"wikitext"):
-            fixed.append(pages[position : found.start(name)])
-            changed.append(found[name])
-            position = found.end()
-    for number in range(-(-size // len(pages))):
-        ending = syllables(number)
-        new = (b"%d" % (int(one) + number * 10**9) if one[:1].isdigit() else one + ending for one in changed)
-        copy = b"".join(piece for pair in zip(fixed, new, strict=True) for piece in pair) + pages[position:]
-        left = size - number * len(pages)
-        yield copy if left >= len(copy) else copy[: copy.rindex(b"<page>", 0, max(left, copy.index(b"</page>")))]
-
-
-def syllables(number: int) -> bytes:
-    """Return the ending of the new words of one copy: nothing for the first.
-
-    >>> syllables(0), syllables(1), syllables(65 * 3)
-    (b'', b'be', b'babo')
-    """
-    ending = ""
-    while number:
-        number, rest = divmod(number, len(_SYLLABLES))
-        ending += _SYLLABLES[rest]
-    return ending.encode()
 
 
 class Place:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from build import DATA, ROOT, write_xml
+from _large_dump import DATA, ROOT, write_xml
 
 from bertdata.estimate.rates import COMMAND_SECONDS, KERNELS_SECONDS
 

@@ -111,10 +111,10 @@ def test_each_figure_is_in_a_table_of_the_page_as_it_is_printed(monkeypatch: pyt
 
 def test_a_larger_dump_has_pages_of_other_ids_and_more_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    build = importlib.import_module("build")
+    large_dump = importlib.import_module("_large_dump")
     pages = bz2.decompress(Path(SAMPLE_DUMP).read_bytes())
     for size in (2 * len(pages), 4 * len(pages)):
-        written = build.write_xml(Path(SAMPLE_DUMP), tmp_path / "wiki.xml", size, compress=False)
+        written = large_dump.write_xml(Path(SAMPLE_DUMP), tmp_path / "wiki.xml", size, compress=False)
         assert written == (tmp_path / "wiki.xml").stat().st_size == pytest.approx(size, rel=0.05)
     site = read_siteinfo(str(tmp_path / "wiki.xml"))
     spans = plan_ranges(str(tmp_path / "wiki.xml"), 100_000).ranges
@@ -126,7 +126,7 @@ def test_a_larger_dump_has_pages_of_other_ids_and_more_words(tmp_path: Path, mon
     copies = [{word for page in found if page.id // 10**9 == n for word in page.wikitext.split()} for n in range(3)]
     assert len(copies[1] - copies[0]) > 20
     assert len(copies[2] - copies[1] - copies[0]) > 20
-    build.write_xml(Path(SAMPLE_DUMP), tmp_path / "wiki.xml.bz2", size, compress=True)
+    large_dump.write_xml(Path(SAMPLE_DUMP), tmp_path / "wiki.xml.bz2", size, compress=True)
     assert bz2.decompress((tmp_path / "wiki.xml.bz2").read_bytes()) == (tmp_path / "wiki.xml").read_bytes()
 
 
