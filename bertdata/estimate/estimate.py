@@ -147,7 +147,8 @@ class _Estimator:
         total = 0.0
         for task in kind.group.tasks:
             how = compression(task.payload.path)
-            rate = rates.READ["wikipedia, bz2"] if how == "bz2" else rates.READ["wikipedia"] * (4 if how else 1)
+            known = rates.READ if task.payload.compiled else rates.READ_SMALL
+            rate = known["wikipedia, bz2"] if how == "bz2" else known["wikipedia"] * (4 if how else 1)
             total += rate * task.weight / _MEGABYTE
         return total
 

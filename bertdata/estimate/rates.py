@@ -16,6 +16,8 @@ READ: dict[str, float] = {
     "finished": 0.0,
 }
 """Processor seconds for a million stored bytes of a dump, and for a million bytes of the text of other formats."""
+READ_SMALL: dict[str, float] = {"wikipedia, bz2": 0.42, "wikipedia": 0.075}
+"""The same for dumps with less text than kernels pay for."""
 OTHER_FORMAT = 0.02
 """The same for the text of a format that is not in `READ`."""
 TEMPLATE_PAGES = 0.7

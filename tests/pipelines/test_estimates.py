@@ -17,8 +17,9 @@ from bertdata.beam.runner import Runner
 from bertdata.curation.settings import DedupConfig
 from bertdata.engine.stages import Standing
 from bertdata.estimate.figures import Estimate
-from bertdata.estimate.rates import REQUEST_SECONDS, TRANSFER_SECONDS
+from bertdata.estimate.rates import READ, READ_SMALL, REQUEST_SECONDS, TRANSFER_SECONDS
 from bertdata.estimate.sample import FINISHED, BeginningsOf
+from bertdata.kernels.warmup import compiling_always
 from bertdata.objectives.settings import ExamplesConfig, MixingConfig
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.shards.phases import PhaseConfig
@@ -212,6 +213,19 @@ def test_at_a_url_a_worker_holds_the_text_of_several_small_parts_and_waits_for_r
         REQUEST_SECONDS * here.requests + TRANSFER_SECONDS * moved / 1e6, rel=0.01
     )
     assert replace(there, worker_memory=here.worker_memory, store_seconds=0.0) == here
+
+
+def test_a_small_dump_is_cleaned_without_kernels(tmp_path: Path) -> None:
+    sources = Sources((SAMPLE_DUMP,))
+    megabytes = Path(SAMPLE_DUMP).stat().st_size / 1e6
+
+    def cleaning() -> float:
+        found = estimated(sources, SETTINGS, tmp_path / "out")
+        return next(work.seconds for work in found.stages if work.title == "clean wikipedia")
+
+    assert cleaning() == pytest.approx(READ_SMALL["wikipedia, bz2"] * megabytes, rel=0.01)
+    with compiling_always():
+        assert cleaning() == pytest.approx(READ["wikipedia, bz2"] * megabytes, rel=0.01)
 
 
 def test_duplicates_are_not_known(tmp_path: Path) -> None:
