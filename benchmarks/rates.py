@@ -3,9 +3,9 @@
 Run: python benchmarks/rates.py [--megabytes 30]; it needs the folder that BERTDATA_DATA names, or ../shared/data.
 Each row runs the stages of a build in this process, on about so many megabytes in small parts, kernels compiled. The
 first part of each step, which loads kernels and tables, counts with the rate of the others. Rates are those of
-`Estimate`: for stored bytes of dumps, else for bytes of text, distinct words, or tokens in rows. The last rows are what
+`Estimate`: for stored bytes of dumps, else for bytes of text, distinct words, or tokens in rows. Then follows what
 does not grow with the text: the kernels and tables of one process, and, from builds with one and with two workers, the
-command itself and each worker process.
+command itself and each worker process; and last the rates of dumps that are too small for kernels.
 """
 
 from __future__ import annotations

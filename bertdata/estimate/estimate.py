@@ -147,7 +147,7 @@ class _Estimator:
         total = 0.0
         for task in kind.group.tasks:
             how = compression(task.payload.path)
-            known = rates.READ if task.payload.compiled else rates.READ_SMALL
+            known = rates.READ if getattr(task.payload, "compiled", True) else rates.READ_SMALL
             rate = known["wikipedia, bz2"] if how == "bz2" else known["wikipedia"] * (4 if how else 1)
             total += rate * task.weight / _MEGABYTE
         return total
