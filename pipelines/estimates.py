@@ -56,6 +56,7 @@ def estimate_build(
         tokenizer=model_of(tokenizer) if tokenizer else settings.vocabulary.model,
         trained=tokenizer is None,
         max_words=settings.vocabulary.max_words,
+        vocab_size=settings.vocabulary.vocab_size,
         dedup=settings.dedup.dedup,
         dedup_spans=settings.dedup_spans.dedup_spans,
         template_pages=settings.cleaning.template_pages,

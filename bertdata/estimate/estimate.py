@@ -26,8 +26,6 @@ from bertdata.shards.plan import LARGEST_SHARD, plan_shards
 from bertdata.sources.stage import KIND_TITLES
 
 _MEGABYTE = 1e6
-_HEAPS = 0.5
-"""The exponent by which distinct words grow with the text (Heaps' law), as measured on articles and books."""
 _REFERENCE_STORED = 20
 """Bytes of a record for each of its references."""
 
@@ -179,7 +177,7 @@ class _Estimator:
     def distinct_words(self) -> float:
         """The distinct words of all documents."""
         found = [one.record.counts["distinct_words"] for one in self.sample.parts("train vocabulary")]
-        growth: float = self.growth**_HEAPS
+        growth: float = self.growth ** rates.HEAPS[self.asked.tokenizer]
         return max(found, default=0) * growth
 
     def vocabulary(self) -> list[Work]:
@@ -188,10 +186,12 @@ class _Estimator:
             return []
         counted = self.sample.parts("count words")
         each, here = self.text / max(1, self.token_files), self.sampled_text / max(1, len(counted))
-        words = self.sample.stored("count words") / max(1, len(counted)) * (each / here) ** _HEAPS * self.token_files
-        merged = self.sample.stored("train vocabulary") * self.growth**_HEAPS
+        heaps = rates.HEAPS[self.asked.tokenizer]
+        words = self.sample.stored("count words") / max(1, len(counted)) * (each / here) ** heaps * self.token_files
+        merged = self.sample.stored("train vocabulary") * self.growth**heaps
         counting = self.of_text(rates.COUNT_WORDS[self.asked.tokenizer])
-        training = rates.TRAIN[self.asked.tokenizer] * min(self.distinct_words, self.asked.max_words) / _MEGABYTE
+        rate = rates.train_seconds(self.asked.tokenizer, self.asked.vocab_size)
+        training = rate * min(self.distinct_words, self.asked.max_words) / _MEGABYTE
         parts = len(self.sample.parts("train vocabulary"))
         return [
             Work("count words", self.token_files, round(words), counting, counting / max(1, self.token_files)),

@@ -14,9 +14,9 @@ from bertdata.shards.settings import ShardsConfig
 class Asked:
     """What a build is asked for, as far as its size depends on it.
 
-    tokenizer: the model of the tokenizer, "tokenizers" where that package encodes; trained: whether it is trained.
-    source_of: the name of the source of each file; jobs: the titles of the pipelines. at_url: whether the output is at
-    a URL, where a worker makes several small parts at once.
+    tokenizer: the model of the tokenizer, "tokenizers" where that package encodes; trained: whether it is trained, to
+    vocab_size tokens. source_of: the name of the source of each file; jobs: the titles of the pipelines. at_url:
+    whether the output is at a URL, where a worker makes several small parts at once.
     """
 
     phases: Sequence[PhaseConfig]
@@ -24,6 +24,7 @@ class Asked:
     tokenizer: str
     trained: bool
     max_words: int
+    vocab_size: int
     dedup: str
     dedup_spans: str
     template_pages: bool
