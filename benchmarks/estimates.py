@@ -48,8 +48,8 @@ def inputs(folder: Path, gigabytes: Sequence[float]) -> Iterator[tuple[str, list
     rows = DATA / "wikipedia-plain" / "good-2019.jsonl.zst"
     megabytes = dump.stat().st_size / 1e6
     yield f"{megabytes:.0f} MB of bz2 and 45 MB of books", ["--wikipedia", f"{dump}", "--books", f"{DATA / 'books'}"]
-    static = ["--masking", "static", "--dupe-factor", "2"]
-    yield f"9 MB of rows in zst, `{' '.join(static)}`", ["--documents", str(rows), *static]
+    for more in ("--masking static --dupe-factor 2", "--model unigram", "--dedup near"):
+        yield f"9 MB of rows in zst, `{more}`", ["--documents", str(rows), *more.split()]
     for size in gigabytes:
         path = folder / f"wiki-{size:g}.xml"
         if not path.exists():
