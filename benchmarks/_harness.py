@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
+"""Where real dumps, books and vocabularies are looked for."""
 ENVIRONMENTS = "BERTDATA_BENCHMARK_ENVIRONMENTS"
 """The environment variable with a file that gets the versions of the peers, a JSON object a line."""
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bertdata-benchmarks"
@@ -49,6 +51,15 @@ def versions(python: Path, requirements: Sequence[str]) -> dict[str, str]:
     done = subprocess.run([python, "-c", ask, *names], check=True, stdout=subprocess.PIPE, text=True)
     found: dict[str, str] = json.loads(done.stdout)
     return found
+
+
+def processor_seconds(command: Sequence[str | Path], stdout: int = subprocess.DEVNULL) -> tuple[float, bytes]:
+    """Return the processor seconds of a command with those of its processes, and what it printed to a pipe."""
+    before = os.times()
+    done = subprocess.run(command, check=True, stdout=stdout, cwd=ROOT)
+    after = os.times()
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    return used, done.stdout or b""
 
 
 class Contestant:

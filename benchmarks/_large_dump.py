@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import bz2
-import os
 import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-DATA = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
 _CHANGED = re.compile(
     rb"(?<=</ns>)(\s*<id>)(?P<id>\d+)|(?<![\w<>/&\"'=|{\[:.-])(?P<word>[a-z]{4,})(?![\w>/;=|}\]\"':-])", re.S
 )

@@ -25,7 +25,7 @@ class S3:
         binary = environment_of("rclone", [RCLONE]).parent / "rclone"
         self._sockets = tempfile.TemporaryDirectory()
         self._socket = Path(self._sockets.name) / "s3"
-        served = f":hasher,remote='{folder}',hashes=md5,max_age=off:"  # as an ETag, each object is hashed once
+        served = f":hasher,remote='{folder}',hashes=md5,max_age=off:"  # keeps the hash of each object, its ETag
         command = [binary, "serve", "s3", served, "--addr", f"unix://{self._socket}", "--auth-key", f"{KEY},{KEY}"]
         command += ["--config", os.devnull, "--cache-dir", self._sockets.name]
         nothing = subprocess.DEVNULL

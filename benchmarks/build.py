@@ -30,7 +30,8 @@ from functools import partial
 from pathlib import Path
 
 import psutil
-from _large_dump import DATA, write_xml
+from _harness import DATA
+from _large_dump import write_xml
 from _s3 import KEY, S3
 
 COLUMNS = (

@@ -31,8 +31,7 @@ import _harness as harness
 
 from bertdata.io.bzip2.stream_layout import CHECKSUM_BITS, END_BITS, END_MARK, HEADER_BITS, MARK_BITS
 
-DATA = Path(os.environ.get("BERTDATA_DATA") or harness.ROOT.parent / "shared" / "data")
-DUMP = DATA / "wikipedia" / "enwiki-dev-pages-articles-multistream.xml.bz2"
+DUMP = harness.DATA / "wikipedia" / "enwiki-dev-pages-articles-multistream.xml.bz2"
 END = b"</mediawiki>"
 PEER = "indexed_bzip2==1.7.0"
 BLOCK = 880_000
@@ -99,7 +98,7 @@ def decoding(path: Path, rounds: int) -> str:
     if shutil.which("lbzip2"):
         commands["`lbzip2 -n1 -dc`"] = ["lbzip2", "-n1", "-dc", path]
     runs: dict[str, Callable[[], float]] = {
-        name: lambda command=command: of_command(command)  # type: ignore[misc]
+        name: lambda command=command: harness.processor_seconds(command)[0]  # type: ignore[misc]
         for name, command in commands.items()
     }
     text = bz2.decompress(path.read_bytes())
@@ -139,7 +138,9 @@ def documents(path: Path, rounds: int) -> str:
         for task in tasks:
             WIKIPEDIA.write(task, io.BytesIO())
 
-    seconds = in_turns({"bzip2": lambda: of_command(["bzip2", "-dc", path]), "ours": lambda: of_call(write)}, rounds)
+    seconds = in_turns(
+        {"bzip2": lambda: harness.processor_seconds(["bzip2", "-dc", path])[0], "ours": lambda: of_call(write)}, rounds
+    )
     rows = [
         ["`bzip2 -dc`", f"{seconds['bzip2']:.2f}", "1.00"],
         ["bertdata, dump to documents", f"{seconds['ours']:.2f}", f"{seconds['ours'] / seconds['bzip2']:.2f}"],
@@ -156,14 +157,6 @@ def in_turns(runs: dict[str, Callable[[], float]], rounds: int) -> dict[str, flo
             if number:
                 said[name].append(seconds)
     return {name: statistics.median(seconds) for name, seconds in said.items()}
-
-
-def of_command(command: Sequence[str | Path]) -> float:
-    """Return the processor seconds of a command."""
-    before = os.times()
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
 
 
 def of_call(call: Callable[[], object]) -> float:

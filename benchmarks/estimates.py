@@ -3,25 +3,22 @@
 Run: python benchmarks/estimates.py [--gigabytes 0.1 1.5] [--folder DIR]
 It estimates and builds what is in the folder that BERTDATA_DATA names, or ../shared/data: a dump and books, rows of
 JSON, and XML made as `benchmarks/build.py` makes it. Each cell is what was estimated, and what was built; disk is the
-shards and stages, CPU-s those of one worker.
+shards and stages. With one worker the estimated CPU-s are its time.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from _large_dump import DATA, ROOT, write_xml
-
-from bertdata.estimate.rates import COMMAND_SECONDS, KERNELS_SECONDS
+from _harness import DATA, processor_seconds
+from _large_dump import write_xml
 
 WORKERS = (1, 2)
 COLUMNS = ("of", "text, MB", "tokens, M", "examples", "disk, MB", "CPU-s", "one worker, s", "two workers, s")
@@ -60,33 +57,27 @@ def inputs(folder: Path, gigabytes: Sequence[float]) -> Iterator[tuple[str, list
 def compared(arguments: Sequence[str], output: Path) -> list[str]:
     """Return the cells of one input: what is estimated of each figure, and what a build made or took."""
     command = [sys.executable, "-m", "bertdata", "build", *arguments, "--output", str(output)]
-    estimate = json.loads(run([*command, "--dry-run", "--json"]))["estimate"]
-    walls = []
+    estimate = json.loads(processor_seconds([*command, "--dry-run", "--json"], subprocess.PIPE)[1])["estimate"]
+    used, walls = [], []
     for workers in WORKERS:
-        before = os.times()
         began = time.monotonic()
-        manifest = json.loads(run([*command, "--workers", str(workers), "--json", "--force"]))["manifest"]
+        building = [*command, "--workers", str(workers), "--json", "--quiet", "--force"]
+        seconds, printed = processor_seconds(building, subprocess.PIPE)
         walls.append(time.monotonic() - began)
-        if workers == 1:
-            after = os.times()
-            used = after.children_user + after.children_system - before.children_user - before.children_system
+        used.append(seconds)
+    manifest = json.loads(printed)["manifest"]
     made = sum(path.stat().st_size for name in ("stages", "train", "validation") for path in (output / name).rglob("*"))
-    counts = manifest["tokens"]["counts"]
+    counts, times = manifest["tokens"]["counts"], estimate["wall_seconds"]
     examples = sum(split["counts"]["examples"] for split in manifest["splits"].values())
     pairs = [
         (estimate["text_bytes"] / 1e6, counts["text_bytes"] / 1e6, ".0f"),
         (estimate["tokens"] / 1e6, counts["tokens"] / 1e6, ".2f"),
         (estimate["examples"], examples, ",d"),
         (estimate["stored"] / 1e6, made / 1e6, ".0f"),
-        (estimate["cpu_seconds"] + COMMAND_SECONDS + KERNELS_SECONDS, used, ".1f"),
-        *((estimate["wall_seconds"][str(n)], wall, ".1f") for n, wall in zip(WORKERS, walls, strict=True)),
+        (times["1"], used[0], ".1f"),
+        *((times[str(number)], wall, ".1f") for number, wall in zip(WORKERS, walls, strict=True)),
     ]
     return [f"{found:{form}} / {real:{form}}" for found, real, form in pairs]
-
-
-def run(command: Sequence[str]) -> Any:
-    """Return what a command prints to standard output; raises the error of one that fails."""
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=ROOT).stdout
 
 
 if __name__ == "__main__":

@@ -13,9 +13,6 @@ from __future__ import annotations
 import argparse
 import bz2
 import json
-import os
-import resource
-import subprocess
 import sys
 import tempfile
 from collections import defaultdict
@@ -26,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from _harness import DATA, processor_seconds
 
 from bertdata.cli import command_line
 from bertdata.curation.dedup.spans.store import TITLE
@@ -37,8 +35,6 @@ from pipelines.build_corpus import Build
 from pipelines.build_flags import make_parser, settings_of_flags
 from pipelines.estimates import sample_stages
 
-ROOT = Path(__file__).resolve().parents[1]
-DATA = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
 SMALLEST_PARTS = ("--range-bytes", "500000")
 SMALL_PARTS = ("--range-bytes", "4000000", "--shard-bytes", "8000000")
 
@@ -124,12 +120,9 @@ def measure(folder: Path, sources: Mapping[str, list[str]]) -> Iterator[tuple[st
 def build_seconds(flags: Sequence[str], workers: int, folder: Path) -> tuple[float, float]:
     """Return the processor seconds of a build of its own processes, and those of its parts."""
     output = folder / f"built-{workers}"
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-m", "bertdata", "build", *flags, "--output", str(output), "--workers", str(workers)]
-    subprocess.run([*command, "--quiet"], check=True, cwd=ROOT)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used, _ = processor_seconds([*command, "--quiet"])
     records = [json.loads(path.read_bytes()) for path in (output / "stages").rglob("*.json")]
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return used, sum(record["seconds"] for record in records if "seconds" in record)
 
 

@@ -58,7 +58,7 @@ def clean(path: Path, count: int) -> tuple[float, float, str]:
     with tempfile.TemporaryDirectory(dir=path.parent) as output:
         command = [sys.executable, "-m", "bertdata", "clean-wikipedia", str(path), "--output", f"{output}/out"]
         began = time.perf_counter()
-        processor = dump.of_command([*command, "--workers", str(count), "--quiet"])
+        processor, _ = harness.processor_seconds([*command, "--workers", str(count), "--quiet"])
         seconds = time.perf_counter() - began
         digest = hashlib.sha256()
         for part in sorted(Path(output).rglob("*.parquet")):

@@ -11,7 +11,10 @@ from bertdata.imports import collector_paused, without_packages_of_beam
 
 
 def import_beam(*, without_packages: bool = False) -> None:
-    """Import Beam, perhaps without what it does without; raises MissingExtraError where it is not installed."""
+    """Import Beam; raises MissingExtraError where it is not installed.
+
+    without_packages: hide from it what `without_packages_of_beam` hides.
+    """
     hidden = without_packages_of_beam() if without_packages else contextlib.nullcontext()
     logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
     root = logging.getLogger()

@@ -85,7 +85,7 @@ REQUESTS = 170
 REQUESTS_PER_PART = 7
 """For each part: reading what it is made of, writing it, and its record.
 
-Fitted to the requests that an S3 got from builds of 0.1 and 1.5 GB of XML, 2,572 and 4,371, to within 5%.
+Fitted to the requests that an S3 got from builds of 0.1 and 1.5 GB of XML, 2,572 and 4,371, to within 6%.
 """
 REQUESTS_PER_REFERENCE = 1
 """For each reference that a part reads: its bytes."""
@@ -94,8 +94,8 @@ REQUESTS_PER_REFERENCE = 1
 def train_seconds(model: str, vocab_size: int) -> float:
     """Return the processor seconds for training a vocabulary of so many tokens from a million distinct words.
 
-    Unigram begins with a million pieces and leaves out a quarter in each round, so fewer tokens take longer; WordPiece
-    and BPE spend their time on the words.
+    Unigram begins with a million pieces and leaves out a quarter in each round, so fewer tokens take longer (those of
+    half a million and more are taken to need the same); WordPiece and BPE spend their time on the words.
 
     >>> round(train_seconds("unigram", 8_000) / train_seconds("unigram", 30_000), 2), train_seconds("bpe", 8_000)
     (1.38, 3.9)

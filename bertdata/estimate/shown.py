@@ -70,9 +70,7 @@ def estimate_rows(found: Estimate, room: Room, workers: Sequence[int] = WORKERS)
         made = f"{counted(work.parts, 'part')}, {byte_size(work.stored)} on disk, {duration(work.seconds)} of CPU"
         yield f"  {work.title}", made
     starts = duration(KERNELS_SECONDS + START_SECONDS)
-    used = f"{byte_size(found.stored)}, {duration(found.seconds)}"
-    asks = f" ({duration(found.store_seconds)} for requests)" if found.store_seconds else ""
-    yield "  disk, CPU", f"{used}{asks}, and {starts} for a worker to start"
+    yield "  disk, CPU", f"{byte_size(found.stored)}, {duration(found.seconds)}, and {starts} for a worker to start"
     yield (
         "  memory",
         f"up to {byte_size(found.worker_memory)} a worker, {byte_size(found.driver_memory)} the process that plans",
@@ -81,7 +79,8 @@ def estimate_rows(found: Estimate, room: Room, workers: Sequence[int] = WORKERS)
     yield "  time", times
     yield "  jobs", f"{len(found.jobs)}, one after another; the process that starts them must live"
     yield from (("", f"  {title}") for title in found.jobs)
-    yield "  requests", f"{found.requests:,} of an object store, with input and output there"
+    where = f"the output's store, {duration(found.store_seconds)} of the CPU" if found.store_seconds else ""
+    yield "  requests", f"{found.requests:,} of {where or 'an object store, with input and output there'}"
     yield from (("  note", note) for note in found.notes)
     yield from (("warning", text) for text in limits(found, room))
 
