@@ -32,5 +32,16 @@ def main() -> None:
     sys.exit(0)
 
 
+def _leave_out_current_folder() -> None:
+    """Import nothing from the current folder, where `python -m` looks first: as the command, which does not.
+
+    A corpus of somebody else may hold a file named as a package that a command imports.
+    """
+    first = sys.path[0] if sys.path and not sys.flags.safe_path else None
+    if first == os.getcwd() != os.path.dirname(os.path.dirname(os.path.abspath(__file__))):
+        del sys.path[0]
+
+
 if __name__ == "__main__":
+    _leave_out_current_folder()
     main()

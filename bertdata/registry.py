@@ -4,27 +4,24 @@ An implementation is one file, and one line in the registry of its kind: its nam
 its first use. A package outside bertdata adds its own in a module that calls `Registry.add` when it is imported.
 bertdata imports such modules where they are named by the entry point group `bertdata.plugins` of an installed package,
 or by the environment variable BERTDATA_PLUGINS (module names separated by commas), which worker processes inherit. An
-object of a module can also be named where it is used, as `my_package.my_module:MY_OBJECT`. One that no module has is
-handed over by itself (`bertdata.engine.own_objects`).
+object of a module can also be named where it is used, as `my_package.my_module:MY_OBJECT`, which is imported with the
+consent of the user (`bertdata.plugins`). One that no module has is handed over by itself
+(`bertdata.engine.own_objects`).
 """
 
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from typing import Any, Generic, TypeVar, cast
 
-from bertdata.errors import ConfigError, expected_one_of
+from bertdata.errors import ConfigError, InputError, expected_one_of
+from bertdata.plugins import import_named, load_plugins
 
 Item = TypeVar("Item")
 
-PLUGINS = "BERTDATA_PLUGINS"
-ENTRY_POINTS = "bertdata.plugins"
 handed_over: dict[tuple[str, str], object] = {}
 """The objects that no module has, by their kind and name; worker processes get them with their tasks."""
-_loaded: set[str] = set()
 
 
 class Registry(Generic[Item]):
@@ -78,29 +75,31 @@ class Registry(Generic[Item]):
             item = self._items[name] = cast("Item", loaded)
         return item
 
+    def named_in(self, path: str, name: str) -> Item:
+        """Return the implementation of a name that stands in a file.
+
+        Raises InputError, with the file, for an unknown name, and for one of a module that the user has not named.
+        """
+        try:
+            return self[name]
+        except ConfigError as error:
+            remedy = "; if a package adds it, install that, or name its module in BERTDATA_PLUGINS"
+            raise InputError(f"{error}{'' if ':' in name else remedy}", path=path) from error
+
     def _find(self, name: str) -> None:
         """Look for a name that is not known: among those that plugins add, and as that of an object in a module.
 
-        Raises ConfigError where a name as `my_package.my_module:MY_OBJECT` cannot be imported.
+        Raises ConfigError where a name as `my_package.my_module:MY_OBJECT` cannot be imported, or may not be.
         """
         if name not in self._items:
             load_plugins()
-        module, sign, attribute = name.partition(":")
         if name in self._items or name in self._found:
             return
         if (self.kind, name) in handed_over:
             self._found[name] = self.adapted(name, handed_over[self.kind, name])
             return
-        if not sign:
-            return
-        try:
-            found = getattr(importlib.import_module(module), attribute)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise ConfigError(
-                f"the {self.kind} {name!r} cannot be imported ({error}); expected module:name, with the folder of the "
-                "module in PYTHONPATH, which worker processes inherit"
-            ) from error
-        self._found[name] = self.adapted(name, found)
+        if ":" in name:
+            self._found[name] = self.adapted(name, import_named(f"the {self.kind} {name!r}", name))
 
     def adapted(self, name: str, found: object) -> Item:
         """Return an object as an implementation; raises ConfigError, with its name, for one of another kind."""
@@ -159,7 +158,7 @@ def object_of(kind: str, name: str, found: object, wanted: type[Item]) -> Item:
 
     Raises ConfigError, which names the `kind` of object that was expected, for anything else.
     """
-    if isinstance(found, type):
+    if isinstance(found, type) and issubclass(found, wanted):
         try:
             found = found()
         except TypeError as error:
@@ -172,41 +171,3 @@ def object_of(kind: str, name: str, found: object, wanted: type[Item]) -> Item:
             f"{wanted.__module__}"
         )
     return found
-
-
-def load_plugins() -> None:
-    """Import the modules that packages outside bertdata name, each once per process.
-
-    Raises ConfigError, with the module or the entry point, where one cannot be imported.
-    """
-    from importlib.metadata import entry_points
-
-    for module in filter(None, map(str.strip, os.environ.get(PLUGINS, "").split(","))):
-        if not all(part.isidentifier() for part in module.split(".")) or module.endswith(".py"):
-            raise ConfigError(
-                f"{PLUGINS} has {module!r}; expected names of modules separated by commas, as my_package.my_filters"
-            )
-        _load_once(
-            f"the module {module!r} that {PLUGINS} names",
-            partial(importlib.import_module, module),
-            "correct it, install its package, or put its folder into PYTHONPATH",
-        )
-    if ENTRY_POINTS not in _loaded:
-        for entry in entry_points(group=ENTRY_POINTS):
-            package = entry.dist.name if entry.dist else "its package"
-            what = f"the entry point {entry.name} = {entry.value} in the group {ENTRY_POINTS} of {package}"
-            _load_once(what, entry.load, f"correct or uninstall {package}")
-        _loaded.add(ENTRY_POINTS)
-
-
-def _load_once(what: str, load: Callable[[], object], remedy: str) -> None:
-    """Call `load` unless that was done, or is being done, in this process; raises ConfigError for what it raises."""
-    if what in _loaded:
-        return
-    _loaded.add(what)
-    try:
-        load()
-    except Exception as error:
-        _loaded.discard(what)
-        reason = str(error) if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"
-        raise ConfigError(f"{what} cannot be loaded ({reason}); {remedy}") from error

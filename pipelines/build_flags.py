@@ -20,6 +20,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.io import files, listing
 from bertdata.options.flags import add_flags, add_json, from_flags
 from bertdata.options.option import stored_values
+from bertdata.plugins import consent_to
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.phases import PhaseConfig, stored_phases
@@ -144,6 +145,7 @@ def make_parser() -> command_line.Parser:
         "--source-format",
         nargs="+",
         action="extend",
+        type=consent_to,
         default=[],
         metavar="MODULE:NAME",
         help="a source format of your own, which comes before those for the files of --documents; a function of a path "

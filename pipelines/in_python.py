@@ -14,6 +14,7 @@ from bertdata.errors import ConfigError
 from bertdata.masking import MASK_UNITS
 from bertdata.objectives import OBJECTIVES
 from bertdata.options.option import flag_of
+from bertdata.plugins import use_plugins
 from bertdata.registry import Registry
 from bertdata.shards.built_corpus import BuiltCorpus
 from bertdata.sources.formats import SOURCE_FORMATS
@@ -28,7 +29,11 @@ WHILE_BUILDING: dict[str, Registry[Any]] = {"source_format": SOURCE_FORMATS, "cl
 
 
 def build(
-    output: str | os.PathLike[str] = "corpus", *, runner_flags: Sequence[str] = (), **settings: Any
+    output: str | os.PathLike[str] = "corpus",
+    *,
+    runner_flags: Sequence[str] = (),
+    plugins: Sequence[str] = (),
+    **settings: Any,
 ) -> BuiltCorpus:
     """Build shards in `output` as `bertdata build` does, and return them with their manifest.
 
@@ -36,13 +41,15 @@ def build(
     them, or a mapping from names of sources), `vocab`, `recipe` (a name or a file), `mix` (a mapping from source to
     weight), `workers`, `force`, `quiet`, and all settings such as `objective`, `max_seq_length` and `mask_unit`.
     `documents` also takes rows, `clean`, `filter`, `source_format`, `objective` and `mask_unit` objects, the first
-    three functions too (docs/python.md). runner_flags: those after `--` on the command line. Without sources it builds
+    three functions too (docs/python.md). runner_flags: those after `--` on the command line. plugins: modules that may
+    be imported where a recipe, or the build that is in `output`, names what they hold. Without sources it builds
     those of the output, or the sample corpus. Progress is shown by tqdm.auto, on standard error. Raises ConfigError for
     a setting that does not exist, does not fit or has no effect, and as the command fails.
 
         corpus = build("corpus", documents="texts/*.jsonl", objective="sop", max_seq_length=128, workers=4)
         corpus.train[0]["input_ids"], corpus["splits"]["train"]["counts"]["examples"]
     """
+    use_plugins(plugins)
     for name in settings.keys() & {"dry_run", "json", "save_recipe"}:
         raise ConfigError(f"{flag_of(name)} is for the command line; leave it out: `build` builds")
     others = {name: value for name, value in settings.items() if name != "documents"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
@@ -13,6 +14,7 @@ from bertdata.io import files
 from bertdata.options.flags import from_flags
 from bertdata.options.option import require
 from bertdata.options.recipe import Recipe, read_recipe, recipe_names, recipe_text
+from bertdata.plugins import consent_to, is_consented, module_of
 from bertdata.shards.phases import PhaseConfig
 
 from .phases import OF_A_PHASE, phases_of, setting_names
@@ -40,7 +42,8 @@ def apply_recipe(
     """Set the flags that were not given to what --recipe says; `groups` are the classes of settings.
 
     Its phases are `flags.recipe_phases`, and the names of all that it says `flags.named_by_recipe`.
-    Returns the recipe. Raises ConfigError for a key that is no setting, or a value that does not fit, with its file.
+    Returns the recipe. Raises ConfigError, with its file, for a key that is no setting, a value that does not fit, or
+    the name of an object in a module that the user has not named (`bertdata.plugins`). Says which such objects run.
     """
     flags.recipe_phases, flags.named_by_recipe = (), frozenset()
     if not flags.recipe:
@@ -53,6 +56,8 @@ def apply_recipe(
         not (several and recipe.phases),
         f"--max-seq-length has several values, and {flags.recipe} has phases of its own; give one value for all",
     )
+    if code := _check_code(recipe, parser):
+        print(f"{recipe.path} runs code of your plugins: {code}", file=sys.stderr)
     settings = _values(parser, recipe.settings)
     phases = tuple({"name": ""} | _values(parser, phase) for phase in recipe.phases)
     _check(recipe, parser, settings, phases, groups)
@@ -62,6 +67,32 @@ def apply_recipe(
     flags.recipe_phases = phases
     flags.named_by_recipe = frozenset(name for values in (settings, *phases) for name in values)
     return recipe
+
+
+def _check_code(recipe: Recipe, parser: argparse.ArgumentParser) -> str:
+    """Return the objects of modules that a recipe names, with their lines, as text; "" where it names none.
+
+    Raises ConfigError, with all of them, where the user has not named the module of one.
+    """
+    readers = {action.dest for action in parser._actions if action.type is consent_to}
+    places, refused = [], {}
+    for phase, values in enumerate([recipe.settings, *recipe.phases]):
+        for key in values.keys() & readers:
+            named = values[key] if isinstance(values[key], list) else [values[key]]
+            for name in named:
+                if isinstance(name, str) and (module := module_of(name)):
+                    places.append((recipe.line_of(key, phase), f"{key} = {name}"))
+                    if not is_consented(module):
+                        refused[module] = name
+    text = ", ".join(f"{named} (line {line})" for line, named in sorted(places))
+    if refused:
+        flags = " ".join(f"--plugin {module}" for module in refused)
+        raise ConfigError(
+            f"names code that a build runs, which bertdata does not import from a recipe unasked: {text}; if you trust "
+            f"whoever wrote it, add {flags}, or set BERTDATA_PLUGINS={','.join(refused)}",
+            path=recipe.path,
+        )
+    return text
 
 
 def _check(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bertdata.registry import PLUGINS
+from bertdata.plugins import PLUGINS
 
 ROOT = Path(__file__).resolve().parents[1]
 _COMMANDS = """

@@ -28,6 +28,7 @@ from bertdata.engine.parts import (
 from bertdata.engine.stages import Grouping, Step
 from bertdata.errors import BertDataError, ConfigError, names_flags, set_naming_flags
 from bertdata.io import files
+from bertdata.plugins import adopt, consent
 from bertdata.registry import handed_over
 
 
@@ -48,6 +49,7 @@ class MakePart(beam.DoFn):  # type: ignore[misc]
         self._make = make
         self._version = __version__
         self._objects = dict(objects or {})
+        self._consent = consent()
         self._names_flags = names_flags()
         self._at_once = at_once
         self._pool: ThreadPoolExecutor | None = None
@@ -61,6 +63,7 @@ class MakePart(beam.DoFn):  # type: ignore[misc]
                 f"a worker has bertdata {__version__}, and the process that started the build {self._version}; install "
                 "the same version there"
             )
+        adopt(self._consent)
         for name, item in self._objects.items():
             handed_over.setdefault(name, item)
 

@@ -26,6 +26,7 @@ from bertdata.errors import (
 from bertdata.io.os_errors import limit_of
 from bertdata.options.flags import add_quiet
 from bertdata.options.option import flag_of
+from bertdata.plugins import consent_to, use_plugins
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -89,6 +90,24 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**given)
         self.add_argument("-h", "--help", action=_Help, help="show the common flags and examples, and exit")
         self.add_argument("--help-all", action=_Help, help="show all flags, and exit")
+        self.add_argument(
+            "--plugin",
+            action="append",
+            default=[],
+            metavar="MODULE",
+            help="import a module that adds to what bertdata has, or whose objects a recipe or a build names as "
+            "module:name (several: once each); what it holds is run",
+        )
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse as argparse does, once the modules of --plugin are imported, which other arguments may name."""
+        given = sys.argv[1:] if args is None else list(args)
+        if any(argument.partition("=")[0] == "--plugin" for argument in given):
+            first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+            first.add_argument("--plugin", action="append", default=[])
+            with contextlib.suppress(argparse.ArgumentError):  # which the other parser reports
+                use_plugins(first.parse_known_args(given)[0].plugin)
+        return super().parse_known_args(given, namespace)
 
     def error(self, message: str) -> NoReturn:
         """End the process with code 2."""
@@ -183,15 +202,18 @@ def parse(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> a
 def flags_of(parser: argparse.ArgumentParser, settings: Mapping[str, Any]) -> argparse.Namespace:
     """Return what `parse` returns, for keyword arguments named as the flags, with underscores.
 
-    A flag of several values also takes one value, --mix a mapping. Raises ConfigError for a name that is not a flag;
+    A flag of several values also takes one value, --mix a mapping. A name as `module:name` is the consent to import
+    it, as on the command line. Raises ConfigError for a name that is not a flag;
     the values are checked by the settings classes.
     """
     flags = parser.parse_args([])
     for name, value in settings.items():
         action = next((action for action in parser._actions if action.dest == name and action.option_strings), None)
-        if action is None or name in ("help", "help_all"):
+        if action is None or name in ("help", "help_all", "plugin"):
             raise ConfigError(f"there is no setting {name!r}{did_you_mean(name, vars(flags))}")
-        setattr(flags, name, flag_value(action, value))
+        setattr(flags, name, chosen := flag_value(action, value))
+        for item in (chosen if isinstance(chosen, list) else [chosen]) if action.type is consent_to else ():
+            consent_to(str(item))
     flags.runner_flags, flags.named = (), {name: flag_of(name) for name in settings}
     return flags
 

@@ -18,6 +18,7 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from bertdata.errors import ConfigError
+from bertdata.plugins import consent_to
 from bertdata.registry import Registry, handed_over
 
 _MAIN = ("__main__", "__mp_main__")
@@ -26,18 +27,19 @@ _MAIN = ("__main__", "__mp_main__")
 def name_of(registry: Registry[Any], item: Any, *, keep: bool = False) -> str:
     """Return the name by which a registry finds an object here and in worker processes.
 
-    item: an object, or already a name. keep: what is built says the name, and later programs look it up by it: an
-    object that no module has is refused with ConfigError, as is an object of another kind.
+    item: an object, or already a name; both are the consent to import its module. keep: what is built says the name,
+    and later programs look it up by it: an object that no module has is refused with ConfigError, as is an object of
+    another kind.
     """
     if isinstance(item, str):
-        return item
+        return consent_to(item)
     if name := registry.name_of(item):
         return name
     label = _label(item)
     registry.adapted(label, item)
     if name := importable_name(item):
         registry.forget(name)  # the module may have been reloaded since
-        return name
+        return consent_to(name)
     if keep:
         raise ConfigError(
             f"the {registry.kind} {label} is in no module that worker processes, and those who read the build, can "

@@ -7,7 +7,8 @@ from collections.abc import Collection
 from dataclasses import Field, fields
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
-from bertdata.options.option import flag_of, limits_text, require
+from bertdata.options.option import flag_of, limits_text, names_code, require
+from bertdata.plugins import consent_to
 from bertdata.registry import Registry
 
 if TYPE_CHECKING:
@@ -28,11 +29,13 @@ def add_flags(parser: argparse.ArgumentParser, config: type[Any], *, without: Co
         if setting.name in without:
             continue
         kind, options = kinds[setting.name], setting.metadata
-        arguments: dict[str, Any] = {"type": kind, "default": setting.default, "choices": options["choices"]}
+        read = consent_to if names_code(setting) else kind
+        arguments: dict[str, Any] = {"type": read, "default": setting.default, "choices": options["choices"]}
         if kind is bool:
             arguments = {"action": argparse.BooleanOptionalAction, "default": setting.default}
         elif kind == tuple[str, ...]:
             arguments = {"nargs": "+", "action": "extend", "default": [], "metavar": options["metavar"]}
+            arguments["type"] = consent_to if names_code(setting) else str
         elif options["several"]:
             arguments = {"type": kind, "nargs": "+", "default": setting.default, "metavar": "N"}
         group.add_argument(flag_of(setting.name), help=help_text(setting), **arguments)

@@ -9,6 +9,7 @@ from dataclasses import Field, dataclass, field, fields, is_dataclass
 from typing import Any
 
 from bertdata.errors import ConfigError, expected_one_of
+from bertdata.plugins import consent_to
 from bertdata.registry import Registry
 
 MIB = 1 << 20
@@ -33,18 +34,26 @@ def option(
     metavar: str = "N",
     items: Registry[Any] | None = None,
     later: bool = False,
+    code: bool = False,
 ) -> Any:
     """Declare a setting as a field of a dataclass.
 
     at_least, at_most: the limits of a number; above, below: limits that it does not reach. The default is allowed also
     outside them. several: the flag takes several values, and a build is made for each; a field of type tuple[str, ...]
     takes several at once. items: a registry whose names are the values, each with a `help` for --help. later: the
-    setting was added after the first builds, whose fingerprints do not have it: see `stored_values`.
+    setting was added after the first builds, whose fingerprints do not have it: see `stored_values`. code: a value may
+    name an object as `module:name`, as one of a registry may.
     """
     ends = {"at_least": at_least, "above": above, "at_most": at_most, "below": below}
     limits = {name: limit for name, limit in ends.items() if limit is not None}
     metadata = {"help": help, "choices": choices, "limits": limits, "several": several, "metavar": metavar}
-    return field(default=default, metadata=metadata | {"items": items, "later": later})
+    code = code or isinstance(choices, Registry) or items is not None
+    return field(default=default, metadata=metadata | {"items": items, "later": later, "code": code})
+
+
+def names_code(setting: Field[Any]) -> bool:
+    """Return whether the values of a setting may name objects as `module:name`."""
+    return bool(setting.metadata.get("code"))
 
 
 def limits_text(limits: Mapping[str, float]) -> str:
@@ -89,7 +98,8 @@ class Settings:
 
     Raises ConfigError where a value is not of the type of its field, not one of its choices, or outside its limits. An
     int is accepted for a float, and a list, as JSON has it, for a tuple, which it becomes. A subclass that checks
-    several fields together extends `__post_init__`.
+    several fields together extends `__post_init__`. Settings are pickled for processes that the user's own started;
+    what they name is consented to there as well.
     """
 
     def __post_init__(self) -> None:
@@ -107,6 +117,13 @@ class Settings:
                 choices = options["choices"]
                 expected = expected_one_of(str(value), choices) if choices else f"; expected {_expected(setting)}"
                 raise ConfigError(f"{flag_of(setting.name)} is {value!r}{expected}")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for setting in fields(self):
+            value = state.get(setting.name, ()) if names_code(setting) else ()
+            for name in [value] if isinstance(value, str) else value:
+                consent_to(name)
 
 
 def _expected(setting: Field[Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import InputError
 from bertdata.masking import MASK_UNITS
 from bertdata.masking.masking import Masker
 from bertdata.masking.settings import MaskingConfig
@@ -34,19 +34,12 @@ LICENCES = "Texts keep the licences of their sources (Wikipedia: CC BY-SA; see e
 
 
 def _require_found(values: dict[str, Any], path: str) -> None:
-    """Raise InputError where the objective or the masking unit of shards is not there, as that of another package."""
+    """Raise InputError where the objective or the masking unit of shards is not there, or is code of a module."""
     for group, setting, registry in (("examples", "objective", OBJECTIVES), ("masking", "mask_unit", MASK_UNITS)):
         settings = values.get(group)
         name = settings.get(setting) if isinstance(settings, dict) else None
-        if not isinstance(name, str):
-            continue
-        try:
-            registry[name]
-        except ConfigError as error:
-            remedy = (
-                "" if ":" in name else "; if a package adds it, install that, or name its module in BERTDATA_PLUGINS"
-            )
-            raise InputError(f"{error}{remedy}", path=path) from error
+        if isinstance(name, str):
+            registry.named_in(path, name)
 
 
 def check_masking(examples: ExamplesConfig, masking: MaskingConfig) -> None:

@@ -19,6 +19,7 @@ import pyarrow as pa
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.io.console import counted
+from bertdata.plugins import Consent, adopt, consent, use_plugins
 from bertdata.shards.cache import ShardCache, ShardFile, read, require_size
 from bertdata.shards.checked import is_wanted, require_whole
 from bertdata.shards.contents import check_manifest, inside
@@ -38,14 +39,18 @@ def open_shards(
     *,
     cache: ShardCache | None = None,
     check: bool | None = None,
+    plugins: Sequence[str] = (),
 ) -> Shards:
     """Open one split of a build: its own directory, or the build's directory and the name of a split (default: train).
 
     Shards at a URL are fetched to a local cache first (`ShardCache.default()` unless given). A shard is compared with
     its SHA-256 before its first row is read, once on this machine (`bertdata.shards.checked`), unless `check` is False
-    or BERTDATA_CHECK_SHARDS is 0. Raises InputError where there are no shards, or where they are not what the manifest
-    says; ConfigError where the tokenizer beside them is not the one they were made with, or the cache is too small.
+    or BERTDATA_CHECK_SHARDS is 0. plugins: modules that may be imported where the shards name what they hold, as the
+    objective `my_objects:SWAPPED`; nothing is imported otherwise (`bertdata.plugins`). Raises InputError where there
+    are no shards, or where they are not what the manifest says; ConfigError where the tokenizer beside them is not the
+    one they were made with, or the cache is too small.
     """
+    use_plugins(plugins)
     directory = files.path_text(path).rstrip("/")
     if os.path.basename(directory) in ("", ".", ".."):
         directory = os.path.abspath(directory)
@@ -162,8 +167,9 @@ class Shards:
         checking = (is_wanted() if check is None else check) and not files.is_remote(build)
         self._unchecked = set(range(len(tables))) if checking else set()
 
-    def __reduce__(self) -> tuple[type[Shards], tuple[str, str, dict[str, Any], ShardCache | None, bool]]:
-        return type(self), (self.build, self.split, self.manifest, self.cache, bool(self._unchecked))
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = (self.build, self.split, self.manifest, self.cache, bool(self._unchecked))
+        return _opened_again, (type(self), consent(), values)
 
     def __len__(self) -> int:
         return int(self.unchecked_table.num_rows)
@@ -249,6 +255,12 @@ class Shards:
                 )
             self._tokenizer = tokenizer
         return self._tokenizer
+
+
+def _opened_again(kind: type[Shards], agreed: Consent, values: tuple[Any, ...]) -> Shards:
+    """Return shards that another process has open, which may name what its user consented to."""
+    adopt(agreed)
+    return kind(*values)
 
 
 def _value(column: pa.Array) -> Any:

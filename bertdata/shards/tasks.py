@@ -171,6 +171,8 @@ class TaskInfo(ShardInfo):
             info = cls(**(values | kept))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"does not say how it was made ({error}); encode again", path=path) from error
+        if isinstance(info.task, str) and ":" in info.task:
+            TASKS.named_in(path, info.task)
         if info.task not in TASKS or not info.are_numbers_whole():
             raise InputError(f"does not hold a task this version reads ({info.task!r}); encode again", path=path)
         return info

@@ -51,6 +51,7 @@ class CleaningConfig(Settings):
         "says), py3langid, lingua, or a file of fastText, as lid.176.bin; models are asked where the source is silent",
         metavar="NAME",
         later=True,
+        code=True,
     )
     rejects: str = option("", "folder that gets, for each part, a .jsonl file of the pages dropped and the reasons")
 

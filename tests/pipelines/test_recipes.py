@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from bertdata import build
@@ -148,3 +150,38 @@ def test_a_recipe_file_that_is_not_there_is_told_with_the_nearest_beside(tmp_pat
         ConfigError, match=r"there is no recipe in '.*wbe\.toml': no such file, did you mean 'web\.toml'\?"
     ):
         read_recipe(str(tmp_path / "wbe.toml"))
+
+
+def test_a_recipe_that_names_code_runs_it_only_with_consent(
+    texts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "cleaners_of_a_recipe.py").write_text("def upper(text):\n    return text.upper()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    path = tmp_path / "own.toml"
+    path.write_text('vocab = "bertdata-30k-uncased"\n\nclean = ["nfc", "cleaners_of_a_recipe:upper"]\n')
+    command = [
+        "build",
+        "--recipe",
+        str(path),
+        "--documents",
+        texts,
+        "--workers",
+        "1",
+        "--output",
+        str(tmp_path / "out"),
+    ]
+    for more in ([], ["--dry-run"], ["--save-recipe", str(tmp_path / "saved.toml")]):
+        assert main([*command, *more]) == 1
+        refused = capsys.readouterr().err
+        assert f"{path}: names code that a build runs" in refused
+        assert "clean = cleaners_of_a_recipe:upper (line 3)" in refused
+        assert "add --plugin cleaners_of_a_recipe, or set BERTDATA_PLUGINS=cleaners_of_a_recipe" in refused
+        assert "cleaners_of_a_recipe" not in sys.modules
+        assert not (tmp_path / "out").exists()
+    with pytest.raises(ConfigError, match=r"names code"):
+        build(tmp_path / "out", documents=texts, recipe=str(path), workers=1)
+    assert main([*command, "--plugin", "cleaners_of_a_recipe", "--max-seq-length", "64"]) == 0
+    said = capsys.readouterr().err
+    assert f"{path} runs code of your plugins: clean = cleaners_of_a_recipe:upper (line 3)" in said
+    (part, *_) = sorted((tmp_path / "out" / "stages").rglob("*.parquet"))
+    assert all(text == text.upper() for text in pq.read_table(part)["text"].to_pylist())

@@ -84,6 +84,8 @@ def load_config(directory: str | os.PathLike[str]) -> EncoderConfig:
     """Read the `config.json` of a directory as that of its family; raises ConfigError where there is no such family."""
     path, values = read_config(directory)
     kind = values.get("model_type", "bert")
+    if isinstance(kind, str) and ":" in kind:
+        FAMILIES.named_in(path, kind)
     if kind not in FAMILIES:
         raise ConfigError(
             f"model_type is {shortened(kind)}; expected one of {', '.join(FAMILIES)}, or --library transformers",

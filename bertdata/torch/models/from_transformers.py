@@ -87,13 +87,13 @@ class TransformersConfig(EncoderConfig):
 
     @classmethod
     def load(cls, directory: str | os.PathLike[str]) -> Self:
-        return cls.of(_transformers().AutoConfig.from_pretrained(os.fspath(directory)))
+        return cls.of(_transformers().AutoConfig.from_pretrained(os.fspath(directory), trust_remote_code=False))
 
 
 def made(peer: Any, auto: str) -> Any:
     """Return a fresh model of a config of transformers; auto: the class that makes it. Raises ConfigError."""
     try:
-        return getattr(_transformers(), auto).from_config(peer)
+        return getattr(_transformers(), auto).from_config(peer, trust_remote_code=False)
     except Exception as error:
         raise ConfigError(f"transformers cannot make a model of this {peer.model_type} config: {error}") from error
 
@@ -252,7 +252,7 @@ def _peer(config: str) -> Any:
     near = nearest(config, library.CONFIG_MAPPING, 0.75)
     misspelt = near and "/" not in config and not config.startswith(f"{near}-") and not files.exists(config)
     try:
-        return library.AutoConfig.from_pretrained(place, local_files_only=bool(misspelt))
+        return library.AutoConfig.from_pretrained(place, local_files_only=bool(misspelt), trust_remote_code=False)
     except Exception as error:
         reason = str(error).splitlines()[0]
         found = "which is no model type" if misspelt else f"of which transformers makes nothing ({reason})"
