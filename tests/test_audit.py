@@ -89,7 +89,7 @@ def write_corpora(theirs: Path) -> tuple[list[str], list[str], list[str]]:
             shutil.copytree(whole, build, ignore=shutil.ignore_patterns("stages"))
             name_in_shards(build, place, name)
             builds.append(str(build))
-        given = {"wikipedia": [], "books": [], "documents": [str(theirs / "texts.jsonl")]}
+        given: dict[str, Any] = {"wikipedia": [], "books": [], "documents": [str(theirs / "texts.jsonl")]}
         given |= {"text_column": "text", "formats": [name]}
         origin = {"command": "build", "files": {}, "given": given, "settings": {}}
         begun.append(str(theirs / f"begun-{number}"))
@@ -106,7 +106,11 @@ def write_corpora(theirs: Path) -> tuple[list[str], list[str], list[str]]:
 def write_models(theirs: Path) -> tuple[list[str], list[str]]:
     """Write tokenizers and checkpoints that name code; returns the folders of each."""
     whole = theirs / "whole" / "tokenizer"
-    code = {"tokenizer_class": NAMED[0].replace(":", "."), "processor_class": NAMED[1], "model_max_length": 512}
+    code: dict[str, Any] = {
+        "tokenizer_class": NAMED[0].replace(":", "."),
+        "processor_class": NAMED[1],
+        "model_max_length": 512,
+    }
     code |= {"auto_map": {"AutoTokenizer": [f"{BESIDE}.OBJECT", None]}, "vocab_file": f"../{BESIDE}.py"}
     tokenizers, models = [], []
     for number, name in enumerate(NAMED):
@@ -139,7 +143,7 @@ def write_recipes(theirs: Path) -> list[str]:
     return recipes
 
 
-def steps_of_commands(theirs: Path, out: Path) -> dict[str, list[list[str] | str]]:
+def steps_of_commands(theirs: Path, out: Path) -> dict[str, Sequence[list[str] | str]]:
     """Return for each command how it is run on files of somebody else, and what opens them in Python."""
     builds, tasks, begun = write_corpora(theirs)
     tokenizers, models = write_models(theirs)
@@ -150,7 +154,7 @@ def steps_of_commands(theirs: Path, out: Path) -> dict[str, list[list[str] | str
     opened = [*builds[:2], *builds[-2:], *tasks]
     every = [*builds, *tasks]
     build = ["build", "--documents", texts, "--workers", "1", "--quiet"]
-    steps: dict[str, list[list[str] | str]] = {
+    steps: dict[str, Sequence[list[str] | str]] = {
         "build": [
             *(
                 [*build, "--recipe", one, "--output", f"{to}/recipe", *dry]
@@ -193,6 +197,7 @@ def steps_of_commands(theirs: Path, out: Path) -> dict[str, list[list[str] | str
                 for one in models
                 for library in ([], ["--library", "transformers"])
             ),
+            *(["pretrain", whole, "--config", "tiny", "--teacher", one, "--output", f"{to}/run"] for one in models),
         ],
         "finetune": [
             *(["finetune", one, "--model", models[-1], "--output", f"{to}/fine"] for one in opened),
