@@ -4,6 +4,7 @@
 """
 
 from bertdata.documents.document import (
+    BYTES_LEFT_OUT,
     CHANGED,
     COLUMNS,
     DOCUMENT_LANGUAGES,
@@ -41,6 +42,7 @@ from bertdata.documents.writer import (
 )
 
 __all__ = [
+    "BYTES_LEFT_OUT",
     "CHANGED",
     "COLUMNS",
     "DOCUMENT_LANGUAGES",

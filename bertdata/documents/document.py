@@ -22,6 +22,8 @@ CHANGED = "changed by "
 """What the counts of documents that a cleaner changed begin with."""
 LEFT_OUT = " left out, "
 """What the counts of lines, paragraphs, sentences and bytes that rules left out of documents have before the reason."""
+BYTES_LEFT_OUT = f"bytes{LEFT_OUT}"
+"""What the counts of bytes of text that a source format left out have before the reason."""
 DOCUMENT_LANGUAGES = "document_languages"
 """The detail of records that has the documents and bytes of text by language."""
 _SURROGATES = re.compile("[\ud800-\udfff]")

@@ -12,13 +12,13 @@ from typing import Any
 
 from bertdata.curation.filters import DROPPED_BY, JUDGED
 from bertdata.curation.languages import UNKNOWN
-from bertdata.documents import CHANGED
+from bertdata.documents import BYTES_LEFT_OUT, CHANGED
 from bertdata.engine.parts import PartMetadata, add_counts
-from bertdata.io.console import counted, wrapped
+from bertdata.io.console import byte_size, counted, wrapped
 from bertdata.sentences.languages import base_code, parameters_for
 from bertdata.sentences.settings import AUTO
 from bertdata.shards.corpus_signs import share_of_copies
-from bertdata.sources.names import input_count
+from bertdata.sources.names import InputCount, LeftOut, input_count
 
 MOST_UNKNOWN = 0.01
 LEAST_FUNCTION_WORDS = 0.10
@@ -30,6 +30,7 @@ LEAST_SENTENCE, MOST_SENTENCE = 5.0, 80.0
 LEAST_DOCUMENT = 24.0
 MOST_DROPPED = 0.5
 MOST_FILTERED = 0.5
+MOST_WITHOUT_PROSE = 0.5
 FEWEST_FILTERED = 10_000
 """Of so many documents, a filter is expected to drop or to change one."""
 MOST_COPIES = 0.2
@@ -43,6 +44,8 @@ _EXPECTED_DROPS = (
     "gopher_", "c4_", "fineweb_",
 )  # fmt: skip
 
+_WITHOUT_PROSE = (LeftOut.FRONT_MATTER, LeftOut.NOT_PROSE, LeftOut.NO_PROSE)
+
 CorpusWarning = dict[str, str | float]
 """One warning: what it is about, the figure and the threshold it passed, what was found, and what to do."""
 
@@ -54,6 +57,10 @@ _TEXTS = {
     "empty source": (
         "no document is left of the source {source}; most of it was dropped as: {reason}",
         "change the rule that drops it, or leave the source out",
+    ),
+    "text without prose": (
+        "{figure:.0%} of the text of the books of the source {source} is in no document: {reasons}",
+        "look at these files; tables, verse and scanned pages are not prose; --documents reads text as it is",
     ),
     "filtered documents": (
         "the filter {filter} dropped {figure:.1%} of the documents of the source {source} that it saw, most of them "
@@ -206,7 +213,19 @@ def of_sources(sources: Mapping[str, Any]) -> Iterator[CorpusWarning]:
         if came >= FEWEST_DOCUMENTS:
             lost = (sum(drops.values()) - expected) / came
             yield from _check("dropped documents", lost, most=MOST_DROPPED, source=name, reason=most)
+        yield from _of_books(name, source["counts"])
         yield from _of_filters(name, source["counts"], drops)
+
+
+def _of_books(source: str, counts: Mapping[str, int]) -> Iterator[CorpusWarning]:
+    """Yield the warning that most bytes of the text of books, what an archive added aside, are in no document."""
+    own = counts.get(InputCount.BOOK_BYTES, 0) - counts.get(BYTES_LEFT_OUT + LeftOut.ARCHIVE, 0)
+    reasons = {name.removeprefix(BYTES_LEFT_OUT): n for name, n in counts.items() if name.startswith(BYTES_LEFT_OUT)}
+    lost = {one: n for one, n in reasons.items() if one in _WITHOUT_PROSE or one.startswith("broken: ")}
+    if own > 0:
+        named = ", ".join(f"{one} {byte_size(lost[one])}" for one in sorted(lost, key=lambda one: (-lost[one], one)))
+        share = sum(lost.values()) / own
+        yield from _check("text without prose", share, most=MOST_WITHOUT_PROSE, source=source, reasons=named)
 
 
 def _of_filters(source: str, counts: Mapping[str, int], drops: Mapping[str, int]) -> Iterator[CorpusWarning]:

@@ -18,14 +18,24 @@ from bertdata.io import files
 
 
 class InputCount(StrEnum):
-    """What the records of parts of documents count of their input; for books that are cut, also the chapters."""
+    """What the records of parts of documents count of their input; of books also bytes of text, and chapters."""
 
     PAGES = "pages"
     WIKITEXT_BYTES = "wikitext_bytes"
     BOOKS = "books"
+    BOOK_BYTES = "book_bytes"
     BOOKS_IN_CHAPTERS = "books_in_chapters"
     CHAPTERS = "chapters"
     ROWS = "rows"
+
+
+class LeftOut(StrEnum):
+    """Why bytes of the text of books are in no document, as `bertdata.documents.BYTES_LEFT_OUT` goes before it."""
+
+    ARCHIVE = "header and licence"
+    FRONT_MATTER = "front matter"
+    NOT_PROSE = "headings and tables"
+    NO_PROSE = "no prose"
 
 
 KINDS: dict[str, str] = {

@@ -185,3 +185,17 @@ def test_articles_of_another_language_than_the_sentence_parameters_are_warned_of
 def test_the_share_of_other_languages_decides(articles: dict[str, int], language: str, remedy: str | None) -> None:
     found = [warning["remedy"] for warning in corpus_warnings.of_languages(articles, language)]
     assert found == ([remedy] if remedy else [])
+
+
+@pytest.mark.parametrize(("lost", "warned"), [(4_000, []), (6_000, ["text without prose"])])
+def test_a_source_of_books_whose_text_is_mostly_in_no_document_is_named_with_the_reasons(
+    lost: int, warned: list[str]
+) -> None:
+    left_out = {"no prose": lost - 500, "broken: not text": 500, "header and licence": 90_000}
+    counts = {"books": 4, "documents": 4, "book_bytes": 100_000}
+    counts |= {f"bytes left out, {reason}": number for reason, number in left_out.items()}
+    found = list(corpus_warnings.of_sources({"novels": {"counts": counts, "drops": {}}}))
+    assert [one["about"] for one in found] == warned
+    if found:
+        assert "60%" in str(found[0]["found"])
+        assert "novels is in no document: no prose 5.5 kB, broken: not text 500 B" in str(found[0]["found"])

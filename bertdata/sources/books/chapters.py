@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from bertdata.sources.books.layout import Heading, rank_of
+from bertdata.sources.books.headings import Heading, rank_of
 
 _SHORT, _MOST_SHORT = 500, 0.2
 _TITLE_LINES = 3

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from bertdata.curation.languages import add_languages
 from bertdata.curation.text_rules import text_rules
-from bertdata.documents import DocumentWriter
+from bertdata.documents import BYTES_LEFT_OUT, DocumentWriter
 from bertdata.engine.parts import Counters, Task, fingerprint, part_name
 from bertdata.io import files
 from bertdata.kernels.warmup import compiling_pays
@@ -21,7 +21,7 @@ from bertdata.sources.books.read import Book, Volume, clean_book, clean_chapters
 from bertdata.sources.formats import Request, SourceFile, SourceFormat, text_bytes
 from bertdata.sources.names import InputCount
 
-REVISION = 5
+REVISION = 6
 
 
 @dataclass(frozen=True)
@@ -80,28 +80,36 @@ class BooksFormat(SourceFormat):
         broken: list[dict[str, Any]] = []
         drops: Counter[str] = Counter()
         encodings: Counter[str] = Counter()
+        left_out: Counter[str] = Counter()
         with DocumentWriter(file, counters, text_rules(task), add_languages=add_languages(task)) as writer:
             for volume, label in zip(group.volumes, group.labels, strict=True):
                 path = volume.path
                 for book in read_books(path, notes=encodings, members=volume.members):
                     counters.add(InputCount.BOOKS)
+                    counters.add(InputCount.BOOK_BYTES, book.bytes)
                     if not isinstance(book, Book):
                         broken.append({"path": path, "title": book.title, "reason": book.reason})
                         drops[f"broken: {book.reason}"] += 1
+                        left_out[f"broken: {book.reason}"] += book.bytes
                         continue
+                    rules: dict[str, Any] = {"drops": drops, "compiled": group.compiled, "cut": book.cut}
+                    rules["left_out"] = left_out
                     if group.split_chapters:
-                        chapters = clean_chapters(book.text, drops=drops, compiled=group.compiled)
+                        chapters = clean_chapters(book.text, **rules)
                         counters.add(InputCount.BOOKS_IN_CHAPTERS, int(bool(chapters)))
                         counters.add(InputCount.CHAPTERS, len(chapters))
                         for number, chapter in enumerate(chapters, 1):
                             title = f"{book.title}: {chapter.title}" if chapter.title else book.title
                             writer.add(f"{label}:{book.id}:{number}", "books", title, "", chapter.text)
                         continue
-                    text = clean_book(book.text, drops=drops, compiled=group.compiled)
+                    text = clean_book(book.text, **rules)
                     if text is not None:
                         writer.add(f"{label}:{book.id}", "books", book.title, "", text)
         for encoding, number in sorted(encodings.items()):
             counters.add(f"read as {encoding}", number)
+        for reason, number in sorted(left_out.items()):
+            if number:
+                counters.add(f"{BYTES_LEFT_OUT}{reason}", number)
         for reason, number in drops.items():
             counters.drop(reason, number)
         counters.details["broken"] = broken

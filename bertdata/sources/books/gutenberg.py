@@ -84,6 +84,11 @@ _RAISED = re.compile(r"[_^]\{([^{}\n]{1,20})\}|\^(?=\w)")
 
 
 _NOTE_BLOCKS = 20
+BLOCK_LIMIT = 5000
+"""Characters of the longest block that may be a credit, boilerplate or a footnote; a longer one is text that has words
+of these. The longest in Project Gutenberg's novels has 1,753."""
+BRACKET_LIMIT = 20_000
+"""Characters of the longest note in brackets, of several paragraphs; that of Project Gutenberg's novels has 3,735."""
 
 
 def title_and_author(head: str) -> tuple[str, str]:
@@ -148,7 +153,8 @@ def _small_print_is_first(lines: Sequence[str], marks: Sequence[tuple[int, str]]
 def without_notes(text: str) -> str:
     """Take out `[Illustration ...]`, `[Footnote 3: ...]` and their like, over any number of lines, brackets nested.
 
-    A note that is never closed ends with its paragraph.
+    A note that is never closed ends with its paragraph. A bracket that is closed only after `BRACKET_LIMIT` characters,
+    or never and whose paragraph has over `BLOCK_LIMIT`, is text.
 
     >>> without_notes("He rose.[Footnote 1: See [A].] She sat.\\n\\n[Illustration:\\n\\nA CAT]\\n")
     'He rose. She sat.\\n\\n\\n'
@@ -167,9 +173,12 @@ def without_notes(text: str) -> str:
     for opening in openings:
         if opening >= position:
             end = closing.get(opening)
+            limit = BRACKET_LIMIT
             if end is None:
                 blank = text.find("\n\n", opening)
-                end = len(text) if blank < 0 else blank
+                end, limit = len(text) if blank < 0 else blank, BLOCK_LIMIT
+            if end - opening > limit:
+                continue
             pieces.append(text[position:opening])
             position = end
     return "".join([*pieces, text[position:]])
@@ -188,21 +197,28 @@ def without_credits(blocks: Sequence[Block | Candidate]) -> Iterator[Block | Can
             continue
         block = whole if isinstance(whole, list) else whole.text.split("\n")
         first = block[0].strip()
-        if _NOTE_HEAD.match(first):
+        if _NOTE_HEAD.match(first) and not _is_long(block):
             if number > max(20, 0.9 * len(blocks)):
                 return
             noted, indent = _NOTE_BLOCKS, _indent(block)
             continue
         if noted == _NOTE_BLOCKS and not indent:
             indent = _indent(block)
-        if noted and _indent(block) >= indent and (indent or not _is_short(block)):
+        if noted and not _is_long(block) and _indent(block) >= indent and (indent or not _is_short(block)):
             noted -= 1
             continue
         noted = 0
+        if _is_long(block):
+            yield whole
+            continue
         joined = " ".join([line.strip() for line in block[:12]])
         if _names_archive(joined) or _HEADER_FIELD.match(first) or (len(block) < 12 and _CREDIT.match(joined)):
             continue
         yield whole
+
+
+def _is_long(block: Block) -> bool:
+    return sum(map(len, block)) > BLOCK_LIMIT
 
 
 def _names_archive(text: str) -> bool:
@@ -221,7 +237,7 @@ def _is_short(block: Block) -> bool:
 
 def is_footnote(block: Block | Candidate) -> bool:
     """Tell whether a block is a note to the text: it begins with a mark such as `[12]` or `*`."""
-    return isinstance(block, list) and bool(_FOOTNOTE_BLOCK.match(block[0]))
+    return isinstance(block, list) and bool(_FOOTNOTE_BLOCK.match(block[0])) and not _is_long(block)
 
 
 def without_marks(paragraph: str) -> str:

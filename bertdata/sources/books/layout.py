@@ -1,77 +1,62 @@
 """Prose out of plain text by its layout: paragraphs joined from wrapped lines; headings, tables and contents left out.
 
 What is prose is read from the geometry of a block of lines (how full they are, how they begin and end) and not from its
-language. Verse that reads as sentences is kept as one paragraph.
+language. Verse that reads as sentences is kept as one paragraph. What layout calls a title, an entry or a synopsis is
+short: a long line is always prose.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from bertdata.sources.books.dehyphenate import BORDER, joined, one_line
+from bertdata.sources.books.headings import (
+    CONTENTS,
+    DIVISION,
+    DIVISION_TITLE,
+    LABEL,
+    NOTES,
+    NUMBERED_TITLE,
+    OPENS_SPEECH,
+    ORNAMENT,
+    TITLE_LIMIT,
+    Heading,
+    is_heading,
+    is_title,
+)
+from bertdata.sources.names import LeftOut
 
 Block = list[str]
 PlainBlock = str
 """Lines that are known to be prose, separated by line feeds (see `prose_blocks`)."""
 
 
-class Heading(NamedTuple):
-    """A line that is a heading, and the number of paragraphs before it."""
-
-    paragraphs: int
-    line: str
-
-
-_NUMBER = (
-    r"(?:\d+(?:\.[\divxlc]+)*|[ivxlcdm]+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|"
-    r"sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[ -]\w+)?|"
-    r"(?:the\s+)?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|\w+teenth|last))"
-)
-DIVISION = (
-    r"(?:chapters?|books?|parts?|volumes?|vol\.?|cantos?|acts?|scenes?|letters?|sections?|stave|stanza|lesson|essay|"
-    r"sonnet|tale|story|appendix|chapitre|livre|tome|partie|kapitel|buch|teil|cap[ií]tulo|libro|parte|capitolo)"
-)
-_ORNAMENT = r"^[\s*_=(\[#.—–-]*"
-_BYLINE = re.compile(r"^\W*by\s+(?-i:[A-Z])", re.IGNORECASE)
-_ROMAN = r"(?=[ivxlcdm])m{0,4}(?:c[md]|d?c{0,4})(?:x[cl]|l?x{0,4})(?:i[xv]|v?i{0,4})"
-_LABEL = re.compile(
-    rf"{_ORNAMENT}(?:{DIVISION}\s+{_NUMBER}|{_NUMBER}\s+{DIVISION}|{_ROMAN}|\d{{1,4}})[\s*_=)\].,:—–-]*$",
+_ENTRY = re.compile(
+    rf"{ORNAMENT}(?:{DIVISION}\b(?!\s+(?!the\b|of\b|on\b|to\b|from\b)(?-i:[a-z]))|(?:[ivxlcdm]+|\d{{1,3}})(?:[.):—-]|\s{{2,}}))",
     re.IGNORECASE,
 )
-_DIVISION_TITLE = re.compile(
-    rf"{_ORNAMENT}(?:the\s+)?{DIVISION}\s+(?:the\s+)?{_NUMBER}(?:\W*$|[.:;,\])—-]+\s*\S|\s+(?-i:[A-Z“\"]))",
-    re.IGNORECASE,
-)
-_NUMBERED_TITLE = re.compile(_ORNAMENT + r"(?:[IVXLC]+|\d{1,3})[.):—-]+\s+\S")
-_NAMED = re.compile(
-    _ORNAMENT
-    + r"(?:the\s+)?(?:preface|introduct(?:ion|ory)|prologue|epilogue|contents?|table\s+of\s+contents|index|conclusion|"
-    r"list\s+of\s+(?:illustrations|plates|maps|figures|tables)|illustrations|footnotes?|endnotes|notes?|dedication|"
-    r"foreword|afterword|glossary|errata|postscript|bibliography|appendix|finis?|"
-    rf"end(?:\s+of\s+(?:the\s+)?(?:\w+\s+)?{DIVISION}\b.{{0,30}})?|"
-    r"to\s+be\s+continued|advertisements?|frontispiece|cover|copyright.*|by\s+the\s+same\s+author|"
-    r"table\s+des\s+mati[eè]res|inhalt(?:sverzeichnis)?|[ií]ndice|sommaire|pr[eé]face|vorwort)\W*$",
-    re.IGNORECASE,
-)
-_CONTENTS = re.compile(
-    r"^\W*(?:(?:table\s+of\s+|the\s+)?contents\b.{0,30}|list\s+of\s+\w+|(?:full[- ]page\s+)?illustrations|index|"
-    r"table\s+des\s+mati[eè]res|inhalt(?:sverzeichnis)?|sommaire)\W*$",
-    re.IGNORECASE,
-)
-_NOTES = re.compile(r"^\W*(?:(?:foot|end)notes?|index)\W*$", re.IGNORECASE)
-_ENTRY = re.compile(rf"{_ORNAMENT}(?:{DIVISION}\b|(?:[ivxlcdm]+|\d{{1,3}})(?:[.):—-]|\s{{2,}}))", re.IGNORECASE)
 _PAGE_NUMBER = re.compile(r"(?:\.[ .]{2,}|\s{2,}|[,_]\s?)(?:\d{1,4}|[ivxlc]+)$")
 _COLUMNS = re.compile(r"\S(?:\s{3,}|\s*\|\s*)\S")
 _MARK = r"[\W_]*(?:[\[({][\w*]{1,4}[\])}][\W_]*)?$"
 _ENDS_SENTENCE = re.compile(r"[.!?…。！？]" + _MARK)
 _ENDS_CLAUSE = re.compile(r"[.!?…。！？,;:—–-]" + _MARK)
-_OPENS_SPEECH = re.compile(r"^[\s_(\[]*[\"`“”‘'«»„—–]")
+_BYLINE = re.compile(r"^\W*by\s+(?-i:[A-Z])", re.IGNORECASE)
 _DASH = re.compile(r"--+|—|\s–\s")
 _WORD = re.compile(r"[^\W\d_]+")
+_ONE_CAPITAL = re.compile(r"[\W_]*[^\W\d_]+(?:[\W_]+[^\W\d_A-Z]+)*[\W_]*")
+"""Words of which only the first may begin with a capital: "That was all.", not "The Sea." or "May 24."."""
+_LOWER_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_A-Z][^\W\d_]*")
 _DIGIT = re.compile(r"\d")
 WRAP_LIMIT = 120
+"""Characters of the widest page: a longer line is a paragraph that was not wrapped."""
+LAYOUT_LIMIT = 2000
+"""Characters of the longest synopsis, row of a table or heading of several lines: a synopsis of Project Gutenberg's
+novels has 824 at most."""
+NARROWEST = 12
+"""Characters of the narrowest column that is taken for one."""
 _TAIL = 16
 SIGNS = b"0123456789.,;:'-_=*|#/\\~<>+()[]{}^&%$"
 _OTHER_SIGNS = "£"
@@ -104,10 +89,26 @@ def _is_unwrapped(full: Sequence[str]) -> bool:
     return sum(len(line) for line in full if len(line) > WRAP_LIMIT) > sum(map(len, full)) / 2
 
 
-def prose_of(blocks: Sequence[Block | PlainBlock], width: int = 0) -> tuple[list[str], list[Heading]]:
+class Cut(NamedTuple):
+    """Where a part of a long text was cut out of it: whether text is before it, and where a cut is in a paragraph."""
+
+    is_later: bool = False
+    begins_inside: bool = False
+    ends_inside: bool = False
+
+
+WHOLE = Cut()
+"""A text that was not cut."""
+
+
+def prose_of(
+    blocks: Sequence[Block | PlainBlock], width: int = 0, cut: Cut = WHOLE, left_out: Counter[str] | None = None
+) -> tuple[list[str], list[Heading]]:
     """Return the paragraphs of prose in blocks of wrapped lines, and the headings that were left out.
 
     `width` is where lines are wrapped, 0 where that is to be found; it is given where blocks are known to be prose.
+    `cut` says of a part of a text how it was cut: text that a cut divides is prose, and only the first part has a title
+    page. `left_out` counts the bytes of the lines of the title page in UTF-8, which are left out before other prose.
 
     >>> blocks = blocks_of(["CHAPTER I", "", "It was a dark night, and no-", "body spoke for an hour.", "", "* * *"])
     >>> prose_of(blocks)
@@ -117,8 +118,12 @@ def prose_of(blocks: Sequence[Block | PlainBlock], width: int = 0) -> tuple[list
     kept: list[str] = []
     waiting: list[str] = []
     found: list[Heading] = []
+    front: list[str] = []
     contents, notes, headed, open_end = False, False, True, False
-    for number, block in enumerate(_split_at_indents(blocks, width)):
+    divided = list(_split_at_indents(blocks, width))
+    running = {0} if cut.begins_inside else set()
+    running |= {len(divided) - 1} if cut.ends_inside else set()
+    for number, block in enumerate(divided):
         if isinstance(block, str):
             if kept and not (notes or headed or contents):
                 paragraph = block.lstrip()
@@ -130,25 +135,31 @@ def prose_of(blocks: Sequence[Block | PlainBlock], width: int = 0) -> tuple[list
                 continue
             block = block.split("\n")  # noqa: PLW2901
         late = number > len(blocks) // 2
-        headings = _headings(block, width)
+        headings = 0 if number in running else _headings(block, width)
         for line in block[:headings]:
-            contents = contents or bool(_CONTENTS.match(line))
-            notes = (notes and not _DIVISION_TITLE.match(line)) or (late and bool(_NOTES.match(line)))
+            contents = contents or bool(CONTENTS.match(line))
+            notes = (notes and not DIVISION_TITLE.match(line)) or (late and bool(NOTES.match(line)))
             headed = True
             waiting.clear()
             found.append(Heading(len(kept), line.strip()))
         lines = block[headings:]
-        if notes or not lines or (headed and _is_synopsis(lines)):
+        if notes or not lines or (headed and number not in running and _is_synopsis(lines)):
             continue
         paragraph = "\n".join(map(str.strip, lines))
-        kind = _kind(lines, paragraph.replace("\n", " "), width)
+        goes_on = open_end and not headed and len(lines) == 1 and paragraph[0].islower()
+        if goes_on or (number == len(divided) - 1 and _is_unfinished(lines, paragraph)):
+            running.add(number)
+        kind = "prose" if number in running else _kind(lines, paragraph.replace("\n", " "), width)
         if kind == "heading":
             headed = True
             waiting.clear()
             found += [Heading(len(kept), line) for line in paragraph.split("\n")]
-        if kind not in ("prose", "verse") or (not kept and len(lines) == 1 and _is_on_title_page(lines[0])):
+        if kind not in ("prose", "verse"):
             continue
-        if contents and not _is_running(paragraph, width):
+        if not (kept or cut.is_later or number in running or len(lines) > 1) and _is_on_title_page(paragraph, width):
+            front.append(paragraph)
+            continue
+        if contents and number not in running and not _is_running(paragraph, width):
             waiting.append(paragraph)
             continue
         kept += waiting
@@ -159,6 +170,8 @@ def prose_of(blocks: Sequence[Block | PlainBlock], width: int = 0) -> tuple[list
         else:
             kept.append(paragraph)
         open_end = kind == "prose" and paragraph[-1].isalnum()
+    if kept and left_out is not None:
+        left_out[LeftOut.FRONT_MATTER] += sum(len(line.encode("utf-8", "surrogatepass")) for line in front)
     return joined(kept), found
 
 
@@ -167,38 +180,17 @@ def lines_of(lines: Iterable[str]) -> tuple[list[str], list[Heading]]:
     kept: list[str] = []
     found: list[Heading] = []
     for line in map(str.strip, one_line(BORDER.join(lines)).split(BORDER)):
-        if _LABEL.match(line):
+        if LABEL.match(line):
             found.append(Heading(len(kept), line))
         elif any(map(str.isalpha, line)):
             kept.append(line)
     return kept, found
 
 
-def rank_of(heading: str) -> int:
-    """Return how a heading divides a book: 0 before or after its chapters, 1 by name, 2 by number, 3 by its layout.
-
-    4 does not divide it: the heading of a table of contents, or a line that ends in a comma, colon or semicolon.
-
-    >>> [rank_of(line) for line in ("PREFACE", "CHAPTER IV. The Sea", "IV", "THE SEA", "CONTENTS")]
-    [0, 1, 2, 3, 4]
-    """
-    if _CONTENTS.match(heading):
-        return 4
-    if _NAMED.match(heading):
-        return 0
-    if _DIVISION_TITLE.match(heading):
-        return 1
-    if _LABEL.match(heading):
-        return 2 if len(_WORD.findall(heading)) < 2 else 1
-    if _NUMBERED_TITLE.match(heading):
-        return 2
-    return 4 if heading[-1] in ",;:" else 3
-
-
 def width_of(lengths: list[int]) -> int:
     """Return the column at which lines are wrapped: the 90th percentile of the lines that another follows."""
     lengths.sort()
-    return min(max(lengths[len(lengths) * 9 // 10], 40), WRAP_LIMIT) if lengths else 72
+    return min(max(lengths[len(lengths) * 9 // 10], NARROWEST), WRAP_LIMIT) if lengths else 72
 
 
 def _split_at_indents(blocks: Iterable[Block | PlainBlock], width: int) -> Iterator[Block | PlainBlock]:
@@ -224,18 +216,9 @@ def _split_at_indents(blocks: Iterable[Block | PlainBlock], width: int) -> Itera
 def _headings(block: Block, width: int) -> int:
     """Return how many lines at the top of a block are headings."""
     for number, line in enumerate(block):
-        if not _is_heading(line.strip(), block[number + 1] if number + 1 < len(block) else None, width):
+        if not is_heading(line.strip(), block[number + 1] if number + 1 < len(block) else None, width):
             return number
     return len(block)
-
-
-def _is_heading(line: str, following: str | None, width: int) -> bool:
-    short = len(line) < 0.8 * width
-    if _LABEL.match(line) or _NAMED.match(line):
-        return following is None or not following.strip()[0].islower()
-    if line.isupper() and not _OPENS_SPEECH.match(line):
-        return following is None or short
-    return bool(short and _DIVISION_TITLE.match(line)) and (following is None or len(following) > 0.8 * width)
 
 
 def _kind(lines: Block, text: str, width: int) -> str:
@@ -244,11 +227,13 @@ def _kind(lines: Block, text: str, width: int) -> str:
     if not any(map(str.isalpha, text)) or (solid > 20 and _count_signs(text) > 0.4 * solid):
         return ""
     if len(lines) == 1:
-        return _kind_of_line(text, len(lines[0]) - len(text), width)
-    if text.isupper() and not _OPENS_SPEECH.match(text):
+        return "prose" if len(text) > TITLE_LIMIT else _kind_of_line(text, len(lines[0]) - len(text), width)
+    if len(text) <= LAYOUT_LIMIT and text.isupper() and not OPENS_SPEECH.match(text):
         return "heading"
     if ("   " in text or "|" in text) and sum(map(_has_columns, lines)) * 2 >= len(lines):
         return ""
+    if max(map(len, lines)) > TITLE_LIMIT:
+        return "prose"
     if _is_list(lines):
         return ""
     lengths = [*map(len, lines)]
@@ -257,10 +242,10 @@ def _kind(lines: Block, text: str, width: int) -> str:
     full = sum([length + 1 + len(word) > margin for length, word in zip(lengths, firsts, strict=False)]) / len(firsts)
     lower = sum([word[0].islower() for word in firsts]) / len(firsts)
     if full >= 0.6 or (lower >= 0.5 and full >= 0.3):
-        untitled = len(lines) > 3 or _ENDS_CLAUSE.search(text[-_TAIL:]) or not _is_title(text)
+        untitled = len(lines) > 3 or _ENDS_CLAUSE.search(text[-_TAIL:]) or not is_title(text)
         return "prose" if untitled else "heading"
     words = text.count(" ") + 1
-    reads = _ENDS_CLAUSE.search(text[-_TAIL:]) and words >= 3.5 * len(lines) and not _is_title(text)
+    reads = _ENDS_CLAUSE.search(text[-_TAIL:]) and words >= 3.5 * len(lines) and not is_title(text)
     return "verse" if reads and len(_DIGIT.findall(text)) < 0.03 * solid else ""
 
 
@@ -283,28 +268,40 @@ def _is_list(lines: Block) -> bool:
 def _kind_of_line(text: str, indent: int, width: int) -> str:
     words = text.count(" ") + 1
     long = len(text) > 0.75 * width
-    speech = _OPENS_SPEECH.match(text)
-    if len(text) < 1.5 * width and (_DIVISION_TITLE.match(text) or (_NUMBERED_TITLE.match(text) and _is_title(text))):
+    speech = OPENS_SPEECH.match(text)
+    if len(text) < 1.5 * width and (DIVISION_TITLE.match(text) or (NUMBERED_TITLE.match(text) and is_title(text))):
         return "heading"
     if _ends_in_number(text) or (indent > 0.25 * width and words < 8):
         return ""
     if _ENDS_SENTENCE.search(text[-_TAIL:]):
-        return "heading" if not speech and 2 <= words <= 8 and _is_title(text) else "prose"
+        titled = 2 <= words <= 8 and is_title(text) and not _ONE_CAPITAL.fullmatch(text)
+        return "heading" if titled and not speech else "prose"
     if _ENDS_CLAUSE.search(text[-_TAIL:]):
         return "prose" if words > 2 or speech else ""
-    return "prose" if long and words > 7 and not _is_title(text) else "heading"
+    return "prose" if long and words > 7 and not is_title(text) else "heading"
 
 
 def _has_columns(line: str) -> bool:
-    return ("   " in line or "|" in line) and bool(_COLUMNS.search(line.strip()))
+    return len(line) <= LAYOUT_LIMIT and ("   " in line or "|" in line) and bool(_COLUMNS.search(line.strip()))
 
 
 def _ends_in_number(line: str) -> bool:
     return (line[-1].isdigit() or line[-1] in "ivxlc") and bool(_PAGE_NUMBER.search(line[-40:]))
 
 
-def _is_on_title_page(line: str) -> bool:
+def _is_on_title_page(line: str, width: int) -> bool:
+    """Tell whether a line before all prose is one of a title page, none of which is wider than the page."""
+    if len(line) > width:
+        return False
     return not _ENDS_SENTENCE.search(line[-_TAIL:]) or (len(line) < 60 and bool(_BYLINE.match(line)))
+
+
+def _is_unfinished(lines: Block, text: str) -> bool:
+    """Tell whether the last block of a text is a sentence without its mark: it heads nothing, so it is not a title."""
+    words, lower, figures = (len(pattern.findall(text)) for pattern in (_WORD, _LOWER_WORD, _DIGIT))
+    if lower < 2 or 2 * lower < words or figures > 0.03 * len(text):
+        return False
+    return not (any(map(_has_columns, lines)) or _is_list(lines))
 
 
 def _is_running(paragraph: str, width: int) -> bool:
@@ -313,19 +310,15 @@ def _is_running(paragraph: str, width: int) -> bool:
     return (
         len(text) > 1.3 * width
         and not _ENTRY.match(text)
-        and bool(_ENDS_CLAUSE.search(text[-_TAIL:]))
+        and (len(text) > LAYOUT_LIMIT or bool(_ENDS_CLAUSE.search(text[-_TAIL:])))
         and not _is_synopsis([text])
     )
 
 
 def _is_synopsis(lines: Block) -> bool:
     """Tell whether lines are a synopsis, as under a chapter's heading in old books: phrases separated by dashes."""
-    phrases = _DASH.split(" ".join(lines))
+    text = " ".join(lines)
+    if len(text) > LAYOUT_LIMIT:
+        return False
+    phrases = _DASH.split(text)
     return len(phrases) > 2 and sum(phrase.count(" ") + 1 for phrase in phrases) < 7 * len(phrases)
-
-
-def _is_title(text: str) -> bool:
-    """Tell whether all words but short ones begin with a capital."""
-    words = _WORD.findall(text)
-    large = [word for word in words if len(word) > 3] or words
-    return bool(words) and sum(word[0].isupper() for word in large) >= 0.8 * len(large) and words[0][0].isupper()

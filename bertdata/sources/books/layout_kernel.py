@@ -18,7 +18,7 @@ import numpy as np
 
 from bertdata.kernels.jit import inlined, kernel
 from bertdata.kernels.utf8 import decode
-from bertdata.sources.books import layout
+from bertdata.sources.books import headings, layout
 
 Bytes = Any  # a C-contiguous array of uint8
 Ints = Any  # an array of int32
@@ -275,7 +275,7 @@ def _starts() -> Bytes:
     """Return what the first three letters of a line may begin."""
     table = np.zeros(1 << 15, np.uint8)
     for bit, words in (
-        (_DIVIDES, " ".join(word[:3] for word in re.findall("[a-z]{3,}", layout.DIVISION))),
+        (_DIVIDES, " ".join(word[:3] for word in re.findall("[a-z]{3,}", headings.DIVISION))),
         (_COUNTS, " ".join(map("".join, product("ivxlcdm", "ivxlcdm ", "ivxlcdm ")))),
         (
             _CREDITS,

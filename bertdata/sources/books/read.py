@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, BinaryIO
 
@@ -24,6 +24,9 @@ from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.books import gutenberg, layout
 from bertdata.sources.books.chapters import Chapter, cut_chapters
 from bertdata.sources.books.encodings import as_utf8, decode
+from bertdata.sources.books.headings import Heading
+from bertdata.sources.books.long_texts import parts_of
+from bertdata.sources.names import LeftOut
 
 PART_BYTES = 16 << 20
 
@@ -35,54 +38,84 @@ _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b")) + b"\x7f"
 class Book:
     """A book, or a part of a long one, as read: `id` is the file's stem (`stem/member` in a zip, `stem#2` a part).
 
-    `title` and `author` are what its header says; without one the title is the id and the author empty.
+    `title` and `author` are what its header says; without one the title is the id and the author empty. `cut` says how
+    a part was cut out of its text.
     """
 
     id: str
     title: str
     author: str
     text: str
+    cut: layout.Cut = layout.WHOLE
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes its text has in UTF-8."""
+        return _utf8_bytes(self.text)
 
 
 @dataclass(frozen=True)
 class BrokenBook:
-    """A file that is not text, and why: `empty`, `not text`, `unknown encoding`, `encrypted` or `no .txt in it`."""
+    """A file that is not text, and why: `empty`, `not text`, `unknown encoding`, `encrypted` or `no .txt in it`.
+
+    `bytes`: how many were read of it.
+    """
 
     id: str
     title: str
     reason: str
+    bytes: int = field(default=0, compare=False)
 
 
-def clean_book(source: str, *, drops: Counter[str] | None = None, compiled: bool | None = None) -> str | None:
+def clean_book(
+    source: str,
+    *,
+    drops: Counter[str] | None = None,
+    compiled: bool | None = None,
+    cut: layout.Cut = layout.WHOLE,
+    left_out: Counter[str] | None = None,
+) -> str | None:
     """Return a book's paragraphs of prose, separated by a blank line; None, counted in `drops`, where there are none.
 
     `compiled` changes the speed and never the result: True runs compiled kernels, False plain Python; None chooses by
-    the size of this book alone, so a program that cleans many books says True. Raises ConfigError where `source` is
-    not a string.
+    the size of this book alone, so a program that cleans many books says True. `cut` is that of a `Book`. `left_out`
+    counts the bytes of text in UTF-8 that are not in the result, by reason (`LeftOut`). Raises ConfigError where
+    `source` is not a string.
 
     >>> clean_book("CHAPTER I\\n\\nIt was _late_;[1] the clock in the hall had\\nstruck--twice.\\n\\n[Illustration]\\n")
     'It was late; the clock in the hall had struck—twice.'
     """
-    paragraphs, _, _ = _prose(source, drops, compiled)
+    paragraphs, _, _ = _prose(source, drops, compiled, cut, left_out)
     return "\n\n".join(paragraphs) or None
 
 
-def clean_chapters(source: str, *, drops: Counter[str] | None = None, compiled: bool | None = None) -> list[Chapter]:
+def clean_chapters(
+    source: str,
+    *,
+    drops: Counter[str] | None = None,
+    compiled: bool | None = None,
+    cut: layout.Cut = layout.WHOLE,
+    left_out: Counter[str] | None = None,
+) -> list[Chapter]:
     """Return a book's chapters with their paragraphs of prose; none, counted in `drops`, where there is no prose.
 
-    `compiled` and errors are as in `clean_book`.
+    The other arguments and errors are as in `clean_book`.
 
     >>> text = "CHAPTER I\\n\\nThe Sea\\n\\nIt was late.\\n\\nCHAPTER II\\n\\nThe clock had struck.\\n"
     >>> [(one.title, one.text) for one in clean_chapters(text)]
     [('CHAPTER I The Sea', 'It was late.'), ('CHAPTER II', 'The clock had struck.')]
     """
-    paragraphs, before, headings = _prose(source, drops, compiled)
-    return cut_chapters(paragraphs, [layout.Heading(before[one.paragraphs], one.line) for one in headings])
+    paragraphs, before, headings = _prose(source, drops, compiled, cut, left_out)
+    return cut_chapters(paragraphs, [Heading(before[one.paragraphs], one.line) for one in headings])
 
 
 def _prose(
-    source: str, drops: Counter[str] | None, compiled: bool | None
-) -> tuple[list[str], list[int], list[layout.Heading]]:
+    source: str,
+    drops: Counter[str] | None,
+    compiled: bool | None,
+    cut: layout.Cut,
+    left_out: Counter[str] | None,
+) -> tuple[list[str], list[int], list[Heading]]:
     """Return a book's paragraphs of prose, its headings, and how many paragraphs are left of those before a heading."""
     if not isinstance(source, str):
         raise ConfigError(f"expected the text of one book as str, as of read_books, found {type(source).__name__}")
@@ -92,8 +125,9 @@ def _prose(
     for other in _LINE_ENDS:
         text = text.replace(other, "\n")
     body = gutenberg.without_notes("\n".join(gutenberg.body_lines(text.split("\n"))))
-    mixed = _mixed_prose(body) if compiling_pays(len(source), compiled) else None
-    found, headings = mixed or _laid_out_prose(body.split("\n"))
+    counted = Counter[str]()
+    mixed = _mixed_prose(body, cut, counted) if compiling_pays(len(source), compiled) else None
+    found, headings = mixed or _laid_out_prose(body.split("\n"), cut, counted)
     paragraphs: list[str] = []
     before = [0]
     for paragraph in found:
@@ -102,22 +136,41 @@ def _prose(
             paragraphs.append(cleaned)
         before.append(len(paragraphs))
     if not paragraphs and drops is not None:
-        drops["no prose"] += 1
+        drops[LeftOut.NO_PROSE.value] += 1
+    if left_out is not None:
+        _count(left_out, text, body, paragraphs, counted[LeftOut.FRONT_MATTER])
     return paragraphs, before, headings
 
 
-def _laid_out_prose(lines: list[str]) -> tuple[list[str], list[layout.Heading]]:
+def _count(left_out: Counter[str], text: str, body: str, paragraphs: Sequence[str], front_matter: int) -> None:
+    """Count the bytes of a book that are not in its paragraphs, by reason."""
+    size = _utf8_bytes(body)
+    left_out[LeftOut.ARCHIVE] += max(0, _utf8_bytes(text) - size)
+    if not paragraphs:
+        left_out[LeftOut.NO_PROSE] += size
+        return
+    left_out[LeftOut.FRONT_MATTER] += front_matter
+    left_out[LeftOut.NOT_PROSE] += max(0, size - front_matter - sum(map(_utf8_bytes, paragraphs)))
+
+
+def _utf8_bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _laid_out_prose(
+    lines: list[str], cut: layout.Cut = layout.WHOLE, left_out: Counter[str] | None = None
+) -> tuple[list[str], list[Heading]]:
     if layout.is_line_by_line(lines):
         return layout.lines_of(lines)
-    return layout.prose_of(_own_blocks(layout.blocks_of(lines)))
+    return layout.prose_of(_own_blocks(layout.blocks_of(lines)), cut=cut, left_out=left_out)
 
 
-def _mixed_prose(body: str) -> tuple[list[str], list[layout.Heading]] | None:
+def _mixed_prose(body: str, cut: layout.Cut, left_out: Counter[str]) -> tuple[list[str], list[Heading]] | None:
     """Return what `_laid_out_prose` returns, by compiled code; None where the lines are not wrapped."""
     from bertdata.sources.books.prose_blocks import mixed_blocks
 
     mixed = mixed_blocks(body, _own_blocks)
-    return None if mixed is None else layout.prose_of(*mixed)
+    return None if mixed is None else layout.prose_of(*mixed, cut, left_out)
 
 
 def _own_blocks(blocks: Sequence[Any]) -> list[Any]:
@@ -134,9 +187,10 @@ def read_books(
 ) -> Iterator[Book | BrokenBook]:
     """Yield the books of one .txt, .txt.gz, .txt.zst or .zip file, in parts of at most about `part_bytes`.
 
-    A part ends at a blank line, else at a line end. `notes` counts the encodings that were guessed. Of a zip archive
-    only `members` from one place to another are read, in the order of their names, where they are given. Raises
-    InputError where the file is missing, cut off or corrupt; a file that is not text is yielded as a BrokenBook.
+    A part ends at a blank line, else at the end of a sentence (see `long_texts`). `notes` counts the encodings that
+    were guessed. Of a zip archive only `members` from one place to another are read, in the order of their names, where
+    they are given. Raises InputError where the file is missing, cut off or corrupt; a file that is not text is yielded
+    as a BrokenBook.
     """
     if part_bytes < 1:
         raise ConfigError(f"part_bytes is {part_bytes}; expected 1 or more")
@@ -242,41 +296,19 @@ def _zipped(
 
 def _books(chunks: Iterator[bytes], name: str, notes: Counter[str], part_bytes: int) -> Iterator[Book | BrokenBook]:
     title, author, number = name, "", 0
-    for part in _parts(as_utf8(chunks), part_bytes):
+    for part, cut in parts_of(as_utf8(chunks), part_bytes):
         number += 1
         identity = name if number == 1 else f"{name}#{number}"
         if len(part.translate(None, _CONTROL)) < 0.97 * len(part):
-            yield BrokenBook(identity, title, "not text")
+            yield BrokenBook(identity, title, "not text", len(part))
             continue
         text = decode(part, notes)
         if text is None:
-            yield BrokenBook(identity, title, "unknown encoding")
+            yield BrokenBook(identity, title, "unknown encoding", len(part))
             continue
         if number == 1:
             found = gutenberg.title_and_author(text[: 1 << 16])
             title, author = found[0] or name, found[1]
-        yield Book(identity, title, author, text)
+        yield Book(identity, title, author, text, cut)
     if not number:
         yield BrokenBook(name, name, "empty")
-
-
-def _parts(chunks: Iterator[bytes], part_bytes: int) -> Iterator[bytes]:
-    buffer = bytearray()
-    for data in chunks:
-        buffer += data
-        while len(buffer) > part_bytes:
-            cut = _cut(buffer, part_bytes)
-            yield bytes(buffer[:cut])
-            del buffer[:cut]
-    if buffer.strip():
-        yield bytes(buffer)
-
-
-def _cut(buffer: bytearray, limit: int) -> int:
-    """Return where to end a part: at the last blank line of its second half, else line end, else blank, else letter."""
-    for marks in ((b"\n\n", b"\n\r\n", b"\r\r"), (b"\n", b"\r"), (b" ",)):
-        found = max(buffer.rfind(mark, limit // 2, limit) + len(mark) for mark in marks)
-        if found > limit // 2 + 2:
-            return found
-    nearby = [*range(limit, max(limit - 4, 0), -1), *range(limit + 1, limit + 4)]
-    return next((cut for cut in nearby if cut >= len(buffer) or buffer[cut] & 0xC0 != 0x80), limit)

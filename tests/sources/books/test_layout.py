@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertdata.sources.books import layout
-from bertdata.sources.books.layout import blocks_of, prose_of, rank_of
+from bertdata.sources.books.headings import rank_of
+from bertdata.sources.books.layout import blocks_of, prose_of
 
 LINE = st.text(st.sampled_from("abIVX 19.,-£*|§é_—"), min_size=1, max_size=30).map(lambda line: line.strip() or "a")
 

@@ -19,14 +19,15 @@ from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.sources.books.encodings import guesses
-from bertdata.sources.books.read import Book, BrokenBook, Volume, _cut, clean_book, group_books, read_books
+from bertdata.sources.books.long_texts import cut_at
+from bertdata.sources.books.read import Book, BrokenBook, Volume, clean_book, group_books, read_books
 from tests.sources.books.bookish import FIRST, SECOND, SPEECH, books, wrap, write
 
 
 def test_text_without_a_gap_is_cut_at_the_last_letter_that_fits() -> None:
     data = bytearray("é塩𐍈" * 9, "utf-8")
     ends = [0, *(len(data.decode("utf-8", "ignore")[:n].encode()) for n in range(1, 28))]
-    cuts = {limit: _cut(data, limit) for limit in range(4, len(data))}
+    cuts = {limit: cut_at(data, limit)[0] for limit in range(4, len(data))}
     assert cuts == {limit: max(end for end in ends if end <= limit) for limit in cuts}
 
 
