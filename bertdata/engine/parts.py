@@ -23,6 +23,7 @@ from bertdata.counter_rng import text_bits
 from bertdata.engine.int_rows import IntArray, compact
 from bertdata.errors import InputError, printable
 from bertdata.io import files, listing
+from bertdata.io.unchanged import unchanged
 
 Counts = dict[str, int]
 _CHECKSUM = "checksum"
@@ -81,6 +82,7 @@ class Task:
 
     records: the directory of its record if it is not that of its data. filters, cleaners: the rules by which documents
     are kept and changed, if it is a part of documents (`bertdata.curation`). language: what tells their languages.
+    inputs: the user's files that it reads, each with its state when it was planned (`bertdata.io.unchanged`).
     """
 
     directory: str
@@ -93,6 +95,7 @@ class Task:
     filters: tuple[str, ...] = ()
     cleaners: tuple[str, ...] = ()
     language: str = ""
+    inputs: tuple[tuple[str, str], ...] = ()
 
     @property
     def path(self) -> str:
@@ -254,7 +257,8 @@ def run_once(task: Task, work: PartFunction) -> PartMetadata:
     """Return the task's record, after the work if it is not done yet.
 
     A finished part at a URL is read and compared with its SHA-256 first, and made again if it is damaged. Local ones
-    are checked before a pipeline starts (`bertdata.engine.run_stages.delete_stale`).
+    are checked before a pipeline starts (`bertdata.engine.run_stages.delete_stale`). Raises InputError where a file
+    that the task reads is not as it was planned.
     """
     there = files.read_if_there(task.record_path)
     record = _of_task(task, _record(there))
@@ -266,7 +270,7 @@ def run_once(task: Task, work: PartFunction) -> PartMetadata:
     began = time.monotonic()
     if there is not None:
         files.remove_files([task.record_path])
-    with files.atomic_write(task.path) as file:
+    with files.atomic_write(task.path) as file, unchanged(dict(task.inputs)):
         hashed = _Hashed(file)
         counters = work(task, hashed)  # type: ignore[arg-type]
     record = PartMetadata(

@@ -6,7 +6,7 @@ consecutive stages that are planned from the user's files alone run as one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +19,7 @@ from bertdata.engine.stages import Plan, Stage, Standing, Step
 from bertdata.errors import BertDataError, printable
 from bertdata.io import files, remote
 from bertdata.io.digests import damaged
+from bertdata.io.unchanged import changed, is_same_version, unchanged
 
 
 class StageRunner(Protocol):
@@ -66,8 +67,10 @@ def run_stages(stages: Sequence[Stage], runner: StageRunner, plans: Sequence[Pla
     """Run stages one after another; returns the results of all.
 
     All that need none of those before them are planned before anything is written, unless `plans` has their plans.
+    Raises InputError where a file of the user's changes before the last stage is done.
     """
     standing, plans = Standing(), plans or plan_first(stages)
+    states = {path: state for plan in plans if plan for path, state in plan.states.items()}
     runner.announce(job_titles(stages, plans))
     with runner.keep_workers():
         for together, group in groupby(zip(stages, plans, strict=True), lambda pair: pair[1] is not None):
@@ -76,23 +79,45 @@ def run_stages(stages: Sequence[Stage], runner: StageRunner, plans: Sequence[Pla
                     standing = standing.with_documents(done)
             else:
                 for stage, _ in group:
-                    [standing] = _run_plans([stage.plan(standing)], runner)
+                    [standing] = _run_plans([stage.plan(standing)], runner, states if stage is stages[-1] else {})
     return standing
 
 
-def _run_plans(plans: Sequence[Plan], runner: StageRunner) -> list[Standing]:
-    """Run the plans of some stages as one pipeline; returns the results of each."""
+def _run_plans(plans: Sequence[Plan], runner: StageRunner, states: Mapping[str, str] | None = None) -> list[Standing]:
+    """Run the plans of some stages as one pipeline; returns the results of each.
+
+    Before these are finished, the files that they read, and those of `states`, are compared with their states.
+    """
+    states = dict(states or {})
     for plan in plans:
         for note in plan.notes:
             runner.say(note)
         plan.prepare()
-    made = make_parts([plan.steps for plan in plans], runner, [path for plan in plans for path in plan.inputs])
+    for plan in plans:
+        states |= plan.states
+    try:
+        with unchanged(states):
+            made = make_parts([plan.steps for plan in plans], runner, [path for plan in plans for path in plan.inputs])
+    except BertDataError:
+        for plan in plans:
+            _delete_parts_of_others(plan)
+        raise
     standings = []
     for plan, done in zip(plans, made, strict=True):
         tasks = [task for step in done for task, _ in step]
         remote.at_once(partial(_tidy, tasks), plan.folders)
         standings.append(plan.finish(done))
     return standings
+
+
+def _delete_parts_of_others(plan: Plan) -> None:
+    """Delete all parts of a stage where a file was replaced by another one of the same size and time.
+
+    Of any other file that changed, the parts have another fingerprint when it is planned again.
+    """
+    now = changed(plan.states)
+    if any(is_same_version(plan.states[path], state) for path, state in now.items()):
+        remote.at_once(lambda folder: delete_orphans(folder, []), plan.folders)
 
 
 def _tidy(tasks: Sequence[Task], folder: str) -> None:

@@ -97,6 +97,7 @@ class Plan:
     finish    returns the results after the stage, from the finished parts of each step; that of the last may write
     prepare   writes what the parts read
     inputs    the files that the parts of the first step read
+    states    of the user's files among these, their states before they were planned (`bertdata.io.unchanged`)
     folders   where the parts lie: those of earlier runs that belong to no task are deleted there
     notes     messages to the user
     """
@@ -105,6 +106,7 @@ class Plan:
     finish: Callable[[Sequence[Sequence[PartResult]]], Standing]
     prepare: Callable[[], None] = lambda: None
     inputs: Sequence[str] = ()
+    states: Mapping[str, str] = field(default_factory=dict)
     folders: Sequence[str] = ()
     notes: Sequence[str] = ()
 

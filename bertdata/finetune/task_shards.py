@@ -27,6 +27,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.layout import Encoded, TaskSplit, batches
 from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.io import files
+from bertdata.io.unchanged import file_states, unchanged
 from bertdata.options.option import stored_values
 from bertdata.shards.manifest import write_dataset_files
 from bertdata.shards.schema import FORMAT, shard_schema
@@ -64,7 +65,9 @@ def encode_task(
             raise ConfigError(f"--task {settings.task} has no split {split}; expected some of {expected}")
     paths = {split: sources[split] for split in TASK_SPLITS if split in sources}
     refuse_own(directory, list(paths.values()))
-    labels, splits = task.read(paths, tokenizer, settings, columns or Columns())
+    states = file_states(paths.values())
+    with unchanged(states):
+        labels, splits = task.read(paths, tokenizer, settings, columns or Columns())
     if set(splits) != set(paths) or len(set(labels)) < len(labels):
         raise ConfigError(
             f"the task {settings.task} gives the splits {', '.join(splits)} and the labels {', '.join(labels)}; "
@@ -76,17 +79,21 @@ def encode_task(
     with output_lock(directory, "task data", origin, force=force):
         for name in ("manifest.json", "dataset_dict.json", "README.md", "examples", *TASK_SPLITS):
             files.remove(files.join(directory, name))
-        entries = {split: _write_split(directory, split, source, info, settings) for split, source in splits.items()}
+        with unchanged(states):
+            entries = {
+                split: _write_split(directory, split, source, info, settings) for split, source in splits.items()
+            }
+            read = {
+                split: {"name": files.name(path), "bytes": files.size(path), "sha256": files.sha256(path)}
+                for split, path in paths.items()
+            }
         tokenizer.save_pretrained(files.join(directory, "tokenizer"))
         manifest = {
             "format": FORMAT,
             "bertdata": __version__,
             "info": info.values(),
             "settings": stored_values(settings) | {"max_seq_length": settings.length},
-            "sources": {
-                split: {"name": files.name(path), "bytes": files.size(path), "sha256": files.sha256(path)}
-                for split, path in paths.items()
-            },
+            "sources": read,
             "splits": entries,
         }
         return write_dataset_files(directory, manifest, info)

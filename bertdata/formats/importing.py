@@ -24,6 +24,7 @@ from bertdata.formats.shard import Fields
 from bertdata.formats.static import FIELDS
 from bertdata.io import files
 from bertdata.io.patterns import ends_in, expand
+from bertdata.io.unchanged import file_states, require_unchanged, unchanged
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.objective import find_objective
@@ -51,8 +52,9 @@ def import_shards(
     suffixes = [suffix for name in IMPORT_FORMATS for suffix in IMPORT_FORMATS[name].suffixes]
     paths = {split: expand(sources[split], suffixes) for split in SPLITS if sources.get(split)}
     refuse_own(output, [path for found in paths.values() for path in found])
+    states = file_states(path for found in paths.values() for path in found)
     info = _info(tokenizer, paths["train"], objective)
-    origin = Origin.of("import", (path for found in paths.values() for path in found))
+    origin = Origin.of("import", states)
     with output_lock(output, "imported shards", origin, force=force):
         for name in ("manifest.json", "dataset_dict.json", "README.md", *SPLITS):
             files.remove(files.join(output, name))
@@ -63,13 +65,14 @@ def import_shards(
             for number, path in enumerate(found):
                 name = f"{split}/data-{number:05d}-of-{len(found):05d}.arrow"
                 target = files.join(output, *name.split("/"))
-                with files.atomic_write(target) as file:
+                with files.atomic_write(target) as file, unchanged({path: states[path]}):
                     counters = import_file(path, info, begin, file)
                 begin += counters.counts["examples"]
                 size, digest = files.size(target), files.sha256(target)
                 shards.append({"file": name, "bytes": size, "sha256": digest, "counts": counters.counts})
             entries[split] = {"counts": add_counts(one["counts"] for one in shards), "shards": shards}
         tokenizer.save_pretrained(files.join(output, "tokenizer"))
+        require_unchanged(states)
         manifest = _manifest(info, paths, entries)
         return write_dataset_files(output, manifest, info)
 

@@ -23,7 +23,17 @@ ANSWER_SECONDS = 30.0
 """How long the first request to a bucket may take, with what its client tries again."""
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-_VERSIONS = ("ETag", "etag", "generation", "md5Hash", "LastModified", "last_modified", "mtime", "created")
+_VERSIONS = (
+    "ETag",
+    "etag",
+    "generation",
+    "md5Hash",
+    "LastModified",
+    "Last-Modified",
+    "last_modified",
+    "mtime",
+    "created",
+)
 """What file systems call that by which an object's contents are told from those before: the surest first."""
 _answered: set[str] = set()
 """The buckets that have answered this process, as scheme://bucket."""

@@ -121,6 +121,10 @@ class SourceFormat(ABC):
     def write(self, task: Task, file: BinaryIO) -> Counters:
         """Write the documents of one task; returns what came in and what was dropped."""
 
+    def files_of(self, task: Task) -> Sequence[str]:
+        """Return the files that a task reads: those that must not change meanwhile."""
+        return (task.payload.path,)
+
     def beginning(self, task: Task, size: int, folder: str) -> Task | None:
         """Return a task of about the first `size` stored bytes of a task, itself where it has no more.
 

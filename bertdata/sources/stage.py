@@ -17,6 +17,7 @@ from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together
 from bertdata.errors import ConfigError, InputError, did_you_mean
 from bertdata.io import files
 from bertdata.io.digests import damaged
+from bertdata.io.unchanged import file_states
 from bertdata.sources.formats import SOURCE_FORMATS, Request, SourceFile, format_of, formats_of, write_documents
 from bertdata.sources.settings import CleaningConfig
 
@@ -81,7 +82,9 @@ class ReadSource:
             )
         given = {task.payload.path for task, _ in own}
         paths = [path for path in self.source_of if path not in given]
-        tasks, notes = self._tasks(paths) if paths else ([], [])
+        templates = [self.config.templates] if self.config.templates else []
+        states = file_states([*paths, *templates]) if paths else {}
+        tasks, notes = self._tasks(paths, states) if paths else ([], [])
         notes = [*self.notes, *notes]
         if self.sampler:
             own, tasks = self.sampler.finished(own), self.sampler.tasks(self.kind, tasks)
@@ -99,11 +102,12 @@ class ReadSource:
             lambda done: replace(standing, documents=(*standing.documents, *own, *done[-1])),
             prepare,
             inputs=paths,
+            states=states,
             folders=[self.directory, *dict.fromkeys(task.directory for step in before for task in step.tasks)],
             notes=notes,
         )
 
-    def _tasks(self, paths: Sequence[str]) -> tuple[list[Task], list[str]]:
+    def _tasks(self, paths: Sequence[str], states: Mapping[str, str]) -> tuple[list[Task], list[str]]:
         """Return the tasks of all formats, in the order of the files where there are several formats."""
         target = self.config.target_bytes(sum(files.size(path) for path in paths))
         adds = self.kind == "documents" and self.config.language_model and LANGUAGE not in self.columns
@@ -117,7 +121,8 @@ class ReadSource:
         tasks, notes = [], []
         for name, sources in by_format.items():
             planned, said = SOURCE_FORMATS[name].plan(sources, replace(request, format=name))
-            tasks += self._own(planned, name) if name in self.formats else planned
+            planned = self._own(planned, name) if name in self.formats else planned
+            tasks += [_with_inputs(task, states) for task in planned]
             notes += said
         if not tasks:
             raise InputError("these files hold no rows; expected documents", path=", ".join(paths[:3]))
@@ -156,6 +161,12 @@ class ReadSource:
                     + (did_you_mean(name, found) or ".")
                     + f" Their columns are {', '.join(map(repr, sorted(found))) or 'none'}"
                 )
+
+
+def _with_inputs(task: Task, states: Mapping[str, str]) -> Task:
+    """Return a task with the states of the files that it reads."""
+    paths = SOURCE_FORMATS[task.payload.format].files_of(task)
+    return replace(task, inputs=tuple((path, states[path]) for path in paths if path in states))
 
 
 def _after(tasks: Sequence[Task], _: None, parts: Iterable[PartResult]) -> list[Task]:

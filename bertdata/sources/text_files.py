@@ -82,6 +82,11 @@ class TextFilesFormat(SourceFormat):
                     counters.drop("empty")
         return counters
 
+    def files_of(self, task: Task) -> Sequence[str]:
+        """Return the files of a group."""
+        paths: Sequence[str] = task.payload.paths
+        return paths
+
     def beginning(self, task: Task, size: int, folder: str) -> Task:
         """Return the task of the first files of a group, of at least one."""
         group: TextGroup = task.payload

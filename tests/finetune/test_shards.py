@@ -193,7 +193,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
         return found
 
     monkeypatch.setitem(TASKS._items, "classification", replace(task, read=longer))
-    with pytest.raises(InputError, match="the file of train changed while it was read; encode again"):
+    with pytest.raises(InputError, match="changed while it was read: it had"):
         encode_task(tmp_path / "out", vocab, {"train": path}, TaskConfig(max_seq_length=12))
     assert not (tmp_path / "out" / "manifest.json").exists()
 

@@ -38,6 +38,7 @@ from bertdata.engine.parts import Counters, PartResult, Task, add_counts, finger
 from bertdata.engine.stages import Plan, Standing, Step, require_documents
 from bertdata.errors import ConfigError
 from bertdata.io import files, patterns
+from bertdata.io.unchanged import file_states, unchanged
 
 REASON = "test data of "
 CUT = CHANGED + "decontamination"
@@ -83,13 +84,15 @@ def test_table(config: DecontaminationConfig, texts_of: Callable[[str], Iterable
         return None
     paths = patterns.expand(config.decontaminate, ("*",))
     n = config.decontaminate_ngram
-    table = NgramTable.of({name: texts_of(path) for name, path in zip(labels(paths), paths, strict=True)}, n)
+    states = file_states(paths)
+    with unchanged(states):
+        table = NgramTable.of({name: texts_of(path) for name, path in zip(labels(paths), paths, strict=True)}, n)
+        digests = [files.sha256(path) for path in paths]
     if not len(table.hashes):
         raise ConfigError(
             f"no text of the test data ({', '.join(one.name for one in table.files)}) has {n} words, so nothing could "
             "be looked for; give a lower --decontaminate-ngram"
         )
-    digests = [files.sha256(path) for path in paths]
     return replace(table, fingerprint=fingerprint("test data", REVISION, n, [one.name for one in table.files], digests))
 
 

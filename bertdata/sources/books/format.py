@@ -115,6 +115,10 @@ class BooksFormat(SourceFormat):
         counters.details["broken"] = broken
         return counters
 
+    def files_of(self, task: Task) -> list[str]:
+        """Return the files of a group."""
+        return list(dict.fromkeys(volume.path for volume in task.payload.volumes))
+
     def beginning(self, task: Task, size: int, folder: str) -> Task | None:
         """Return the task of the first books; None where the first alone is over 16 times the size."""
         group: BookGroup = task.payload

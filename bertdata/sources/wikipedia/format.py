@@ -173,6 +173,11 @@ class WikipediaFormat(SourceFormat):
             counters.details["languages"] = {site.content_language: articles}
         return counters
 
+    def files_of(self, task: Task) -> list[str]:
+        """Return the dump, or the files that a page is split over, and the file of templates."""
+        work: CleaningTask = task.payload
+        return [*(span.path for span in (work.span, *work.more)), *([work.templates] if work.templates else [])]
+
     def beginning(self, task: Task, size: int, folder: str) -> Task | None:
         """Return the task of the pages that begin in the first bytes; a gz or zst dump is copied, UTF-16 is not cut."""
         work: CleaningTask = replace(task.payload, compiled=compiling_pays(size, None))

@@ -50,7 +50,7 @@ def steps(tasks: Sequence[Task]) -> list[Step]:
         identities = [files.identity(one.path) for one in (span, *more)]
         made_from = fingerprint("template_pages", REVISION, *identities, span.start, span.end)
         payload = PagesTask(span, task.payload.compiled, more)
-        read.append(Task(directory, task.name, ".arrow", made_from, task.weight, payload))
+        read.append(Task(directory, task.name, ".arrow", made_from, task.weight, payload, inputs=task.inputs))
     gathering = Grouping((None,), all_together, partial(_gather_task, directory))
     return [
         Step("read templates", read_part, read),

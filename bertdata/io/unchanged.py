@@ -1,0 +1,104 @@
+"""Files that must not change while they are read: their states before, compared with those after.
+
+A state is what a file system says of a file without reading it: of a local file its size, and the times of its last
+modification and of the last change of its entry, which no program sets, so that a file of the same size and the same
+time of modification has another state; of a file in a store its size and its ETag or version.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+
+from bertdata.errors import InputError
+from bertdata.io import files, listed, remote
+
+GONE = "gone"
+_REMEDY = (
+    "what was read would be a mixture, so nothing of it is kept: wait until it is written, or give a copy that nobody "
+    "writes, and run the same command again"
+)
+
+
+def file_states(paths: Iterable[str], *, again: bool = False) -> dict[str, str]:
+    """Return the state of each file, `GONE` where there is none; `again` asks stores anew, not their listings.
+
+    Many files at URLs are asked for at once.
+    """
+    paths = list(dict.fromkeys(paths))
+    if not any(map(files.is_remote, paths)):
+        return {path: _state(path, again) for path in paths}
+    return dict(zip(paths, remote.at_once(lambda path: _state(path, again), paths), strict=True))
+
+
+def _state(path: str, again: bool) -> str:
+    try:
+        if not files.is_remote(path):
+            status = os.stat(path)
+            return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"
+        with remote.reading(path) as (fs, place):
+            known = None if again else listed.info(path)
+            if again:
+                fs.invalidate_cache()
+            info = known or fs.info(place)
+            return f"{info['size']}:{remote.version(info) or listed.tag(fs, info)}"
+    except (FileNotFoundError, NotADirectoryError):
+        return GONE
+    except OSError as error:
+        raise files.input_error(error, path) from error
+
+
+def changed(states: Mapping[str, str]) -> dict[str, str]:
+    """Return the files whose state is another one now, with the states that they have now."""
+    now = file_states(states, again=True)
+    return {path: now[path] for path, state in states.items() if now[path] != state}
+
+
+def require_unchanged(states: Mapping[str, str]) -> None:
+    """Raise InputError for the first file whose state is another one now: which it is, and what changed."""
+    for path, now in changed(states).items():
+        raise _error(path, states[path], now)
+
+
+@contextlib.contextmanager
+def unchanged(states: Mapping[str, str]) -> Iterator[None]:
+    """Raise InputError where a file changes in a block, also in the place of an error that the block raises."""
+    try:
+        yield
+    except Exception as error:
+        for path, now in changed(states).items():
+            raise _error(path, states[path], now) from error
+        raise
+    require_unchanged(states)
+
+
+def is_same_version(before: str, after: str) -> bool:
+    """Return whether states of a file have the same size and time of modification, by which parts are known.
+
+    >>> is_same_version("9:1:1", "9:1:2"), is_same_version("9:1:1", "9:2:2"), is_same_version("9:tag", GONE)
+    (True, False, False)
+    """
+    return before.split(":")[:2] == after.split(":")[:2]
+
+
+def _error(path: str, before: str, after: str) -> InputError:
+    if after == GONE:
+        return InputError(f"was deleted or moved while it was read; {_REMEDY}", path=path)
+    if before == GONE:
+        return InputError(f"was written while it was read; {_REMEDY}", path=path)
+    (size, *old), (other, *new) = before.split(":"), after.split(":")
+    if size != other:
+        what = f"it had {int(size):,} bytes and has {int(other):,} now"
+    elif files.is_remote(path):
+        what = f"the store has another version of it ({':'.join(new)} in the place of {':'.join(old)})"
+    elif old[0] != new[0]:
+        what = f"it was written again at {_time(new[0])}"
+    else:
+        what = f"it was replaced, or its time was set, at {_time(new[1])}"
+    return InputError(f"changed while it was read: {what}; {_REMEDY}", path=path)
+
+
+def _time(nanoseconds: str) -> str:
+    return datetime.fromtimestamp(int(nanoseconds) // 10**9).isoformat(" ")
