@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,6 +21,7 @@ def make_parser(command: str, description: str, *settings: type[Any]) -> command
     """Return a parser with --documents, --output and the flags of settings classes."""
     parser = command_line.Parser(prog=f"bertdata {command}", description=description)
     command_line.add_documents(parser)
+    add_flags(parser, CleaningConfig, without={*vars(CleaningConfig())} - {"csv_quotes"})
     command_line.add_output(parser)
     for kind in settings:
         add_flags(parser, kind)
@@ -43,7 +45,7 @@ def finished(
     `command_line.stages_run` takes them; columns: those of tables that selections read.
     """
     folder = stages_folder(flags)
-    config = cleaning or CleaningConfig()
+    config = replace(cleaning or CleaningConfig(), csv_quotes=flags.csv_quotes)
     place = files.join(folder, "tables")
     read = ReadSource("documents", documents, place, config, flags.text_column, tuple(columns))
     clear, every = partial(files.remove, folder), [read, *stages]

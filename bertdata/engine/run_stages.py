@@ -75,7 +75,9 @@ def run_stages(stages: Sequence[Stage], runner: StageRunner, plans: Sequence[Pla
     with runner.keep_workers():
         for together, group in groupby(zip(stages, plans, strict=True), lambda pair: pair[1] is not None):
             if together:
-                for done in _run_plans([plan for _, plan in group if plan is not None], runner):
+                read = [(stage, plan) for stage, plan in group if plan is not None]
+                last = any(stage is stages[-1] for stage, _ in read)
+                for done in _run_plans([plan for _, plan in read], runner, states if last else {}):
                     standing = standing.with_documents(done)
             else:
                 for stage, _ in group:
@@ -86,7 +88,8 @@ def run_stages(stages: Sequence[Stage], runner: StageRunner, plans: Sequence[Pla
 def _run_plans(plans: Sequence[Plan], runner: StageRunner, states: Mapping[str, str] | None = None) -> list[Standing]:
     """Run the plans of some stages as one pipeline; returns the results of each.
 
-    Before these are finished, the files that they read, and those of `states`, are compared with their states.
+    Before these are finished, the local files that they read, and all of `states`, are compared with their states:
+    those at URLs were compared when each part was written.
     """
     states = dict(states or {})
     for plan in plans:
@@ -94,7 +97,7 @@ def _run_plans(plans: Sequence[Plan], runner: StageRunner, states: Mapping[str, 
             runner.say(note)
         plan.prepare()
     for plan in plans:
-        states |= plan.states
+        states |= {path: state for path, state in plan.states.items() if not files.is_remote(path)}
     try:
         with unchanged(states):
             made = make_parts([plan.steps for plan in plans], runner, [path for plan in plans for path in plan.inputs])

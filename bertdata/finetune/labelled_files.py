@@ -8,7 +8,6 @@ data sets.
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,9 +20,11 @@ from bertdata.documents import open_parquet
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.labels import Label
 from bertdata.io import compression, files
+from bertdata.io.bounded_lines import bounded_lines
+from bertdata.io.separated_lines import WHAT, RowError, rows_of
 
 Row = Mapping[str, Any]
-_LONGEST_FIELD = 1 << 30
+_REMEDY = "write quotes that are part of the text twice, in a field in quotes, or make it a .tsv, which has none"
 TABLES = (".csv", ".tsv")
 """Formats whose first line may name the columns."""
 FORMATS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
@@ -128,7 +129,7 @@ def text_lines(path: str, *, keep_mark: bool = False) -> Iterator[tuple[int, str
     A byte order mark at the beginning of the file is left out unless `keep_mark` says otherwise.
     """
     with compression.open_decompressed(path) as file:
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(bounded_lines(file, path, "text in lines"), 1):
             data = line.removeprefix(b"\xef\xbb\xbf") if number == 1 and not keep_mark else line
             try:
                 yield number, data.decode("utf-8").removesuffix("\n").removesuffix("\r")
@@ -183,19 +184,15 @@ def _tsv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _csv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
-    # The limit is one for the whole process and is not put back: a reader that ends would cut short the others.
-    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_FIELD))
+    number = 0
     try:
         with compression.open_decompressed(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as text:
-            reader, line = csv.reader(text, strict=True), 1
-            for fields in reader:
-                if fields:
-                    yield line, fields
-                line = reader.line_num + 1
-    except csv.Error as error:
-        raise InputError(f"line {line} cannot be read ({error}); check its quotes", path=path) from error
+            for number, fields in rows_of(bounded_lines(text, path, WHAT), path, ",", remedy=_REMEDY):
+                yield number, fields
+    except RowError as error:
+        raise InputError(f"line {error.line} cannot be read ({error}); check its quotes", path=path) from error
     except UnicodeDecodeError as error:
-        raise InputError(f"is not UTF-8 after line {line - 1}; convert the file", path=path) from error
+        raise InputError(f"is not UTF-8 after line {number}; convert the file", path=path) from error
 
 
 def _checked_names(names: list[str], path: str) -> list[str]:

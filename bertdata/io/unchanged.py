@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from bertdata.errors import InputError
-from bertdata.io import files, listed, remote
+from bertdata.io import files, listed, listing, remote
+from bertdata.io.os_errors import input_error
 
 GONE = "gone"
+_LISTED = 8
+"""A folder of which so many files are asked for is listed."""
 _REMEDY = (
     "what was read would be a mixture, so nothing of it is kept: wait until it is written, or give a copy that nobody "
     "writes, and run the same command again"
@@ -25,12 +29,22 @@ _REMEDY = (
 def file_states(paths: Iterable[str], *, again: bool = False) -> dict[str, str]:
     """Return the state of each file, `GONE` where there is none; `again` asks stores anew, not their listings.
 
-    Many files at URLs are asked for at once.
+    Files at URLs are asked for many at once, those of one folder by a listing of it where they are several.
     """
     paths = list(dict.fromkeys(paths))
-    if not any(map(files.is_remote, paths)):
-        return {path: _state(path, again) for path in paths}
-    return dict(zip(paths, remote.at_once(lambda path: _state(path, again), paths), strict=True))
+    states = {path: _state(path, again) for path in paths if not files.is_remote(path)}
+    left = [path for path in paths if path not in states]
+    if again:
+        folders = Counter(path.rpartition("/")[0] for path in left)
+        for folder in (one for one, number in folders.items() if number >= _LISTED):
+            of_name = listing.entries(folder)
+            for path in (path for path in left if path.rpartition("/")[0] == folder):
+                entry = of_name.get(files.name(path))
+                if entry is None or entry.version:
+                    states[path] = f"{entry.size}:{entry.version}" if entry else GONE
+        left = [path for path in left if path not in states]
+    states |= zip(left, remote.at_once(lambda path: _state(path, again), left), strict=True)
+    return {path: states[path] for path in paths}
 
 
 def _state(path: str, again: bool) -> str:
@@ -47,7 +61,7 @@ def _state(path: str, again: bool) -> str:
     except (FileNotFoundError, NotADirectoryError):
         return GONE
     except OSError as error:
-        raise files.input_error(error, path) from error
+        raise input_error(error, path) from error
 
 
 def changed(states: Mapping[str, str]) -> dict[str, str]:

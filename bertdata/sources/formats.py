@@ -23,6 +23,7 @@ from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.io.compression import compression, decompress
 from bertdata.io.patterns import ends_in, expand
+from bertdata.io.separated_lines import CHECKED
 from bertdata.registry import Registry
 from bertdata.sources.names import InputCount
 from bertdata.sources.settings import CleaningConfig
@@ -58,7 +59,8 @@ class Layout:
     """Where the text of one file is, as `RangeFormat.layout` finds it.
 
     text_column: of a table; form, rules: how rows that hold articles are read, "" and None where text is taken as it
-    is; made_from: what beside the file the documents depend on; note: what the user should know.
+    is; made_from: what beside the file the documents depend on; note: what the user should know; quotes: how those of
+    fields are read (`bertdata.io.separated_lines`).
     """
 
     text_column: str
@@ -66,6 +68,7 @@ class Layout:
     rules: Any = None
     made_from: tuple[Any, ...] = ()
     note: str = ""
+    quotes: str = CHECKED
 
 
 class SourceFormat(ABC):
@@ -137,7 +140,7 @@ class SourceFormat(ABC):
 class FileRange:
     """A run of one file, in whatever its format counts; `label` begins the ids it makes up.
 
-    columns: those that are kept beside the text; form, rules: as in `Layout`.
+    columns: those that are kept beside the text; form, rules, quotes: as in `Layout`.
     """
 
     path: str
@@ -149,6 +152,7 @@ class FileRange:
     columns: tuple[str, ...] = ()
     form: str = ""
     rules: Any = None
+    quotes: str = CHECKED
 
 
 class RangeFormat(SourceFormat):
@@ -183,7 +187,14 @@ class RangeFormat(SourceFormat):
             notes += [f"{source.label}: {layout.note}"] if layout.note else []
             ranges = self.ranges(source.path, request.target_bytes, layout.text_column)
             for number, (start, end, weight) in enumerate(ranges):
-                given = (layout.text_column, request.format or self.name, request.columns, layout.form, layout.rules)
+                given = (
+                    layout.text_column,
+                    request.format or self.name,
+                    request.columns,
+                    layout.form,
+                    layout.rules,
+                    layout.quotes,
+                )
                 chosen = FileRange(source.path, source.label, start, end, *given)
                 read = [chosen.text_column, *([request.columns] if request.columns else []), *layout.made_from]
                 identity = files.identity(source.path)

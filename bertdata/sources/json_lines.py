@@ -11,6 +11,7 @@ from typing import Any
 from bertdata.engine.parts import Task
 from bertdata.errors import InputError
 from bertdata.io import compression, files
+from bertdata.io.bounded_lines import LONGEST, bounded_lines, lines_before, too_long
 from bertdata.io.decoding import how_to_convert
 from bertdata.sources import unsupported
 from bertdata.sources.formats import FileRange, first_bytes
@@ -18,6 +19,7 @@ from bertdata.sources.tabular import LOOKED_AT, TableFormat
 
 _NO_OBJECT = "not a JSON object"
 _SHOWN = 40
+_WHAT = "JSON lines, one object in a line"
 
 
 class JsonLinesFormat(TableFormat):
@@ -37,7 +39,7 @@ class JsonLinesFormat(TableFormat):
             known = unsupported.what_it_is(path, start)
             if known and not start.startswith(b"{"):
                 raise InputError(known, path=path)
-            for line in stream:
+            for line in bounded_lines(stream, path, _WHAT):
                 if line.strip():
                     row = _parse(line)
                     if isinstance(row, str):
@@ -58,14 +60,18 @@ class JsonLinesFormat(TableFormat):
     def columns_of(self, path: str) -> list[str]:
         """Return the columns of the first thousand rows, which need not all have them."""
         with compression.open_decompressed(path) as stream:
-            rows = [row for line in islice(stream, LOOKED_AT) if isinstance(row := _parse(line), dict)]
+            rows = [
+                row
+                for line in islice(bounded_lines(stream, path, _WHAT), LOOKED_AT)
+                if isinstance(row := _parse(line), dict)
+            ]
         return list(dict.fromkeys(name for row in rows for name in row))
 
     def has_column(self, path: str, name: str) -> bool:
         """Tell whether any row has a column: lines in which its name occurs are parsed, as far as the first."""
         written = {json.dumps(name, ensure_ascii=ascii_alone).encode() for ascii_alone in (True, False)}
         with compression.open_decompressed(path) as stream:
-            for line in stream:
+            for line in bounded_lines(stream, path, _WHAT):
                 if any(one in line for one in written) and isinstance(row := _parse(line), dict) and name in row:
                     return True
         return False
@@ -79,9 +85,12 @@ class JsonLinesFormat(TableFormat):
                 stream.seek(chosen.start - 1)
                 place += len(stream.readline(chosen.end - chosen.start + 1)) - 1
             while compressed or place < chosen.end:
-                line = stream.readline()
+                line = stream.readline(LONGEST + 1)
                 if not line:
                     break
+                if len(line) > LONGEST:
+                    with compression.open_decompressed(chosen.path) as again:
+                        raise too_long(chosen.path, lines_before(again, place) + 1, _WHAT)
                 if line.strip():
                     yield place, _parse(line)
                 place += len(line)

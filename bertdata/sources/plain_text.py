@@ -18,6 +18,7 @@ from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError
 from bertdata.io import compression, files
+from bertdata.io.bounded_lines import LONGEST
 from bertdata.io.decoding import decode_utf8
 from bertdata.sources import text_files
 from bertdata.sources.formats import FileRange, RangeFormat, Request, SourceFile, first_bytes
@@ -25,7 +26,6 @@ from bertdata.sources.names import InputCount
 
 SUFFIXES = (".txt", ".txt.gz", ".txt.bz2", ".txt.zst")
 PIECE = 8 << 20
-LONGEST = 256 << 20
 _BOM = b"\xef\xbb\xbf"
 _NEWLINE = 10
 

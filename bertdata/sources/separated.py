@@ -1,15 +1,13 @@
 """Tables of comma- or tab-separated values as documents: two source formats.
 
 Their first line names the columns. Fields may stand in double quotes (RFC 4180), and then hold separators, line
-breaks, and quotes written twice. As a line break in quotes looks like any other, a file is read by one worker. A .csv
-whose first line has semicolons and no commas is separated by these.
+breaks, and quotes written twice, unless the setting `csv_quotes` says otherwise. As a line break in quotes looks like
+any other, a file is read by one worker. A .csv whose first line has semicolons and no commas is separated by these.
 """
 
 from __future__ import annotations
 
-import csv
 import io
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
@@ -19,13 +17,20 @@ from typing import Any
 from bertdata.engine.parts import Task
 from bertdata.errors import InputError
 from bertdata.io import compression, files
+from bertdata.io.bounded_lines import bounded_lines
 from bertdata.io.decoding import how_to_convert
+from bertdata.io.separated_lines import CHECKED, NONE, WHAT, RowError, rows_of, separator_of
 from bertdata.sources import unsupported
 from bertdata.sources.formats import FileRange, Layout, Request, SourceFile, copy_beginning
+from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.tabular import LOOKED_AT, TableFormat
 
 _ENDINGS = ("", ".gz", ".zst", ".bz2")
 _OTHER_NUMBER = "a line with more or fewer fields than the first"
+_REMEDY = (
+    f"where quotes are part of the text, as in files written without quoting, add --csv-quotes {NONE}; where a field "
+    "does hold such lines, --csv-quotes unchecked"
+)
 _NUMBER = "0123456789+-."
 
 
@@ -36,7 +41,7 @@ class SeparatedFormat(TableFormat):
     """
 
     revision: int | str = 1
-    settings = ("text_column",)
+    settings = ("text_column", "csv_quotes")
 
     def __init__(self, name: str, separator: str, described: str) -> None:
         self.name, self._separator = name, separator
@@ -56,7 +61,8 @@ class SeparatedFormat(TableFormat):
         path, taken = copy_beginning(chosen.path, size, files.join(folder, task.name))
         data = Path(path).read_bytes()
         end = data.rfind(b"\n")
-        while end > 0 and data.count(b'"', 0, end) % 2:  # a line break inside a field
+        quoted = chosen.quotes != NONE
+        while quoted and end > 0 and data.count(b'"', 0, end) % 2:  # a line break inside a field
             end = data.rfind(b"\n", 0, end)
         if end <= data.find(b"\n"):
             return None
@@ -66,16 +72,26 @@ class SeparatedFormat(TableFormat):
 
     def layout(self, source: SourceFile, request: Request) -> Layout:
         """Return the column of the text; a note where one worker reads a large file."""
+        quotes = request.config.csv_quotes
         found = super().layout(source, request)
+        if quotes != CHECKED:
+            found = replace(found, quotes=quotes, made_from=(*found.made_from, "quotes", quotes))
         if files.size(source.path) <= 4 * request.target_bytes:
             return found
         note = f"one worker reads all of it, as it is {self.name.upper()}; Parquet or JSON lines are read by all"
-        return Layout(found.text_column, note="; ".join(one for one in (found.note, note) if one))
+        return replace(found, note="; ".join(one for one in (found.note, note) if one))
 
     def names_of(self, path: str) -> list[str]:
         """Return the names in the first line; raises InputError where there are none, or two are the same."""
+        return self._names(path, CHECKED)
+
+    def names_in(self, path: str, config: CleaningConfig) -> list[str]:
+        """Return the names in the first line, in quotes or not."""
+        return self._names(path, config.csv_quotes)
+
+    def _names(self, path: str, quotes: str) -> list[str]:
         with self._open(path) as stream:
-            names = next(self._lines(stream, path), None)
+            names = next(self._lines(stream, path, quotes), None)
         if names is None:
             raise InputError(
                 f"holds no lines; expected the names of columns in the first line of a .{self.name}", path=path
@@ -94,46 +110,42 @@ class SeparatedFormat(TableFormat):
 
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
         """Yield the rows by their number, the first after the names being 1."""
-        numbers = _numbers(self._values(chosen.path), set(chosen.columns))
-        for place, row in enumerate(self._values(chosen.path), 1):
+        numbers = _numbers(self._values(chosen.path, chosen.quotes), set(chosen.columns))
+        for place, row in enumerate(self._values(chosen.path, chosen.quotes), 1):
             if isinstance(row, dict):
                 for name in numbers:
                     row[name] = _number(row[name], name, place, chosen.path)
             yield place, row
 
-    def _values(self, path: str) -> Iterator[dict[str, Any] | str]:
+    def _values(self, path: str, quotes: str) -> Iterator[dict[str, Any] | str]:
         with self._open(path) as stream:
-            lines = self._lines(stream, path)
+            lines = self._lines(stream, path, quotes)
             names = next(lines)
             for line in lines:
-                if line:
-                    yield dict(zip(names, line, strict=True)) if len(line) == len(names) else _OTHER_NUMBER
+                yield dict(zip(names, line, strict=True)) if len(line) == len(names) else _OTHER_NUMBER
 
     def _open(self, path: str) -> io.TextIOWrapper:
         return io.TextIOWrapper(compression.open_decompressed(path), "utf-8-sig", newline="")
 
-    def _lines(self, stream: io.TextIOWrapper, path: str) -> Iterator[list[str]]:
-        """Yield the fields of each line; raises InputError where the file is something else, or not UTF-8."""
-        csv.field_size_limit(sys.maxsize)
-        line = 0
+    def _lines(self, stream: io.TextIOWrapper, path: str, quotes: str) -> Iterator[list[str]]:
+        """Yield the fields of each row; raises InputError where the file is something else, or not UTF-8."""
         try:
-            first = stream.readline()
+            first = next(bounded_lines(stream, path, WHAT), "")
             if known := unsupported.what_it_is("", first.encode()):
                 raise InputError(known, path=path)
-            separator = ";" if self._separator == "," and "," not in first and ";" in first else self._separator
-            reader = csv.reader(chain([first] if first else [], stream), delimiter=separator, strict=True)
-            for fields in reader:
-                line = reader.line_num
+            separator = separator_of(first) if self._separator == "," else self._separator
+            lines = chain([first] if first else [], bounded_lines(stream, path, WHAT, 1))
+            for _, fields in rows_of(lines, path, separator, quotes, _REMEDY):
                 yield fields
+        except RowError as error:
+            raise InputError(
+                f"cannot be read after line {error.line - 1:,} ({error}); expected fields that begin with a double "
+                f"quote to end with one, and quotes in them written twice, as in RFC 4180; {_REMEDY}",
+                path=path,
+            ) from error
         except UnicodeDecodeError as error:
             problem = f"is not UTF-8 (byte 0x{error.object[error.start]:02x})"
             raise InputError(f"{problem}; {how_to_convert(error.object[error.start :])}", path=path) from error
-        except csv.Error as error:
-            raise InputError(
-                f"cannot be read after line {line:,} ({error}); expected fields that begin with a double quote to end "
-                "with one, and quotes in them written twice, as in RFC 4180",
-                path=path,
-            ) from error
 
 
 CSV = SeparatedFormat("csv", ",", "comma-separated values")

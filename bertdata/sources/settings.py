@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from bertdata.curation.cleaners import CLEANERS
 from bertdata.curation.filters import FILTERS, parse_filter
 from bertdata.curation.languages import check_model
+from bertdata.io.separated_lines import CHECKED, QUOTES
 from bertdata.options.option import MIB, Settings, option
 
 
@@ -43,6 +44,13 @@ class CleaningConfig(Settings):
         False,
         "each .txt file of --documents is one document, with paragraphs between blank lines; without, a line is a "
         "sentence and a blank line ends a document",
+        later=True,
+    )
+    csv_quotes: str = option(
+        CHECKED,
+        "double quotes in .csv and .tsv: checked: fields may stand in them, and hold line breaks but not rows of the "
+        "table; unchecked: whatever is in them; none: quotes are part of the text",
+        QUOTES,
         later=True,
     )
     language_model: str = option(

@@ -26,6 +26,7 @@ from bertdata.io import files
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.formats import FileRange, Layout, RangeFormat, Request, SourceFile, text_bytes
 from bertdata.sources.names import InputCount
+from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.text_template import columns_of_text, is_template, text_at, value_at
 
 if TYPE_CHECKING:
@@ -53,13 +54,17 @@ class TableFormat(RangeFormat):
     def names_of(self, path: str) -> list[str]:
         """Return the columns by which a file is known; raises InputError where it is no table of this format."""
 
+    def names_in(self, path: str, config: CleaningConfig) -> list[str]:
+        """Return the columns of a file that is read by these settings."""
+        return self.names_of(path)
+
     def layout(self, source: SourceFile, request: Request) -> Layout:
         """Return the column of the text and the form of the rows; raises InputError where there is no such column."""
         from bertdata.sources.wikipedia.format import REVISION
         from bertdata.sources.wikipedia.published.form import ArticleRules
         from bertdata.sources.wikipedia.published.forms import choose
 
-        names, config = self.names_of(source.path), request.config
+        names, config = self.names_in(source.path, request.config), request.config
         if is_template(request.text_column) and request.text_column not in names:
             column, form, note = request.text_column, None, ""
             names = [*dict.fromkeys([*names, *self.columns_of(source.path)])]

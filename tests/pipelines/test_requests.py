@@ -77,7 +77,7 @@ def test_a_finished_build_is_known_by_fewer_requests() -> None:
 
 
 @pytest.mark.parametrize(
-    ("named", "most"), [(["counted://in/books"], 4), (["counted://in/books/*.txt"], 8), ([], BOOKS)]
+    ("named", "most"), [(["counted://in/books"], 4), (["counted://in/books/*.txt"], 8), ([], BOOKS + 1)]
 )
 def test_sizes_and_tags_of_inputs_come_from_one_listing_or_a_request_for_each_file(
     named: list[str], most: int, tmp_path: Path

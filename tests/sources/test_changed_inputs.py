@@ -16,7 +16,7 @@ import pytest
 from bertdata.beam.runner import Runner
 from bertdata.engine.parts import load, run_once
 from bertdata.engine.run_stages import run_stages
-from bertdata.engine.stages import Plan, Standing
+from bertdata.engine.stages import Plan, Stage, Standing
 from bertdata.errors import InputError
 from bertdata.sources.formats import write_documents
 from bertdata.sources.settings import CleaningConfig
@@ -102,7 +102,7 @@ class Change:
 def test_a_file_that_changes_after_its_parts_were_made_stops_the_build_too(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_bytes(LINES)
-    stages = [stage_of(path, "documents", tmp_path / "out"), Change(lambda: written_again(path))]
+    stages: list[Stage] = [stage_of(path, "documents", tmp_path / "out"), Change(lambda: written_again(path))]
     with pytest.raises(InputError, match=r"rows\.jsonl: changed while it was read"):
         run_stages(stages, Runner(1, quiet=True))
     stages = [stages[0], Change(lambda: None)]

@@ -5,13 +5,25 @@ import gzip
 import io
 import json
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bertdata.documents import paragraphs
+from bertdata.engine.parts import Task
 from bertdata.errors import InputError
+from bertdata.io import bounded_lines, separated_lines
+from bertdata.io.separated_lines import rows_of
+from bertdata.sources import json_lines
+from bertdata.sources.formats import write_documents
 from bertdata.sources.separated import CSV
+from bertdata.sources.settings import CleaningConfig
+from tests.sources.planned import plan_rows
 from tests.sources.read import documents_of
 
 FIELD = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=12)
@@ -113,3 +125,103 @@ def test_a_word_after_a_thousand_numbers_is_refused_with_its_row(tmp_path: Path)
     (tmp_path / "rows.csv").write_text("text,score\n" + "Salt.,3\n" * 1000 + "Water.,many\n")
     with pytest.raises(InputError, match=r"'score' holds 'many' in row 1,001, and numbers in the rows before"):
         documents_of([str(tmp_path / "rows.csv")], columns=("score",))
+
+
+def rows_with(path: Path, quotes: str) -> tuple[Task, list[dict[str, Any]]]:
+    """Return the task of a file whose quotes are read in this way, and its documents."""
+    [task] = plan_rows([str(path)], CleaningConfig(csv_quotes=quotes))[0]
+    write_documents(task, file := io.BytesIO())
+    return task, pq.read_table(io.BytesIO(file.getvalue())).to_pylist()
+
+
+def unquoted(separator: str, columns: int, quoted: dict[int, str], rows: int = 300) -> str:
+    """Return a table of rows without quotes but in the fields of `quoted`, which are at the end of their rows."""
+    names = [*(f"c{number}" for number in range(columns - 1)), "text"]
+    lines = [separator.join(names)]
+    for number in range(rows):
+        text = quoted.get(number, f"it rained on day {number}")
+        lines.append(separator.join([*(f"{number}" for _ in range(columns - 1)), text]))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(("name", "separator"), [("a.tsv", "\t"), ("a.csv", ","), ("b.csv", ";")])
+@pytest.mark.parametrize("columns", [2, 3, 6])
+def test_stray_quotes_that_would_make_one_field_of_many_rows_are_refused_by_their_line(
+    name: str, separator: str, columns: int, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(unquoted(separator, columns, {20: '"Yes he said', 270: 'and no more"'}))
+    with pytest.raises(
+        InputError, match=r"begins with a double quote in line 22 holds lines that .* `csv_quotes` none;"
+    ):
+        texts_of(path)
+    task, rows = rows_with(path, "none")
+    assert len(rows) == 300
+    assert rows[20]["text"] == '"Yes he said'
+    assert rows[270]["text"] == 'and no more"'
+    other, rows = rows_with(path, "unchecked")
+    assert other.fingerprint != task.fingerprint
+    assert len(rows) == 50
+
+
+LIST = "Paris, France\nRome, Italy\nBerlin, Germany\nMadrid, Spain\nLisbon, Portugal\nOslo, Norway\n" * 3
+PROSE = "It rained, and nobody went out.\nThe clock, which was old, struck.\n\nHe rose.\n" * 200
+
+
+@pytest.mark.parametrize("text", [LIST, PROSE, "One\nword\na\nline\n" * 99, 'He said "no",\nand left.\n' * 99])
+@pytest.mark.parametrize(("name", "separator"), [("a.tsv", "\t"), ("a.csv", ",")])
+def test_a_field_of_many_lines_is_read(text: str, name: str, separator: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, delimiter=separator)
+        writer.writerows([["id", "text"], *([number, f"{number} {text}"] for number in range(20))])
+    assert texts_of(path) == [paragraphs(f"{number} {text}") for number in range(20)]
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv"])
+def test_quotes_inside_of_a_field_are_text(name: str, tmp_path: Path) -> None:
+    separator = "\t" if name == "a.tsv" else ","
+    (tmp_path / name).write_text(f'id{separator}text\n1{separator}a 5" nail and a 6" one\n2{separator}it "rained"\n')
+    assert texts_of(tmp_path / name) == ['a 5" nail and a 6" one', 'it "rained"']
+
+
+def test_names_in_quotes_are_those_of_the_file_without_quotes(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text('id\t"text"\n1\tSalt.\n')
+    with pytest.raises(InputError, match=r"""has no column 'text'; its columns are 'id', '"text"'"""):
+        rows_with(tmp_path / "a.tsv", "none")
+
+
+@given(st.lists(st.tuples(FIELD, FIELD, FIELD), max_size=8), st.sampled_from([",", "\t"]))
+def test_rows_are_those_of_csv_and_pyarrow(rows: list[tuple[str, str, str]], separator: str) -> None:
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer, delimiter=separator, quoting=csv.QUOTE_ALL).writerows([("a", "b", "c"), *rows])
+    text = buffer.getvalue()
+    found = [fields for _, fields in rows_of(iter(io.StringIO(text, newline="")), "a.csv", separator)]
+    assert found == [list(row) for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator)]
+    options = pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True)
+    convert = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys("abc", pa.string()), strings_can_be_null=False)
+    table = pyarrow.csv.read_csv(io.BytesIO(text.encode()), parse_options=options, convert_options=convert)
+    assert [list(row.values()) for row in table.to_pylist()] == found[1:]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.csv.gz", "a.jsonl.gz", "b.jsonl"])
+@pytest.mark.parametrize("filler", [b"\0", b"x"])
+def test_a_file_without_line_ends_is_refused_with_its_line(
+    name: str, filler: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded_lines, "LONGEST", 1 << 16)
+    for module in (separated_lines, json_lines):
+        monkeypatch.setattr(module, "LONGEST", 1 << 16)
+    start = b'{"text": "Salt."}\n' if name == "b.jsonl" else b""
+    data = start + filler * (1 << 18)
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    line = 2 if start else 1
+    with pytest.raises(InputError, match=rf"{name}: what begins in line {line} goes on for over 0 MiB; expected"):
+        documents_of([str(tmp_path / name)])
+
+
+def test_a_row_of_many_lines_is_bounded_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(separated_lines, "LONGEST", 1 << 10)
+    (tmp_path / "a.csv").write_text('text,n\nSalt.,1\n"' + "It rained.\n" * 200 + '",2\n')
+    with pytest.raises(InputError, match="what begins in line 3 goes on for over"):
+        texts_of(tmp_path / "a.csv")

@@ -1,0 +1,115 @@
+"""Rows of values between separators, from a file with or without quotes (RFC 4180), read by Python's `csv`.
+
+A quote at the beginning of a field that is not meant as one, as in files that are written without quotes, makes a
+field of all lines up to the next such quote. It is known by these lines: they look like rows of the table.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterator, Sequence
+
+from bertdata.errors import InputError
+from bertdata.io.bounded_lines import LONGEST, too_long
+
+CHECKED, UNCHECKED, NONE = "checked", "unchecked", "none"
+QUOTES = (CHECKED, UNCHECKED, NONE)
+"""How double quotes are read: as those of fields, which may not hold rows; of any fields; or as part of the text."""
+MOST_ROWS = 3
+"""How many lines in a row, inside of one field, may look like rows of the table."""
+WHAT = "rows of values between separators, each in a line"
+
+
+class RowError(csv.Error):
+    """A row whose quotes are not those of RFC 4180, and the number of the line in which it begins."""
+
+    def __init__(self, problem: str, line: int) -> None:
+        super().__init__(problem)
+        self.line = line
+
+
+def rows_of(
+    lines: Iterator[str], path: str, separator: str, quotes: str = CHECKED, remedy: str = ""
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield (number of the line in which a row begins, its fields), none for a blank line; the first names the columns.
+
+    lines: as `bertdata.io.bounded_lines` has them, their ends as in the file. remedy: what the user can do where quotes
+    are part of the text. Raises InputError, with the line, for a field in quotes that holds rows and for
+    rows of over `LONGEST` characters, RowError for quotes that do not end their field, and UnicodeDecodeError.
+    """
+    if quotes == NONE:
+        for number, line in enumerate(lines, 1):
+            if text := line.rstrip("\r\n"):
+                yield number, text.split(separator)
+        return
+    # The limit is one for the whole process and is not put back: a reader that ends would cut short the others.
+    csv.field_size_limit(sys.maxsize)
+    source = _Lines(lines, path, separator, quotes == CHECKED, remedy)
+    reader = csv.reader(source, delimiter=separator, strict=True)
+    try:
+        for fields in reader:
+            if fields:
+                yield source.begin, fields
+            source.end_row(fields)
+    except csv.Error as error:
+        raise RowError(str(error), source.begin) from error
+
+
+class _Lines:
+    """The lines of a file as `csv` asks for them: those of one row are bounded, and compared with the first row."""
+
+    def __init__(self, lines: Iterator[str], path: str, separator: str, check: bool, remedy: str) -> None:
+        self._lines = lines
+        self._path, self._separator, self._check, self._remedy = path, separator, check, remedy
+        self._separators = 0
+        self._has_names = self._is_spaced = False
+        self._number = self._run = self._opened = self._size = 0
+        self.begin = 1
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        if self._run > MOST_ROWS:
+            raise InputError(
+                f"a field that begins with a double quote in line {self._opened:,} holds lines that look like rows of "
+                f"the table, as line {self._number:,} does; expected a quote at its end: "
+                f"{self._remedy or 'put it there, or write quotes that are part of the text twice'}",
+                path=self._path,
+            )
+        line = next(self._lines)
+        self._number += 1
+        self._size += len(line)
+        if self._number == self.begin:
+            self._opened = self._number
+        elif self._size > LONGEST:
+            raise too_long(self._path, self.begin, WHAT)
+        elif '"' in line:
+            self._opened, self._run = self._number, 0
+        elif self._check and self._separators:
+            self._run = self._run + 1 if self._is_row(line) else 0
+        return line
+
+    def _is_row(self, line: str) -> bool:
+        """Tell whether a line has as many separators as the first row, and, as it, no space after any of them."""
+        if line.count(self._separator) != self._separators:
+            return False
+        return self._is_spaced or not (f"{self._separator} " in line or line.startswith(" "))
+
+    def end_row(self, fields: Sequence[str]) -> None:
+        """Begin another row after one with these fields."""
+        if fields and not self._has_names:
+            self._has_names = True
+            self._separators = max(0, len(fields) - 1)
+            self._is_spaced = any(field.startswith(" ") for field in fields)
+        self.begin, self._run, self._size = self._number + 1, 0, 0
+
+
+def separator_of(first: str) -> str:
+    """Return the separator of a .csv with this first line: a semicolon where it has these and no commas.
+
+    >>> separator_of("id;text"), separator_of("id,text;more")
+    (';', ',')
+    """
+    return ";" if "," not in first and ";" in first else ","
