@@ -19,6 +19,7 @@ from bertdata.errors import ConfigError
 from bertdata.loader.batch_plan import BatchPlan, Segment
 from bertdata.loader.bins import Weights, bins_of
 from bertdata.loader.epoch import check_epoch
+from bertdata.loader.fingerprint import data_fingerprint
 from bertdata.masking.schedule import LEVELS
 from bertdata.options.option import require
 
@@ -26,7 +27,7 @@ Row = tuple[int, ...]
 """(epoch, number) of an example, or (epoch, number, level)."""
 
 _STATE = ("version", "position", "examples", "data", "seed", "order")
-_VERSION = 2
+_VERSION = 3
 _AHEAD = 16
 """Steps whose examples are looked up at once, which takes hardly longer than one."""
 
@@ -48,7 +49,8 @@ class Sampling(TypedDict, total=False):
 class EpochBatchSampler:
     """Yields the batches of one rank, each a list of (epoch, number) pairs, or (epoch, number, level).
 
-    A data set is anything with a length; `fingerprint`, where it has one, identifies its data. Length bins need its
+    A data set is anything with a length; `fingerprint`, an int or a str, identifies its data. Without one, a state can
+    only be compared by the number of examples, and by `lengths` and `sizes` where there are any. Length bins need its
     `lengths` (N,), and weights its `sizes`, the number of examples of each set, both as `ShardExamples` has them.
 
     One iteration has `epochs` epochs (None: no end); the next iteration has the epochs after them, in new orders. After
@@ -107,7 +109,7 @@ class EpochBatchSampler:
         self.run_epochs = self._run_length(dataset, run_epochs)
         self._run_given = run_epochs is not None
         self._examples = len(dataset)
-        self._data = int(getattr(dataset, "fingerprint", 0))
+        self._data = data_fingerprint(dataset)
         self._run = max(1, round(self.run_epochs * self._examples)) if self.run_epochs else 0
         widths = [one.width for one in found]
         self._order = text_bits(json.dumps([widths, weights], sort_keys=True)) >> 1 if len(found) > 1 or weights else 0
@@ -225,14 +227,15 @@ class EpochBatchSampler:
         )
         require(
             state["version"] == _VERSION,
-            f"the state has version {state['version']}; this bertdata reads {_VERSION}: start the run again",
+            f"the state has version {state['version']}; this bertdata reads {_VERSION}: continue the run with the "
+            "bertdata that began it, or start again",
         )
         missing = [name for name in _STATE if name not in found]
         require(not missing, f"the state has no whole number for {', '.join(missing)}; take another checkpoint")
         require(
             state["examples"] == self._examples and state["data"] == self._data,
-            f"the state is of another data set ({state['examples']} examples there, {self._examples} here); "
-            "resume with the shards it was made with",
+            f"the state is of another data set: {state['examples']} examples with the fingerprint {state['data']:016x} "
+            f"in the state, {self._examples} with {self._data:016x} here; resume with the shards it was made with",
         )
         require(
             state["seed"] == self.seed, f"the state is of seed {state['seed']}, this run's is {self.seed}; use the same"

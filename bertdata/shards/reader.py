@@ -11,6 +11,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -188,6 +189,11 @@ class Shards:
     def table(self, table: pa.Table) -> None:
         self.unchecked_table, self._ends = table, np.array([table.num_rows])
         self._unchecked = set()
+
+    @cached_property
+    def digests(self) -> list[str]:
+        """The SHA-256 of the shards in their order, as the manifest has them; a file without one is read for it."""
+        return [shard.sha256 or files.sha256(path) for path, shard in zip(self.local_paths, self._entries, strict=True)]
 
     def check(self, numbers: Iterable[int] | None = None) -> None:
         """Compare shards, all unless some are given by number, with their SHA-256, each once.

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
+from bertdata.io import files
 from bertdata.loader import BatchCollator, EpochBatchSampler, ShardExamples, numpy_batches
 from bertdata.loader.sample_order import CYCLE, MixedOrder, PermutedOrder, apportion
 from bertdata.objectives.settings import ExamplesConfig
@@ -59,13 +60,17 @@ def test_sets_come_by_weight_and_each_example_of_a_set_as_often(
         assert max(often.values()) - min(often.values()) <= (1 if bins is None else 2)
 
 
-def test_data_sets_are_known_by_64_of_their_ids_and_the_last(tmp_path: Path) -> None:
-    examples = ShardExamples(write_build(tmp_path, documents=70))
-    n, ids = len(examples), [example["example_id"] for example in examples]
-    assert n > 130
-    metadata = examples.sets[0].table.schema.metadata[b"bertdata"].decode()
-    probes = [ids[n * i // 64] for i in range(64)] + [ids[-1]]
-    assert examples.fingerprint == text_bits(json.dumps([metadata, n, probes])) >> 1
+def test_data_sets_are_identified_by_the_digests_of_their_shards(dynamic_build: Path, tmp_path: Path) -> None:
+    second = write_build(tmp_path, shards=1)
+    digests = [
+        [files.sha256(str(build / "train" / name)) for name in names]
+        for build, names in (
+            (dynamic_build, ["data-00000-of-00002.arrow", "data-00001-of-00002.arrow"]),
+            (second, ["data-00000-of-00001.arrow"]),
+        )
+    ]
+    assert ShardExamples([dynamic_build, second]).fingerprint == text_bits(json.dumps(digests)) >> 1
+    assert ShardExamples(second).fingerprint == text_bits(json.dumps(digests[1:])) >> 1
 
 
 def test_every_example_of_every_set_comes_once_in_each_epoch_of_its_set() -> None:
