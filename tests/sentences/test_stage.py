@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from bertdata.documents import DocumentRange, DocumentWriter, range_tasks
@@ -41,6 +42,8 @@ def test_ranges_give_the_parameters_of_all_their_texts(cuts: list[int], tmp_path
     read = PunktCounts()
     for task, _ in parts:
         read.merge(read_counts(task.path))
+    with pa.ipc.open_stream(parts[0][0].path) as stream:
+        assert stream.schema.names == ["table", "token", "following", "count"]
     tables = ("tokens", "begin", "unknown", "pairs")
     assert [getattr(read, name) for name in tables] == [getattr(counts, name) for name in tables]
     assert len(read) == sum(len(getattr(counts, name)) for name in tables)

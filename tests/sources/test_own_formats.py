@@ -64,6 +64,16 @@ def test_the_revision_of_a_function_is_another_one_where_its_code_is() -> None:
     assert own_format("rows", rows).revision != own_format("rows", parted).revision
 
 
+def mixed_rows(path: str) -> list[Any]:
+    return ["a text about a body and a score", 7, None, {"id": "row 1"}, ["title"], {"id": "row 2", "url": "here"}]
+
+
+def test_a_column_is_that_of_a_row_and_not_a_word_of_a_text() -> None:
+    form = own_format("mixed_rows", mixed_rows)
+    assert form.columns_of("texts") == ["id", "url"]
+    assert [name for name in ("id", "url", "body", "score", "title") if form.has_column("texts", name)] == ["id", "url"]
+
+
 def own(name: str) -> str:
     return f"{__name__}:{name}"
 

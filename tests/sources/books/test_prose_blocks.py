@@ -84,6 +84,23 @@ def test_a_paragraph_that_ends_with_a_sentence_or_clause_is_plain(end: str) -> N
     assert isinstance(mixed[0][1], list) == (end[4] in ",:")
 
 
+@pytest.mark.parametrize("number", ["iv", "II", "cc", "12"])
+@pytest.mark.parametrize("mark", [".—", "—", ".", "-", ")", "  "])
+def test_lines_that_begin_with_a_number_and_a_mark_are_a_list_and_not_plain(number: str, mark: str) -> None:
+    text = "\n\n".join([LONG * 3, f"{number}{mark}{LONG}" * 4 + "He rose and went.", LONG * 3])
+    mixed = mixed_blocks(text, list)
+    assert mixed is not None
+    assert isinstance(mixed[0][1], list)
+    assert same(text)
+
+
+def test_letters_and_marks_of_european_prose_are_plain() -> None:
+    line = "“It’s late”… she said – no, — cried: ‘Où est l’été?’ «Nein, schön!» Łódź\n"
+    mixed = mixed_blocks("\n\n".join([LONG * 3, line * 3 + "He rose.", LONG * 3]), list)
+    assert mixed is not None
+    assert isinstance(mixed[0][1], str)
+
+
 def test_a_line_of_other_white_space_alone_leaves_all_lines_to_the_rules() -> None:
     text = "\n\n".join([LONG * 3, "{}", LONG * 3])
     assert mixed_blocks(text.format("\u2003"), list) is None
