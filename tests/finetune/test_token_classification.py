@@ -91,3 +91,20 @@ def test_as_many_labels_as_words_are_needed() -> None:
     for labels in ([[1]], [[1, 2], [3]]):
         with pytest.raises(ConfigError, match="not as many labels as words"):
             encode_token_classification(TOKENIZER, [["the", "un"]], labels)
+
+
+def test_words_and_tokens_are_counted_and_what_is_cut_off() -> None:
+    sentences = [["the", "the", ""], ["the", "un", "the", "\u200b"], ["the"]]
+    encoded = encode_token_classification(TOKENIZER, sentences, [[0, 1, 2], [0, 1, 2, 3], [4]], max_seq_length=4)
+    assert encoded.counts == {
+        "examples": 3,
+        "words": 8,
+        "tokens": 4 + 4 + 3,
+        "words_without_pieces": 2,
+        "truncated_examples": 1,
+        "truncated_tokens": 1,
+        "truncated_words": 1,
+        "unlabelled_examples": 0,
+    }
+    assert encoded.counts["tokens"] == len(encoded.columns["input_ids"].flatten())
+    assert encode_token_classification(TOKENIZER, sentences).counts["unlabelled_examples"] == 3

@@ -110,6 +110,15 @@ def test_data_collators_of_transformers_mask_and_pad_with_it() -> None:
     assert (batch["labels"] != -100).any()
 
 
+@pytest.mark.parametrize(
+    ("text", "pair"),
+    [("a", ["b"]), (["a"], "b"), ("a", ["b", "c"]), (["a", "b"], "c"), (["a", "b"], ["c"]), ([], ["a"])],
+)
+def test_two_strings_or_two_lists_of_one_length_go_together(text: Any, pair: Any) -> None:
+    with pytest.raises(ConfigError, match="do not go together; expected two strings, or two lists of one length"):
+        FAMILIES["wordpiece"](text, pair)
+
+
 def test_bad_settings_are_refused_with_a_reason() -> None:
     tokenizer = FAMILIES["wordpiece"]
     calls: dict[str, Callable[[], Any]] = {

@@ -32,6 +32,7 @@ def found(texts: list[str]) -> list[list[str]]:
         ("(foo:) : )", "(|foo|:)|:|)"),
         ("D:) )8", "D|:|)|)|8"),
         ("1990s 5+ x=y a,b 1-2 °C.", "1990s|5|+|x|=|y|a|,|b|1|-|2|°|C|."),
+        ("1+2 1+a a+1 2*3 2*x 4^5 4^y 6--7", "1|+|2|1+a|a+1|2|*|3|2*x|4|^|5|4^y|6|-|-7"),
     ],
 )
 def test_words_are_the_tokens_of_spacy(text: str, expected: str) -> None:
