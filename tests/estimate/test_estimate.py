@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ TOKENS, ROW_TOKENS, EXAMPLES, STORED = 500_000, 600_000, 4_000, 1_300_000
 """What the samples gave, which are a row group of each part."""
 
 
-def part(name: str, counts: dict[str, int], details: dict[str, object] | None = None) -> PartMetadata:
+def part(name: str, counts: dict[str, int], details: dict[str, Any] | None = None) -> PartMetadata:
     return PartMetadata(name, "", 0, "", 0.0, counts, {}, details or {})
 
 
