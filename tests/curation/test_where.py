@@ -91,3 +91,9 @@ def test_what_is_not_a_condition_is_refused_with_an_example(text: str, problem: 
 def test_values_of_two_types_are_not_compared(text: str) -> None:
     with pytest.raises(ConfigError, match="compare with a value of the column's type"):
         parse_condition(text).holds(ROWS)
+
+
+def test_what_every_document_has_is_not_asked_of_the_files() -> None:
+    names = ["source", "id", "title", "url", "characters", "sentences", "tokens"]
+    assert [name for name in names if parse_condition(f"{name} == 'a'").columns] == []
+    assert parse_condition(" and ".join(f"{name} == score" for name in names)).columns == ("score",)
