@@ -13,13 +13,14 @@ import pytest
 
 from bertdata.engine.origin import Origin, begin, finish
 from bertdata.errors import InputError
-from bertdata.inspect import text_figures
+from bertdata.inspect import report_text, text_figures
 from bertdata.inspect.report import report_html
 from bertdata.inspect.report_text import dropped_part, source_shares, vocabulary_part
 from bertdata.inspect.text_figures import MOST_PARTS, document_files, doubling_bins, measure_text, rejected_pages
 from bertdata.inspect.word_figures import count_ids, measure_counted, measure_words
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
+from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 from tests.inspect.test_report import parsed, text_of
 from tests.small_build import tokenizer, write_build
 
@@ -183,3 +184,14 @@ def test_the_page_has_the_vocabulary_and_says_where_documents_were_deleted(tmp_p
 def test_bins_double() -> None:
     assert doubling_bins(np.array([1])) == [(1, 1, 1)]
     assert doubling_bins(np.array([1023, 1024])) == [(512, 1023, 1), (1024, 2047, 1)]
+
+
+@pytest.mark.parametrize(
+    ("words", "never"),
+    [([], "0 tokens (0.0%)"), (["a"], "1 tokens (100.0%)"), (["a", "b", "c", "d"], "4 tokens (100.0%)")],
+)
+def test_the_share_of_rare_tokens_is_of_the_ordinary_ones(words: list[str], never: str) -> None:
+    small = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, *words])
+    rows, elements = report_text._rare(small, np.zeros(small.vocab_size, np.int64), "train")
+    assert rows[0] == ("never in train", never)
+    assert elements == []
