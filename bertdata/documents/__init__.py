@@ -30,9 +30,16 @@ from bertdata.documents.ranges import (
     DocumentRange,
     cut_ranges,
     first_rows,
-    open_parquet,
     range_tasks,
     read_range,
+)
+from bertdata.documents.row_batches import (
+    BATCH_BYTES,
+    LONGEST_ROW,
+    cut,
+    open_parquet,
+    read_batches,
+    row_bytes,
 )
 from bertdata.documents.writer import (
     ROW_GROUP_BYTES,
@@ -42,12 +49,14 @@ from bertdata.documents.writer import (
 )
 
 __all__ = [
+    "BATCH_BYTES",
     "BYTES_LEFT_OUT",
     "CHANGED",
     "COLUMNS",
     "DOCUMENT_LANGUAGES",
     "DROPPED_TEXTS",
     "LEFT_OUT",
+    "LONGEST_ROW",
     "RANGE_BYTES",
     "ROW_GROUP_BYTES",
     "SAMPLES",
@@ -61,13 +70,16 @@ __all__ = [
     "Dropped",
     "TextRules",
     "add_dropped_text",
+    "cut",
     "cut_ranges",
     "dropped_texts",
     "first_rows",
     "open_parquet",
     "paragraphs",
     "range_tasks",
+    "read_batches",
     "read_range",
+    "row_bytes",
     "slot",
     "storable",
     "without_rows",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from bertdata.documents.document import COLUMNS, SCHEMA, WITH_COLUMNS
+from bertdata.documents.row_batches import open_parquet
 from bertdata.engine.int_rows import Ints
 from bertdata.engine.parts import PartMetadata, Task, fingerprint, part_name
 from bertdata.errors import InputError
@@ -107,21 +107,3 @@ def read_range(documents: DocumentRange, *, columns: bool = False) -> Iterator[p
             if table.num_rows:
                 yield table
             begin = end
-
-
-def open_parquet(raw: BinaryIO, path: str) -> Any:
-    """Return a pyarrow ParquetFile, which compares pages with their checksums where they have any.
-
-    Raises InputError where the bytes are not Parquet, or two columns have one name.
-    """
-    try:
-        parquet = pq.ParquetFile(raw, page_checksum_verification=True)
-        names = parquet.schema_arrow.names
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"is not a Parquet file ({error}); expected documents", path=path) from error
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise InputError(
-            f"has several columns of the name {', '.join(map(repr, twice))}; expected each name once: rename them",
-            path=path,
-        )
-    return parquet

@@ -14,9 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import pyarrow as pa
-
-from bertdata.documents import open_parquet
+from bertdata.documents import open_parquet, read_batches
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.labels import Label
 from bertdata.io import compression, files
@@ -152,12 +150,9 @@ def _json_rows(path: str) -> Iterator[tuple[str, Row]]:
 def _parquet_rows(path: str) -> Iterator[tuple[str, Row]]:
     number = 0
     with files.open_raw(path) as raw:
-        try:
-            for batch in open_parquet(raw, path).iter_batches(1024):
-                for number, row in enumerate(batch.to_pylist(), number + 1):  # noqa: B020
-                    yield f"row {number}", row
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise InputError(f"is damaged after row {number} ({error}); get it again", path=path) from error
+        for batch in read_batches(raw, path):
+            for number, row in enumerate(batch.to_pylist(), number + 1):  # noqa: B020
+                yield f"row {number}", row
 
 
 def _table_rows(

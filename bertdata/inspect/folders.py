@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from bertdata.documents import open_parquet, read_batches
 from bertdata.errors import BertDataError
 from bertdata.io import files, listing
 from bertdata.io.console import Row, byte_size, counted, figure
@@ -129,11 +127,12 @@ def _documents(path: str) -> Folder:
     shown: list[str] = []
     for name in names:
         with files.open_raw(files.join(path, name)) as raw:
-            table = pq.ParquetFile(pa.PythonFile(raw, mode="r"))
+            table = open_parquet(raw, files.join(path, name))
             documents += table.metadata.num_rows
             if len(shown) < _SHOWN and table.metadata.num_rows and {"text"} <= set(table.schema_arrow.names):
-                first = next(table.iter_batches(batch_size=_SHOWN)).to_pylist()
-                shown += [_document(row) for row in first][: _SHOWN - len(shown)]
+                columns = [name for name in ("title", "id", "text") if name in table.schema_arrow.names]
+                first = next(read_batches(raw, files.join(path, name), columns=columns))
+                shown += [_document(row) for row in first.slice(0, _SHOWN - len(shown)).to_pylist()]
     size = sum(entry.size for name, entry in listing.entries(path).items() if name in names)
     rows = [("documents", f"{documents:,}"), ("parts", f"{counted(len(names), 'Parquet file')}, {byte_size(size)}")]
     return Folder(DOCUMENTS, rows, shown, "`--documents` of build, train-vocab, train-sentences and build-shards")

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from bertdata.documents import cut, row_bytes
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.sources.formats import FileRange, Layout, Request, SourceFile
@@ -102,8 +103,11 @@ class ArrowFormat(TableFormat):
                 if number >= chosen.end:
                     break
                 if number >= chosen.start:
-                    for row, value in enumerate(batch.select(names).to_pylist()):
-                        yield place + row, value
+                    selected, row = batch.select(names), place
+                    selected.validate(full=True)
+                    for rows in cut(selected, row_bytes(selected), place, chosen.path):
+                        yield from enumerate(rows.to_pylist(), row)
+                        row += len(rows)
                 place += len(batch)
 
 

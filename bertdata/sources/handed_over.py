@@ -19,12 +19,13 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bertdata.documents import cut, row_bytes
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.sources.names import is_source_name
 
 _ROW_GROUP_BYTES = 8 << 20
-_ROWS_AT_A_TIME = 1000
+_MOST_ROWS = 1000
 _SHOWN = 40
 
 
@@ -156,25 +157,41 @@ def _tables(rows: Any) -> Iterator[pa.Table] | None:
     if hasattr(rows, "__arrow_c_stream__"):
         return (pa.Table.from_batches([batch]) for batch in pa.RecordBatchReader.from_stream(rows))
     if _are_tables(rows):  # a dataset of Hugging Face
-        return (table for table in rows.with_format("arrow").iter(_ROWS_AT_A_TIME))
+        return _data_set_tables(rows.with_format("arrow"))
     return None
 
 
+def _data_set_tables(rows: Any) -> Iterator[pa.Table]:
+    """Yield the rows of a data set of Hugging Face, fewer at a time where they are long."""
+    start, number = 0, 1
+    while start < rows.num_rows:
+        table = rows[start : start + number]
+        yield table
+        start += number
+        number = max(1, min(_MOST_ROWS, 4 * number, _ROW_GROUP_BYTES * number // max(1, table.nbytes)))
+
+
 def write_parquet(tables: Iterator[pa.Table], file: IO[bytes]) -> int:
-    """Write tables as Parquet with row groups of about 8 MiB; returns the number of rows."""
+    """Write tables as Parquet with row groups of about 8 MiB; returns the number of rows.
+
+    Raises InputError for a row of over 256 MiB, which no build would read.
+    """
     first = next(tables, None)
     if first is None:
         return 0
-    held, number = [], 0
+    waiting, size, number = [], 0, 0
     with pq.ParquetWriter(file, first.schema, compression="zstd") as writer:
         for table in chain([first], tables):
-            held.append(table)
-            number += len(table)
-            if sum(one.nbytes for one in held) >= _ROW_GROUP_BYTES:
-                writer.write_table(pa.concat_tables(held))
-                held = []
-        if held:
-            writer.write_table(pa.concat_tables(held))
+            for batch in table.to_batches():
+                for rows in cut(batch, row_bytes(batch), number):
+                    waiting.append(rows)
+                    number += len(rows)
+                    size += rows.nbytes
+                    if size >= _ROW_GROUP_BYTES:
+                        writer.write_table(pa.Table.from_batches(waiting))
+                        waiting, size = [], 0
+        if waiting:
+            writer.write_table(pa.Table.from_batches(waiting))
     return number
 
 

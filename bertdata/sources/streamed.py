@@ -34,7 +34,7 @@ from bertdata.sources.names import named
 _HUB = "hf://"
 _DATA_SET = re.compile(r"hf://(?:datasets/)?([\w.-]+/[\w.-]+)(?:@([\w./-]+))?(?:\?(.*))?")
 _KEYS = ("config", "split", "rows")
-_ROWS_AT_A_TIME = 1000
+_ROWS_AT_A_TIME = 100
 _STARTS = {b"PAR1": ".parquet", b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\x28\xb5\x2f\xfd": ".zst"}
 _LOOKED_AT = 1 << 16
 

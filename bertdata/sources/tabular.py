@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from bertdata.curation.languages import LANGUAGE
-from bertdata.documents import SCHEMA, DocumentWriter, open_parquet, paragraphs
+from bertdata.documents import SCHEMA, DocumentWriter, open_parquet, paragraphs, read_batches
 from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError
 from bertdata.io import files
@@ -40,8 +40,6 @@ _CHATS = {
 """The templates of the columns that chats are usually in."""
 LOOKED_AT = 1000
 """How many rows are looked at for the columns of a file without a schema."""
-_ARTICLES = 64
-"""Rows of whole pages that are held at once: one may have megabytes."""
 
 
 class TableFormat(RangeFormat):
@@ -170,20 +168,10 @@ class ParquetFormat(TableFormat):
             parquet = open_parquet(raw, chosen.path)
             names = columns_read(chosen, parquet.schema_arrow.names)
             place = sum(parquet.metadata.row_group(i).num_rows for i in range(chosen.start))
-            batches = parquet.iter_batches(
-                _ARTICLES if chosen.form else 1024,
-                row_groups=list(range(chosen.start, chosen.end)),
-                columns=names,
-            )
-            try:
-                for batch in batches:
-                    for row in batch.to_pylist():
-                        yield place, row
-                        place += 1
-            except (pa.ArrowException, OSError, ValueError) as error:
-                raise InputError(
-                    f"cannot be read from row {place} on ({error}); get it again", path=chosen.path
-                ) from error
+            groups = range(chosen.start, chosen.end)
+            for batch in read_batches(raw, chosen.path, columns=names, row_groups=groups):
+                yield from enumerate(batch.to_pylist(), place)
+                place += len(batch)
 
 
 def require_strings(schema: pa.Schema, found: Layout, path: str) -> None:
