@@ -208,6 +208,8 @@ def vocabulary_text(vocabulary: Mapping[str, Any]) -> str:
         return f"{text}, given"
     if left_out:
         text += f", without the {left_out:,} rarest words (--max-words)"
+    if long_words := vocabulary.get("long_words_left_out"):
+        text += f", without {long_words:,} words that are too long for the model"
     if vocabulary["pieces"] == asked:
         return text
     return f"{text}: {'too few words' if left_out else 'the corpus is too small'} for the {asked:,} asked for"

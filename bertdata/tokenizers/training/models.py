@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from bertdata.registry import Registry
 from bertdata.text_arrays import Texts
@@ -15,12 +16,21 @@ if TYPE_CHECKING:
     from bertdata.tokenizers.settings import VocabularyConfig
 
 
+LONGEST_WORD = 4192
+"""Most bytes of a word that a vocabulary is trained from.
+
+As many as SentencePiece takes of a line by default (`max_sentence_length`); it leaves longer ones out, too.
+"""
+
+
 class VocabularyModel(ABC):
     """A model that a vocabulary is trained for. Its methods are functions of what they are given."""
 
     help: ClassVar[str]
     suffix: ClassVar[str]
     """The end of the name of the one file that a trained vocabulary is kept in between stages."""
+    longest_word: ClassVar[int] = LONGEST_WORD
+    """The longest word that a vocabulary is trained from, as `length` counts it."""
     settings: ClassVar[frozenset[str]] = frozenset()
     """The settings of `VocabularyConfig` that this model takes, of those that some do not."""
 
@@ -35,6 +45,10 @@ class VocabularyModel(ABC):
     @abstractmethod
     def count(self, texts: Texts, config: VocabularyConfig) -> pa.Table:
         """Return the words of texts with their counts: word (string), count (int64), sorted by word."""
+
+    def length(self, words: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Return the length of each word, in bytes."""
+        return pc.binary_length(words)
 
     @abstractmethod
     def train(self, words: pa.Table, config: VocabularyConfig) -> tuple[bytes, int]:

@@ -39,8 +39,9 @@ from bertdata.tokenizers.training.partitions import (
     source_factors,
 )
 
-REVISION = 2
+REVISION = 3
 RARE = "rare word"
+LONG = "long word"
 
 
 class WordCount(StrEnum):
@@ -76,14 +77,20 @@ def plan_words(ranges: Sequence[DocumentRange], directory: str, config: Vocabula
 
 
 def words_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Counters:
-    """Write the words of one range of documents with their counts, all of them, a stream for each partition.
+    """Write the words of one range of documents with their counts, a stream for each partition.
 
-    details["streams"] lists [offset, length] of each. Memory is the text of the range, and what counting takes.
+    Words that are longer than the model takes are left out, and counted as drops. details["streams"] lists [offset,
+    length] of each. Memory is the text of the range, and what counting takes.
     """
     documents: DocumentRange = task.payload
     counters = Counters()
     texts = [chunk for table in read_range(documents) for chunk in table["text"].chunks]
-    counted = VOCABULARY_MODELS[config.model].count(pa.chunked_array(texts, pa.string()), config)
+    model = VOCABULARY_MODELS[config.model]
+    counted = model.count(pa.chunked_array(texts, pa.string()), config)
+    is_long = pc.greater(model.length(counted["word"]), model.longest_word)
+    if long_words := pc.sum(counted["count"].filter(is_long)).as_py():
+        counters.drop(LONG, long_words)
+        counted = counted.filter(pc.invert(is_long))
     counters.details["streams"] = [write_stream(file, table) for table in partition_words(counted)]
     counters.add(WordCount.DISTINCT_WORDS, counted.num_rows)
     counters.add(WordCount.WORDS, pc.sum(counted["count"]).as_py() or 0)
@@ -175,7 +182,13 @@ def vocabulary_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Cou
     least = least_count([part.frequencies for part in merged], config.max_words)
     words = frequent_words((read_stream(part.stream) for part in merged), least, config.max_words)
     distinct = sum(part.distinct_words for part in merged)
-    if distinct and not words.num_rows:
+    if not distinct:
+        longest = VOCABULARY_MODELS[config.model].longest_word
+        raise ConfigError(
+            f"the documents have no word of at most {longest} characters to train a vocabulary from; expected text "
+            "with spaces between its words"
+        )
+    if not words.num_rows:
         raise ConfigError(
             f"--max-words is {config.max_words}, which leaves none of the {distinct:,} distinct words, as more of them "
             "than that occur as often as any; raise it"
@@ -199,7 +212,15 @@ def trained_tokenizer(task: Task, config: VocabularyConfig) -> Tokenizer:
 def account_of(record: PartMetadata, config: VocabularyConfig) -> dict[str, int]:
     """Return what a manifest says of a trained vocabulary: tokens, how many were asked for, words left out."""
     account = {"pieces": record.counts[WordCount.PIECES], "asked": config.padded_size}
-    return account | ({"rare_words_left_out": record.drops[RARE]} if RARE in record.drops else {})
+    left_out = {"rare_words_left_out": RARE, "long_words_left_out": LONG}
+    return account | {name: record.drops[reason] for name, reason in left_out.items() if reason in record.drops}
+
+
+def _with_long_words(vocabulary: PartResult, ranges: Iterable[PartResult]) -> PartResult:
+    """Return a vocabulary whose record counts the long words of all ranges as dropped."""
+    task, record = vocabulary
+    long_words = sum(counted.drops.get(LONG, 0) for _, counted in ranges)
+    return (task, replace(record, drops=record.drops | {LONG: long_words})) if long_words else vocabulary
 
 
 @dataclass(frozen=True)
@@ -228,7 +249,7 @@ class TrainVocabulary:
                 Step("train vocabulary", merge_part, grouping=merging, unit="part"),
                 Step("train vocabulary", partial(vocabulary_part, config), grouping=training, unit="part"),
             ],
-            lambda done: replace(standing, vocabulary=done[2][0]),
+            lambda done: replace(standing, vocabulary=_with_long_words(done[2][0], done[0])),
             inputs=[task.path for task, _ in standing.documents],
             folders=[words, files.join(self.stages, "merged-words")],
         )

@@ -96,9 +96,10 @@ def _trained(words: pa.Table, vocab_size: int, unknown: str, normalization: str)
             minloglevel=2,
         )
     except (RuntimeError, OSError) as error:
+        remedy = "raise --vocab-size" if "vocab_size" in str(error) else "look at the words: is this ordinary text?"
         raise ConfigError(
             f"SentencePiece cannot train a vocabulary of {vocab_size} pieces from {words.num_rows} distinct words "
-            f"({error}); raise --vocab-size, or give it more text"
+            f"({error}); {remedy}"
         ) from error
     return model.getvalue()
 

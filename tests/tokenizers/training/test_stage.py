@@ -12,6 +12,7 @@ from bertdata.engine.parts import Counters, PartResult, run_once
 from bertdata.errors import ConfigError, InputError
 from bertdata.tokenizers.settings import VocabularyConfig
 from bertdata.tokenizers.training.stage import (
+    _with_long_words,
     account_of,
     merge_part,
     merged_words,
@@ -121,3 +122,40 @@ def test_damaged_counts_are_refused_with_their_place(tmp_path: Path) -> None:
     Path(words[0][0].path).write_bytes(b"\x00" * words[0][1].bytes)
     with pytest.raises(InputError, match=r"words-00000\.arrow, byte \d+: this part of a build is damaged"):
         merged(tmp_path, words)
+
+
+LONGEST = {"wordpiece": ("é", 100), "bpe": ("a", 4191), "unigram": ("a", 4192)}
+"""The letter of a word, and how many make the longest; a pre-token of BPE has the space before it, too."""
+
+
+@pytest.mark.parametrize("model", LONGEST)
+def test_words_too_long_for_a_model_are_left_out_and_counted(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    letter, longest = LONGEST[model]
+    words = [letter * (longest + more) for more in (-1, 0, 1, 5000)]
+    monkeypatch.setattr("tests.tokenizers.training.test_stage.TEXTS", [f"so {word} {word}" for word in words])
+    config = VocabularyConfig(model=model, do_lower_case=False)
+    parts = counted(tmp_path / "corpus", [2], config)
+    assert [record.drops for _, record in parts] == [{}, {"long word": 4}]
+    assert [record.counts["words"] for _, record in parts] == [6, 2]
+    assert [record.counts["distinct_words"] for _, record in parts] == [3, 1]
+
+
+def test_text_without_a_word_that_is_short_enough_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.tokenizers.training.test_stage.TEXTS", ["x" * 101])
+    with pytest.raises(ConfigError, match="no word of at most 100 characters to train a vocabulary from"):
+        trained(tmp_path / "whole", [], 2)
+
+
+def test_the_record_of_a_vocabulary_has_the_long_words_of_all_ranges(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = ["so " + "x" * 101, "so it is", "so " + "y" * 200 + " " + "x" * 101]
+    monkeypatch.setattr("tests.tokenizers.training.test_stage.TEXTS", texts)
+    config = VocabularyConfig(vocab_size=60)
+    parts = counted(tmp_path / "corpus", [1, 2], config)
+    [task] = vocabulary_task(str(tmp_path), config, None, merged(tmp_path, parts))
+    record = run_once(task, lambda one, file: vocabulary_part(config, one, file))
+    _, record = _with_long_words((task, record), parts)
+    assert account_of(record, config)["long_words_left_out"] == 3

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -22,8 +24,40 @@ from bertdata.tokenizers.wordpiece.train.kernels import counts as kernel
 
 CHUNKS, WORDS = (1 << 19) - 1, (1 << 20) - 1
 """Most distinct chunks, and words, that are held at a time: at most 130 MB in all."""
+PIECE = 1 << 16
+"""Characters that are normalised at a time: `tokenizers` takes 80 bytes for each."""
 _ARENA_BYTES = 16
+_MARKS = r"!-/:-@\[-`{-~"
+"""ASCII punctuation, each character of which is a word by itself."""
+_CHINESE = r"\u4e00-\u9fff"
 COLUMNS = ["word", "count"]
+
+
+def pieces_of(text: str, size: int, *, chinese: bool) -> Iterator[str]:
+    """Yield a text without white space in pieces of at most `size` characters that have the same words together.
+
+    A piece ends after ASCII punctuation or, if these are words by themselves, a Chinese character. Of a longer run
+    without any only the first `size` characters are taken: a word of so many is too long for any vocabulary.
+
+    >>> list(pieces_of("ab,cd,efghi!", 4, chinese=True))
+    ['ab,', 'cd,', 'efgh', '!']
+    """
+    if len(text) <= size:
+        yield text
+        return
+    borders = re.compile(f"[{_MARKS}{_CHINESE if chinese else ''}]")
+    begin, last = 0, 0
+    for match in borders.finditer(text):
+        if match.end() - begin > size and last > begin:
+            yield text[begin:last]
+            begin = last
+        if match.end() - begin > size:
+            yield text[begin : min(begin + size, match.start())]
+            begin = match.start()
+        last = match.end()
+    for start, end in ((begin, last), (last, len(text))) if len(text) - begin > size else ((begin, len(text)),):
+        if end > start:
+            yield text[start : min(start + size, end)]
 
 
 class WordCounter:
@@ -85,8 +119,9 @@ class WordCounter:
         if status == UNKNOWN_CHARACTER:
             self._characters.add(set(text))
             return False
-        for word in self._normalizer.words(text):
-            self._others[word] += count
+        for piece in pieces_of(text, PIECE, chinese=self._normalizer.tokenize_chinese_chars):
+            for word in self._normalizer.words(piece):
+                self._others[word] += count
         return True
 
     def _move_words(self) -> None:

@@ -26,7 +26,8 @@ def count_words(
     """Return the words of `texts` and how often each occurs: word (string), count (int64), sorted by word.
 
     `texts` is a list of strings or an Arrow string array, sliced or chunked. Literal special tokens are text. The GIL
-    is released, and memory is that of the table and at most 130 MB. Raises ConfigError and InputError as
+    is released, and memory is that of the table and at most 130 MB. Of a word of over 65,536 characters these are
+    counted: it is [UNK] to BERT, and no vocabulary is trained from it. Raises ConfigError and InputError as
     `WordPieceTokenizer.encode_batch` does.
 
     >>> count_words(["To be, or not to be"]).to_pydict()

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from bertdata.errors import ConfigError
 from bertdata.text_arrays import Texts
 from bertdata.tokenizers.base import SpecialTokens
 from bertdata.tokenizers.training.models import VocabularyModel
 from bertdata.tokenizers.training.reserved import special_tokens, unused_to
+from bertdata.tokenizers.wordpiece.formats import MAX_WORD_CHARACTERS
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.train.counting import count_words
 from bertdata.tokenizers.wordpiece.train.trainer import train_wordpiece
@@ -22,10 +24,14 @@ if TYPE_CHECKING:
 
 
 class WordPiece(VocabularyModel):
-    """BERT's WordPiece: its words and its five special tokens, to which others can be added."""
+    """BERT's WordPiece: its words and its five special tokens, to which others can be added.
+
+    A vocabulary is trained from words of at most 100 characters, as any longer one is [UNK] to BERT.
+    """
 
     help = "BERT's"
     suffix = ".txt"
+    longest_word = MAX_WORD_CHARACTERS
     settings = frozenset({"criterion", "min_frequency", "limit_alphabet"})
 
     def check(self, config: VocabularyConfig) -> None:
@@ -36,6 +42,10 @@ class WordPiece(VocabularyModel):
                 f"WordPiece has as {' '.join(SPECIAL_TOKENS)}; name further ones alone, or take --model bpe"
             )
         _added(config)
+
+    def length(self, words: pa.ChunkedArray) -> pa.ChunkedArray:
+        """Return the length of each word, in characters."""
+        return pc.utf8_length(words)
 
     def counted_by(self, config: VocabularyConfig) -> list[Any]:
         return [config.do_lower_case]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.tokenizers.training.counts import SCHEMA, merge_counts, prune_counts
+from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.train import counter
 from bertdata.tokenizers.wordpiece.train.counting import count_words
 from tests.tokenizers.wordpiece.reference import SMALL, hostile_text, reference
@@ -125,6 +127,7 @@ def test_what_is_left_out_does_not_depend_on_how_the_texts_were_cut(words: list[
 SCRIPT = """
 import sys
 from bertdata.tokenizers.wordpiece import count_words
+from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.train import counter
 counter.CHUNKS = counter.WORDS = 40
 texts = eval(sys.stdin.read())
@@ -143,3 +146,23 @@ def test_the_kernel_stays_inside_its_arrays_and_is_right_uncompiled(setting: str
     )
     whole = [str(count_words(texts, do_lower_case=lower).to_pydict()) for lower in (True, False)]
     assert done.stdout.splitlines() == whole
+
+
+@settings(deadline=None)
+@given(st.text("aé,-漢字あ“Σ\u0301", max_size=60), st.integers(1, 12), st.booleans())
+def test_a_long_text_without_spaces_has_the_words_of_its_pieces(text: str, size: int, chinese: bool) -> None:
+    normalizer = Normalizer(tokenize_chinese_chars=chinese)
+    pieces = list(counter.pieces_of(text, size, chinese=chinese))
+    assert all(len(piece) <= size for piece in pieces)
+    if "".join(pieces) == text:
+        assert [word for piece in pieces for word in normalizer.words(piece)] == normalizer.words(text)
+    else:  # characters of a run without borders were left out
+        assert max(map(len, re.split("[,-]" if not chinese else "[,漢字-]", text))) > size
+
+
+def test_an_endless_word_is_counted_by_its_beginning() -> None:
+    text = "ab," + "c" * 3 * counter.PIECE + ",de"
+    assert count_words([text]).to_pydict() == {
+        "word": [",", "ab", "c" * counter.PIECE, "de"],
+        "count": [2, 1, 1, 1],
+    }
