@@ -105,7 +105,7 @@ class NgramTable:
         """The hashes as an open addressing table (`search_kernel.fill`); one free place where there are none."""
         from bertdata.curation.decontamination.search_kernel import fill
 
-        keys = np.unique(self.hashes)
+        keys = self.hashes[np.append(True, self.hashes[1:] != self.hashes[:-1])[: len(self.hashes)]]
         table = np.zeros(2 << max(1, len(keys)).bit_length(), np.uint64)
         fill(table, keys)
         return table

@@ -15,8 +15,11 @@ from bertdata.curation.decontamination.ngram_table import NgramTable
 from bertdata.curation.decontamination.ngram_words import normalised, words_of
 from bertdata.curation.decontamination.ngrams import ngrams_of
 
+_REMEMBERED = 1 << 12
+"""Passages that are compared with the n-grams of a table once: a text may repeat one many times."""
 
-@dataclass(frozen=True, order=True)
+
+@dataclass(frozen=True, order=True, slots=True)
 class Hit:
     """An n-gram of test data in a text: bytes `begin` to `end` of it, and the number of the file it is of."""
 
@@ -45,14 +48,17 @@ def find_hits(texts: pa.Array, table: NgramTable) -> list[Hit]:
     after = np.searchsorted(table.hashes, hashes, "right")
     content = memoryview(data) if data else memoryview(b"")
     hits = []
+    files_of: dict[tuple[bytes, int], tuple[str, list[int]]] = {}
     for (text, begin, end), low, high in zip(places.tolist(), first.tolist(), after.tolist(), strict=True):
-        passage = normalised(bytes(content[begin:end]).decode("utf-8", "replace"))
-        start = int(begins[text])
-        hits += [
-            Hit(text, begin - start, end - start, int(table.numbers[place]), passage)
-            for place in range(low, high)
-            if table.ngram(place) == passage
-        ]
+        passage, start = bytes(content[begin:end]), int(begins[text])
+        if (entry := files_of.get((passage, low))) is None:
+            ngram = normalised(passage.decode("utf-8", "replace"))
+            numbers = [int(table.numbers[place]) for place in range(low, high) if table.ngram(place) == ngram]
+            if len(files_of) >= _REMEMBERED:
+                files_of.clear()
+            entry = files_of[passage, low] = ngram, numbers
+        ngram, numbers = entry
+        hits += [Hit(text, begin - start, end - start, number, ngram) for number in numbers]
     return hits
 
 

@@ -114,3 +114,18 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
     path.write_bytes(file.getvalue()[:-200])
     with pytest.raises(InputError, match=r"damaged.*delete this file"):
         read_table(str(path), "y")
+
+
+def test_an_ngram_that_a_text_repeats_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = NgramTable.of({"quiz.txt": ["no no no", "it rained all day"]}, 3)
+    text = "no " * 500 + "it rained all"
+    compared: list[str] = []
+
+    def counted(passage: str) -> str:
+        compared.append(passage)
+        return normalised(passage)
+
+    monkeypatch.setattr("bertdata.curation.decontamination.search.normalised", counted)
+    hits = find_hits(pa.array([text]), table)
+    assert (len(hits), compared) == (499, ["no no no", "it rained all"])
+    assert hits == find_plainly([text], table)
