@@ -4,9 +4,13 @@ The other modules are imported inside `main`, where an interrupt is already caug
 """
 
 import os
+import resource
 import sys
 
 from bertdata import INTERRUPTED, INTERRUPTED_CODE
+
+_LEAST = 256 << 20
+"""Bytes of address space below which NumPy cannot be imported."""
 
 
 def main() -> None:
@@ -15,6 +19,9 @@ def main() -> None:
     After a failure the process exits at once, without waiting for the threads of an interrupted pipeline. Otherwise it
     skips the last pass of the garbage collector, which takes half a second after Beam was imported.
     """
+    if message := _short_of_memory():
+        print(message, file=sys.stderr, flush=True)
+        os._exit(1)
     try:
         from bertdata import imports
         from bertdata.cli.main import main as command
@@ -40,6 +47,17 @@ def _leave_out_current_folder() -> None:
     first = sys.path[0] if sys.path and not sys.flags.safe_path else None
     if first == os.getcwd() != os.path.dirname(os.path.dirname(os.path.abspath(__file__))):
         del sys.path[0]
+
+
+def _short_of_memory() -> str:
+    """Return the error where libraries would fail to load in ways that nobody can report: OpenBLAS raises SIGINT."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY or limit >= _LEAST:
+        return ""
+    return (
+        f"error: the address space is limited to {limit >> 20} MiB (ulimit -v); a command needs at least "
+        f"{_LEAST >> 20} MiB to start, and a build about 1.5 GiB and more for its data"
+    )
 
 
 if __name__ == "__main__":

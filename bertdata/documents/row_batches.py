@@ -30,6 +30,8 @@ _WORST = 512 << 20
 """What a batch of encoded rows may take if each of its rows is the longest that there can be."""
 _PAYS = 128 << 10
 """Bytes of a batch from which its own cost does not matter, some 70 microseconds."""
+_FIRST_ROWS = 4
+"""Rows of the first batch of a row group, which say how long its rows are when they are decoded."""
 _FEW_ROWS = 16
 """Rows of a batch where nothing says how long the longest may be."""
 _RATIO = 30
@@ -84,7 +86,7 @@ def read_batches(
             size = sum(leaf.total_uncompressed_size for leaf in leaves)
             if size > LONGEST_ROW * max(1, counts[number]):
                 raise _too_long(place, size // max(1, counts[number]), path, "on average ")
-            rows = _rows_of(size / max(1, counts[number]), limit)
+            rows = _rows_of(size / max(1, counts[number]), min(limit, _FIRST_ROWS))
             for batch in parquet.iter_batches(rows, row_groups=[number], columns=columns):
                 batch.validate(full=True)
                 sizes = row_bytes(batch)
@@ -123,15 +125,16 @@ def row_bytes(rows: Any) -> NDArray[np.int64]:
     [12, 0]
     """
     if isinstance(rows, pa.RecordBatch):
-        return sum(map(row_bytes, rows.columns), np.zeros(len(rows), np.int64))
+        return _sum_of(rows.columns, len(rows))
     kind = rows.type
     if isinstance(kind, pa.BaseExtensionType):
         return row_bytes(rows.storage)
     if pa.types.is_dictionary(kind):
         values = np.append(row_bytes(rows.dictionary), 0)
-        return values[np.asarray(rows.indices.fill_null(len(values) - 1).cast(pa.int64()))]
+        sizes: NDArray[np.int64] = np.take(values, rows.indices.cast(pa.int64()).fill_null(len(values) - 1).to_numpy())
+        return sizes
     if pa.types.is_struct(kind):
-        return sum(map(row_bytes, rows.flatten()), np.zeros(len(rows), np.int64))
+        return _sum_of(rows.flatten(), len(rows))
     if pa.types.is_map(kind):
         return _of_lists(rows, row_bytes(rows.keys) + row_bytes(rows.items))
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
@@ -145,9 +148,17 @@ def row_bytes(rows: Any) -> NDArray[np.int64]:
     return np.full(len(rows), -(-rows.get_total_buffer_size() // max(1, len(rows))), np.int64)
 
 
+def _sum_of(columns: Sequence[Any], rows: int) -> NDArray[np.int64]:
+    total = np.zeros(rows, np.int64)
+    for column in columns:
+        total += row_bytes(column)
+    return total
+
+
 def _of_lists(rows: Any, values: NDArray[np.int64]) -> NDArray[np.int64]:
     ends = np.append(0, np.cumsum(values))
-    return np.diff(ends[np.asarray(rows.offsets)])
+    lengths: NDArray[np.int64] = np.diff(ends[np.asarray(rows.offsets)])
+    return lengths
 
 
 def _of_views(rows: Any) -> NDArray[np.int64]:

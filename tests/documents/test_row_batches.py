@@ -62,7 +62,7 @@ def test_rows_come_in_order_and_whole_however_long_they_are(tmp_path: Path) -> N
 
 def test_short_rows_come_many_at_a_time(tmp_path: Path) -> None:
     batches = read(written(tmp_path / "x.parquet", ["a short row"] * 2000))
-    assert len(batches) <= 2000 / row_batches.MOST_ROWS + 1
+    assert len(batches) <= 2000 / row_batches.MOST_ROWS + 2
 
 
 @pytest.mark.parametrize("encoding", ["dictionary", "DELTA_BYTE_ARRAY"])
@@ -114,7 +114,7 @@ def test_a_local_file_is_read_some_megabytes_at_a_time(tmp_path: Path, monkeypat
             return super().read(-1 if size is None else size)
 
     with Counted(path) as raw:
-        parquet = open_parquet(raw, path)  # type: ignore[arg-type]
+        parquet = open_parquet(raw, path)
         assert sum(batch.num_rows for batch in parquet.iter_batches(100)) == 40_000
     assert max(asked) <= 1100 * KILO  # a page of pyarrow has a megabyte
 
