@@ -5,9 +5,9 @@ Calls that need the wiki or the clock (`{{#invoke:}}`, `{{#ifexist:}}`, `{{CURRE
 
 from __future__ import annotations
 
-import html
 import re
 
+from bertdata.sources.wikipedia.character_references import undo_character_references
 from bertdata.sources.wikipedia.dump.site_config import fold_prefix
 from bertdata.sources.wikipedia.templates.expressions import evaluate, shown
 from bertdata.sources.wikipedia.templates.locales.locale import ENGLISH, Numbers
@@ -73,25 +73,28 @@ def _nth(values: list[str], index: int) -> str:
     return values[index] if 0 <= index < len(values) else ""
 
 
-def _equal(one: str, other: str) -> bool:
+def _equal(first: str, second: str) -> bool:
     """Compare as PHP does: numbers by their value, all else as text, character references undone.
 
     >>> _equal("01", "1.0"), _equal("a&amp;b", "a&b"), _equal("a", "A")
     (True, True, False)
     """
-    one, other = html.unescape(one), html.unescape(other)
-    if _NUMBER.fullmatch(one) and _NUMBER.fullmatch(other):
-        return float(one) == float(other)
-    return one == other
+    return _comparable(first) == _comparable(second)
+
+
+def _comparable(text: str) -> str | float:
+    """Return what a text is compared by: the value of a number, else the text with its character references undone."""
+    text = undo_character_references(text)
+    return float(text) if _NUMBER.fullmatch(text) else text
 
 
 def _switch(value: str, cases: list[str]) -> str:
     """Choose as `{{#switch:}}` does: cases without `=` fall through to the next one that has a result."""
-    matched = False
+    wanted, matched = _comparable(value), False
     default = ""
     for index, case in enumerate(cases):
         key, equals, result = (part.strip() for part in case.partition("="))
-        matched = matched or _equal(key, value)
+        matched = matched or _comparable(key) == wanted
         if equals and matched:
             return result
         if (equals and key == "#default") or (not equals and index == len(cases) - 1):

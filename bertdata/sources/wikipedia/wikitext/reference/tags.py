@@ -5,9 +5,9 @@ What is left holds braces, brackets, tables, plain HTML tags and text. `kernels/
 
 from __future__ import annotations
 
-import html
 import re
 
+from bertdata.sources.wikipedia.character_references import undo_character_references
 from bertdata.sources.wikipedia.wikitext import rules
 from bertdata.sources.wikipedia.wikitext.rules import LINE_BREAK, PARAGRAPH_BREAK, PLACEHOLDER
 
@@ -139,9 +139,9 @@ def content_of(name: str, text: str) -> str:
     if name == "poem":
         return poem(take_out_tags(text))
     if name in ("chem", "ce"):
-        return _chemical(html.unescape(text.strip()))
+        return _chemical(undo_character_references(text.strip()))
     if name == "math":
-        formula = html.unescape(text.strip())
+        formula = undo_character_references(text.strip())
         return formula.translate(_LITERALLY) if _PLAIN_FORMULA.fullmatch(formula) else ""
     return ""
 
