@@ -6,12 +6,12 @@ https://www.mediawiki.org/wiki/Specs/HTML.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bertdata.errors import MissingExtraError
 from bertdata.sources.wikipedia.published.form import Skipped
+from bertdata.sources.wikipedia.published.html_size import excess
 from bertdata.sources.wikipedia.wikitext.rules import (
     FORMULA_LENGTH,
     LINE_BREAK,
@@ -43,9 +43,6 @@ _CLASSES_LEFT_OUT = _words(
     "navigation-not-searchable noexcerpt nomobile noprint reference references reflist shortdescription sidebar "
     "sistersitebox thumb toc vertical-navbox"
 )
-_TAG = re.compile(r"<(/?)(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)[\s/>])[a-zA-Z]")
-MOST_OPEN = 2000
-"""A page with more elements open at once is not read: the parser's time is quadratic in how deep it is."""
 _NO_SHOW = ("display:none", "display: none")
 _RESERVED = str.maketrans(dict.fromkeys(RESERVED, ""))
 
@@ -64,8 +61,8 @@ def prose_of_html(html: str) -> tuple[list[str], str]:
         from selectolax.lexbor import LexborHTMLParser
     except ImportError as error:
         raise MissingExtraError("selectolax", "html") from error
-    if _most_open(html) > MOST_OPEN:
-        return [], "nested too deep"
+    if reason := excess(html):
+        return [], reason
     tree = LexborHTMLParser(html)
     if tree.css_first('link[rel~="mw:PageProp/redirect"]') is not None:
         return [], "redirect"
@@ -88,29 +85,35 @@ class _Reader:
 
     def read(self, node: Any, depth: int = 0, *, verse: bool = False) -> None:
         """Take in what is in an element; what is nested deeper than 100 leaves nothing."""
-        for child in _children(node) if node is not None and depth < MAX_DEPTH else ():
+        child = node.child if node is not None and depth < MAX_DEPTH else None
+        while child is not None:
             tag = child.tag
             if tag == "-text":
                 self._add(child.text_content or "", verse=verse)
             elif tag in _HEADINGS:
                 self.end_paragraph()
                 self._skipped = self._sections.enter(int(tag[1]), " ".join(child.text().split()))
-            elif tag == "math" or "mwe-math-element" in _classes(child):
-                self._texts.append(_formula(child) or PLACEHOLDER)
-            elif tag == "br":
-                self._texts.append(LINE_BREAK if verse else " ")
-            elif tag in _INVISIBLE:
-                continue
-            elif tag in _LEFT_OUT or _is_hidden(child):
-                if tag in _BLOCKS:
-                    self.end_paragraph()
-                self._texts.append(PLACEHOLDER)
-            elif tag in _BLOCKS:
+            elif tag not in _INVISIBLE:
+                self._read_element(child, tag, depth, verse=verse)
+            child = child.next
+
+    def _read_element(self, child: Any, tag: str, depth: int, *, verse: bool) -> None:
+        attributes = child.attributes
+        classes = (attributes.get("class") or "").split() if attributes else []
+        if tag == "math" or "mwe-math-element" in classes:
+            self._texts.append(_formula(child) or PLACEHOLDER)
+        elif tag == "br":
+            self._texts.append(LINE_BREAK if verse else " ")
+        elif tag in _LEFT_OUT or _is_hidden(attributes, classes):
+            if tag in _BLOCKS:
                 self.end_paragraph()
-                self.read(child, depth + 1, verse=verse or "poem" in _classes(child))
-                self.end_paragraph()
-            else:
-                self.read(child, depth + 1, verse=verse)
+            self._texts.append(PLACEHOLDER)
+        elif tag in _BLOCKS:
+            self.end_paragraph()
+            self.read(child, depth + 1, verse=verse or "poem" in classes)
+            self.end_paragraph()
+        else:
+            self.read(child, depth + 1, verse=verse)
 
     def _add(self, text: str, *, verse: bool) -> None:
         text = text.translate(_RESERVED)
@@ -124,29 +127,11 @@ class _Reader:
             self.paragraphs.append(text)
 
 
-def _most_open(html: str) -> int:
-    """Return how many elements are open at once, at most, by their tags alone."""
-    most = now = 0
-    for tag in _TAG.finditer(html):
-        now = max(0, now - 1) if tag[1] else now + 1
-        most = max(most, now)
-    return most
-
-
-def _children(node: Any) -> Iterator[Any]:
-    child = node.child
-    while child is not None:
-        yield child
-        child = child.next
-
-
-def _classes(node: Any) -> list[str]:
-    return (node.attributes.get("class") or "").split()
-
-
-def _is_hidden(node: Any) -> bool:
-    style = (node.attributes.get("style") or "").lower()
-    return any(none in style for none in _NO_SHOW) or not _CLASSES_LEFT_OUT.isdisjoint(_classes(node))
+def _is_hidden(attributes: Mapping[str, str | None], classes: Sequence[str]) -> bool:
+    if classes and not _CLASSES_LEFT_OUT.isdisjoint(classes):
+        return True
+    style = (attributes.get("style") or "").lower()
+    return bool(style) and any(none in style for none in _NO_SHOW)
 
 
 def _formula(node: Any) -> str:

@@ -34,7 +34,7 @@ class EnterpriseForm(Form):
     name = "enterprise"
     text_column = "article_body"
     mark = ("name", "identifier")
-    revision = 2
+    revision = 3
     others = ("url", "namespace", "in_language", "is_part_of", "categories", "templates", "event")
 
     def article(self, row: Mapping[str, Any], rules: ArticleRules) -> Article:
