@@ -58,13 +58,13 @@ def read(repository: Path, path: str) -> str:
     if (repository / path).exists():
         return (repository / path).read_text()
     return subprocess.run(
-        ["git", "-C", repository, "show", f"HEAD:{path}"], check=True, capture_output=True, text=True
+        ["git", "-C", str(repository), "show", f"HEAD:{path}"], check=True, capture_output=True, text=True
     ).stdout
 
 
 def version(repository: Path) -> str:
     """Return what git calls the commit."""
-    describe = ["git", "-C", repository, "describe", "--tags", "--always"]
+    describe = ["git", "-C", str(repository), "describe", "--tags", "--always"]
     return subprocess.run(describe, check=True, capture_output=True, text=True).stdout.strip()
 
 

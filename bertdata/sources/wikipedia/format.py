@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 from bertdata.curation.languages import LANGUAGE, add_languages
 from bertdata.curation.text_rules import text_rules
-from bertdata.documents import DocumentWriter
+from bertdata.documents import LEFT_OUT, DocumentWriter
 from bertdata.engine.parts import Counters, PartResult, Task, fingerprint, part_name
 from bertdata.engine.stages import Step
 from bertdata.errors import InputError
@@ -43,7 +43,7 @@ from bertdata.sources.wikipedia.dump.reader import (
 from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates
 from bertdata.sources.wikipedia.wikitext.clean import Namespaces, clean_utf8
 
-REVISION = 6
+REVISION = 7
 ARTICLES = (0,)
 """The namespaces whose pages are articles."""
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
@@ -146,6 +146,7 @@ class WikipediaFormat(SourceFormat):
         counters = Counters()
         articles = 0
         broken: list[dict[str, Any]] = []
+        left_out: Counter[str] = Counter()
         known = json.dumps({LANGUAGE: site.content_language}) if task.language and site.content_language else None
         with (
             _rejects(work.rejects) as reject,
@@ -155,7 +156,7 @@ class WikipediaFormat(SourceFormat):
                 counters.add(InputCount.PAGES)
                 if isinstance(page, Page):
                     counters.add(InputCount.WIKITEXT_BYTES, len(page.wikitext))
-                    text, reason = article(page, namespaces, templates, work.min_words, work.compiled)
+                    text, reason = article(page, namespaces, templates, work.min_words, work.compiled, left_out)
                     if not reason:
                         articles += 1
                         on_drop = partial(reject, page.id, page.title, page.offset)
@@ -168,6 +169,8 @@ class WikipediaFormat(SourceFormat):
                     reason = f"broken: {page.reason}"
                 counters.drop(reason)
                 reject(page.id if isinstance(page, Page) else None, page.title, page.offset, reason)
+        for what, number in left_out.items():
+            counters.add(LEFT_OUT + what, number)
         counters.details["broken"] = broken
         if articles and site.content_language:
             counters.details["languages"] = {site.content_language: articles}
@@ -222,8 +225,9 @@ def article(
     templates: Templates = BUILT_IN,
     min_words: int = 0,
     compiled: bool | None = None,
+    left_out: Counter[str] | None = None,
 ) -> tuple[bytes, str]:
-    """Return the prose of a page, and why it does not become a document ("" if it does)."""
+    """Return the prose of a page, and why it does not become a document ("" if it does); `left_out` as `clean_utf8`."""
     if page.ns not in ARTICLES:
         return b"", "not an article"
     if page.deleted:
@@ -240,6 +244,7 @@ def article(
         templates=templates,
         drops=drops,
         compiled=compiled,
+        left_out=left_out,
     )
     if text is None:
         return b"", next(iter(drops))

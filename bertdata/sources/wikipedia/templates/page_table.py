@@ -5,6 +5,7 @@ What `templates/table` knows by name comes first, a user's own templates before 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -12,8 +13,9 @@ from typing import NamedTuple
 from bertdata.sources.wikipedia.dump.site_config import PAGE_KINDS, fold_name
 from bertdata.sources.wikipedia.templates import pages
 from bertdata.sources.wikipedia.templates.convert import Arguments
+from bertdata.sources.wikipedia.templates.expansions import Key, OnPage, PageExpansions, key_of
 from bertdata.sources.wikipedia.templates.factories import Handler, nothing
-from bertdata.sources.wikipedia.templates.pages import NotSimpleError, PageTemplate
+from bertdata.sources.wikipedia.templates.pages import NotSimpleError, OverBudgetError, PageTemplate, Work
 from bertdata.sources.wikipedia.templates.table import BUILT_IN, TEMPLATES, Templates
 from bertdata.sources.wikipedia.templates.unknown import is_silent
 
@@ -83,9 +85,15 @@ def gather(entries: Iterable[Entry]) -> list[Entry]:
     calls = {
         name: pages.calls_of(PageTemplate.parse(one.text).parts) for name, one in found.items() if one.kind == TEXT
     }
-    while lacking := [name for name in calls if not all(map(partial(_has_text_or_none, found), calls[name]))]:
-        for name in lacking:
-            del found[name], calls[name]
+    callers = defaultdict[str, list[str]](list)
+    for name, called in calls.items():
+        for other in called:
+            callers[other].append(name)
+    lacking = [name for name in callers if not _has_text_or_none(found, name)]
+    while lacking:  # each name once, when it is deleted
+        for name in callers.pop(lacking.pop(), ()):
+            if found.pop(name, None) and not _has_text_or_none(found, name):
+                lacking.append(name)
     return [found[name] for name in sorted(found)]
 
 
@@ -105,7 +113,7 @@ def page_handlers(entries: Iterable[Entry]) -> dict[str, Handler]:
     for one in entries:
         if one.kind == TEXT:
             texts[one.name] = one.text
-            handlers[one.name] = partial(_expanded, texts, one.name)
+            handlers[one.name] = PageHandler(texts, one.name)
         else:
             handlers[one.name] = _handler_of(one)
     return handlers
@@ -124,23 +132,65 @@ def with_pages(templates: Templates, entries: Iterable[Entry]) -> Templates:
     return Templates({**page_handlers(entries), **known}, templates.locale)
 
 
-def _expanded(texts: Mapping[str, str], name: str, arguments: Arguments) -> str | None:
-    """Return the text of a call; all templates that it calls may be expanded so many times, and nested so deep."""
-    left, depth = _MOST_EXPANSIONS, 0
+class PageHandler(OnPage):
+    """Writes the text of one template by its page, and by those of the templates that it calls."""
 
-    def render(called: str, given: Arguments) -> str | None:
-        nonlocal left, depth
-        if is_known(called):
-            return BUILT_IN.render(called, given)
-        left -= 1
-        if left < 0 or depth == _DEEPEST or called not in texts:
+    def __init__(self, texts: Mapping[str, str], name: str) -> None:
+        self.texts, self.name = texts, name
+
+    def __call__(self, arguments: Arguments) -> str | None:
+        """Return the text of a call on a page of its own."""
+        return self.expand(arguments, PageExpansions())
+
+    def expand(self, arguments: Arguments, expansions: PageExpansions) -> str | None:
+        """Return the text of a call on a page, None where it would take more than the call's share of its budget."""
+        key = key_of(self.name, arguments)
+        if key not in expansions.texts:
+            work = Work(expansions.share)
+            try:
+                expansions.texts[key] = _Expansion(self.texts, work).render(self.name, arguments)
+            except OverBudgetError:
+                expansions.texts[key] = None
+                expansions.over_budget += 1
+        return expansions.texts[key]
+
+
+class _Expansion:
+    """The expansion of one call: all templates that it calls may be expanded so many times, and nested so deep.
+
+    A text is remembered with how many expansions it took, and how deep.
+    """
+
+    def __init__(self, texts: Mapping[str, str], work: Work) -> None:
+        self.texts, self.work = texts, work
+        self.left, self.depth, self.deepest = _MOST_EXPANSIONS, 0, 0
+        self.remembered: dict[Key, tuple[str | None, int, int]] = {}
+
+    def render(self, name: str, arguments: Arguments) -> str | None:
+        """Return the text of a call, None where it is one too many or too deep."""
+        if is_known(name):
+            return BUILT_IN.render(name, arguments)
+        self.deepest = max(self.deepest, self.depth + 1)
+        if self.left <= 0 or self.depth == _DEEPEST or name not in self.texts:
+            self.left -= 1
             return None
-        depth += 1
-        text = _parsed(texts[called]).expand(given, render)
-        depth -= 1
+        key = key_of(name, arguments)
+        self.work.spend(1, sum(map(len, arguments.values())))
+        if key in self.remembered:
+            text, expansions, levels = self.remembered[key]
+            if self.left >= expansions and self.depth + levels <= _DEEPEST:
+                self.left -= expansions
+                self.deepest = max(self.deepest, self.depth + levels)
+                return text
+        before, deepest, self.deepest = self.left, self.deepest, self.depth + 1
+        self.left -= 1
+        self.depth += 1
+        text = _parsed(self.texts[name]).expand(arguments, self.render, self.work)
+        self.depth -= 1
+        if self.left >= 0 and self.deepest <= _DEEPEST:
+            self.remembered[key] = text, before - self.left, self.deepest - self.depth
+        self.deepest = max(self.deepest, deepest)
         return text
-
-    return render(name, arguments)
 
 
 @lru_cache(maxsize=4096)

@@ -7,6 +7,7 @@ wiki, the clock or a module (`{{#invoke:}}`) is left to `templates/table` and `t
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,15 +20,15 @@ from bertdata.sources.wikipedia.wikitext.rules import LINE_MARKUP, RESERVED
 
 LONGEST_PAGE = 20_000
 """Longer pages, in characters, are those of boxes."""
-_LONGEST_TEXT, _DEEPEST = 4000, 20
+_LONGEST_TEXT, _DEEPEST, _CHARACTERS = 4000, 20, 2
 
 _NOT_INCLUDED = re.compile(r"<noinclude(?:\s[^<>]*)?>.*?(?:</noinclude\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 _ONLY_INCLUDED = re.compile(r"<onlyinclude(?:\s[^<>]*)?>(.*?)(?:</onlyinclude\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 _INCLUDED = re.compile(r"</?(?:includeonly|noinclude|onlyinclude)(?:\s[^<>]*)?/?>", re.IGNORECASE)
 _SILENT = re.compile(
-    r"^\s*(?:\{\||[*#;:!|]-?)|<(?:div|table|tr|td|ul|ol|li|dl|gallery|imagemap|center|cite)\b|display:\s*none|"
+    r"^[^\S\n]*(?:\{\||[*#;:!|]-?)|<(?:div|table|tr|td|ul|ol|li|dl|gallery|imagemap|center|cite)\b|display:\s*none|"
     r"\{\{(?:fix|asbox|ambox|side ?box|navbox|infobox|hatnote|dablink|mbox|tmbox|citation|cite )|"
-    r"\[\[(?:category|wikipedia|wp|help|template|file|image):|class=[\"']?[^\"'<>]*(?:navbox|noprint|metadata|reference)",
+    r"\[\[(?:category|wikipedia|wp|help|template|file|image):|class=[\"']?(?:(?!class=)[^\"'<>])*?(?:navbox|noprint|metadata|reference)",
     re.IGNORECASE | re.MULTILINE,
 )
 _TOKEN = re.compile(r"\{\{\{|\{\{|\}\}\}|\}\}|\[\[|\]\]|\|")
@@ -36,6 +37,23 @@ _MAGIC_WORD = re.compile(r"__[A-Z]+__")
 
 class NotSimpleError(Exception):
     """Raised for a page that only a wiki can expand."""
+
+
+class OverBudgetError(Exception):
+    """Raised where a call takes more work than it may."""
+
+
+class Work:
+    """The work that the expansion of a call may still take: parts gone through, and each two characters written."""
+
+    def __init__(self, left: float) -> None:
+        self.left = left
+
+    def spend(self, parts: int, characters: int) -> None:
+        """Count work; raises OverBudgetError where none is left."""
+        self.left -= parts + characters // _CHARACTERS
+        if self.left < 0:
+            raise OverBudgetError
 
 
 @dataclass(frozen=True)
@@ -110,11 +128,14 @@ class PageTemplate:
         """Parse what a page adds."""
         return cls(_Parser(text).parse())
 
-    def expand(self, arguments: Arguments, render: Render) -> str | None:
-        """Return the text of a call, None where it prints nothing or something that is no part of a sentence."""
+    def expand(self, arguments: Arguments, render: Render, work: Work | None = None) -> str | None:
+        """Return the text of a call, None where it prints nothing or something that is no part of a sentence.
+
+        Raises OverBudgetError where it takes more than `work`.
+        """
         if sum(map(len, arguments.values())) > _LONGEST_TEXT:
             return None
-        text = _text(self.parts, arguments, render).strip("\n")
+        text = _text(self.parts, arguments, render, work or Work(math.inf)).strip("\n")
         if not text.strip() or "\n" in text or len(text) > _LONGEST_TEXT or text.lstrip()[0] in LINE_MARKUP:
             return None
         return text
@@ -185,21 +206,29 @@ def _simple_call(fields: list[Parts]) -> Call:
     return Call(tuple(fields))
 
 
-def _text(parts: Parts, arguments: Arguments, render: Render) -> str:
-    return "".join(part if isinstance(part, str) else _part_text(part, arguments, render) for part in parts)
+def _text(parts: Parts, arguments: Arguments, render: Render, work: Work) -> str:
+    if len(parts) == 1 and isinstance(parts[0], str):
+        work.spend(1, 0)
+        return parts[0]
+    texts = []
+    for part in parts:
+        text = part if isinstance(part, str) else _part_text(part, arguments, render, work)
+        work.spend(1, len(text))
+        texts.append(text)
+    return "".join(texts)
 
 
-def _part_text(part: Parameter | Call | Link, arguments: Arguments, render: Render) -> str:
+def _part_text(part: Parameter | Call | Link, arguments: Arguments, render: Render, work: Work) -> str:
     if isinstance(part, Parameter):
-        value = arguments.get(_text(part.name, arguments, render).strip())
-        return _text(part.default, arguments, render) if value is None else value
+        value = arguments.get(_text(part.name, arguments, render, work).strip())
+        return _text(part.default, arguments, render, work) if value is None else value
     if isinstance(part, Link):
-        target, *labels = [_text(field, arguments, render) for field in part.parts]
+        target, *labels = [_text(field, arguments, render, work) for field in part.parts]
         prefix, colon, rest = target.partition(":")
         if colon and fold_prefix(prefix) in DEFAULT_NAMESPACES.hidden:
             return ""
         return "|".join(labels) or (rest if colon and not prefix.strip() else target)
-    head, *fields = [_text(field, arguments, render) for field in part.parts]
+    head, *fields = [_text(field, arguments, render, work) for field in part.parts]
     if ":" in head:
         return render_parser_function(head, fields, "") or ""
     return render(fold_name(head.strip()), _numbered(fields)) or ""
@@ -214,13 +243,13 @@ def _numbered(fields: list[str]) -> Arguments:
 
 def calls_of(parts: Parts) -> set[str]:
     """Return the folded names of the templates that a template calls."""
-    found: set[str] = set()
-    for part in parts:
-        if isinstance(part, str):
-            continue
-        inside = (part.name, part.default) if isinstance(part, Parameter) else part.parts
-        if isinstance(part, Call) and ":" not in (head := str(part.parts[0][0]) if part.parts[0] else ""):
-            found.add(fold_name(head.strip()))
-        for one in inside:
-            found |= calls_of(one)
-    return found
+    names: set[str] = set()
+    waiting = [parts]
+    while waiting:
+        for part in waiting.pop():
+            if isinstance(part, str):
+                continue
+            waiting += (part.name, part.default) if isinstance(part, Parameter) else part.parts
+            if isinstance(part, Call) and ":" not in (head := str(part.parts[0][0]) if part.parts[0] else ""):
+                names.add(fold_name(head.strip()))
+    return names

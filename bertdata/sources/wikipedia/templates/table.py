@@ -17,6 +17,7 @@ from bertdata.io.package_data import toml_beside
 from bertdata.sources.wikipedia.dump.site_config import case_variants, fold_name
 from bertdata.sources.wikipedia.templates import factories, functions, short_texts
 from bertdata.sources.wikipedia.templates.convert import Arguments, convert, cvt
+from bertdata.sources.wikipedia.templates.expansions import OnPage, PageExpansions
 from bertdata.sources.wikipedia.templates.factories import Handler, Literal, get, joined, positional
 from bertdata.sources.wikipedia.templates.locales.locale import ENGLISH, Locale
 from bertdata.sources.wikipedia.templates.locales.read import handlers_of, locale_of
@@ -48,12 +49,15 @@ class Templates:
         """Tell whether a call of this template can leave text, so that its arguments are worth reading."""
         return name in self.handlers or name.startswith("lang-")
 
-    def render(self, name: str, arguments: Arguments) -> str | None:
+    def render(self, name: str, arguments: Arguments, expansions: PageExpansions | None = None) -> str | None:
         """Return the prose a template call stands for; None if it has none.
 
         `name` is folded (`site_config.fold_name`); `arguments` are numbered as MediaWiki does, and already rendered.
+        `expansions` are those of the page so far, for templates that are expanded by their pages.
         """
         handler = self.handlers.get(name)
+        if expansions is not None and isinstance(handler, OnPage):
+            return handler.expand(arguments, expansions)
         return handler(arguments) if handler is not None else self.locale.foreign(name[5:], arguments)
 
 

@@ -29,6 +29,7 @@ from bertdata.sources.wikipedia.dump.site_config import (
     LIST_TITLE,
     Namespaces,
 )
+from bertdata.sources.wikipedia.templates.expansions import PageExpansions
 from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates, templates_of
 from bertdata.sources.wikipedia.wikitext.reference.brackets import first_variants, resolve_brackets
 from bertdata.sources.wikipedia.wikitext.reference.cleanup import finish
@@ -38,7 +39,9 @@ from bertdata.sources.wikipedia.wikitext.reference.tags import take_out_tags
 from bertdata.sources.wikipedia.wikitext.rules import RESERVED
 from bertdata.sources.wikipedia.wikitext.template_calls import PageContext
 
-__all__ = ["DEFAULT_NAMESPACES", "Namespaces", "clean_utf8", "clean_wikitext", "extract"]
+__all__ = ["DEFAULT_NAMESPACES", "OVER_BUDGET", "Namespaces", "clean_utf8", "clean_wikitext", "extract"]
+
+OVER_BUDGET = "template calls over the budget of a page"
 
 
 def clean_wikitext(
@@ -82,7 +85,7 @@ def clean_wikitext(
             raise ConfigError("templates and language were both given; leave one out: templates have their language")
         templates = templates_of(language)
     data = source.encode("utf-8", "surrogatepass")
-    prose = _clean(data, PageContext(title, namespaces, templates), drops, compiled)
+    prose = _clean(data, PageContext(title, namespaces, templates, PageExpansions(data)), drops, compiled)
     return None if prose is None else prose.decode("utf-8", "surrogatepass")
 
 
@@ -94,8 +97,12 @@ def clean_utf8(
     templates: Templates = BUILT_IN,
     drops: Counter[str] | None = None,
     compiled: bool | None = None,
+    left_out: Counter[str] | None = None,
 ) -> bytes | None:
     """Do what `clean_wikitext` does where wikitext and prose are UTF-8, as in a dump and in an Arrow column.
+
+    `left_out` counts under OVER_BUDGET the calls of templates, expanded by their pages, that print nothing as they take
+    more than their share of the page's budget (`templates.expansions`).
 
     Raises InputError, with the byte, where `source` is not UTF-8, and ConfigError where it is not bytes.
 
@@ -114,7 +121,11 @@ def clean_utf8(
                 offset=error.start,
                 title=title or None,
             ) from error
-    return _clean(source, PageContext(title, namespaces, templates), drops, compiled)
+    expansions = PageExpansions(source)
+    prose = _clean(source, PageContext(title, namespaces, templates, expansions), drops, compiled)
+    if left_out is not None and prose is not None and expansions.over_budget:
+        left_out[OVER_BUDGET] += expansions.over_budget
+    return prose
 
 
 def _clean(source: bytes, page: PageContext, drops: Counter[str] | None, compiled: bool | None) -> bytes | None:

@@ -7,7 +7,7 @@ as a character reference, so that it does not name an argument.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from bertdata.sources.wikipedia.dump.site_config import (
@@ -17,6 +17,7 @@ from bertdata.sources.wikipedia.dump.site_config import (
     fold_name,
     fold_prefix,
 )
+from bertdata.sources.wikipedia.templates.expansions import PageExpansions
 from bertdata.sources.wikipedia.templates.parser_functions import VARIABLES, render_parser_function
 from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates
 from bertdata.sources.wikipedia.templates.unknown import unknown_text
@@ -29,11 +30,15 @@ _PIPE_TRICK = re.compile(r"(?:[^:]*:)?(.*?)(?: ?\([^()]*\)|, .*)?", re.DOTALL)
 
 @dataclass(frozen=True)
 class PageContext:
-    """What a template call may depend on: the page's title, its wiki's namespaces, the templates that carry text."""
+    """What a template call may depend on: the page's title, its wiki's namespaces, the templates that carry text.
+
+    `expansions` hold the budget of the page, and are for that page alone.
+    """
 
     title: str = ""
     namespaces: Namespaces = DEFAULT_NAMESPACES
     templates: Templates = BUILT_IN
+    expansions: PageExpansions = field(default_factory=PageExpansions, compare=False, repr=False)
 
 
 def call_text(head: str, parts: list[str], page: PageContext, *, nested: bool, inside: bool) -> tuple[str | None, str]:
@@ -50,7 +55,7 @@ def call_text(head: str, parts: list[str], page: PageContext, *, nested: bool, i
         text = render_parser_function(head, parts, page.title, page.templates.locale.numbers)
     else:
         if page.templates.carries_text(name):
-            text = page.templates.render(name, numbered(parts))
+            text = page.templates.render(name, numbered(parts), page.expansions)
         else:
             text = unknown_text(head, name, numbered(parts)) if inside and name not in PAGE_KINDS else None
         if text is None:

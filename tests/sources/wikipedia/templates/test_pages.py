@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bertdata.sources.wikipedia.templates import expansions
+from bertdata.sources.wikipedia.templates.expansions import PAGE_WORK, PageExpansions
 from bertdata.sources.wikipedia.templates.page_table import Entry, entry, gather, page_handlers, with_pages
-from bertdata.sources.wikipedia.templates.pages import NotSimpleError, PageTemplate, included
+from bertdata.sources.wikipedia.templates.pages import NotSimpleError, PageTemplate, included, is_silent_page
 from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates
-from bertdata.sources.wikipedia.wikitext.clean import clean_wikitext
+from bertdata.sources.wikipedia.wikitext.clean import OVER_BUDGET, clean_utf8, clean_wikitext
 from bertdata.sources.wikipedia.wikitext.template_calls import PageContext, numbered
+from tests.growth import assert_linear, repeated
 from tests.sources.wikipedia.wikitext.agreement import agree
 
 PAGES = {
@@ -166,3 +172,85 @@ def test_any_page_is_expanded_or_refused(source: str) -> None:
     expanded = template.expand({"1": "x", "a": "y"}, lambda name, arguments: name)
     assert expanded is None or expanded.strip()
     assert "{{" not in (expanded or "")
+
+
+WIDE = {"cases": "{{#switch:{{{1}}}" + "|a" * 6000 + "|{{{1}}}}}", "Many": "{{cases|{{{1}}}}} " * 190}
+WIDE["Differ"] = "".join(f"{{{{cases|{number}{{{{{{1}}}}}}}}}}" for number in range(190))
+
+
+@pytest.fixture
+def _small_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expansions, "PAGE_WORK", 20_000)
+
+
+@pytest.mark.usefixtures("_small_budget")
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("number", [1, 5, 3000])
+def test_a_call_over_its_share_of_the_budget_of_its_page_prints_nothing_and_is_counted(
+    number: int, compiled: bool
+) -> None:
+    calls = " ".join(f"{{{{differ|{call}}}}}" for call in range(number))
+    left_out: Counter[str] = Counter()
+    source = f"It rained. {{{{ink|blue}}}} {calls}".encode()
+    prose = clean_utf8(source, templates=built(**WIDE), left_out=left_out, compiled=compiled)
+    assert prose == b"It rained. blue"
+    assert left_out == {OVER_BUDGET: number}
+
+
+@pytest.mark.usefixtures("_small_budget")
+def test_calls_with_the_same_arguments_are_expanded_once() -> None:
+    left_out: Counter[str] = Counter()
+    source = b"It rained. " + b"{{many|x}} " * 2000
+    prose = clean_utf8(source, templates=built(**WIDE), left_out=left_out)
+    assert prose is not None
+    assert prose.count(b"x x") > 2000
+    assert not left_out
+
+
+@pytest.mark.usefixtures("_small_budget")
+def test_the_text_of_a_call_does_not_depend_on_the_calls_before_it() -> None:
+    dear, cheap = "{{differ|1}} {{differ|2}}", "{{kind|A}} {{pair|x|y}}"
+    texts = [clean_wikitext(f"It. {calls}", templates=built(**WIDE)) for calls in (dear + cheap, cheap + dear)]
+    assert texts == ["It. early x and y"] * 2
+
+
+def test_the_budget_is_divided_among_different_calls_and_each_has_a_least_share() -> None:
+    assert PageExpansions(b"").share == PageExpansions(b"{{a|b}}{{a|b}}").share == PAGE_WORK
+    assert PageExpansions(b"{{a|b}}{{a|c}}").share == PAGE_WORK // 2
+    assert PageExpansions(b"".join(b"{{a|%d}}" % n for n in range(100_000))).share == 200
+
+
+def test_texts_that_grow_are_over_the_budget() -> None:
+    templates = built(
+        Grows="{{{1}}}" * 2000, Hides="".join(f"{{{{#if:{{{{grows|{{{{{{1}}}}}}{n}}}}}|}}}}" for n in range(9))
+    )
+    left_out: Counter[str] = Counter()
+    clean_utf8(b"It. {{hides|" + b"y" * 3900 + b"}}", templates=templates, left_out=left_out)
+    assert left_out == {OVER_BUDGET: 1}
+
+
+def test_a_chain_that_lacks_its_last_template_goes_in_linear_time() -> None:
+    def chain(length: int) -> list[Entry]:
+        return [Entry(f"t{number}", "text", f"{{{{t{number + 1}}}}}") for number in range(length)]
+
+    assert gather(chain(5)) == []
+    assert len(gather([*chain(5), Entry("t5", "text", "x")])) == 6
+    assert_linear(gather, chain)
+
+
+_SLOW_SILENT = re.compile(
+    r"^\s*(?:\{\||[*#;:!|]-?)|class=[\"']?[^\"'<>]*(?:navbox|noprint|metadata|reference)", re.IGNORECASE | re.MULTILINE
+)
+_SILENT_PIECES = ["class=", "'", '"', "<", ">", "navbox", "reference", " ", "\n", "x", "|", "*", "\t", "{|"]
+
+
+@given(st.lists(st.sampled_from(_SILENT_PIECES), max_size=12).map("".join))
+def test_a_page_is_silent_by_the_first_sign_of_a_line_or_by_a_class(text: str) -> None:
+    assert is_silent_page(text) == (_SLOW_SILENT.search(text) is not None)
+
+
+@pytest.mark.parametrize(
+    "unit", ["\n", " ", " \n", "class=", "class='", "display:", "display: ", "{{", "[[", "<", "\n|"]
+)
+def test_patterns_over_template_pages_take_linear_time(unit: str) -> None:
+    assert_linear(lambda text: (is_silent_page(text.replace("|", "a")), included(text[:20_000])), repeated(unit))
