@@ -22,11 +22,12 @@ from bertdata.sources.wikipedia.published.form import (
 from bertdata.sources.wikipedia.published.pages import from_wikitext
 from bertdata.sources.wikipedia.wikitext.rules import FORMULA_LENGTH, NOT_IN_FORMULAS, PLACEHOLDER
 
-_HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*\Z")
+_HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _LIST_OR_TABLE = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:\s|\Z)|\|")
 _RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,}|={3,})\s*\Z")
 _FENCE = re.compile(r"```|~~~|\$\$\s*\Z")
 _FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(?=\S)([^$\n]*?\S)\$(?![0-9])")
+_OPENS_BOLD = re.compile(r"(\*\*|__)(?=\S)")
 _BOLD = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _MARKS = ("wikiname", "page_id", "in_language")
@@ -90,14 +91,38 @@ def prose_of_markdown(text: str, *, formulas: bool = False) -> Iterator[str]:
             fence = found[0].strip()
             continue
         if heading := _HEADING.match(line):
-            skipped = sections.enter(len(heading[1]), heading[2].replace("*", ""))
+            skipped = sections.enter(len(heading[1]), heading[2].rstrip().rstrip("#").rstrip().replace("*", ""))
             continue
         line = line.lstrip("> ") if line.startswith(">") else line
         if skipped or not line or _LIST_OR_TABLE.match(line) or _RULE.match(line):
             continue
         if formulas:
             line = _FORMULA.sub(_formula, line)
-        yield _LINK.sub(r"\1", _BOLD.sub(r"\2", line))
+        yield _LINK.sub(r"\1", _without_bold(line))
+
+
+def _without_bold(line: str) -> str:
+    """Take out the marks of bold text, in time linear in the line: none is looked for after the last that closes one.
+
+    >>> _without_bold("It is **very** __old__, **not so.")
+    'It is very old, **not so.'
+    """
+    last = {mark: _last_closing(line, mark) for mark in ("**", "__")}
+    texts, done, position = [], 0, 0
+    while opening := _OPENS_BOLD.search(line, position):
+        position = opening.start() + 1
+        if opening.end() < last[opening[1]] and (bold := _BOLD.match(line, opening.start())):
+            texts += [line[done : bold.start()], bold[2]]
+            done = position = bold.end()
+    return "".join([*texts, line[done:]])
+
+
+def _last_closing(line: str, mark: str) -> int:
+    """Return where the last mark is that has no space before it, -1 where there is none."""
+    place = line.rfind(mark)
+    while place > 0 and line[place - 1].isspace():
+        place = line.rfind(mark, 0, place + 1)
+    return place
 
 
 def _formula(match: re.Match[str]) -> str:

@@ -44,6 +44,7 @@ _IN_WORDS: dict[str, tuple[bool | None, bool | None]] = {
     "values": (None, None), "none": (None, None), "unit": (None, None),
 }  # fmt: skip
 _RANGE_IN_ONE = re.compile(r"([^ –-]*\d)\s*(–|-|to|and|×|x|±)\s*([\d.].*)")
+_LONGEST_RANGE = 400
 _AMERICAN = re.compile(r"(met|lit)re")
 _POSITIONS = [str(number) for number in range(1, 32)]
 
@@ -157,7 +158,9 @@ def _read_quantity(fields: list[str]) -> Quantity | None:
     times = "x" in fields
     position = 0
     while position < len(fields):
-        number, both = read_number(fields[position]), _RANGE_IN_ONE.fullmatch(fields[position])
+        number, both = read_number(fields[position]), None
+        if len(fields[position]) <= _LONGEST_RANGE:
+            both = _RANGE_IN_ONE.fullmatch(fields[position])
         if number is not None:
             numbers.append(number)
         elif both is not None and (low := read_number(both[1])) and (high := read_number(both[3])):

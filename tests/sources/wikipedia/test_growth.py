@@ -1,0 +1,69 @@
+"""The time of what reads wikitext, templates and published forms grows as the text does, whatever repeats in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from bertdata.sources.wikipedia.published.html_size import excess
+from bertdata.sources.wikipedia.published.markdown import prose_of_markdown
+from bertdata.sources.wikipedia.templates.convert import convert
+from bertdata.sources.wikipedia.templates.parser_functions import FUNCTIONS, render_parser_function
+from bertdata.sources.wikipedia.wikitext.clean import clean_wikitext
+from tests.growth import assert_linear, repeated
+
+UNITS = [
+    "&amp;",
+    "&#",
+    "|a",
+    "1x",
+    "1 ",
+    "<",
+    "(",
+    "''",
+    "[[",
+    "{{",
+    "{|\n",
+    "<b>",
+    "<!--",
+    "-{",
+    "**a ",
+    "__a **b ",
+    "\n",
+    "=",
+]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_wikitext(unit: str, compiled: bool) -> None:
+    assert_linear(lambda text: clean_wikitext(text, compiled=compiled), repeated(unit, after="It rained. "))
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_parser_functions(name: str) -> None:
+    def run(text: str) -> object:
+        half = len(text) // 2
+        return render_parser_function(f"{name}:{text[:half]}", text[half:].split("|"), "")
+
+    assert_linear(run, lambda length: "&amp;" * (length // 10) + "|a" * (length // 4))
+
+
+@pytest.mark.parametrize("unit", ["# a ", "#", " ", "**a ", "__a **b ", "$a$1", "[a](", "![", "```\n"])
+@pytest.mark.parametrize("before", ["", "# a", "# "])
+def test_markdown(unit: str, before: str) -> None:
+    def run(text: str) -> object:
+        return list(prose_of_markdown(text, formulas=True))
+
+    assert_linear(run, repeated(unit, after=before, before="x"))
+
+
+@pytest.mark.parametrize("unit", ["1x", "1 ", "1/", "1,", "\n1"])
+def test_convert(unit: str) -> None:
+    assert_linear(lambda text: convert({"1": text, "2": "m"}), repeated(unit, before="1\n1"))
+
+
+@pytest.mark.parametrize(
+    "unit", ["<p>x", "<b>", "<div>", "</x>", "<a b='", "<!--", "<option>x", "<svg>", "<p a ", "<b><p>"]
+)
+def test_html(unit: str) -> None:
+    assert_linear(excess, repeated(unit, after="<select>" * unit.startswith("<option")))
