@@ -50,5 +50,9 @@ class OnPage(ABC):
     """Writes the text of a template for one page, within its budget."""
 
     @abstractmethod
+    def __call__(self, arguments: dict[str, str]) -> str | None:
+        """Return the text of a call on a page of its own."""
+
+    @abstractmethod
     def expand(self, arguments: dict[str, str], expansions: PageExpansions) -> str | None:
         """Return the text of a call, None where it has none, or would take more than its share."""
