@@ -39,6 +39,16 @@ def printable_lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
+def shortened(value: object) -> str:
+    """Return the repr of a value out of a file, cut where it is long, for a message.
+
+    >>> shortened("12"), len(shortened("1" * 1000))
+    ("'12'", 63)
+    """
+    text = f"a whole number of {value.bit_length()} bits" if type(value) is int and abs(value) >> 200 else repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
 def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
     """Return the one of some names that is most like a name which is not among them, "" where none is.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from bertdata.errors import InputError
+from bertdata.errors import InputError, shortened
 from bertdata.tokenizers.base import SpecialTokens
+from bertdata.tokenizers.ids import MOST_TYPES, is_id, read_added, read_id, read_ids, vocabulary_size
 from bertdata.tokenizers.pairs import RowTemplate
 
 METASPACE = "\u2581"
@@ -37,35 +39,54 @@ def parts_of(part: Any, key: str) -> list[dict[str, Any]]:
 def tokens_by_id(vocabulary: Mapping[str, int]) -> list[str]:
     """Return the tokens in the order of their ids; ids without a token get one that is reserved.
 
+    Raises InputError where two tokens have one id, and where `vocabulary_size` does.
+
     >>> tokens_by_id({"a": 0, "b": 2}), tokens_by_id({})
     (['a', '<no token 1>', 'b'], [])
     """
-    tokens: list[str | None] = [None] * (max(vocabulary.values(), default=-1) + 1)
+    tokens: list[str | None] = [None] * vocabulary_size(vocabulary.values())
     for token, token_id in vocabulary.items():
         if tokens[token_id] is not None:
             raise InputError(f"the tokens {tokens[token_id]!r} and {token!r} both have the id {token_id}; renumber one")
         tokens[token_id] = token
-    return [f"<no token {token_id}>" if token is None else token for token_id, token in enumerate(tokens)]
+    named = [f"<no token {token_id}>" if token is None else token for token_id, token in enumerate(tokens)]
+    if len({*named}) < len(named):
+        twice = next(
+            token for token, before in zip(named, tokens, strict=True) if before is None and token in vocabulary
+        )
+        raise InputError(f"the token {twice!r} has the name of an id that has no token; rename it")
+    return named
 
 
 def vocabulary_of(data: Mapping[str, Any]) -> dict[str, int]:
     """Return the tokens of a `tokenizer.json`, added ones too, with their ids.
 
-    Raises InputError where an added token has another id than `tokenizers` gives it: that in the model, or else the
-    next one after all so far.
+    Raises InputError where an id is none, and where an added token has another id than `tokenizers` gives it: that in
+    the model, or else the next one after all so far.
     """
     vocab = data["model"]["vocab"]
-    known = dict(vocab) if isinstance(vocab, dict) else {piece: number for number, (piece, _) in enumerate(vocab)}
+    known = read_ids(vocab if isinstance(vocab, dict) else _numbered(vocab))
     size, highest = len(vocab), -1
     for entry in data.get("added_tokens") or ():
-        token_id = known.setdefault(entry["content"], max(size, highest + 1))
+        content, said, _ = read_added(entry)
+        token_id = known.setdefault(content, max(size, highest + 1))
         highest = max(highest, token_id)
-        if token_id != entry["id"]:
+        if token_id != said:
             raise InputError(
-                f"the added token {entry['content']!r} has the id {entry['id']}, but after the {size} tokens of the "
+                f"the added token {content!r} has the id {said}, but after the {size} tokens of the "
                 f"model and those added before it, tokenizers gives it {token_id}; renumber it, or the model's tokens"
             )
     return known
+
+
+def _numbered(pieces: Sequence[Any]) -> dict[str, int]:
+    """Return the pieces of a Unigram model, [piece, score] each, with their ids: their places."""
+    for place, (piece, score) in enumerate(pieces):
+        if not isinstance(piece, str) or type(score) not in (int, float) or not math.isfinite(score):
+            raise InputError(
+                f"piece {place} of the vocabulary is {shortened([piece, score])}; expected a string and a finite score"
+            )
+    return {piece: place for place, (piece, _) in enumerate(pieces)}
 
 
 def without_special(data: Mapping[str, Any], vocabulary: Mapping[str, int]) -> dict[str, Any]:
@@ -125,15 +146,31 @@ def row_template(data: Mapping[str, Any]) -> RowTemplate | None:
     """
     for part in parts_of(data.get("post_processor"), "processors"):
         if part["type"] in ("RobertaProcessing", "BertProcessing"):
-            (_, sep), (_, cls) = part["sep"], part["cls"]
+            cls, sep = (
+                read_id(token_id, f"the id of {token!r} in the post_processor")
+                for token, token_id in (part["cls"], part["sep"])
+            )
             if part["type"] == "BertProcessing":
                 return RowTemplate((cls,), (sep,), (sep,))
             return RowTemplate((cls,), (sep, sep), (sep,), second_type=0)
         if part["type"] == "TemplateProcessing":
-            ids = {name: entry["ids"] for name, entry in part["special_tokens"].items()}
+            ids = {
+                name: [read_id(one, f"an id of {name!r} in the post_processor") for one in entry["ids"]]
+                for name, entry in part["special_tokens"].items()
+            }
             template = _template(part["pair"], part["single"], ids)
             return template if template.special(pair=True) else None
     return None
+
+
+def check_template(template: RowTemplate | None, size: int) -> None:
+    """Raise InputError where a row template has an id that a vocabulary of `size` tokens does not have."""
+    ids = [*template.prefix, *template.between, *template.suffix] if template else []
+    if outside := [token_id for token_id in ids if not is_id(token_id, size)]:
+        raise InputError(
+            f"its post_processor puts the id {outside[0]} around texts, and the vocabulary has the ids 0 to "
+            f"{size - 1:,}; expected ids of special tokens: correct the post_processor, or take the whole vocabulary"
+        )
 
 
 def _template(pair: Sequence[Any], single: Sequence[Any], ids: Mapping[str, Sequence[int]]) -> RowTemplate:
@@ -143,6 +180,7 @@ def _template(pair: Sequence[Any], single: Sequence[Any], ids: Mapping[str, Sequ
     texts: list[tuple[str, int]] = []
     for piece in pair:
         [(kind, value)] = piece.items()
+        read_id(value["type_id"], f"the type_id of {value['id']!r} in the post_processor", MOST_TYPES)
         if kind == "Sequence":
             texts.append((value["id"], value["type_id"]))
             parts.append([])

@@ -19,6 +19,7 @@ from bertdata.io.contents import once_for_contents
 from bertdata.text_arrays import Texts, arrays_of, as_strings, check_text, check_utf8, size_of
 from bertdata.tokenizers import json_format
 from bertdata.tokenizers.base import Tokenizer, check_one, frozen
+from bertdata.tokenizers.ids import reading_json
 from bertdata.tokenizers.json_parts import longest_row
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.pairs import RowTemplate
@@ -27,8 +28,6 @@ from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
 TOKENIZER, CONFIG, SPECIAL = "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"
 _DECIDE_IDS = ("added_tokens", "normalizer", "pre_tokenizer", "post_processor", "model")
 """The parts of a tokenizer.json that decide ids and rows; truncation, padding and the decoder do not."""
-
-
 _SHORT = 200
 """Characters of one text up to which `tokenizers` is faster than a call of the kernels."""
 
@@ -46,16 +45,16 @@ class JsonTokenizer(Tokenizer):
     def __init__(self, data: Mapping[str, Any], config: Mapping[str, Any]) -> None:
         """Take the contents of `tokenizer.json` and `tokenizer_config.json`; raises InputError as `from_pretrained`."""
         self._data, self._config = data, config
-        try:
+        with reading_json("is not a whole tokenizer.json"):
             vocabulary = json_format.vocabulary_of(data)
+            tokens = json_format.tokens_by_id(vocabulary)
             special = json_format.special_tokens(data, config, vocabulary)
             self._template = json_format.row_template(data)
             self._plain = json_format.without_special(data, vocabulary)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(f"is not a whole tokenizer.json ({type(error).__name__}: {error})") from error
-        super().__init__(json_format.tokens_by_id(vocabulary), special)
+        super().__init__(tokens, special)
         self.model_max_length = longest_row(config)
         self.reference = _load(self._plain)
+        json_format.check_template(self._template, self.vocab_size)
 
     @classmethod
     def recognizes(cls, path: str) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.contents import once_for_contents
+from bertdata.tokenizers.ids import read_added, read_ids, reading_json
 from bertdata.tokenizers.json_parts import longest_row
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.vocabulary import (
@@ -135,16 +136,14 @@ def added_tokens(folder: str, config: Mapping[str, Any]) -> list[tuple[str, int,
 
     Raises InputError where one of the files is damaged.
     """
-    where = files.join(folder, CONFIG)
+    where, older = files.join(folder, CONFIG), files.join(folder, ADDED)
     special = _named_special(config, where)
-    try:
-        entries = (config.get("added_tokens_decoder") or {}).items()
-        added = [(str(entry["content"]), int(token_id), bool(entry["special"])) for token_id, entry in entries]
-        known = {*SPECIAL_TOKENS, *special, *(token for token, _, is_special in added if is_special)}
-        older = config_of(folder, ADDED).items()
-        return added + [(str(token), int(token_id), token in known) for token, token_id in older]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"the tokens it adds are damaged ({type(error).__name__}: {error})", path=where) from error
+    with reading_json("the tokens it adds are damaged", where):
+        added = [read_added(entry, key) for key, entry in (config.get("added_tokens_decoder") or {}).items()]
+    known = {*SPECIAL_TOKENS, *special, *(token for token, _, is_special in added if is_special)}
+    beside = config_of(folder, ADDED)
+    with reading_json("the tokens it adds are damaged", older):
+        return added + [(token, token_id, token in known) for token, token_id in read_ids(beside).items()]
 
 
 def _named_special(config: Mapping[str, Any], path: str) -> list[str]:
@@ -202,14 +201,12 @@ def parse(data: Any, path: str | None = None) -> Parts:
     expect(normalizer.get("type"), "BertNormalizer", "the normalizer")
     expect(normalizer.get("clean_text"), True, "normalizer.clean_text")
     expect(part("pre_tokenizer").get("type"), "BertPreTokenizer", "the pre_tokenizer")
-    try:
+    with reading_json("is not a whole tokenizer.json", path):
         settings = Normalizer(
             normalizer["lowercase"], normalizer.get("strip_accents"), normalizer["handle_chinese_chars"]
         )
-        vocabulary = {str(token): int(token_id) for token, token_id in model["vocab"].items()}
-        added = [(str(entry["content"]), int(entry["id"]), bool(entry["special"])) for entry in data["added_tokens"]]
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"is not a whole tokenizer.json ({type(error).__name__}: {error})", path=path) from error
+        vocabulary = read_ids(model["vocab"])
+        added = [read_added(entry) for entry in data["added_tokens"]]
     special = _add(vocabulary, added, path)
     return Parts(_in_order(vocabulary, path), merge_special(special), settings)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import BinaryIO
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import compression, files
@@ -18,6 +19,8 @@ SPECIAL_TOKENS = (PAD, UNK, CLS, SEP, MASK)
 """The five tokens a BERT vocabulary must have, in the order a new vocabulary gets them."""
 
 CONTINUATION = "##"
+MOST_TOKENS, MOST_BYTES = (1 << 21) - 1, 256 << 20
+"""The tokens that the kernels can look up, and the bytes of a `vocab.txt`, at most."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNUSED = re.compile(r"\[unused\d+\]")
 
@@ -97,10 +100,26 @@ def read_vocabulary(path: str) -> tuple[str, ...]:
     """Return the tokens of a `vocab.txt`: UTF-8, one token a line, the line number is the id.
 
     Lines end in LF or CRLF, never at another Unicode line break. Raises InputError where the file is missing, empty,
-    not UTF-8, begins with a byte order mark, holds a zero byte, or `check_vocabulary` refuses it.
+    not UTF-8, begins with a byte order mark, holds a zero byte, or `check_vocabulary` refuses it; and, after reading
+    only the beginning, where it has over `MOST_TOKENS` lines or `MOST_BYTES` bytes.
     """
     with compression.open_decompressed(path) as file:
-        return _parse(path, file.read())
+        return _parse(path, _read(file, path))
+
+
+def _read(file: BinaryIO, path: str) -> bytes:
+    """Return the bytes of a `vocab.txt`; raises InputError as soon as it is too large."""
+    chunks: list[bytes] = []
+    lines = size = 0
+    while chunk := file.read(files.CHUNK):
+        chunks.append(chunk)
+        lines, size = lines + chunk.count(b"\n"), size + len(chunk)
+        if lines > MOST_TOKENS or size > MOST_BYTES:
+            limit = f"{MOST_TOKENS:,} lines" if lines > MOST_TOKENS else f"{MOST_BYTES >> 20} MiB"
+            raise InputError(
+                f"has over {limit}, which no vocabulary for WordPiece has; expected one token a line", path=path
+            )
+    return b"".join(chunks)
 
 
 @once_for_contents

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import Field, FrozenInstanceError, asdict, dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, shortened
 from bertdata.io import files
 
 _MOST = {"num_hidden_layers": 1000}
@@ -166,13 +166,3 @@ def _check(name: str, kind: str, value: Any) -> None:
             expected = "of 0 or more, and less than 1" if share else "of 0 or more, as 0.02"
             expected = f"more than 0, as {_POSITIVE[positive]}" if positive else expected
             raise ConfigError(f"{name} is {shortened(value)}; expected a number {expected}")
-
-
-def shortened(value: Any) -> str:
-    """Return the repr of a value, cut where it is long.
-
-    >>> shortened("12"), len(shortened("1" * 1000))
-    ("'12'", 63)
-    """
-    text = f"a whole number of {value.bit_length()} bits" if type(value) is int and abs(value) >> 200 else repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}..."

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
-from bertdata.errors import ConfigError, did_you_mean
+from bertdata.errors import ConfigError, did_you_mean, shortened
 from bertdata.io import files
 from bertdata.loader.padding import padded_length
 from bertdata.registry import Registry
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import has_tokenizer, load_tokenizer
-from bertdata.torch.models.config import EncoderConfig, overridden, read_config, shortened
+from bertdata.torch.models.config import EncoderConfig, overridden, read_config
 from bertdata.torch.models.encoder import Encoder, initialize
 
 if TYPE_CHECKING:

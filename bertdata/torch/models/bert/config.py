@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, shortened
 from bertdata.io.console import counted
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.torch.models.config import Counts, EncoderConfig, shortened
+from bertdata.torch.models.config import Counts, EncoderConfig
 
 ACTIVATIONS = ("gelu", "gelu_new")
 """GELU, and its approximation by tanh, under the names of transformers."""

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, shortened
 from bertdata.torch.models.bert.config import sizes
-from bertdata.torch.models.config import Counts, EncoderConfig, shortened
+from bertdata.torch.models.config import Counts, EncoderConfig
 
 GLOBAL, LOCAL = "full_attention", "sliding_attention"
 """The two kinds of layers, as `layer_types` names them."""
