@@ -19,14 +19,16 @@ import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
-_CONTROL = [*range(32), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
+_BIDI = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+"""Unicode's property Bidi_Control."""
+_CONTROL = [*range(32), *range(0x7F, 0xA0), 0x2028, 0x2029, *_BIDI, *range(0xD800, 0xE000)]
 _ESCAPES = {point: chr(point).encode("unicode_escape").decode("ascii") for point in _CONTROL}
 
 
 def printable(text: str) -> str:
     """Return a name, title or other text from outside, safe to print: control characters become escapes.
 
-    Line ends and characters that change the direction of the text are escaped, too.
+    Line ends, characters that change the direction of the text and surrogates are escaped, too.
 
     >>> print(printable("a" + chr(27) + "[2J"))
     a\\x1b[2J

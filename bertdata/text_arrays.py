@@ -38,6 +38,10 @@ def as_strings(texts: object) -> pa.ChunkedArray:
     if kind not in (*_STRINGS, pa.string_view()):
         raise ConfigError(f"expected Arrow strings, found {strings.type}; cast the column to pa.string()")
     if strings.type not in _STRINGS:
+        try:
+            strings.validate(full=True)  # views, and indices of dictionaries, may point anywhere
+        except pa.ArrowInvalid as error:
+            raise InputError(f"the texts are not a whole Arrow array ({error}); make the array again") from error
         strings = strings.cast(pa.large_string())
     if strings.null_count:
         raise InputError(f"row {pc.index(strings.is_null(), True).as_py()} is null; drop it, or fill it with ''")
@@ -167,8 +171,10 @@ def offsets_of(array: pa.Array) -> NDArray[np.int64]:
     buffer = array.buffers()[1]
     if buffer is None or len(array) == 0:
         return np.zeros(len(array) + 1, np.int64)
-    found = np.frombuffer(buffer, width, len(array) + 1, array.offset * np.dtype(width).itemsize).astype(np.int64)
-    if found[0] < 0 or found[-1] > len(text_of(array)) or (np.diff(found) < 0).any():
+    size = np.dtype(width).itemsize
+    fits = buffer.size >= (array.offset + len(array) + 1) * size
+    found = np.frombuffer(buffer, width, (len(array) + 1) * fits, array.offset * size * fits).astype(np.int64)
+    if not fits or found[0] < 0 or found[-1] > len(text_of(array)) or (np.diff(found) < 0).any():
         raise InputError("the offsets of an Arrow string array do not fit its data; see pyarrow's Array.validate")
     return found
 

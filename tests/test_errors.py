@@ -84,6 +84,8 @@ NAMES = {
     "a\r\tb\x00": r"a\r\tb\x00",
     "a\u202eb": r"a\u202eb",
     "a\x9b1mb\x7f": r"a\x9b1mb\x7f",
+    "a\u061cb\u200e\u200f\u2066c": r"a\u061cb\u200e\u200f\u2066c",
+    "a\ud800b": r"a\ud800b",
     "Zürich 塩.txt": "Zürich 塩.txt",
 }
 

@@ -16,6 +16,7 @@ from bertdata.engine.int_rows import Ints
 from bertdata.engine.parts import PartMetadata, Task, fingerprint, part_name
 from bertdata.errors import InputError
 from bertdata.io import files
+from bertdata.io.arrow_data import checked
 
 RANGE_BYTES = 32 << 20
 
@@ -95,7 +96,7 @@ def read_range(documents: DocumentRange, *, columns: bool = False) -> Iterator[p
                 table = parquet.read_row_group(number, columns=[*SCHEMA.names, COLUMNS] if columns else SCHEMA.names)
                 if columns and COLUMNS not in table.column_names:
                     table = table.append_column(COLUMNS, pa.nulls(table.num_rows, pa.string()))
-                table = table.cast(WITH_COLUMNS if columns else SCHEMA)
+                table = checked(table.cast(WITH_COLUMNS if columns else SCHEMA))
             except (pa.ArrowException, OSError, ValueError, IndexError) as error:
                 raise InputError(
                     f"row group {number} cannot be read ({error}); delete this file and build again",

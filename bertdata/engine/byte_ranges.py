@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from bertdata.errors import InputError
 from bertdata.io import files, remote
+from bertdata.io.arrow_data import checked
 
 Decoded = TypeVar("Decoded", pa.Table, pa.RecordBatch)
 
@@ -61,10 +62,8 @@ def read_at(place: ByteRange, decode: Callable[[pa.Buffer], Decoded], what: str)
     """Return the bytes of a reference, decoded; raises InputError, with `what` the file is, where they are damaged."""
     data = files.read_part(place.path, place.offset, place.length)
     try:
-        decoded = decode(pa.py_buffer(data))
-        decoded.validate(full=True)
-    except (pa.ArrowException, OSError) as error:
+        return checked(decode(pa.py_buffer(data)))
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(
             f"{what} is damaged ({error}); delete this file and run again", path=place.path, offset=place.offset
         ) from error
-    return decoded

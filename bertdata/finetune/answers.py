@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from bertdata.documents import open_parquet
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
+from bertdata.io.arrow_data import checked, reading_arrow
 from bertdata.shards import Shards
 from bertdata.shards.tasks import TaskInfo
 
@@ -127,8 +128,8 @@ def read_originals(shards: Shards) -> pa.Table:
     path = files.join(shards.build, "examples", f"{shards.split}.parquet")
     if not files.exists(path):
         raise InputError("is missing, so answers have no text; restore it, or encode again", path=path)
-    with files.open_raw(path) as raw:
-        return open_parquet(raw, path).read()
+    with files.open_raw(path) as raw, reading_arrow(path, "cannot be read", "restore it, or encode again"):
+        return checked(open_parquet(raw, path).read())
 
 
 def _windows(table: pa.Table) -> Iterator[tuple[str, NDArray[np.int64], NDArray[np.int64]]]:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from bertdata.documents import open_parquet, read_batches
-from bertdata.errors import BertDataError
+from bertdata.errors import BertDataError, printable_lines
 from bertdata.io import files, listing
+from bertdata.io.arrow_data import reading_arrow
 from bertdata.io.console import Row, byte_size, counted, figure
 
 _SHOWN = 3
@@ -126,12 +127,13 @@ def _documents(path: str) -> Folder:
     documents = 0
     shown: list[str] = []
     for name in names:
-        with files.open_raw(files.join(path, name)) as raw:
-            table = open_parquet(raw, files.join(path, name))
+        where = files.join(path, name)
+        with files.open_raw(where) as raw, reading_arrow(where, "cannot be read", "get it again"):
+            table = open_parquet(raw, where)
             documents += table.metadata.num_rows
             if len(shown) < _SHOWN and table.metadata.num_rows and {"text"} <= set(table.schema_arrow.names):
                 columns = [name for name in ("title", "id", "text") if name in table.schema_arrow.names]
-                first = next(read_batches(raw, files.join(path, name), columns=columns))
+                first = next(read_batches(raw, where, columns=columns))
                 shown += [_document(row) for row in first.slice(0, _SHOWN - len(shown)).to_pylist()]
     size = sum(entry.size for name, entry in listing.entries(path).items() if name in names)
     rows = [("documents", f"{documents:,}"), ("parts", f"{counted(len(names), 'Parquet file')}, {byte_size(size)}")]
@@ -172,4 +174,4 @@ def text_of(folder: Folder, path: str) -> str:
     from bertdata.io.console import table
 
     rows = [(path, folder.kind), *folder.rows, ("used by", folder.used_by)]
-    return "\n\n".join([table(rows), *folder.shown])
+    return "\n\n".join([table(rows), *map(printable_lines, folder.shown)])

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from bertdata.documents import open_parquet
 from bertdata.engine.origin import read_origin
 from bertdata.errors import InputError
 from bertdata.inspect.word_figures import WordFigures, measure_words
 from bertdata.io import files, listing
+from bertdata.io.arrow_data import checked, reading_arrow
 from bertdata.sources.stage import FOLDERS
 from bertdata.tokenizers.base import Tokenizer
 
@@ -90,7 +91,7 @@ def spaced_parts(folder: str) -> list[str]:
 
 def _rows(path: str) -> int:
     with files.open_raw(path) as raw:
-        return int(pq.ParquetFile(pa.PythonFile(raw, mode="r")).metadata.num_rows)
+        return int(open_parquet(raw, path).metadata.num_rows)
 
 
 def measure_text(paths: Sequence[str], tokenizer: Tokenizer | None, *, samples: int = 3) -> TextFigures | None:
@@ -134,13 +135,13 @@ def measure_text(paths: Sequence[str], tokenizer: Tokenizer | None, *, samples: 
 
 def _read(path: str) -> pa.Table:
     """Return the columns of documents of one file, those that it lacks empty."""
-    with files.open_raw(path) as raw:
-        file = pq.ParquetFile(pa.PythonFile(raw, mode="r"))
+    with files.open_raw(path) as raw, reading_arrow(path, "cannot be read", "get it again"):
+        file = open_parquet(raw, path)
         there = [name for name in _COLUMNS if name in file.schema_arrow.names]
         if "text" not in there:
             found = ", ".join(file.schema_arrow.names) or "none"
             raise InputError(f"has no column `text`, as documents have; its columns: {found}", path=path)
-        table = file.read(there)
+        table = checked(file.read(there))
     for name in _COLUMNS:
         if name not in there:
             table = table.append_column(name, pa.array([""] * len(table), pa.string()))

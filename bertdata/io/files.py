@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, cast
 
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import ConfigError, InputError, shortened
 from bertdata.io import listed, remote
 from bertdata.io.os_errors import ReadFile, WrittenFile, input_error, output_error
 
@@ -71,6 +71,16 @@ def join(directory: str, *names: str) -> str:
     'gs://b/out/train/x.arrow'
     """
     return "/".join([directory.rstrip("/") or "/", *names]) if is_remote(directory) else os.path.join(directory, *names)
+
+
+def is_below(name: object) -> bool:
+    """Tell whether a name out of a file is a path below the folder of that file: not absolute, not a URL, without "..".
+
+    >>> [is_below(name) for name in ("train/data.arrow", "/etc/passwd", "../x", "s3://bucket/x", "", "a//b", 7)]
+    [True, False, False, False, False, False, False]
+    """
+    parts = name.split("/") if isinstance(name, str) and not is_remote(name) else [""]
+    return not ({"", ".", ".."} & {*parts} or {"\\", "\0"} & {*str(name)})
 
 
 def name(path: str) -> str:
@@ -307,6 +317,14 @@ def read_bytes(path: str) -> bytes:
 def read_json(path: str) -> Any:
     """Read a JSON file; raises InputError where it is missing or is not JSON."""
     return parse_json(read_bytes(path), path)
+
+
+def read_json_object(path: str) -> dict[str, Any]:
+    """Read a JSON file that holds an object; raises InputError as `read_json`, and where it holds something else."""
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise InputError(f"is {shortened(value)}; expected a JSON object, as {{...}}", path=path)
+    return value
 
 
 def read_json_if_there(path: str) -> Any:

@@ -20,6 +20,7 @@ from bertdata.documents import DocumentRange, cut_ranges, range_tasks, read_rang
 from bertdata.engine.parts import Counters, PartResult, Task, add_counts, fingerprint
 from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together, require_documents
 from bertdata.io import files
+from bertdata.io.arrow_data import read_stage_file
 from bertdata.options.option import stored_values
 from bertdata.sentences.parameters import PunktParameters, save_parameters
 from bertdata.sentences.training import PunktCounts, PunktSettings
@@ -78,8 +79,7 @@ def counts_part(task: Task, file: BinaryIO) -> Counters:
 
 def read_counts(path: str) -> PunktCounts:
     """Return the counts that `counts_part` wrote."""
-    with files.open_raw(path) as raw:
-        table = pa.ipc.open_stream(raw).read_all()
+    table = read_stage_file(path, "the counts for sentence parameters")
     counts = PunktCounts()
     tables: list[Counter[Any]] = [getattr(counts, name) for name in _TABLES]
     columns = (table[name].to_pylist() for name in _SCHEMA.names)

@@ -1,4 +1,4 @@
-"""Local shards are compared with the SHA-256 in their manifest once, before a row of them is read.
+"""Local shards are compared with the SHA-256 in their manifest, and their rows checked, once, before one is read.
 
 The result is noted in the user's cache folder by path, size, times and inode, so that other processes, the workers of a
 DataLoader and later runs need not read the file again; a file that changes is compared again. One process reads on all
@@ -51,13 +51,23 @@ def require_whole(expected: Sequence[tuple[str, str]]) -> None:
 
 def changed(expected: Sequence[tuple[str, str]]) -> dict[str, str]:
     """Return the files (path, SHA-256) that are not as they were written, each with what was found instead."""
+    return once_each(expected, lambda files: dict(damaged(files, "check shards")))
+
+
+def once_each(
+    expected: Sequence[tuple[str, str]], find: Callable[[Sequence[tuple[str, str]]], dict[str, str]]
+) -> dict[str, str]:
+    """Return what `find` returns for files (path, what is expected of it), each of which it is called for once.
+
+    It returns the problems of files by path; a file without one is noted, and not looked at again until it changes.
+    """
     marks = {pair: _mark(*pair) for pair in expected}
     if not (left := [pair for pair, mark in marks.items() if mark not in _whole]):
         return {}
     bad: dict[str, str] = {}
     with _noted(os.path.dirname(os.path.realpath(left[0][0]))) as (noted, note):
         unknown = [pair for pair in left if marks[pair] not in noted]
-        bad = dict(damaged(unknown, "check shards"))
+        bad = find(unknown) if unknown else {}
         note([marks[pair] for pair in unknown if pair[0] not in bad])
     _whole.update(marks[pair] for pair in left if pair[0] not in bad)
     return bad
@@ -69,14 +79,14 @@ def remember(path: str, sha256: str) -> None:
         note([_mark(path, sha256)])
 
 
-def _mark(path: str, sha256: str) -> str:
-    """Return the mark of a file, which changes when it is written again, moved or touched."""
+def _mark(path: str, expected: str) -> str:
+    """Return the mark of a file and what is expected of it, which changes when it is written again or moved."""
     try:
         status = os.stat(path)
     except OSError as error:
         raise input_error(error, path) from error
     times = [status.st_mtime_ns, status.st_ctime_ns]
-    return fingerprint(os.path.realpath(path), status.st_size, times, status.st_ino, sha256)
+    return fingerprint(os.path.realpath(path), status.st_size, times, status.st_ino, expected)
 
 
 @contextlib.contextmanager

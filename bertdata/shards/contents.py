@@ -18,6 +18,7 @@ from bertdata.engine.parts import is_sealed, sealed
 from bertdata.errors import BertDataError, InputError, printable
 from bertdata.io import files, listing, remote
 from bertdata.shards.checked import changed, is_wanted
+from bertdata.shards.info_numbers import check_counts
 
 FINISHED = ".bertdata-finished.json"
 _SHARD = re.compile(r"data-[^/]*\.arrow")
@@ -70,14 +71,13 @@ def inside(build: str, name: Any, manifest: str = "") -> str:
     >>> inside("gs://bucket/corpus", "train/data-00000-of-00001.arrow")
     'gs://bucket/corpus/train/data-00000-of-00001.arrow'
     """
-    parts = name.split("/") if isinstance(name, str) else []
-    if not parts or files.is_remote(name) or {"", ".", ".."} & {*parts} or {"\\", "\0"} & {*name}:
+    if not files.is_below(name):
         raise InputError(
             f"names the file {name!r}, which is not a path below its folder; the manifest was changed: restore it, or "
             "build again",
             path=manifest or files.join(build, MANIFEST),
         )
-    return files.join(build, *parts)
+    return files.join(build, *name.split("/"))
 
 
 @contextmanager
@@ -115,6 +115,13 @@ def check_manifest(manifest: Any, path: str) -> None:
             "its checksum is not that of its contents: it was damaged or edited; restore it, or build again", path=path
         )
     check_names(manifest, path)
+    if isinstance(manifest, dict):
+        try:
+            check_counts(manifest)
+        except ValueError as error:
+            raise InputError(
+                f"is not a whole manifest (ValueError: {error}); restore it, or build again", path=path
+            ) from None
 
 
 def check_names(manifest: Any, path: str) -> None:
@@ -157,7 +164,7 @@ def finished_manifest(
     if not is_sealed(finished) or finished.get("fingerprint") != made_from:
         return None
     for path, digest in finished.get("manifests", {}).items():
-        place = files.join(directory, path)
+        place = inside(directory, path, files.join(directory, FINISHED))
         if _sha256(place) != digest:
             say(f"{printable(place)}: is missing or was changed: it is made again")
             return None

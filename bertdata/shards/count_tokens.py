@@ -17,6 +17,7 @@ import pyarrow as pa
 from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, add_counts, fingerprint
 from bertdata.engine.stages import Grouping, Plan, Stage, Standing, Step
 from bertdata.io import files
+from bertdata.io.arrow_data import read_stage_file
 from bertdata.shards.selection import select
 from bertdata.shards.stage import ShardsSpec, made_of, tokenizer_of
 from bertdata.shards.token_counts import TokenCounts
@@ -156,8 +157,7 @@ class CountIds:
     ) -> Standing:
         totals = np.zeros((sum(wanted), size), np.int64)
         for task, _ in done[1]:
-            with files.open_raw(task.path) as file, pa.ipc.open_stream(file.read()) as stream:
-                table = stream.read_all()
+            table = read_stage_file(task.path, "the counts of tokens")
             totals += np.array([column.to_numpy() for column in table.columns])
         each = iter(totals)
         counts = tuple(TokenCounts(next(each)) if needed else None for needed in wanted)

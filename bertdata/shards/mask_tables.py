@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
+from bertdata.io.arrow_data import read_stream
 from bertdata.shards.cache import read
 
 _NAME = "table.arrow"
@@ -54,7 +55,7 @@ def load(parse: Callable[[Any], Table], build: str, folder: str, what: str, fing
             f"the {what} of these shards are not there; copy the folder with them, or build again", path=path
         )
     try:
-        table = parse(pa.ipc.open_stream(data).read_all())
+        table = parse(read_stream(data))
     except (pa.ArrowException, ValueError, KeyError, AttributeError, OSError) as error:
         raise InputError(f"is not a table of {what} ({error}); restore it, or build again", path=path) from error
     if table.fingerprint != fingerprint:

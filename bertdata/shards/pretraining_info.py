@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -18,6 +20,7 @@ from bertdata.objectives.settings import ExamplesConfig
 from bertdata.options.option import require, stored_values
 from bertdata.shards.by_source import source_type
 from bertdata.shards.card import LOADING, dataset_card, markdown_table
+from bertdata.shards.info_numbers import Number
 from bertdata.shards.packed import CU_SEQLENS, WORD_STARTS
 from bertdata.shards.schema import SPLITS, ShardInfo, label_type
 from bertdata.shards.settings import SelectionConfig
@@ -92,6 +95,22 @@ class PretrainingInfo(ShardInfo):
     @property
     def max_seq_length(self) -> int:
         return self.examples.max_seq_length
+
+    @property
+    def row_length(self) -> int:
+        return self.examples.row_length
+
+    @property
+    def limits(self) -> dict[str, tuple[str, int]]:
+        limits = super().limits | {"labels": ("a label", self.vocab_size)}
+        if self.label and (names := self.objective.label_names):
+            limits[self.label] = (self.label, len(names))
+        return limits | ({"source": ("the number of a source", len(self.sources))} if self.sources else {})
+
+    def numbers(self) -> Iterator[Number]:
+        epochs, expected = self.epochs, f"none, or a number from 0 for each of {len(self.sources)} sources"
+        right = all(type(number) in (int, float) and 0 <= number < math.inf for number in epochs)
+        yield "epochs", epochs, expected, right and len(epochs) in (0, len(self.sources))
 
     @property
     def packed(self) -> bool:

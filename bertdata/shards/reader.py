@@ -27,7 +27,8 @@ from bertdata.shards.contents import check_manifest, inside
 from bertdata.shards.packed import CU_SEQLENS, unpacked
 from bertdata.shards.phases import phase_names
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.shards.schema import ShardInfo
+from bertdata.shards.schema import ShardInfo, vocabulary_fields
+from bertdata.shards.valid_rows import require_valid
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer, tokenizer_files
 
@@ -106,6 +107,15 @@ def open_splits(path: str, splits: Sequence[str] = ()) -> list[Shards]:
     return [first if name == first.split else open_shards(first.build, name) for name in names]
 
 
+def read_info(schema: pa.Schema, path: str) -> ShardInfo:
+    """Return what a shard says of itself in its schema; raises InputError where its columns are not those of that."""
+    info = ShardInfo.from_schema(schema, path)
+    if not schema.remove_metadata().equals(pa.schema(info.columns())):
+        found, expected = (", ".join(f"{one.name} {one.type}" for one in fields) for fields in (schema, info.columns()))
+        raise InputError(f"has the columns {found}; its settings make them {expected}: build again", path=path)
+    return info
+
+
 def _digest(value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
         raise TypeError(f"sha256 is {value!r}")
@@ -117,7 +127,8 @@ class Shards:
 
     table: all shards as one pyarrow Table; info: how they were made; manifest: the build's manifest; paths: the files,
     or their URLs; local_paths: the files on this machine; cache: where remote ones are kept. `check` is that of
-    `open_shards`: reading the table or a row compares its shards with their SHA-256 first.
+    `open_shards`: reading the table or a row compares its shards with their SHA-256 first. Their rows are checked then
+    in any case, once on this machine, so that no offset or id in them points elsewhere (`bertdata.shards.valid_rows`).
     """
 
     def __init__(
@@ -152,9 +163,9 @@ class Shards:
         for path in self.local_paths:
             try:
                 tables.append(pa.ipc.open_stream(pa.memory_map(path)).read_all())
-            except (pa.ArrowException, OSError) as error:
+            except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
                 raise InputError(f"is not an Arrow stream ({error}); build again", path=path) from error
-        infos = [ShardInfo.from_schema(table.schema, path) for table, path in zip(tables, self.paths, strict=True)]
+        infos = [read_info(table.schema, path) for table, path in zip(tables, self.paths, strict=True)]
         for info, path in zip(infos, self.paths, strict=True):
             if info != infos[0]:
                 raise InputError(f"was not built like {self.paths[0]}; build all shards in one run", path=path)
@@ -165,12 +176,12 @@ class Shards:
             )
         self.unchecked_table: pa.Table = pa.concat_tables(tables)
         self._ends = np.cumsum([table.num_rows for table in tables])
-        checking = (is_wanted() if check is None else check) and not files.is_remote(build)
-        self._unchecked = set(range(len(tables))) if checking else set()
+        self._digests = (is_wanted() if check is None else check) and not files.is_remote(build)
+        self._unchecked = set(range(len(tables)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        values = (self.build, self.split, self.manifest, self.cache, bool(self._unchecked))
-        return _opened_again, (type(self), consent(), values)
+        values = (self.build, self.split, self.manifest, self.cache, self._digests)
+        return _opened_again, (type(self), consent(), values), {"_unchecked": self._unchecked}
 
     def __len__(self) -> int:
         return int(self.unchecked_table.num_rows)
@@ -196,15 +207,20 @@ class Shards:
         return [shard.sha256 or files.sha256(path) for path, shard in zip(self.local_paths, self._entries, strict=True)]
 
     def check(self, numbers: Iterable[int] | None = None) -> None:
-        """Compare shards, all unless some are given by number, with their SHA-256, each once.
+        """Compare shards, all unless some are given by number, with their SHA-256, and check their rows, each once.
 
-        Raises InputError, naming the shard, where one was changed.
+        Raises InputError, naming the shard, where one was changed, or has a row that cannot be read.
         """
         wanted = sorted(self._unchecked if numbers is None else self._unchecked.intersection(numbers))
-        if wanted:
-            found = [(self.local_paths[one], self._entries[one].sha256) for one in wanted]
-            require_whole([(path, digest) for path, digest in found if digest is not None])
-            self._unchecked.difference_update(wanted)
+        if not wanted:
+            return
+        if self._digests:
+            digests = [(self.local_paths[one], self._entries[one].sha256) for one in wanted]
+            require_whole([(path, digest) for path, digest in digests if digest is not None])
+        begins = [0, *self._ends.tolist()]
+        slices = [self.unchecked_table.slice(begins[one], begins[one + 1] - begins[one]) for one in wanted]
+        require_valid([(self.local_paths[one], rows) for one, rows in zip(wanted, slices, strict=True)], self.info)
+        self._unchecked.difference_update(wanted)
 
     def _row(self, index: int) -> pa.Table:
         """Return one row as a table, its shard checked; negative indices count from the end."""
@@ -259,6 +275,13 @@ class Shards:
                     f"({tokenizer.fingerprint[:12]} here, {self.info.tokenizer[:12]} in the shards); "
                     "restore it, or build again"
                 )
+            for name, value in vocabulary_fields(tokenizer).items():
+                if (said := getattr(self.info, name)) != value:
+                    raise InputError(
+                        f"says that {name} is {said}; with the tokenizer beside it, it is {value}; restore it, or "
+                        "build again",
+                        path=files.join(self.build, MANIFEST),
+                    )
             self._tokenizer = tokenizer
         return self._tokenizer
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Self
 
@@ -16,6 +17,7 @@ import pyarrow as pa
 
 from bertdata.errors import InputError
 from bertdata.registry import Registry
+from bertdata.shards.info_numbers import Number, check_info, read_template_ids
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.pairs import RowTemplate, bert_template
 from bertdata.tokenizers.roles import require_rows
@@ -76,6 +78,24 @@ class ShardInfo(ABC):
     @abstractmethod
     def max_seq_length(self) -> int:
         """The most tokens of an example, special tokens included."""
+
+    @property
+    def row_length(self) -> int:
+        """The most tokens of a row, which may hold several examples."""
+        return self.max_seq_length
+
+    @property
+    def limits(self) -> dict[str, tuple[str, int]]:
+        """The columns of whole numbers from 0: what each is, in messages, and the number that it is below.
+
+        Where nothing is to be predicted, labels are -100 as well.
+        """
+        template = self.row_template
+        return {"token_type_ids": ("a token type", 1 + max(template.second_type, template.last_type or 0))}
+
+    def numbers(self) -> Iterator[Number]:
+        """Yield the numbers of a subclass that are to be checked where they are read."""
+        return iter(())
 
     @property
     def label(self) -> str | None:
@@ -167,6 +187,7 @@ class ShardInfo(ABC):
         info = KINDS["task" if "task" in values else "pretraining"].read(values, path)
         if not isinstance(info, cls):
             raise InputError(f"holds {info.purpose}; expected the shards of `bertdata build`", path=path)
+        check_info(info, path)
         return info
 
 
@@ -190,8 +211,9 @@ def vocabulary_fields(tokenizer: Tokenizer) -> dict[str, Any]:
 
 def _template(values: Any, path: str) -> RowTemplate:
     try:
-        ids = {name: tuple(map(int, values[name])) for name in ("prefix", "between", "suffix")}
-        return RowTemplate(**(values | ids))
+        return RowTemplate(**(values | read_template_ids(values)))
+    except InputError as error:
+        raise InputError(str(error), path=path) from error
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"does not say what stands around texts ({error}); build again", path=path) from error
 

@@ -5,7 +5,7 @@ A package outside bertdata adds one with `TASKS.add(name, Task(...))` in a modul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -14,6 +14,7 @@ import pyarrow as pa
 from bertdata.errors import ConfigError, InputError
 from bertdata.registry import Registry
 from bertdata.shards.card import LOADING, dataset_card, markdown_table
+from bertdata.shards.info_numbers import Number
 from bertdata.shards.schema import ShardInfo, ids_column
 from bertdata.tokenizers.base import Tokenizer
 
@@ -129,6 +130,19 @@ class TaskInfo(ShardInfo):
         return dict(enumerate(self.labels))
 
     @property
+    def limits(self) -> dict[str, tuple[str, int]]:
+        of_labels = dict.fromkeys(("label", "labels"), ("a label", len(self.labels))) if self.labels else {}
+        of_answers = {f"{end}_positions": ("the place of an answer", self.max_seq_length) for end in ("start", "end")}
+        return super().limits | of_answers | of_labels
+
+    def numbers(self) -> Iterator[Number]:
+        stride, labels = self.doc_stride, self.labels
+        within = type(stride) is int and 0 <= stride < self.max_seq_length
+        yield "doc_stride", stride, "a whole number from 0, less than max_seq_length", within
+        distinct = all(isinstance(name, str) for name in labels) and len({*labels}) == len(labels)
+        yield "labels", labels, "names, each once", distinct
+
+    @property
     def purpose(self) -> str:
         return self.task + (f" ({', '.join(self.labels)})" if self.labels else "")
 
@@ -173,7 +187,7 @@ class TaskInfo(ShardInfo):
             raise InputError(f"does not say how it was made ({error}); encode again", path=path) from error
         if isinstance(info.task, str) and ":" in info.task:
             TASKS.named_in(path, info.task)
-        if info.task not in TASKS or not info.are_numbers_whole():
+        if not isinstance(info.task, str) or info.task not in TASKS or not info.are_numbers_whole():
             raise InputError(f"does not hold a task this version reads ({info.task!r}); encode again", path=path)
         return info
 

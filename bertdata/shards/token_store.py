@@ -184,7 +184,12 @@ def read_slices(slices: Sequence[TokenSlice], schema: pa.Schema) -> Iterator[pa.
     """Return the record batches of slices, read one by one; raises InputError where a file was changed."""
 
     def read(one: TokenSlice) -> pa.RecordBatch:
-        return read_at(one, lambda data: pa.ipc.read_record_batch(data, schema), "the token store")
+        batch = read_at(one, lambda data: pa.ipc.read_record_batch(data, schema), "the token store")
+        columns = [batch[name] for name in batch.schema.names if name != _COLUMNS]
+        lists = [column.values for column in columns if pa.types.is_list(column.type)]
+        if any(column.null_count for column in [*columns, *lists]):
+            raise InputError("the token store holds nulls; delete this file and run again", path=one.path)
+        return batch
 
     return each_read(read, slices)
 
@@ -224,6 +229,10 @@ def load_documents(
     else:
         starts = np.empty(len(ids), np.bool_)
         known = word_starts(ids, tokenizer.continuation, starts)
+    if not _fit(flat_tokens, flat_lengths):
+        raise InputError(
+            "the token store has documents whose sentences have more or fewer ids; delete it and run again"
+        )
     if not known:
         raise InputError(
             f"the token store holds an id over {tokenizer.vocab_size - 1}, the last of the vocabulary; delete it and "
@@ -239,6 +248,14 @@ def load_documents(
     )
     stored = [text for batch in batches for text in batch[_COLUMNS].to_pylist()] if columns else []
     return block, [stored[i] for i in order if columns]
+
+
+def _fit(tokens: Sequence[NDArray[Any]], sentence_lengths: Sequence[NDArray[Any]]) -> bool:
+    """Tell whether the sentences of each document have an id or more each, and together as many as the document."""
+    ends = np.cumsum([len(lengths) for lengths in sentence_lengths], dtype=np.int64)
+    every = np.concatenate([np.zeros(0, np.int32), *sentence_lengths])
+    sums = np.append(0, np.cumsum(every, dtype=np.int64))[np.append(0, ends)]
+    return bool((every > 0).all()) and np.array_equal(np.diff(sums), [len(ids) for ids in tokens])
 
 
 def _rows(column: pa.ListArray) -> list[NDArray[Any]]:

@@ -16,6 +16,7 @@ import pyarrow as pa
 from bertdata.documents import cut, row_bytes
 from bertdata.errors import InputError
 from bertdata.io import files
+from bertdata.io.arrow_data import checked, reading_arrow
 from bertdata.sources.formats import FileRange, Layout, Request, SourceFile
 from bertdata.sources.tabular import TableFormat, columns_read, require_strings
 
@@ -87,6 +88,7 @@ class ArrowFormat(TableFormat):
         first, held, number = 0, 0, -1
         with _opened(path) as (_, batches):
             for number, batch in enumerate(batches):
+                batch.validate()  # its lengths, by which `nbytes` counts
                 held += batch.nbytes
                 if held >= target_bytes:
                     yield first, number + 1, held
@@ -103,8 +105,7 @@ class ArrowFormat(TableFormat):
                 if number >= chosen.end:
                     break
                 if number >= chosen.start:
-                    selected, row = batch.select(names), place
-                    selected.validate(full=True)
+                    selected, row = checked(batch.select(names)), place
                     for rows in cut(selected, row_bytes(selected), place, chosen.path):
                         yield from enumerate(rows.to_pylist(), row)
                         row += len(rows)
@@ -128,21 +129,18 @@ def _data_files(folder: str) -> set[str] | None:
 def _opened(path: str) -> Iterator[tuple[pa.Schema, Batches]]:
     """Open an Arrow stream or file, a local one by a memory map; yields its schema and its record batches.
 
-    Raises InputError where the bytes are neither, or end too early.
+    Raises InputError where the bytes are neither, or end too early, and for what is raised by pyarrow in the block.
     """
-    try:
-        with files.open_raw(path) if files.is_remote(path) else pa.memory_map(path) as raw:
-            is_file = raw.read(len(_FILE_SIGN)) == _FILE_SIGN
-            raw.seek(0)
-            if is_file:
-                reader = pa.ipc.open_file(raw)
-                yield reader.schema, (reader.get_batch(number) for number in range(reader.num_record_batches))
-            else:
-                stream = pa.ipc.open_stream(raw)
-                yield stream.schema, iter(stream)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(
-            f"is not a whole Arrow file ({error}); expected one as datasets' save_to_disk writes it: save it again, or "
-            "as Parquet",
-            path=path,
-        ) from error
+    remedy = "expected one as datasets' save_to_disk writes it: save it again, or as Parquet"
+    with (
+        reading_arrow(path, "is not a whole Arrow file", remedy),
+        files.open_raw(path) if files.is_remote(path) else pa.memory_map(path) as raw,
+    ):
+        is_file = raw.read(len(_FILE_SIGN)) == _FILE_SIGN
+        raw.seek(0)
+        if is_file:
+            reader = pa.ipc.open_file(raw)
+            yield reader.schema, (reader.get_batch(number) for number in range(reader.num_record_batches))
+        else:
+            stream = pa.ipc.open_stream(raw)
+            yield stream.schema, iter(stream)

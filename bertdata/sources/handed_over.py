@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from bertdata.documents import cut, row_bytes
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
+from bertdata.io.arrow_data import checked, reading_arrow
 from bertdata.sources.names import is_source_name
 
 _ROW_GROUP_BYTES = 8 << 20
@@ -155,7 +156,7 @@ def _are_tables(rows: Any) -> bool:
 def _tables(rows: Any) -> Iterator[pa.Table] | None:
     """Yield what is in memory as Arrow already; None for rows of Python."""
     if hasattr(rows, "__arrow_c_stream__"):
-        return (pa.Table.from_batches([batch]) for batch in pa.RecordBatchReader.from_stream(rows))
+        return (_checked(pa.Table.from_batches([batch])) for batch in pa.RecordBatchReader.from_stream(rows))
     if _are_tables(rows):  # a dataset of Hugging Face
         return _data_set_tables(rows.with_format("arrow"))
     return None
@@ -166,9 +167,15 @@ def _data_set_tables(rows: Any) -> Iterator[pa.Table]:
     start, number = 0, 1
     while start < rows.num_rows:
         table = rows[start : start + number]
-        yield table
+        yield _checked(table)
         start += number
         number = max(1, min(_MOST_ROWS, 4 * number, _ROW_GROUP_BYTES * number // max(1, table.nbytes)))
+
+
+def _checked(table: pa.Table) -> pa.Table:
+    """Return rows whose Arrow data are right; raises InputError where, say, offsets point outside of their buffer."""
+    with reading_arrow(None, "the rows of documents are not whole Arrow data", "make them again"):
+        return checked(table)
 
 
 def write_parquet(tables: Iterator[pa.Table], file: IO[bytes]) -> int:

@@ -8,6 +8,7 @@ import pytest
 from bertdata.errors import InputError
 from bertdata.sources.formats import find_kind
 from bertdata.sources.settings import CleaningConfig
+from tests.io.lying_arrow import LIES, write_strings
 from tests.sources.planned import plan_rows
 from tests.sources.read import documents_of
 
@@ -85,3 +86,11 @@ def test_a_file_that_was_cut_off_is_refused(folder: Path, tmp_path: Path) -> Non
     (tmp_path / "cut.arrow").write_bytes(data[: len(data) // 2])
     with pytest.raises(InputError, match="is not a whole Arrow file"):
         documents_of([str(tmp_path / "cut.arrow")])
+
+
+@pytest.mark.parametrize("lie", LIES)
+@pytest.mark.parametrize("stream", [True, False])
+def test_offsets_that_point_elsewhere_are_an_error_that_names_the_file(lie: str, stream: bool, tmp_path: Path) -> None:
+    path = write_strings(tmp_path / "lying.arrow", LIES[lie], stream=stream)
+    with pytest.raises(InputError, match=r"lying\.arrow: is not a whole Arrow file"):
+        documents_of([str(path)])

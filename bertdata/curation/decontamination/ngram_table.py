@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from bertdata.curation.decontamination.ngram_words import normalised
 from bertdata.curation.decontamination.ngrams import ngrams_of
 from bertdata.engine.byte_ranges import write_stream
-from bertdata.errors import InputError
-from bertdata.io import files
+from bertdata.io.arrow_data import read_stage_file, read_stream
 
 REVISION = 2
 _NGRAMS = pa.schema(
@@ -128,11 +127,8 @@ def read_table(path: str, fingerprint: str) -> NgramTable:
 
     The table of the last path and fingerprint is kept, so that a worker reads it once.
     """
-    with files.open_raw(path) as raw:
-        try:
-            facts, texts, ngrams = (pa.ipc.open_stream(raw).read_all() for _ in range(3))
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise InputError(f"the n-grams of test data are damaged ({error}); delete this file", path=path) from error
+    what = "the n-grams of test data"
+    facts, texts, ngrams = read_stage_file(path, what, lambda raw: [read_stream(raw) for _ in range(3)])
     hashes, begins, ends, numbers = (ngrams[name].to_numpy() for name in _NGRAMS.names)
     known = tuple(TestFile(**row) for row in facts.to_pylist())
     n = int(facts.schema.metadata[b"n"])

@@ -38,6 +38,7 @@ from bertdata.engine.parts import Counters, PartResult, Task, add_counts, finger
 from bertdata.engine.stages import Plan, Standing, Step, require_documents
 from bertdata.errors import ConfigError
 from bertdata.io import files, patterns
+from bertdata.io.arrow_data import read_stage_file
 from bertdata.io.unchanged import file_states, unchanged
 
 REASON = "test data of "
@@ -274,8 +275,7 @@ def _without_dropped(documents: PartResult, searched: PartResult) -> PartResult:
     task, record = documents
     if not searched[1].counts.get(TestDataCount.CONTAMINATED):
         return documents
-    with files.open_raw(searched[0].path) as raw:
-        rows = pa.ipc.open_stream(raw).read_all().to_pylist()
+    rows = read_stage_file(searched[0].path, "the documents that repeat test data").to_pylist()
     return task, without_rows(record, [Dropped(*(one[name] for name in DROPPED.names)) for one in rows])
 
 

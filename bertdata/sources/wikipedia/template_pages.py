@@ -17,6 +17,7 @@ import pyarrow as pa
 from bertdata.engine.parts import Counters, PartResult, Task, fingerprint
 from bertdata.engine.stages import Grouping, Step, all_together
 from bertdata.io import files
+from bertdata.io.arrow_data import read_stage_file
 from bertdata.sources.wikipedia.dump.ranges import DumpRange
 from bertdata.sources.wikipedia.dump.reader import Page, SiteInfo, read_pages, read_siteinfo, read_split_page
 from bertdata.sources.wikipedia.templates.page_table import Entry, entry, gather, with_pages
@@ -122,8 +123,7 @@ def _with_table(language: str, own: str, own_sha256: str, wiki: str, table: str,
 
 def read_entries(path: str) -> dict[str, list[Entry]]:
     """Return the entries of one part, by wiki."""
-    with files.open_raw(path) as file, pa.ipc.open_stream(file) as reader:
-        columns = reader.read_all().to_pydict()
+    columns = read_stage_file(path, "the entries of template pages").to_pydict()
     found = defaultdict[str, list[Entry]](list)
     for wiki, *row in zip(*(columns[name] for name in _SCHEMA.names), strict=True):
         found[wiki].append(Entry(*row))

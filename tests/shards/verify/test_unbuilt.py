@@ -47,7 +47,7 @@ def task_data(folder: Path, task: str) -> Path:
 def changed(out: Path, change: Callable[[list[dict[str, Any]]], object]) -> None:
     """Change the rows of a shard, and the manifest with it, as a program with a mistake would."""
     [path] = open_shards(out).paths
-    table = open_shards(out).table
+    table = open_shards(out).unchecked_table
     rows = table.to_pylist()
     change(rows)
     with pa.ipc.new_stream(path, table.schema) as writer:
