@@ -1,9 +1,14 @@
-"""HTML and SVG as elements of `xml.etree.ElementTree`, which escapes texts and attributes."""
+"""HTML and SVG as elements of `xml.etree.ElementTree`, which escapes texts and attributes.
+
+Control characters in them, and those that change the direction of text, become escapes as on a terminal.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element, tostring
+
+from bertdata.errors import printable_lines
 
 
 def element(tag: str, *contents: Element | str | Iterable[Element | str], **attributes: object) -> Element:
@@ -31,5 +36,9 @@ def element(tag: str, *contents: Element | str | Iterable[Element | str], **attr
 
 
 def markup(root: Element) -> str:
-    """Return an element as text that is well-formed XML and that browsers read as HTML."""
-    return tostring(root, encoding="unicode", short_empty_elements=False)
+    r"""Return an element as text that is well-formed XML and that browsers read as HTML.
+
+    >>> markup(element("b", "salt" + chr(0x202E) + chr(27) + "[2J"))
+    '<b>salt\\u202e\\x1b[2J</b>'
+    """
+    return printable_lines(tostring(root, encoding="unicode", short_empty_elements=False))

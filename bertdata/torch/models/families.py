@@ -86,7 +86,7 @@ def load_config(directory: str | os.PathLike[str]) -> EncoderConfig:
     kind = values.get("model_type", "bert")
     if isinstance(kind, str) and ":" in kind:
         FAMILIES.named_in(path, kind)
-    if kind not in FAMILIES:
+    if not isinstance(kind, str) or kind not in FAMILIES:
         raise ConfigError(
             f"model_type is {shortened(kind)}; expected one of {', '.join(FAMILIES)}, or --library transformers",
             path=path,
@@ -161,7 +161,7 @@ def from_pretrained(
     Raises ConfigError where its pair head has learned other pairs, or the tokenizer beside it is not the shards' own,
     and InputError where a head that the shards need has no weights.
     """
-    learned = files.read_json(files.join(directory, "config.json")).get(PAIR_LABEL)
+    learned = files.read_json_object(files.join(directory, "config.json")).get(PAIR_LABEL)
     if learned and info.label and learned != info.label:
         raise ConfigError(
             f"the pair head of this model has learned {learned}, and these shards have {info.label}; take shards of "

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor
 
-from bertdata.errors import ConfigError, MissingExtraError, did_you_mean, nearest
+from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.io.os_errors import output_error
 from bertdata.loader.padding import padded_length
@@ -29,20 +29,13 @@ from bertdata.torch.data.dataset import PermutationLMCollator
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import Library, check_tokenizer
 from bertdata.torch.models.pretraining import PretrainingOutput, with_losses
+from bertdata.torch.models.transformers_library import peer_config, raising, transformers_library
 from bertdata.torch.models.weights import WEIGHTS, PreTrainedModel
 
 _PROBED = 512
 """Tokens of the row that is put through a model before the first step."""
 _OFFSET_BY_PADDING = ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer", "mpnet", "data2vec-text")
 """Models whose positions begin after that of the padding token (`create_position_ids_from_input_ids`)."""
-
-
-def _transformers() -> Any:
-    try:
-        import transformers
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("transformers", "examples") from error
-    return transformers
 
 
 @dataclass
@@ -66,7 +59,7 @@ class TransformersConfig(EncoderConfig):
     @property
     def peer(self) -> Any:
         """The config as an object of transformers."""
-        return _transformers().AutoConfig.for_model(**self.values)
+        return transformers_library().AutoConfig.for_model(**self.values)
 
     @classmethod
     def of(cls, peer: Any) -> Self:
@@ -87,13 +80,16 @@ class TransformersConfig(EncoderConfig):
 
     @classmethod
     def load(cls, directory: str | os.PathLike[str]) -> Self:
-        return cls.of(_transformers().AutoConfig.from_pretrained(os.fspath(directory), trust_remote_code=False))
+        place = os.fspath(directory)
+        with raising(ConfigError, "transformers makes no config of it", place):
+            peer = transformers_library().AutoConfig.from_pretrained(place, trust_remote_code=False)
+        return cls.of(peer)
 
 
 def made(peer: Any, auto: str) -> Any:
     """Return a fresh model of a config of transformers; auto: the class that makes it. Raises ConfigError."""
     try:
-        return getattr(_transformers(), auto).from_config(peer, trust_remote_code=False)
+        return getattr(transformers_library(), auto).from_config(peer, trust_remote_code=False)
     except Exception as error:
         raise ConfigError(f"transformers cannot make a model of this {peer.model_type} config: {error}") from error
 
@@ -178,8 +174,10 @@ class TransformersModel(PreTrainedModel):
         """Load what this class or transformers saved, as float32; config: another one than the directory's."""
         place = os.fspath(directory)
         found = config if isinstance(config, TransformersConfig) else TransformersConfig.load(place)
-        load = getattr(_transformers(), cls.auto).from_pretrained
-        peer, about = load(place, config=found.peer, output_loading_info=True)
+        load = getattr(transformers_library(), cls.auto).from_pretrained
+        safely = {"use_safetensors": True, "trust_remote_code": False}  # no pickle, nor code beside the weights
+        with raising(InputError, "transformers cannot load its weights", place):
+            peer, about = load(place, config=found.peer, output_loading_info=True, **safely)
         model = cls(found, peer.float())
         model.missing = sorted(about["missing_keys"])
         return model
@@ -214,13 +212,13 @@ def resolve_config(
     """
     if isinstance(config, EncoderConfig):
         raise ConfigError(f"--library transformers takes the path of a config.json; found a {type(config).__name__}")
-    library = _transformers()
+    library = transformers_library()
     if config in library.CONFIG_MAPPING and not files.exists(files.join(config, "config.json")):
         ids = {f"{name}_token_id": getattr(info, f"{name}_token_id") for name in ("pad", "cls", "sep")}
         ids |= {"bos_token_id": info.cls_token_id, "eos_token_id": info.sep_token_id, "vocab_size": info.vocab_size}
         peer = library.AutoConfig.for_model(config, **ids)
     else:
-        peer = _peer(config)
+        peer = peer_config(config)
     if getattr(peer, "pad_token_id", None) is None:
         peer.pad_token_id = info.pad_token_id
     for name, given in (overrides or {}).items():
@@ -243,26 +241,6 @@ def resolve_config(
     return found
 
 
-def _peer(config: str) -> Any:
-    """Return the config of a folder or file, or of a name that transformers finds: in its cache, else on its hub.
-
-    A name like that of a model type is not looked up on the hub. Raises ConfigError where there is none.
-    """
-    library, place = _transformers(), config.removesuffix("config.json") or "."
-    near = nearest(config, library.CONFIG_MAPPING, 0.75)
-    misspelt = near and "/" not in config and not config.startswith(f"{near}-") and not files.exists(config)
-    try:
-        return library.AutoConfig.from_pretrained(place, local_files_only=bool(misspelt), trust_remote_code=False)
-    except Exception as error:
-        reason = str(error).splitlines()[0]
-        found = "which is no model type" if misspelt else f"of which transformers makes nothing ({reason})"
-        hint = did_you_mean(config, library.CONFIG_MAPPING, 0.75)
-        raise ConfigError(
-            f"--config is {config!r}, {found}; expected a folder with a config.json, or a model type such as "
-            f"deberta-v2{hint}"
-        ) from error
-
-
 def parsed(given: Any) -> Any:
     """Return a value that a command line gives: a number, true, false or a list as JSON has it, else the text."""
     try:
@@ -273,7 +251,7 @@ def parsed(given: Any) -> Any:
 
 def model_class(config: TransformersConfig, info: PretrainingInfo) -> type[TransformersModel]:
     """Return the class that is pretrained on shards; raises ConfigError where the config has no model for them."""
-    library, kind = _transformers(), config.values["model_type"]
+    library, kind = transformers_library(), config.values["model_type"]
     if kind == "xlnet":
         return TransformersForPermutationLM
     peer = type(config.peer)

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import ConfigError, InputError, shortened
 from bertdata.finetune.sentence_embedding import encode_sentences
 from bertdata.io import files
 from bertdata.tokenizers.base import Tokenizer
@@ -163,8 +163,8 @@ def _saved_length(directory: str, config: EncoderConfig) -> int:
     """Return the length that a model reads: sentence-transformers 6 writes it into the tokenizer's settings alone."""
     for name, key in ((TRANSFORMER, "max_seq_length"), ("tokenizer_config.json", "model_max_length")):
         path = files.join(directory, name)
-        found = files.read_json(path).get(key) if files.exists(path) else None
-        if isinstance(found, int) and 0 < found <= config.max_position_embeddings:
+        found = files.read_json_object(path).get(key) if files.exists(path) else None
+        if type(found) is int and 0 < found <= config.max_position_embeddings:
             return found
     return config.max_position_embeddings
 
@@ -198,8 +198,15 @@ def check_pooling(directory: str) -> None:
     names = [kind for kind, _ in kinds]
     if names != ["Transformer", "Pooling"] or kinds[0][1]:
         raise ConfigError(f"has the modules {', '.join(names)}; this encoder has only Transformer, Pooling", path=path)
-    place = files.join(directory, kinds[1][1], "config.json")
-    values = files.read_json(place)
+    folder = kinds[1][1]
+    if not files.is_below(folder):
+        raise InputError(
+            f"names the folder {shortened(folder)}, which is not a path below its own, such as {POOLING}; get the "
+            "model again",
+            path=path,
+        )
+    place = files.join(directory, *folder.split("/"), "config.json")
+    values = files.read_json_object(place)
     modes = [name for name, taken in values.items() if name.startswith("pooling_mode_") and taken]
     mode = values.get("pooling_mode") or ", ".join(name.removeprefix("pooling_mode_") for name in modes)
     if mode not in ("mean", "mean_tokens"):

@@ -24,6 +24,9 @@ APART = "pretraining.safetensors"
 """The file, beside a saved model, of the weights that only its pretraining needs; transformers does not read it."""
 
 
+_PICKLED = "pytorch_model.bin"
+
+
 def safetensors_torch() -> Any:
     """Return the module `safetensors.torch`; raises MissingExtraError where it is not installed."""
     try:
@@ -147,8 +150,19 @@ def load(
                 path=path,
             )
         else:
+            _require_numbers(found[source], value, source, path)
             chosen[name] = found[source].to(value.dtype)
     model.load_state_dict(chosen)
+
+
+def _require_numbers(read: Tensor, expected: Tensor, name: str, path: str) -> None:
+    """Raise InputError where a weight that was read is not of floating point, as the model's, or not finite."""
+    if read.is_floating_point() != expected.is_floating_point():
+        raise InputError(
+            f"the weight {name!r} is of {read.dtype}; expected {expected.dtype}: save the model again", path=path
+        )
+    if not bool(torch.isfinite(read).all()):
+        raise InputError(f"the weight {name!r} has values that are not finite; take another checkpoint", path=path)
 
 
 def save_tensors(path: str, tensors: Mapping[str, Tensor]) -> None:
@@ -187,6 +201,13 @@ def load_apart(directory: str | os.PathLike[str], parameters: Mapping[str, Tenso
 def read_tensors(path: str) -> dict[str, Tensor]:
     """Return the tensors of a safetensors file; raises InputError where it is missing or damaged."""
     library = safetensors_torch()
+    pickled = files.join(os.path.dirname(path), _PICKLED)
+    if not files.exists(path) and files.exists(pickled):
+        raise InputError(
+            f"is missing; {_PICKLED} beside it is not read, as opening a pickle can run code: save the model as "
+            "safetensors with what made it",
+            path=path,
+        )
     with files.open_raw(path) as file:
         data = file.read()
     try:
@@ -213,7 +234,7 @@ def _read(path: str, config: EncoderConfig, state: Mapping[str, Tensor]) -> dict
 def read_labels(directory: str | os.PathLike[str]) -> list[str]:
     """Return the class names that `config.json` gives, by number; raises InputError where there are none."""
     path = files.join(os.fspath(directory), "config.json")
-    names = files.read_json(path).get("id2label")
+    names = files.read_json_object(path).get("id2label")
     if not isinstance(names, Mapping) or not names or set(names) != {str(number) for number in range(len(names))}:
         raise InputError("names no classes (id2label); expected the config.json of a classifier", path=path)
     return [str(names[str(number)]) for number in range(len(names))]

@@ -129,6 +129,8 @@ def _read(directory: str) -> Checkpoint:
         raise InputError(f"this checkpoint is damaged: its state cannot be read; {remedy}", path=path) from error
     if not is_sealed(state):
         raise InputError(f"this checkpoint is damaged: its state was changed after it was written; {remedy}", path=path)
+    if other := [name for name in state["files"] if not files.is_below(name)]:
+        raise InputError(f"names the file {other[0]!r}, which is not a path below its folder; {remedy}", path=path)
     expected = [(files.join(directory, name), digest) for name, digest in state["files"].items()]
     for damaged_path, problem in damaged(expected, "check checkpoint"):
         raise InputError(f"this checkpoint is damaged: {problem}; {remedy}", path=damaged_path)
