@@ -25,7 +25,9 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import hostile_settings  # noqa: F401 - its cases register themselves
+import hostile_models  # noqa: F401 - its cases register themselves
+import hostile_settings  # noqa: F401
+import hostile_shards  # noqa: F401
 import hostile_sources  # noqa: F401
 from hostile_cases import CASES, PROSE
 

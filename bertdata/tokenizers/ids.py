@@ -31,7 +31,7 @@ def reading_json(problem: str, path: str | None = None) -> Iterator[None]:
         yield
     except InputError as error:
         raise InputError(str(error), path=path) from error
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(f"{problem} ({type(error).__name__}: {error})", path=path) from error
 
 

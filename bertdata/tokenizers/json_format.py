@@ -22,6 +22,8 @@ _USUAL = {
     "mask": ("[MASK]", "<mask>"),
 }
 """The names that special tokens usually have, for files that do not say which token has which role."""
+_PIPELINE = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers", "post_processor": "processors"}
+"""The parts of a file that may be a `Sequence`, with the key of its parts."""
 _RESERVED = re.compile(r"\[unused\d+\]|<unused\d+>|<no token \d+>")
 
 
@@ -34,6 +36,17 @@ def parts_of(part: Any, key: str) -> list[dict[str, Any]]:
     if part is None:
         return []
     return [one for inner in part[key] for one in parts_of(inner, key)] if part.get("type") == "Sequence" else [part]
+
+
+def check_parts(data: Mapping[str, Any]) -> None:
+    """Raise InputError, or TypeError for what is not an object, where a part of the pipeline has no type.
+
+    `tokenizers` takes some of these for the one part that has the same settings, old files being without types.
+    """
+    for name, key in _PIPELINE.items():
+        for part in parts_of(data.get(name), key):
+            if not isinstance(part.get("type"), str):
+                raise InputError(f"a part of its {name} has the type {shortened(part.get('type'))}; expected a name")
 
 
 def tokens_by_id(vocabulary: Mapping[str, int]) -> list[str]:
@@ -86,7 +99,14 @@ def _numbered(pieces: Sequence[Any]) -> dict[str, int]:
             raise InputError(
                 f"piece {place} of the vocabulary is {shortened([piece, score])}; expected a string and a finite score"
             )
-    return {piece: place for place, (piece, _) in enumerate(pieces)}
+    known = {piece: place for place, (piece, _) in enumerate(pieces)}
+    if len(known) < len(pieces):
+        place, piece = next((place, piece) for place, (piece, _) in enumerate(pieces) if known[piece] != place)
+        raise InputError(
+            f"the piece {shortened(piece)} is there twice, as ids {place} and {known[piece]}; expected each once, as "
+            "SentencePiece has them: rename one"
+        )
+    return known
 
 
 def without_special(data: Mapping[str, Any], vocabulary: Mapping[str, int]) -> dict[str, Any]:

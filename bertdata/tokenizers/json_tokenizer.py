@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -49,6 +50,7 @@ class JsonTokenizer(Tokenizer):
             vocabulary = json_format.vocabulary_of(data)
             tokens = json_format.tokens_by_id(vocabulary)
             special = json_format.special_tokens(data, config, vocabulary)
+            json_format.check_parts(data)
             self._template = json_format.row_template(data)
             self._plain = json_format.without_special(data, vocabulary)
         super().__init__(tokens, special)
@@ -76,10 +78,7 @@ class JsonTokenizer(Tokenizer):
         for beside in (SPECIAL, CONFIG):
             where = files.join(folder, beside) if folder else beside
             if files.exists(where):
-                settings = files.read_json(where)
-                if not isinstance(settings, dict):
-                    raise InputError("expected a JSON object with the tokenizer's settings", path=where)
-                config |= settings
+                config |= files.read_json_object(where)
         try:
             return cls(files.read_json(name), config)
         except InputError as error:
@@ -109,7 +108,8 @@ class JsonTokenizer(Tokenizer):
         check_text(text, "the text")
         if len(text) > _SHORT:
             return super().encode(text)
-        ids: list[int] = self.reference.encode(text, add_special_tokens=False).ids
+        with asking_tokenizers():
+            ids: list[int] = self.reference.encode(text, add_special_tokens=False).ids
         return ids
 
     def encode_batch(self, texts: Texts) -> pa.ListArray:
@@ -121,9 +121,11 @@ class JsonTokenizer(Tokenizer):
         if self._encoder is None:
             strings = as_strings(texts)
             check_utf8(strings)
-            encoded = self.reference.encode_batch_fast(strings.to_pylist(), add_special_tokens=False)
+            with asking_tokenizers():
+                encoded = self.reference.encode_batch_fast(strings.to_pylist(), add_special_tokens=False)
             return pa.array([one.ids for one in encoded], pa.list_(self.id_type))
-        found = self._encoder(arrays_of(texts), len(texts), size_of(texts))
+        with asking_tokenizers():
+            found = self._encoder(arrays_of(texts), len(texts), size_of(texts))
         return pa.ListArray.from_arrays(_offsets(found.ends), pa.array(found.ids))
 
     def encode_batch_with_words(self, texts: Texts) -> pa.RecordBatch:
@@ -134,7 +136,8 @@ class JsonTokenizer(Tokenizer):
         if self.continuation is not None:
             return super().encode_batch_with_words(texts)
         if self._encoder is not None:
-            found = self._encoder(arrays_of(texts), len(texts), size_of(texts), words=True)
+            with asking_tokenizers():
+                found = self._encoder(arrays_of(texts), len(texts), size_of(texts), words=True)
             values = pa.array(found.ids), pa.array(found.word_starts)
             columns = [pa.ListArray.from_arrays(_offsets(found.ends), one) for one in values]
             return pa.RecordBatch.from_arrays(columns, ["input_ids", "word_starts"])
@@ -163,7 +166,8 @@ class JsonTokenizer(Tokenizer):
         known = list(map(int, ids))
         if outside := [token_id for token_id in known if not 0 <= token_id < self.vocab_size]:
             raise InputError(f"the id {outside[0]} is outside the vocabulary of {self.vocab_size} tokens")
-        return str(self._whole.decode(known, skip_special_tokens=skip_special_tokens))
+        with asking_tokenizers():
+            return str(self._whole.decode(known, skip_special_tokens=skip_special_tokens))
 
     @cached_property
     def continuation(self) -> NDArray[np.bool_] | None:
@@ -218,19 +222,22 @@ class JsonTokenizer(Tokenizer):
         """Why texts go through `tokenizers`, as a part of a sentence; None where kernels encode them."""
         from bertdata.tokenizers.encode.choice import obstacle
 
-        return obstacle(self._plain, self.reference)
+        with asking_tokenizers():
+            return obstacle(self._plain, self.reference)
 
     @cached_property
     def _encoder(self) -> Any:
         """What encodes words by kernels; None where `tokenizers` encodes each text."""
         from bertdata.tokenizers.encode.choice import encoder_of
 
-        return encoder_of(self._plain, self.reference, np.uint16 if self.id_type == pa.uint16() else np.uint32)
+        with asking_tokenizers():
+            return encoder_of(self._plain, self.reference, np.uint16 if self.id_type == pa.uint16() else np.uint32)
 
     def _encodings(self, texts: Texts) -> list[Any]:
         strings = as_strings(texts)
         check_utf8(strings)
-        encoded: list[Any] = self.reference.encode_batch(strings.to_pylist(), add_special_tokens=False)
+        with asking_tokenizers():
+            encoded: list[Any] = self.reference.encode_batch(strings.to_pylist(), add_special_tokens=False)
         return encoded
 
 
@@ -247,13 +254,32 @@ def _offsets(ends: NDArray[np.int64]) -> pa.Array:
     return pa.array(ends, pa.int32())
 
 
+@contextmanager
+def asking_tokenizers(problem: str = "cannot encode a text with this tokenizer.json") -> Iterator[None]:
+    """Raise InputError where `tokenizers` cannot do something with a file that it could read.
+
+    problem: what it cannot do, as encode where an unknown token is missing. It raises Exception itself then, and of its
+    panics an exception that is not a child of Exception.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if type(error) is not Exception and type(error).__name__ != "PanicException":
+            raise
+        raise InputError(
+            f"tokenizers {problem} ({error}); correct its model and normalizer, or get it again"
+        ) from error
+
+
 def _load(data: Mapping[str, Any]) -> Any:
     """Return the `tokenizers.Tokenizer` of a file, which takes special tokens that are spelt in a text for text."""
     from tokenizers import Tokenizer as Reference
 
     try:
         reference = Reference.from_str(json.dumps(data))
-    except Exception as error:  # `tokenizers` raises nothing narrower
+    except BaseException as error:  # `tokenizers` raises nothing narrower
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         raise InputError(
             f"tokenizers cannot read it ({error}); if it was written by a newer version of tokenizers, install that"
         ) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,11 @@ def byte_pair_file(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]
     data: dict[str, Any] = json.loads(json.dumps(BYTES))
     change(data)
     return data
+
+
+def in_vocabulary(data: dict[str, Any], **ids: int) -> None:
+    """Put tokens into the vocabulary of a file."""
+    data["model"]["vocab"].update(ids)
 
 
 def template(token_id: Any, type_id: Any = 0) -> dict[str, Any]:
@@ -81,7 +87,7 @@ def test_what_is_not_an_id_is_refused_in_files_of_wordpiece(value: Any, tmp_path
 def test_an_id_far_beyond_the_tokens_is_refused_before_a_list_is_made_for_it() -> None:
     for high in (400_000_000, (1 << 31) - 1):
         with pytest.raises(InputError, match=r"the highest id is .* only 283 tokens; expected ids that follow"):
-            JsonTokenizer(byte_pair_file(lambda data, high=high: data["model"]["vocab"].update(zzz=high)), {})
+            JsonTokenizer(byte_pair_file(partial(in_vocabulary, zzz=high)), {})
 
 
 def test_ids_with_gaps_such_as_published_tokenizers_may_have_are_read() -> None:
@@ -144,3 +150,26 @@ def test_a_vocab_txt_of_too_many_lines_is_refused_at_its_beginning(
     with pytest.raises(InputError, match="has over 2 MiB"):
         vocabulary.read_vocabulary(str(path))
     assert not read
+
+
+def test_a_piece_of_a_unigram_model_is_there_once() -> None:
+    data = json.loads(json.dumps(SMALL["xlm"]._data))
+    data["model"]["vocab"].append(data["model"]["vocab"][-1])
+    with pytest.raises(InputError, match=r"the piece .* is there twice, as ids \d+ and \d+"):
+        JsonTokenizer(data, {})
+
+
+@pytest.mark.parametrize("part", ["normalizer", "pre_tokenizer", "post_processor"])
+@pytest.mark.parametrize("value", [[], {"type": ["NFC"]}, {"type": None}, {"type": "Sequence"}, 7])
+def test_parts_have_types(part: str, value: Any) -> None:
+    with pytest.raises(InputError):
+        JsonTokenizer(byte_pair_file(lambda data: data.update({part: value})), {})
+
+
+def test_what_tokenizers_cannot_encode_is_a_message() -> None:
+    model = {"type": "BPE", "vocab": {"[PAD]": 0, "a": 1}, "merges": [], "unk_token": "nowhere"}
+    tokenizer = JsonTokenizer({"version": "1.0", "model": model, "added_tokens": []}, {"pad_token": "[PAD]"})
+    assert tokenizer.encode("aa") == [1, 1]
+    for encode in (tokenizer.encode, tokenizer.encode_batch, tokenizer.encode_batch_with_offsets):
+        with pytest.raises(InputError, match="tokenizers cannot encode a text with this tokenizer"):
+            encode("zz" if encode == tokenizer.encode else ["zz"])  # type: ignore[operator]

@@ -6,6 +6,7 @@ Fields and their numbers are those of `sentencepiece_model.proto`; a message kee
 from __future__ import annotations
 
 import functools
+import math
 from enum import IntEnum
 from typing import Any
 
@@ -61,7 +62,7 @@ UNIGRAM_MODEL, BPE_MODEL = 1, 2
 def read_model(data: bytes) -> Any:
     """Return the message of a `.model` file: `pieces` (piece, score, type), `trainer` and `normalizer`.
 
-    Raises InputError where it is damaged, or has not exactly one piece for unknown text.
+    Raises InputError where it is damaged, a piece is wrong, or not exactly one piece is for unknown text.
     """
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped,unused-ignore]
 
@@ -70,6 +71,7 @@ def read_model(data: bytes) -> Any:
         model.ParseFromString(data)
     except DecodeError as error:
         raise InputError(f"is not a whole model of SentencePiece ({error}); get the file again") from error
+    _check_pieces(model)
     unknown = sum(piece.type == PieceType.UNKNOWN for piece in model.pieces)
     if unknown != 1:
         raise InputError(
@@ -77,6 +79,26 @@ def read_model(data: bytes) -> Any:
             "expected one"
         )
     return model
+
+
+def _check_pieces(model: Any) -> None:
+    """Raise InputError for a piece that is empty, or there twice, or has no finite score or no known type."""
+    seen: set[str] = set()
+    kinds = [int(kind) for kind in PieceType]
+    for place, piece in enumerate(model.pieces):
+        wrong = {
+            f"is {piece.piece!r} once more": piece.piece in seen,
+            "is not UTF-8": not isinstance(piece.piece, str),
+            "is empty": not piece.piece,
+            f"has the score {piece.score}": not math.isfinite(piece.score),
+            f"has the type {piece.type}": piece.type not in kinds,
+        }
+        if problem := next((what for what, is_so in wrong.items() if is_so), ""):
+            raise InputError(
+                f"its piece {place} {problem}; expected each piece once, with a finite score and a type from "
+                f"{kinds[0]} to {kinds[-1]}: get the file again"
+            )
+        seen.add(piece.piece)
 
 
 @functools.cache

@@ -139,8 +139,13 @@ def _byte_pair_tokenizer(model: Any) -> Any:
     ids = {piece.piece: place for place, piece in enumerate(model.pieces)}
     scores = {piece.piece: piece.score for piece in model.pieces if piece.type == PieceType.NORMAL}
     best_first = sorted(scores, key=lambda piece: (-scores[piece], ids[piece]))
-    splits = ((piece, [(piece[:at], piece[at:]) for at in range(1, len(piece))]) for piece in best_first)
-    merges = [(left, right) for _, parts in splits for left, right in parts if left in scores and right in scores]
+    lengths = sorted({*map(len, scores)})
+    merges = [
+        (piece[:at], piece[at:])
+        for piece in best_first
+        for at in lengths
+        if at < len(piece) and piece[:at] in scores and piece[at:] in scores
+    ]
     [unknown] = [piece.piece for piece in model.pieces if piece.type == PieceType.UNKNOWN]
     fallback = bool(model.trainer.byte_fallback)
     tokenizer = Tokenizer(models.BPE(ids, merges, unk_token=unknown, fuse_unk=True, byte_fallback=fallback))

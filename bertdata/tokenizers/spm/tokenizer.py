@@ -9,7 +9,7 @@ from typing import Any
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.tokenizers.base import SpecialTokens
-from bertdata.tokenizers.json_tokenizer import CONFIG, TOKENIZER, JsonTokenizer
+from bertdata.tokenizers.json_tokenizer import CONFIG, TOKENIZER, JsonTokenizer, asking_tokenizers
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.spm.proto import read_model
 from bertdata.tokenizers.spm.to_json import NUMBERINGS, convert, renumbered
@@ -35,7 +35,8 @@ class SentencePieceTokenizer(JsonTokenizer):
     ) -> None:
         """Take a model's bytes, its special tokens if they have no usual names, and settings of the file beside it."""
         self._arguments = model, special, config
-        data, made = convert(read_model(model), special)
+        with asking_tokenizers("cannot make a tokenizer of this model"):
+            data, made = convert(read_model(model), special)
         super().__init__(data, made | dict(config or {}))
 
     @classmethod
@@ -59,7 +60,7 @@ class SentencePieceTokenizer(JsonTokenizer):
         if not place.endswith(".model"):
             folder, name = place, next(found for each in _NAMES if files.exists(found := files.join(place, each)))
         beside = files.join(folder, CONFIG) if folder else CONFIG
-        config = files.read_json(beside) if files.exists(beside) else {}
+        config = files.read_json_object(beside) if files.exists(beside) else {}
         with files.open_raw(name) as file:
             data = file.read()
         try:
@@ -79,7 +80,7 @@ class SentencePieceTokenizer(JsonTokenizer):
 def _renumbered(data: bytes, folder: str, config: Mapping[str, Any]) -> bytes:
     """Return a model with the ids of its family; raises InputError where the settings beside it name none known."""
     path = files.join(folder, "config.json") if folder else "config.json"
-    model_type = files.read_json(path).get("model_type") if files.exists(path) else None
+    model_type = files.read_json_object(path).get("model_type") if files.exists(path) else None
     said = config.get("tokenizer_class") or model_type
     plain = str(said).replace("-", "").casefold()
     family = next((one for one in NUMBERINGS if plain.startswith(one.replace("-", ""))), None)

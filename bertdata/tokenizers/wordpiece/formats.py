@@ -101,10 +101,7 @@ def _place(path: str) -> tuple[str, str]:
 def config_of(folder: str, name: str = CONFIG) -> dict[str, Any]:
     """Return the contents of the `tokenizer_config.json` of a folder; an empty dict where the file is missing."""
     path = files.join(folder, name)
-    found = files.read_json(path) if files.exists(path) else {}
-    if not isinstance(found, dict):
-        raise InputError("expected a JSON object with the tokenizer's settings", path=path)
-    return found
+    return files.read_json_object(path) if files.exists(path) else {}
 
 
 def settings_of(config: Mapping[str, Any], path: str) -> dict[str, Any]:
