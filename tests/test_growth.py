@@ -10,11 +10,11 @@ import pytest
 
 from tests.growth import REPETITIONS, assert_linear, assert_linear_count, every_repetition, repeated
 
-CONSTANT = np.arange(2_000_000)
+CONSTANT = np.arange(200_000)
 
 
 def slow_start(text: str) -> None:
-    """Takes milliseconds for any text, and then looks at all characters for every fourth."""
+    """Takes a time for any text, and then looks at all characters for every fourth."""
     CONSTANT.cumsum()
     for at in range(0, len(text), 4):
         text.count("b", at)
@@ -53,12 +53,6 @@ def test_a_quadratic_function_fails(run: Callable[[str], object]) -> None:
 @pytest.mark.parametrize("run", LINEAR)
 def test_a_linear_function_passes(run: Callable[[str], object]) -> None:
     assert_linear(run, repeated("a"))
-
-
-def test_a_run_without_an_end_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.growth.LIMIT", 0.2)
-    with pytest.raises(AssertionError, match=r"one run took over 0\.2 seconds of processor time"):
-        assert_linear(re.compile("(?:a|a)+b").search, repeated("a"))
 
 
 def test_counted_work_needs_no_clock() -> None:

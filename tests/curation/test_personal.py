@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bertdata.curation.cleaners import cleaned
-from bertdata.curation.personal import EMAIL, IP_ADDRESS
+from bertdata.curation.personal import EMAIL, IP_ADDRESS, without_emails
 from bertdata.engine.parts import Counters
+from tests.data import data_path
+from tests.growth import REPETITIONS, assert_linear, repeated
+
+OCTET = "(?:25[0-5]|2[0-4][0-9]|[01]?[0-9][0-9]?)"
+ATOM, LABEL = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+", "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+ADDRESS = re.compile(
+    rf"\b{ATOM}(?:\.{ATOM})*"
+    rf"@(?:(?:{LABEL}\.)+{LABEL}|\[(?:{OCTET}\.){{3}}(?:{OCTET}|[A-Za-z0-9-]*[A-Za-z0-9]:)\])"
+)
+"""An address as one expression, as datatrove has it: readable, and quadratic in runs of atoms."""
 
 PIECES = [
     "a",
@@ -84,3 +97,36 @@ def test_what_is_replaced_is_what_datatrove_replaces() -> None:
     draw = random.Random()
     texts = ["".join(draw.choice(PIECES) + draw.choice(["", " "]) for _ in range(12)).strip() for _ in range(3000)]
     assert clean(texts)[0] == [peer.format(text) for text in texts]
+
+
+@given(st.text("aZ0.-_@é'/ \n[]:", max_size=30) | st.lists(st.sampled_from([*PIECES, "-" * 70])).map("".join))
+def test_addresses_are_those_of_one_expression(text: str) -> None:
+    assert without_emails(pa.array([text])).to_pylist() == [ADDRESS.sub(EMAIL, text)]
+
+
+@pytest.mark.slow
+def test_addresses_in_real_texts_are_those_of_one_expression() -> None:
+    paths = [path for path in data_path().rglob("*") if path.suffix in (".txt", ".json", ".xml", ".md")]
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in paths]
+    lines = [line for text in texts for line in text.splitlines() if "@" in line and len(line) < 2000]
+    assert len(lines) > 50
+    assert without_emails(pa.array(lines)).to_pylist() == [ADDRESS.sub(EMAIL, line) for line in lines]
+
+
+@pytest.mark.parametrize("length", [60, 63, 64, 65, 66, 127, 128, 129, 1000])
+@pytest.mark.parametrize("before", ["", " ", ".", "..", "é", "(", "a@b.co", "x@"])
+def test_long_local_parts_are_replaced_whole(length: int, before: str) -> None:
+    for local in ["a" * length, "a." * (length // 2) + "b", "b" + "." * (length % 3) + "a" * length, "-" * length]:
+        text = f"{before}{local}@mail.org, and"
+        assert without_emails(pa.array([text])).to_pylist() == [ADDRESS.sub(EMAIL, text)]
+
+
+@pytest.mark.parametrize("name", ["a picture in base64", "base64 and @", "letters in dots", "letters in hyphens"])
+def test_pictures_and_long_names_take_linear_time(name: str) -> None:
+    assert_linear(lambda text: without_emails(pa.array(["me@x.org", text, text + "@x.org"])), REPETITIONS[name])
+
+
+@pytest.mark.parametrize("unit", ["a-", "a.", "a@", "x@[1.", "@", "a@b.", "a@b.co", "é-"])
+@pytest.mark.parametrize(("after", "before"), [("x@", ""), ("", "@ x"), ("", "@x.org"), ("x@[1.1.1.", ":]")])
+def test_runs_on_either_side_of_an_at_take_linear_time(unit: str, after: str, before: str) -> None:
+    assert_linear(lambda text: without_emails(pa.array([text])), repeated(unit, after=after, before=before))
