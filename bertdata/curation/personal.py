@@ -54,7 +54,8 @@ def _with_emails_replaced(text: str) -> str:
     Looks for @ with a domain and from there back, because most runs of atoms, as a picture in base64, end without an @:
     a search from the left would read the rest of the run again from each word border in it.
     """
-    pieces, end = [], 0
+    pieces: list[str] = []
+    end = 0
     for domain in _DOMAIN.finditer(text):
         begin = _local_begin(text, end, domain.start())
         if begin is not None:
