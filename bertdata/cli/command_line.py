@@ -116,11 +116,11 @@ class Parser(argparse.ArgumentParser):
             flags = list(self._option_string_actions)
             near = next((flag for flag in flags if flag.startswith(unknown[1])), "") or nearest(unknown[1], flags)
             message = f"there is no {unknown[1]}" + (f", did you mean {near}?" if near else "")
-        choice = re.match(r"argument (--[^\s/:]+).*?: invalid choice: '(.*?)' \(choose from", message)
+        choice = re.match(r"argument (--[^\s/:]++)[^:]*+: invalid choice: '(.*?)' \(choose from", message)
         if choice:
             choices = self._option_string_actions[choice[1]].choices or ()
             message = f"{choice[1]} is {choice[2]!r}{expected_one_of(choice[2], map(str, choices))}"
-        number = re.match(r"argument (--[^\s/:]+).*?: invalid (int|float) value: (.*)", message)
+        number = re.match(r"argument (--[^\s/:]++)[^:]*+: invalid (int|float) value: (.*)", message)
         if number:
             message = f"{number[1]} is {number[3]}; expected a {'whole ' if number[2] == 'int' else ''}number"
         self.exit(2, f"error: {printable(message)}; see {self.prog} --help\n")

@@ -24,8 +24,8 @@ _BY_NUMBER = {
     errno.EDQUOT: _DISK,
 }
 _NO_MEMORY = re.compile(
-    "MemoryError|Cannot allocate memory|can't start new thread|failed to map segment|malloc of size .* failed|"
-    "bad_alloc|LLVM.*memory|Out of memory"
+    "MemoryError|Cannot allocate memory|can't start new thread|failed to map segment|malloc of size .{1,40} failed|"
+    "bad_alloc|LLVM.{0,200}memory|Out of memory"
 )
 
 

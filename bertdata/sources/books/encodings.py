@@ -19,7 +19,7 @@ _ENCODINGS = [
     *("cp437", "cp850", "big5", "gb18030", "shift_jis", "euc_jp", "euc_kr"),
 ]
 _SAMPLE = 1 << 16
-_HIGH_LINE = re.compile(rb"[^\n]*[\x80-\xff][^\n]*\n?")
+_HIGH_LINE = re.compile(rb"^[^\n\x80-\xff]*+[\x80-\xff][^\n]*+\n?", re.MULTILINE)
 _STRAY_BYTE = re.compile("[\udc80-\udcff]")
 
 

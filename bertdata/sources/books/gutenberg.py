@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 
 Block = list[str]
 
+_AFTER_STARS = r"(?:[^\w*]*+\*++)*+(?<=\*\*)\s*+"
 _START = re.compile(
-    r"^\W*(?:\*{2,}\s*START OF TH(?:IS|E)\b.*\bE-?(?:BOOK|TEXT)\b|START OF (?:TH(?:IS|E) )?PROJECT GUTENBERG)",
+    rf"^(?:{_AFTER_STARS}START OF TH(?:IS|E)\b.*\bE-?(?:BOOK|TEXT)\b|"
+    r"\W*+START OF (?:TH(?:IS|E) )?PROJECT GUTENBERG)",
     re.IGNORECASE,
 )
 _END = re.compile(
-    r"^\W*(?:\*{2,}\s*END OF TH(?:IS|E)\b.*\bE-?(?:BOOK|TEXT)\b|END OF (?:TH(?:IS|E) )?PROJECT GUTENBERG|"
-    r"START: FULL LICEN[SC]E|START\W+THE SMALL PRINT|INFORMATION ABOUT PROJECT GUTENBERG\b.{0,30}$)",
+    rf"^(?:{_AFTER_STARS}END OF TH(?:IS|E)\b.*\bE-?(?:BOOK|TEXT)\b|\W*+(?:END OF (?:TH(?:IS|E) )?PROJECT GUTENBERG|"
+    r"START: FULL LICEN[SC]E|START\W+THE SMALL PRINT|INFORMATION ABOUT PROJECT GUTENBERG\b.{0,30}$))",
     re.IGNORECASE,
 )
 _SMALL_PRINT_END = re.compile(r"^\W*END\W+(?:OF )?THE SMALL PRINT", re.IGNORECASE)
@@ -71,7 +73,7 @@ _FOOTNOTE_BLOCK = re.compile(
     r"(?:[*†‡]{1,4}|§)\s?(?![*\s\d])|Footnote\s+\w{1,4}[.:]|\[Linenotes?:|\d{1,4}\s\(return\))"
 )
 _STAR_MARK = re.compile(r"(?<=[\w.,;:!?\"'”’)])(?:\*{1,3}|[†‡])(?![\w*])")
-_STARS = re.compile(r"\s*\*(?:\s+\*){2,}\s*")
+_STARS = re.compile(r"(?<!\s)\s*+\*(?:\s++\*){2,}+\s*+")
 _SECTION_MARK = re.compile(r"^§+\s*\d+[.:]?\s*")
 _ACCENT = re.compile(r"\[(?:[=)(^:`'~]([A-Za-z])|([AEOaeo][Ee]))\]")
 _EMPHASIS = re.compile(

@@ -22,14 +22,14 @@ class Heading(NamedTuple):
 
 _NUMBER = (
     r"(?:\d+(?:\.[\divxlc]+)*|[ivxlcdm]+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|"
-    r"sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[ -]\w+)?|"
+    r"sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:[ -]\w++)?|"
     r"(?:the\s+)?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|\w+teenth|last))"
 )
 DIVISION = (
     r"(?:chapters?|books?|parts?|volumes?|vol\.?|cantos?|acts?|scenes?|letters?|sections?|stave|stanza|lesson|essay|"
     r"sonnet|tale|story|appendix|chapitre|livre|tome|partie|kapitel|buch|teil|cap[ií]tulo|libro|parte|capitolo)"
 )
-ORNAMENT = r"^[\s*_=(\[#.—–-]*"
+ORNAMENT = r"^[\s*_=(\[#.—–-]*+"
 _ROMAN = r"(?=[ivxlcdm])m{0,4}(?:c[md]|d?c{0,4})(?:x[cl]|l?x{0,4})(?:i[xv]|v?i{0,4})"
 LABEL = re.compile(
     rf"{ORNAMENT}(?:{DIVISION}\s+{_NUMBER}|{_NUMBER}\s+{DIVISION}|{_ROMAN}|\d{{1,4}})[\s*_=)\].,:—–-]*$",
@@ -46,7 +46,7 @@ _NAMED = re.compile(
     r"list\s+of\s+(?:illustrations|plates|maps|figures|tables)|illustrations|footnotes?|endnotes|notes?|dedication|"
     r"foreword|afterword|glossary|errata|postscript|bibliography|appendix|finis?|"
     rf"end(?:\s+of\s+(?:the\s+)?(?:\w+\s+)?{DIVISION}\b.{{0,30}})?|"
-    r"to\s+be\s+continued|advertisements?|frontispiece|cover|copyright.*|by\s+the\s+same\s+author|"
+    r"to\s+be\s+continued|advertisements?|frontispiece|cover|copyright.*+|by\s+the\s+same\s+author|"
     r"table\s+des\s+mati[eè]res|inhalt(?:sverzeichnis)?|[ií]ndice|sommaire|pr[eé]face|vorwort)\W*$",
     re.IGNORECASE,
 )

@@ -38,9 +38,11 @@ _ENTRY = re.compile(
     rf"{ORNAMENT}(?:{DIVISION}\b(?!\s+(?!the\b|of\b|on\b|to\b|from\b)(?-i:[a-z]))|(?:[ivxlcdm]+|\d{{1,3}})(?:[.):—-]|\s{{2,}}))",
     re.IGNORECASE,
 )
-_PAGE_NUMBER = re.compile(r"(?:\.[ .]{2,}|\s{2,}|[,_]\s?)(?:\d{1,4}|[ivxlc]+)$")
+_PAGE_NUMBER = re.compile(r"(?:\.[ .]{2,40}|\s{2,40}|[,_]\s?)(?:\d{1,4}|[ivxlc]+)$")
 _COLUMNS = re.compile(r"\S(?:\s{3,}|\s*\|\s*)\S")
-_MARK = r"[\W_]*(?:[\[({][\w*]{1,4}[\])}][\W_]*)?$"
+_TAIL = 16
+"""The characters at the end of a line in which an end mark is looked for."""
+_MARK = rf"[\W_]{{0,{_TAIL}}}(?:[\[({{][\w*]{{1,4}}[\])}}][\W_]{{0,{_TAIL}}})?$"
 _ENDS_SENTENCE = re.compile(r"[.!?…。！？]" + _MARK)
 _ENDS_CLAUSE = re.compile(r"[.!?…。！？,;:—–-]" + _MARK)
 _BYLINE = re.compile(r"^\W*by\s+(?-i:[A-Z])", re.IGNORECASE)
@@ -57,7 +59,6 @@ LAYOUT_LIMIT = 2000
 novels has 824 at most."""
 NARROWEST = 12
 """Characters of the narrowest column that is taken for one."""
-_TAIL = 16
 SIGNS = b"0123456789.,;:'-_=*|#/\\~<>+()[]{}^&%$"
 _OTHER_SIGNS = "£"
 

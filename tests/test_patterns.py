@@ -1,0 +1,105 @@
+"""Each regular expression of the package takes linear time, on texts made from itself and on all kinds of repetition.
+
+PyArrow's functions of the name `..._regex` are left out: they run RE2, whose time is linear for any expression.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache, partial
+from itertools import chain
+from typing import Any
+
+import pytest
+import regex
+
+from bertdata.curation.words import reference as words
+from bertdata.tokenizers.encode import reference as encode
+from tests.growth import REPETITIONS, Repetition, assert_linear, every_repetition
+from tests.patterns import Found, Unknown, expressions, texts_of
+
+EXAMPLES: dict[str, list[Any]] = {
+    "bertdata.beam.runner_flags: _LOCAL_MASTER.get": [re.compile(r"\[(local|auto)\]"), re.compile(r"local(\[.+\])?")],
+    "bertdata.curation.words.reference: f'(?:[": [words._address()],
+    "bertdata.documents.document: border": [re.compile(r"\n[^\S\n]*\n\s*"), re.compile(r"\n+")],
+    "bertdata.options.recipe: f": [re.compile(r"\s*[\"']?key[\"']?\s*[=.]")],
+    "bertdata.sources.wikipedia.dump.published: f'href": [re.compile(r"href=\"(?:[^\"]*/)?(\d{8})/?\"")],
+    "bertdata.sources.wikipedia.dump.published: f'{wiki}": [re.compile(r"enwiki-(\d{8})-pages-articles-multistream")],
+    "bertdata.sources.wikipedia.dump.reader: pattern": [
+        re.compile(r"<base>([^<]*)</base>"),
+        re.compile(r"\bxml:lang=\"([^\"]*)\""),
+    ],
+    "bertdata.sources.wikipedia.wikitext.reference.tags: f'</{name}": [re.compile(r"</math\s*+>")],
+    "bertdata.tokenizers.encode.added_tokens: '|'.join": [re.compile("<a>|<ab>|ab")],
+    "bertdata.tokenizers.encode.reference: pattern": [regex.compile(encode.GPT2), regex.compile(encode.CL100K)],
+}
+"""Expressions that are made of arguments, by module and the beginning of the source, as they are in use."""
+
+
+@cache
+def _all() -> list[Found]:
+    """Return the expressions of the package, those of arguments by their examples."""
+    return [
+        Found(expression.place, pattern, getattr(expression, "methods", frozenset({"finditer"})))
+        for expression in expressions()
+        for pattern in ([expression.pattern] if isinstance(expression, Found) else _examples(expression))
+    ]
+
+
+def _examples(expression: Unknown) -> list[Any]:
+    source = f"{expression.place}: {expression.source}"
+    return next((examples for key, examples in EXAMPLES.items() if source.startswith(key)), [])
+
+
+def test_expressions_made_of_arguments_have_examples() -> None:
+    unknown = [expression for expression in expressions() if isinstance(expression, Unknown)]
+    assert [expression for expression in unknown if not _examples(expression)] == []
+
+
+def test_expressions_are_found_wherever_they_are_used() -> None:
+    places = {found.place.partition(":")[0] for found in _all()}
+    assert len(_all()) > 200
+    assert {"bertdata.curation.personal", "bertdata.finetune.json_list", "bertdata.options.recipe"} <= places
+
+
+def test_texts_reach_each_repeated_part() -> None:
+    units = set(texts_of(re.compile("<a(?: [^<>]*)?>|[.]{3,}x|(ab){2,9}")))
+    assert {"'<a ' and 'b' again and again", "'.' again and again", "'ab' again and again"} & units
+    assert "'<a ' again and again" in units
+
+
+@cache
+def _text(text_of: Repetition, length: int) -> str:
+    return text_of(length)
+
+
+def _slow(found: Found, kinds: Mapping[str, Repetition]) -> list[str]:
+    """Return the kinds of text on which an expression takes more than linear time, three at most."""
+    slow: list[str] = []
+    for kind, text_of in kinds.items():
+        try:
+            assert_linear(found.run, partial(_text, text_of), enough=4096, floor=0.001)
+        except AssertionError as error:
+            slow.append(f"{found.place} on {kind}: {error}")
+            if len(slow) == 3:
+                break
+    return slow
+
+
+SHARES = 8
+"""Tests that the expressions are shared among, so that processes can run them at the same time."""
+
+
+@pytest.mark.parametrize("share", range(SHARES))
+def test_expressions_take_linear_time(share: int) -> None:
+    slow = [_slow(found, {**texts_of(found.pattern), **REPETITIONS}) for found in _all()[share::SHARES]]
+    assert not any(slow), "\n".join(chain.from_iterable(slow))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("share", range(SHARES))
+def test_expressions_take_linear_time_on_every_repetition(share: int) -> None:
+    slow = [_slow(found, every_repetition()) for found in _all()[share::SHARES]]
+    assert not any(slow), "\n".join(chain.from_iterable(slow))
