@@ -53,8 +53,8 @@ def assert_linear(
 
     `text_of(n)` makes a text, or what else `run` takes, of about n characters. The length begins with `smallest`, at
     which a quadratic function ends soon; it grows until a run takes `floor` seconds, and four times what it takes for
-    one character. Then n, 2n, 4n and 8n are timed, again where they grow too fast, and the least times count. Where
-    `enough` characters take less than `floor` the growth does not matter.
+    one character. Then n, 2n, 4n and 8n are timed, again where they grow too fast, as some costs come once, and the
+    least times count. Where `enough` characters take less than `floor` the growth does not matter.
     """
     run(text_of(1))
     floor = max(floor, 4 * seconds(run, text_of(1)))
@@ -67,14 +67,14 @@ def assert_linear(
         size, first = size // 2, half
     sizes = [size, 2 * size, 4 * size, 8 * size]
     least = [first, *[float("inf")] * 3]
-    for _ in range(attempts):
+    for attempt in range(attempts):
         for place, length in enumerate(sizes):
             least[place] = min(least[place], seconds(run, text_of(length)))
             if place > 1 and growth(least[: place + 1]) > CERTAIN:
                 break
         if growth(measured := [taken for taken in least if taken < float("inf")]) <= most:
             return
-        if growth(measured) > CERTAIN:
+        if attempt and growth(measured) > CERTAIN:
             break
     times = ", ".join(f"{length:,}: {taken:.4f}" for length, taken in zip(sizes, measured, strict=False))
     raise AssertionError(

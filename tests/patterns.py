@@ -6,7 +6,6 @@ import ast
 import importlib
 import itertools
 import re
-import re._parser as parser
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import regex
 
 import bertdata
 
+parser: Any = importlib.import_module("re._parser")
 ROOT = Path(bertdata.__file__).parents[1]
 METHODS = ("compile", "sub", "subn", "search", "match", "fullmatch", "split", "findall", "finditer")
 AT_ONE_PLACE = {"match", "fullmatch"}
@@ -48,6 +48,7 @@ class Unknown:
 
     place: str
     source: str
+    methods: frozenset[str]
 
 
 @cache
@@ -82,7 +83,7 @@ def _of_module(name: str, tree: ast.Module) -> Iterator[Found | Unknown]:
             pattern = _value(node.args[0], module)
             made = getattr(module, node.func.value.id).compile(pattern, 0 if flags is None else _value(flags, module))
         except NameError:
-            yield Unknown(name, ast.unparse(node.args[0]))
+            yield Unknown(name, ast.unparse(node.args[0]), frozenset({node.func.attr}))
             continue
         target = assigned.get(id(node))
         names = [name.id for name in target.targets if isinstance(name, ast.Name)] if target else []
@@ -211,7 +212,11 @@ def _characters(operation: str, value: Any) -> list[str]:
     return characters[:MOST] or [chr(first[0] if isinstance(first, tuple) else first)]
 
 
-CATEGORIES = {"DIGIT": str.isdigit, "SPACE": str.isspace, "WORD": lambda mark: mark.isalnum() or mark == "_"}
+CATEGORIES: dict[str, Callable[[str], bool]] = {
+    "DIGIT": str.isdigit,
+    "SPACE": str.isspace,
+    "WORD": lambda mark: mark.isalnum() or mark == "_",
+}
 
 
 def _in_class(mark: str, items: Iterable[Any]) -> bool:

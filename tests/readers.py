@@ -9,7 +9,7 @@ import io
 import json
 from collections import deque
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -47,12 +47,12 @@ def text_readers() -> dict[str, Run]:
     """Return what takes a text in memory."""
     runs: dict[str, Run] = {}
     for name in CLEANERS:
-        runs[f"cleaner {name}"] = lambda text, clean=CLEANERS[name].clean: clean(pa.array([text]))
+        runs[f"cleaner {name}"] = partial(_cleaned, name)
     for name in FILTERS:
         rule = f"{name}={ARGUMENTS[name]}" if FILTERS[name].default is None else name
-        runs[f"filter {name}"] = lambda text, rule=rule: filtered(pa.array([text]), [rule], Counters())
+        runs[f"filter {name}"] = partial(_filtered, rule)
     for name in VOCABULARIES:
-        runs[f"tokenizer {name}"] = lambda text, name=name: _tokenizer(name).encode_batch([text])
+        runs[f"tokenizer {name}"] = partial(_encoded, name)
     segment = SentenceSegmenter.from_pretrained(attach_citations=True, sentence_marks=True)
     return runs | {
         "sentences": segment.segment,
@@ -76,6 +76,18 @@ def text_readers() -> dict[str, Run]:
 @cache
 def _tokenizer(name: str) -> Tokenizer:
     return load_tokenizer(name)
+
+
+def _cleaned(name: str, text: str) -> object:
+    return CLEANERS[name].clean(pa.array([text]))
+
+
+def _filtered(rule: str, text: str) -> object:
+    return filtered(pa.array([text]), [rule], Counters())
+
+
+def _encoded(name: str, text: str) -> object:
+    return _tokenizer(name).encode_batch([text])
 
 
 def _refusable(run: Callable[[], object]) -> None:
@@ -130,22 +142,19 @@ def file_readers(folder: Path) -> dict[str, Run]:
     runs: dict[str, Run] = {}
     for name in SOURCE_FORMATS:
         path = str(folder / f"{name}{next(iter(SOURCE_FORMATS[name].suffixes), '.txt')}")
-        forms = {"": str.encode} | ({" rows": WRITTEN[name]} if name in WRITTEN else {})
-        for form, written in forms.items():
-            runs[f"{name}{form}"] = lambda text, name=name, path=path, written=written: _documents(
-                name, path, _bytes(written(text))
-            )
-    for ending, written in {"jsonl": _json_rows, "csv": WRITTEN["csv"], "tsv": WRITTEN["tsv"], "conll": str}.items():
+        runs[name] = partial(_documents, name, path, str)
+        if name in WRITTEN:
+            runs[f"{name} rows"] = partial(_documents, name, path, WRITTEN[name])
+    rows = {"jsonl": _json_rows, "csv": WRITTEN["csv"], "tsv": WRITTEN["tsv"]}
+    for ending in [*rows, "conll"]:
         path = str(folder / f"labelled.{ending}")
-        runs[f"strings of .{ending}"] = lambda text, path=path: _lines(path, text, texts_of)
-        runs[f"strings of .{ending} rows"] = lambda text, path=path, written=written: _lines(
-            path, written(text), texts_of
-        )
-    for form, around in {"": "%s", " in the list": '{"data": [%s', " as a string": '{"data": ["%s"]}'}.items():
-        path = str(folder / "list.json")
-        runs[f"JSON list{form}"] = lambda text, path=path, around=around: _lines(
-            path, around % text, lambda path: read_list(path, "data")
-        )
+        runs[f"strings of .{ending}"] = partial(_values, path, str, texts_of)
+        if ending in rows:
+            runs[f"strings of .{ending} rows"] = partial(_values, path, rows[ending], texts_of)
+    path, elements = str(folder / "list.json"), partial(read_list, name="data")
+    runs["JSON list"] = partial(_values, path, str, elements)
+    runs["JSON list of it"] = partial(_values, path, '{{"data": [{}'.format, elements)
+    runs["JSON list of a string"] = partial(_values, path, '{{"data": ["{}"]}}'.format, elements)
     return runs
 
 
@@ -153,20 +162,22 @@ def _bytes(data: str | bytes) -> bytes:
     return data.encode() if isinstance(data, str) else data
 
 
-def _documents(name: str, path: str, data: bytes) -> None:
+def _documents(name: str, path: str, written: Callable[[str], str | bytes], text: str) -> None:
     """Write a file, and its documents, as a build does; a file may be refused."""
-    Path(path).write_bytes(data)
+    Path(path).write_bytes(_bytes(written(text)))
     kind = SOURCE_FORMATS[name].kind
     with contextlib.suppress(BertDataError):
         if kind == "documents":
             tasks = plan_documents([path], "out", 1 << 30)
         else:
-            tasks = {"wikipedia": plan_wikipedia, "books": plan_books}[kind]([path], "out", CleaningConfig())
+            plan = {"wikipedia": plan_wikipedia, "books": plan_books}[kind]
+            tasks = plan([path], "out", CleaningConfig())
         for task in tasks:
             write_documents(task, io.BytesIO())
 
 
-def _lines(path: str, text: str | bytes, read: Callable[[str], Iterator[Any]]) -> None:
-    Path(path).write_bytes(_bytes(text))
+def _values(path: str, written: Callable[[str], str | bytes], read: Callable[[str], Iterator[Any]], text: str) -> None:
+    """Write a file and read all values of it; it may be refused."""
+    Path(path).write_bytes(_bytes(written(text)))
     with contextlib.suppress(BertDataError):
         deque(read(path), 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def slow_kinds(run: Run, kinds: dict[str, Repetition], enough: int) -> list[str]
     slow: list[str] = []
     for kind, text_of in kinds.items():
         try:
-            assert_linear(run, lambda length, text_of=text_of: _text(text_of, length), enough=enough, floor=0.004)
+            assert_linear(run, partial(_text, text_of), enough=enough, floor=0.004)
         except AssertionError as error:
             slow.append(f"{kind}: {error}")
             if len(slow) == 3:

@@ -37,11 +37,15 @@ EXAMPLES: dict[str, list[Any]] = {
 """Expressions that are made of arguments, by module and the beginning of the source, as they are in use."""
 
 
+COMPILED = {"bertdata.curation.words.reference": frozenset({"fullmatch"})}
+"""What is called of expressions that functions compile and return."""
+
+
 @cache
 def _all() -> list[Found]:
     """Return the expressions of the package, those of arguments by their examples."""
     return [
-        Found(expression.place, pattern, getattr(expression, "methods", frozenset({"finditer"})))
+        Found(expression.place, pattern, COMPILED.get(expression.place, expression.methods))
         for expression in expressions()
         for pattern in ([expression.pattern] if isinstance(expression, Found) else _examples(expression))
     ]
