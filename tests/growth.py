@@ -47,7 +47,7 @@ def assert_linear(
     enough: int = ENOUGH,
     floor: float = FLOOR,
     most: float = MOST,
-    attempts: int = 3,
+    attempts: int = 5,
 ) -> None:
     """Raise AssertionError if the processor time of `run` grows faster than its text.
 

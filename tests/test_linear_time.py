@@ -43,7 +43,7 @@ def slow_kinds(run: Run, kinds: dict[str, Repetition], enough: int) -> list[str]
     slow: list[str] = []
     for kind, text_of in kinds.items():
         try:
-            assert_linear(run, partial(_text, text_of), enough=enough, floor=0.004)
+            assert_linear(run, partial(_text, text_of), enough=enough, floor=0.01)
         except AssertionError as error:
             slow.append(f"{kind}: {error}")
             if len(slow) == 3:
@@ -58,7 +58,7 @@ def some_kinds(share: int) -> dict[str, Repetition]:
 
 @pytest.mark.parametrize("name", READERS)
 def test_a_reader_of_text_takes_linear_time(name: str) -> None:
-    slow = slow_kinds(READERS[name], some_kinds(list(READERS).index(name)), 8_192)
+    slow = slow_kinds(READERS[name], some_kinds(list(READERS).index(name)), 16_384)
     assert not slow, "\n".join(slow)
 
 

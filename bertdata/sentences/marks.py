@@ -23,7 +23,8 @@ WITHOUT_SPACE = "。！？｡"
 BEFORE_SPACE = "।॥۔؟։።፧။។៕"
 _CLOSERS = re.escape("」』）】》〉〕］”’\"'»)]")
 _END = re.compile(
-    rf"[{WITHOUT_SPACE}]++(?:[{_CLOSERS}]++(?![とっ、，])|(?![{_CLOSERS}]))|[{BEFORE_SPACE}]++[{_CLOSERS}]*+(?=\s|\Z)"
+    rf"(?<![{WITHOUT_SPACE}])[{WITHOUT_SPACE}]++(?:[{_CLOSERS}]++(?![とっ、，])|(?![{_CLOSERS}]))|"
+    rf"(?<![{BEFORE_SPACE}])[{BEFORE_SPACE}]++[{_CLOSERS}]*+(?=\s|\Z)"
 )
 _ANY = re.compile("|".join(WITHOUT_SPACE + BEFORE_SPACE).encode())
 
@@ -57,10 +58,13 @@ def split_batch_at_marks(data: Bytes, found: Spans) -> Spans:
         text = whole[start:stop].decode("utf-8", "surrogateescape")
         pieces = list(_pieces(text, 0, len(text)))
         numbers[number] = len(pieces)
+        last, offset = 0, start
         for begin, end in pieces:
-            before = start + len(text[:begin].encode("utf-8", "surrogateescape"))
-            starts.append(before)
-            stops.append(before + len(text[begin:end].encode("utf-8", "surrogateescape")))
+            offset += len(text[last:begin].encode("utf-8", "surrogateescape"))
+            starts.append(offset)
+            offset += len(text[begin:end].encode("utf-8", "surrogateescape"))
+            stops.append(offset)
+            last = end
     ends = np.concatenate([[0], np.cumsum(numbers)])
     rows = np.concatenate([[0], np.cumsum(found.counts)])
     counts = np.diff(ends[rows]).astype(found.counts.dtype)

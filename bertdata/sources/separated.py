@@ -8,6 +8,7 @@ any other, a file is read by one worker. A .csv whose first line has semicolons 
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
@@ -96,7 +97,7 @@ class SeparatedFormat(TableFormat):
             raise InputError(
                 f"holds no lines; expected the names of columns in the first line of a .{self.name}", path=path
             )
-        if twice := sorted({name for name in names if names.count(name) > 1}):
+        if twice := sorted(name for name, number in Counter(names).items() if number > 1):
             raise InputError(
                 f"has several columns of the name {', '.join(map(repr, twice))} in its first line; expected each name "
                 "once: rename them, or put a line with names above the others where there is none",
