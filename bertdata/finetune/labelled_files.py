@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -191,8 +192,8 @@ def _csv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _checked_names(names: list[str], path: str) -> list[str]:
-    for name in names:
-        if names.count(name) > 1:
+    for name, number in Counter(names).items():
+        if number > 1:
             raise InputError(f"line 1 names the column {name!r} twice; expected a header of distinct names", path=path)
     return names
 
