@@ -38,6 +38,7 @@ from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
 from bertdata.sources.wikipedia.dump.site_config import fold_name
 from bertdata.sources.wikipedia.template_pages import read_entries, read_part
+from bertdata.sources.wikipedia.templates.expansions import PageExpansions
 from bertdata.sources.wikipedia.templates.factories import Handler, Kept
 from bertdata.sources.wikipedia.templates.page_table import Entry, gather, with_pages
 from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates
@@ -68,9 +69,9 @@ class _Silent(Templates):
     def carries_text(self, name: str) -> bool:
         return True
 
-    def render(self, name: str, arguments: dict[str, str]) -> str | None:
+    def render(self, name: str, arguments: dict[str, str], expansions: PageExpansions | None = None) -> str | None:
         is_known = name in self.known or (bool(self.known) and name.startswith("lang-"))
-        return super().render(name, arguments) if is_known else None
+        return super().render(name, arguments, expansions) if is_known else None
 
 
 def main() -> None:
