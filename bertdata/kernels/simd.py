@@ -123,6 +123,21 @@ def plain_lowest_bit(word: Any) -> Any:
 
 
 @kernel
+def plain_highest_bit(word: Any) -> Any:
+    """Return the number of the highest bit that is set in a word of 64 that is not 0.
+
+    >>> int(plain_highest_bit(np.uint64(40)))
+    5
+    """
+    number = _0
+    for shift in (32, 16, 8, 4, 2, 1):
+        if word >> _U(shift) != _0:
+            word >>= _U(shift)
+            number += _U(shift)
+    return number
+
+
+@kernel
 def plain_least_of_8(array: Any, i: Any) -> Any:
     """Return the least of 8 elements of a uint32 array from `i` on."""
     least = array[i]
@@ -217,6 +232,14 @@ def _lowest_bit(_: Any, __: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def _highest_bit(_: Any, __: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.sub(ir.IntType(64)(63), builder.ctlz(args[0], ir.IntType(1)(0)))
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def _least_of_8(_: Any, array: Any, i: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         vector = ir.VectorType(ir.IntType(32), 8)
@@ -250,6 +273,7 @@ punctuation_bits: Any = plain_punctuation_bits if PLAIN else _punctuation_bits
 equal_bits: Any = plain_equal_bits if PLAIN else _equal_bits
 count_bits: Any = plain_count_bits if PLAIN else _count_bits
 lowest_bit: Any = plain_lowest_bit if PLAIN else _lowest_bit
+highest_bit: Any = plain_highest_bit if PLAIN else _highest_bit
 least_of_8: Any = plain_least_of_8 if PLAIN else _least_of_8
 prefetch: Any = plain_prefetch if PLAIN else _prefetch
 letter_bits, digit_bits, space_bits, high_bits, blank_bits, apostrophe_bits, line_end_bits = (

@@ -114,23 +114,32 @@ def without_special(data: Mapping[str, Any], vocabulary: Mapping[str, int]) -> d
 
     vocabulary: what `vocabulary_of` returns. `encode_special_tokens` of `tokenizers` alone does that for the tokens
     that are looked for before the model is met; Unigram, or a model that looks up whole words, would find them still.
+    Where there are added tokens that are not special, all stay in the list, as the ids of some depend on those before
+    them, and out of the model, which would find them where they are not looked for, inside of words.
     """
     model, added = data["model"], data.get("added_tokens") or ()
     special = {entry["content"] for entry in added if entry["special"]} - {model.get("unk_token")}
     renamed = {token: f"a{METASPACE}{vocabulary[token]}" for token in special}
+    rest = [_renamed(entry, renamed) for entry in added] if any(not entry["special"] for entry in added) else []
     vocab: Any
     if isinstance(model["vocab"], dict):
-        vocab = {renamed.get(token, token): token_id for token, token_id in vocabulary.items()}
+        tokens = model["vocab"] if rest else vocabulary
+        vocab = {renamed.get(token, token): token_id for token, token_id in tokens.items()}
     else:
-        vocab = list(model["vocab"])
+        vocab = [[renamed.get(piece, piece), score] for piece, score in model["vocab"]]
         worst = min(score for _, score in vocab)
-        for token, token_id in sorted(vocabulary.items(), key=lambda item: item[1]) if added else ():
+        for token, token_id in sorted(vocabulary.items(), key=lambda item: item[1]) if added and not rest else ():
             if token_id >= len(vocab):
                 vocab.append([renamed.get(token, token), worst])
-            elif token in special:
-                vocab[token_id] = [renamed[token], vocab[token_id][1]]
-    rest = [entry for entry in added if not entry["special"]]
     return {**data, "model": {**model, "vocab": vocab}, "added_tokens": rest}
+
+
+def _renamed(entry: Mapping[str, Any], renamed: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return an added token under its new name, which stands for nothing in a text; as it is, where it has none."""
+    if entry["content"] not in renamed:
+        return entry
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    return {**entry, "content": renamed[entry["content"]], **flags}
 
 
 def is_reserved(token: str) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from bertdata.errors import InputError
 from bertdata.tokenizers.base import SpecialTokens
 
 BEGIN = "<s>"
@@ -37,6 +38,46 @@ def set_template(tokenizer: Any, special: SpecialTokens, *, types: bool) -> None
         pair=[cls, "$A", *between, f"$B:{second}", f"{sep}:{second}"],
         special_tokens=[(token, tokenizer.token_to_id(token)) for token in dict.fromkeys([cls, sep])],
     )
+
+
+class SearchedTexts(NamedTuple):
+    """What is looked for of added tokens, by their ids: in a text as it is, and in what the normalizer makes of it."""
+
+    raw: dict[int, str]
+    normalized: dict[int, str]
+
+
+def searched_texts(
+    entries: Iterable[Mapping[str, Any]], normalize: Callable[[str], str] | None = None
+) -> SearchedTexts:
+    """Return what is looked for of the added tokens of a `tokenizer.json`; of those with one id, the last counts.
+
+    Raises InputError where two are the same once they are normalized, for then `tokenizers` gives either id, by chance,
+    and where one is then nothing, which `tokenizers` finds at every byte.
+
+    >>> entries = [{"id": 7, "content": "Foo", "normalized": True}, {"id": 8, "content": "<A>", "normalized": False}]
+    >>> searched_texts(entries, str.lower)
+    SearchedTexts(raw={8: '<A>'}, normalized={7: 'foo'})
+    """
+    by_id = {entry["id"]: entry for entry in entries}
+    raw = {token_id: entry["content"] for token_id, entry in by_id.items() if not entry["normalized"]}
+    normalized = {token_id: entry["content"] for token_id, entry in by_id.items() if entry["normalized"]}
+    if normalize is not None:
+        normalized = {token_id: normalize(content) for token_id, content in normalized.items()}
+        ids = {text: token_id for token_id, text in normalized.items() if text}
+        for token_id, text in normalized.items():
+            if not text and by_id[token_id]["content"]:
+                raise InputError(
+                    f"its added token {by_id[token_id]['content']!r} is nothing once it is normalized, and so found "
+                    "everywhere by tokenizers; remove it, or set its normalized to false"
+                )
+            if ids.get(text, token_id) != token_id:
+                both = " and ".join(repr(by_id[one]["content"]) for one in (token_id, ids[text]))
+                raise InputError(
+                    f"its added tokens {both} are both {text!r} once they are normalized, so that tokenizers gives "
+                    "either id, by chance; remove one of them, or set its normalized to false"
+                )
+    return SearchedTexts(raw, normalized)
 
 
 def longest_row(config: Mapping[str, Any], default: int = 512) -> int:

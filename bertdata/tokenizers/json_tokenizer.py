@@ -21,7 +21,7 @@ from bertdata.text_arrays import Texts, arrays_of, as_strings, check_text, check
 from bertdata.tokenizers import json_format
 from bertdata.tokenizers.base import Tokenizer, check_one, frozen
 from bertdata.tokenizers.ids import reading_json
-from bertdata.tokenizers.json_parts import longest_row
+from bertdata.tokenizers.json_parts import longest_row, searched_texts
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.pairs import RowTemplate
 from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
@@ -31,6 +31,8 @@ _DECIDE_IDS = ("added_tokens", "normalizer", "pre_tokenizer", "post_processor", 
 """The parts of a tokenizer.json that decide ids and rows; truncation, padding and the decoder do not."""
 _SHORT = 200
 """Characters of one text up to which `tokenizers` is faster than a call of the kernels."""
+_MANY_ADDED = 1000
+"""Added tokens with which `tokenizers` takes longer to open than the kernels."""
 
 
 class JsonTokenizer(Tokenizer):
@@ -53,10 +55,15 @@ class JsonTokenizer(Tokenizer):
             json_format.check_parts(data)
             self._template = json_format.row_template(data)
             self._plain = json_format.without_special(data, vocabulary)
+            self._added = {one["id"]: one for one in self._plain["added_tokens"] if not one["special"]}
+            _check_added(self._added.values())
         super().__init__(tokens, special)
         self.model_max_length = longest_row(config)
-        self.reference = _load(self._plain)
+        self._bare = _load({**self._plain, "added_tokens": []})
         json_format.check_template(self._template, self.vocab_size)
+        normalizer = self._bare.normalizer
+        with asking_tokenizers():
+            self._searched = searched_texts(self._added.values(), normalizer and normalizer.normalize_str)
 
     @classmethod
     def recognizes(cls, path: str) -> bool:
@@ -106,7 +113,7 @@ class JsonTokenizer(Tokenizer):
         """Return the ids of one text, without special tokens around it; raises InputError for a lone surrogate."""
         check_one(text, "encode_batch")
         check_text(text, "the text")
-        if len(text) > _SHORT:
+        if len(text) > _SHORT or (len(self._added) > _MANY_ADDED and self._encoder is not None):
             return super().encode(text)
         with asking_tokenizers():
             ids: list[int] = self.reference.encode(text, add_special_tokens=False).ids
@@ -138,13 +145,15 @@ class JsonTokenizer(Tokenizer):
         if self._encoder is not None:
             with asking_tokenizers():
                 found = self._encoder(arrays_of(texts), len(texts), size_of(texts), words=True)
-            values = pa.array(found.ids), pa.array(found.word_starts)
+            marks = self._begins_with_mark
+            starts = found.word_starts if marks is None else found.word_starts | marks[found.ids]
+            values = pa.array(found.ids), pa.array(starts)
             columns = [pa.ListArray.from_arrays(_offsets(found.ends), one) for one in values]
             return pa.RecordBatch.from_arrays(columns, ["input_ids", "word_starts"])
         encoded = self._encodings(texts)
-        marks = self._marked_tokens
+        marked = self._marked_tokens
         starts = [
-            [before != word or token_id in marks for (before, word), token_id in zip(words, one.ids, strict=True)]
+            [before != word or token_id in marked for (before, word), token_id in zip(words, one.ids, strict=True)]
             for one in encoded
             for words in [pairwise([None, *one.word_ids])]
         ]
@@ -186,6 +195,12 @@ class JsonTokenizer(Tokenizer):
             return frozenset()
         return frozenset(i for i, token in enumerate(self.tokens) if token.startswith(json_format.METASPACE))
 
+    @cached_property
+    def _begins_with_mark(self) -> NDArray[np.bool_] | None:
+        """For each id, whether its token begins with a mark of a space; None where the tokenizer makes no marks."""
+        marked = self._marked_tokens
+        return frozen(np.array([i in marked for i in range(self.vocab_size)], np.bool_)) if marked else None
+
     @property
     def row_template(self) -> RowTemplate:
         """The special ids around texts, as the `post_processor` of the file has them; BERT's where it has none."""
@@ -213,6 +228,11 @@ class JsonTokenizer(Tokenizer):
         return type(self), (self._data, self._config)
 
     @cached_property
+    def reference(self) -> Any:
+        """The `tokenizers.Tokenizer` with the same ids, which takes literal special tokens for text."""
+        return _load(self._plain) if self._added else self._bare
+
+    @cached_property
     def _whole(self) -> Any:
         """The `tokenizers.Tokenizer` of the whole file, for what special tokens have a part in."""
         return _load(self._data)
@@ -223,15 +243,23 @@ class JsonTokenizer(Tokenizer):
         from bertdata.tokenizers.encode.choice import obstacle
 
         with asking_tokenizers():
-            return obstacle(self._plain, self.reference)
+            return obstacle(self._plain, self._bare, self._added_tokens)
 
     @cached_property
     def _encoder(self) -> Any:
         """What encodes words by kernels; None where `tokenizers` encodes each text."""
         from bertdata.tokenizers.encode.choice import encoder_of
 
+        dtype = np.uint16 if self.id_type == pa.uint16() else np.uint32
         with asking_tokenizers():
-            return encoder_of(self._plain, self.reference, np.uint16 if self.id_type == pa.uint16() else np.uint32)
+            return encoder_of(self._plain, self._bare, self._added_tokens, dtype)
+
+    @cached_property
+    def _added_tokens(self) -> Any:
+        """The added tokens as kernels look for them, but for special ones, which are text."""
+        from bertdata.tokenizers.encode.added_tokens import AddedTokens
+
+        return AddedTokens(self._searched, self._added)
 
     def _encodings(self, texts: Texts) -> list[Any]:
         strings = as_strings(texts)
@@ -287,6 +315,14 @@ def _load(data: Mapping[str, Any]) -> Any:
     reference.no_truncation()
     reference.no_padding()
     return reference
+
+
+def _check_added(entries: Iterable[Mapping[str, Any]]) -> None:
+    """Raise TypeError or KeyError where an added token lacks a flag, or has another value than true and false."""
+    for entry in entries:
+        for name in ("single_word", "lstrip", "rstrip", "normalized"):
+            if not isinstance(entry[name], bool):
+                raise TypeError(f"{name} of the added token {entry['content']!r} is not true or false")
 
 
 def _file(path: str) -> str:

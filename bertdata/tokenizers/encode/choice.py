@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bertdata.tokenizers.encode.added_tokens import AddedTokens
+from bertdata.tokenizers.encode.added_tokens import MOST_BYTES, AddedTokens
 from bertdata.tokenizers.encode.byte_pair import BytePairModel
 from bertdata.tokenizers.encode.kernels.merge_table import MAX_ID, NO_RANK
 from bertdata.tokenizers.encode.scanners import WhitespaceScanner, byte_level_scanner
@@ -31,40 +31,41 @@ _BY_CHARACTER = {"Precompiled", "NFKD", "NFKC", "NFD", "NFC", "StripAccents", "L
 """Normalizers that change a character that makes no grapheme with others whatever is around it."""
 
 
-def obstacle(data: Mapping[str, Any], reference: Any) -> str | None:
+def obstacle(data: Mapping[str, Any], reference: Any, added: AddedTokens) -> str | None:
     """Return why kernels cannot encode with a `tokenizer.json`, as a part of a sentence; None where they can.
 
-    data: the file without special tokens (`json_format.without_special`); reference: its `tokenizers.Tokenizer`.
+    data: the file without special tokens (`json_format.without_special`); reference: its `tokenizers.Tokenizer` without
+    added tokens; added: these.
     """
     kind = _kind(data)
+    if max(added.raw.n_bytes, added.normalized.n_bytes) > MOST_BYTES:
+        return f"its added tokens have over {MOST_BYTES} bytes"
     if kind == "BPE":
         return _byte_pair_obstacle(data, reference)
-    if kind == "WordPiece" and data["added_tokens"]:
+    if kind == "WordPiece" and len(added):
         return "words were added to its WordPiece vocabulary"
-    return _unigram_obstacle(data, reference) if kind == "Unigram" else f"its model is {kind}"
+    return _unigram_obstacle(data, reference, added) if kind == "Unigram" else f"its model is {kind}"
 
 
-def encoder_of(data: Mapping[str, Any], reference: Any, dtype: type[Any]) -> Encoder | None:
+def encoder_of(data: Mapping[str, Any], reference: Any, added: AddedTokens, dtype: type[Any]) -> Encoder | None:
     """Return the encoder of a `tokenizer.json`; None where there is an `obstacle`. dtype: that of ids."""
-    if obstacle(data, reference):
+    if obstacle(data, reference, added):
         return None
     model = data["model"]
     if _kind(data) == "Unigram":
         # Of numbers in JSON `tokenizers` may read the last bit otherwise than Python; ties between paths show it.
         pieces = json.loads(reference.to_str())["model"]["vocab"]
         known = UnigramModel(pieces, model["unk_id"], reference, dtype, split=_splits(data))
-        return Encoder(WhitespaceScanner(), known, reference)
+        return Encoder(WhitespaceScanner(), known, reference, added)
     parts, pieces = _pre_tokenizers(data), reference.pre_tokenizer.pre_tokenize_str
     composed = bool(_normalizers(data))
     scanners = [byte_level_scanner(parts, pieces, composed=one) for one in (composed, False)]
     assert scanners[0] is not None
-    added = AddedTokens(
-        {entry["content"]: entry["id"] for entry in data["added_tokens"]},
-        reference.normalizer.normalize_str if composed else None,
-    )
     whole_words = bool(model.get("ignore_merges"))
     merges = BytePairModel(model["vocab"], model["merges"], reference, dtype, whole_words=whole_words)
-    return Encoder(scanners[0], merges, reference, added, scanners[1], parts[-1].get("add_prefix_space", True))
+    normalize = reference.normalizer.normalize_str if composed else None
+    prefix_space = parts[-1].get("add_prefix_space", True)
+    return Encoder(scanners[0], merges, reference, added, normalize, scanners[1], prefix_space)
 
 
 def _kind(data: Mapping[str, Any]) -> str:
@@ -91,7 +92,7 @@ def _types(parts: Sequence[Mapping[str, Any]]) -> str:
 
 def _byte_pair_obstacle(data: Mapping[str, Any], reference: Any) -> str | None:
     """Return why a BPE is not a byte-level one over a known pattern, whose text may be brought to form NFC."""
-    model, added, letters = data["model"], data["added_tokens"], byte_letters()
+    model, letters = data["model"], byte_letters()
     parts, normalizers = _pre_tokenizers(data), _normalizers(data)
     if not parts or byte_level_scanner(parts, reference.pre_tokenizer.pre_tokenize_str, composed=False) is None:
         return f"its pre-tokenizer ({_types(parts)}) is not byte-level with the pattern of GPT-2 or cl100k"
@@ -105,15 +106,10 @@ def _byte_pair_obstacle(data: Mapping[str, Any], reference: Any) -> str | None:
     if normalizers and _types(normalizers) != "NFC":
         return f"its normalizer is {_types(normalizers)}"
     prefix_space = parts[-1].get("add_prefix_space", True)
-    for entry in added:
-        unlike = [name for name in ("single_word", "lstrip", "rstrip") if entry[name]]
-        if unlike or prefix_space or (normalizers and not entry["normalized"]):
-            how = " and ".join(unlike) or ("add_prefix_space" if prefix_space else "normalized = false")
-            return f"its added token {entry['content']!r} goes with {how}"
     return "it puts a space before each text and normalizes it" if prefix_space and normalizers else None
 
 
-def _unigram_obstacle(data: Mapping[str, Any], reference: Any) -> str | None:
+def _unigram_obstacle(data: Mapping[str, Any], reference: Any, added: AddedTokens) -> str | None:
     """Return why a Unigram model is not one with SentencePiece's marks of spaces and known normalizers."""
     model, parts, normalizers, split = data["model"], _pre_tokenizers(data), _normalizers(data), _splits(data)
     if not split and [part["type"] for part in parts] != ["Metaspace"]:
@@ -121,8 +117,8 @@ def _unigram_obstacle(data: Mapping[str, Any], reference: Any) -> str | None:
     marks = parts[-1]
     if (marks.get("replacement"), marks.get("prepend_scheme"), marks.get("split", True)) != (METASPACE, "always", True):
         return "its Metaspace does not put U+2581 before each word"
-    if data["added_tokens"]:
-        return f"it has the added token {data['added_tokens'][0]['content']!r}"
+    if len(added.normalized):
+        return f"its added token {next(iter(added.normalized))!r} is looked for in normalized text"
     if model.get("byte_fallback") or model.get("unk_id") is None:
         return "its model has no unknown token, or tokens for bytes"
     others = [part for part in normalizers if part not in (_SPACES, _EDGES, *_QUOTES) and not _replaces_character(part)]

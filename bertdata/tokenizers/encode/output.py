@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +15,24 @@ from bertdata.tokenizers.encode.word_cache import Answer, Model, WordCache
 from bertdata.tokenizers.encode.words import Unit
 
 
+class Encoded(NamedTuple):
+    """Ids (T,); where those of each row begin and end, int64 (N + 1,); at which a word begins, bool (T,) or (0,)."""
+
+    ids: NDArray[Any]
+    ends: NDArray[np.int64]
+    word_starts: NDArray[np.bool_]
+
+
 class Output:
     """Ids of texts, as they are written unit by unit.
 
-    n_rows: rows of all units; n_ids: ids that are expected; words: whether it says where words begin.
+    n_rows, n_ids: rows and ids that are expected; words: whether it says where words begin.
     """
 
     def __init__(self, dtype: type[Any], n_rows: int, n_ids: int, *, words: bool) -> None:
         self._dtype, self._words, self._n = dtype, words, 0
         self._ids, self._starts = room(0, dtype), np.zeros(0, np.bool_)
-        self._ends = np.zeros(n_rows + 1, np.int64)
+        self._ends, self._n_rows = np.zeros(n_rows + 1, np.int64), 0
         self._make_room(n_ids)
 
     @property
@@ -40,7 +48,15 @@ class Output:
     @property
     def ends(self) -> NDArray[np.int64]:
         """A 0, and where the ids of each row end."""
-        return self._ends
+        return self._ends[: self._n_rows + 1]
+
+    def _make_rows(self, n: int) -> None:
+        """Make room for the first `n` rows."""
+        if n >= len(self._ends):
+            ends = np.zeros(max(n + 1, 2 * len(self._ends)), np.int64)
+            ends[: self._n_rows + 1] = self.ends
+            self._ends = ends
+        self._n_rows = max(n, self._n_rows)
 
     def _make_room(self, n: int) -> None:
         """Make room for `n` more ids, and the 8 bytes that may be written after them."""
@@ -56,6 +72,7 @@ class Output:
 
         Returns the words that are left and the long ones, as `kernel.write_known` has them.
         """
+        self._make_rows(unit.first_row + unit.stop)
         self._make_room(kernel.MOST_SHORT * unit.n_words)
         first = cache.used
         to = self._ids, self._n, self._starts, self._ends[unit.first_row :], unit.left, unit.longs, cache.window

@@ -1,8 +1,8 @@
-"""What the kernels of this package do, in plain Python: words of a pattern, merges, the best path. Used by tests."""
+"""What the kernels of this package do, in plain Python: added tokens, words, merges, the best path. Used by tests."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 
 import regex
@@ -14,6 +14,37 @@ CL100K = (
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 """The pattern of cl100k (OpenAI's tiktoken), which Llama 3, EuroBERT and OLMo 2 have too."""
+
+
+def cut_at_added(text: str, tokens: Mapping[str, Collection[str]]) -> list[str]:
+    """Return a text cut at added tokens: text, token, text, ..., text, of which the texts may be empty.
+
+    tokens: each with those of `single_word`, `lstrip` and `rstrip` that it has. The leftmost goes first, and of those
+    that begin there the longest. One that `single_word` rules out covers its bytes nevertheless; white space that
+    `rstrip` takes may be the next token's too. So has it `find_matches` in added_vocabulary.rs of `tokenizers`.
+
+    >>> cut_at_added("a    bc", {"  ": [], "   ": [], "b": ["single_word"], "c": ["lstrip"]})
+    ['a', '   ', ' b', 'c', '']
+    """
+    parts: list[str] = []
+    at = done = 0
+    while at < len(text):
+        token = max((token for token in tokens if token and text.startswith(token, at)), key=len, default=None)
+        if token is None:
+            at += 1
+            continue
+        start = at
+        stop = at = start + len(token)
+        flags = tokens[token]
+        if "single_word" in flags and regex.search(r"\w", text[max(0, start - 1) : start] + text[stop : stop + 1]):
+            continue
+        if "lstrip" in flags:
+            start = max(done, len(regex.sub(r"\p{White_Space}+\Z", "", text[:start])))
+        if "rstrip" in flags:
+            stop += len(regex.match(r"\p{White_Space}*", text[stop:])[0])
+        parts += [text[done:start], token]
+        done = stop
+    return [*parts, text[done:]]
 
 
 def words_of(pattern: str, text: str) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import regex
+from numpy.typing import NDArray
 
 from bertdata.tokenizers.encode.kernels import bitmaps as kernel
 from bertdata.tokenizers.encode.kernels import cl100k, gpt2
@@ -64,10 +65,21 @@ class PatternScanner:
     def mark(self, text: Any, begin: int, n: int, bitmaps: Bitmaps) -> None:
         """Set `starts` and `unsure`."""
         while (at := kernel.classify(text, begin, n, self._classes, bitmaps)) >= 0:
-            new = np.empty(_AT_A_TIME, np.int64)
-            for point in new[: kernel.new_characters(text, at, begin + n, self._classes, new)].tolist():
-                self._classes[point] = self.class_of(chr(point))
+            self._learn(text, at, begin + n)
         self._starts(text, begin, n, bitmaps)
+
+    def mark_unsure(self, text: Any, offsets: NDArray[np.int64], asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which rows of a text hold a character that is unsure, of those that are `asked` for."""
+        marked = np.zeros(len(asked), np.bool_)
+        while (at := kernel.mark_rows_with(text, offsets, asked, self._classes, kernel.UNSURE, marked)) >= 0:
+            self._learn(text, at, int(offsets[-1]))
+        return marked
+
+    def _learn(self, text: Any, at: int, end: int) -> None:
+        """Give classes to some characters without one from a byte on."""
+        new = np.empty(_AT_A_TIME, np.int64)
+        for point in new[: kernel.new_characters(text, at, end, self._classes, new)].tolist():
+            self._classes[point] = self.class_of(chr(point))
 
     def class_of(self, character: str) -> int:
         """Return the class of a character: patterns do not cut between two letters, or white space and a line end."""

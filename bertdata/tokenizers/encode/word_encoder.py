@@ -7,11 +7,11 @@ tokens are text.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,11 +19,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bertdata.text_arrays import READ_AHEAD, arrays_of
-from bertdata.tokenizers.encode.added_tokens import AddedTokens
+from bertdata.tokenizers.encode.added_tokens import AddedTokens, encode_between
 from bertdata.tokenizers.encode.kernels import bitmaps as bits
 from bertdata.tokenizers.encode.kernels import word_cache as kernel
-from bertdata.tokenizers.encode.output import Output
-from bertdata.tokenizers.encode.scanners import Scanner
+from bertdata.tokenizers.encode.output import Encoded, Output
+from bertdata.tokenizers.encode.scanners import PatternScanner, Scanner
 from bertdata.tokenizers.encode.word_cache import Answer, Model, WordCache
 from bertdata.tokenizers.encode.words import UNIT_BYTES, Unit, units
 
@@ -32,28 +32,21 @@ _AROUND = 256
 """Bytes around a word that tell whether there is only white space between it and an end of its row."""
 
 
-class Encoded(NamedTuple):
-    """Ids (T,); where those of each row begin and end, int64 (N + 1,); at which a word begins, bool (T,) or (0,)."""
-
-    ids: NDArray[Any]
-    ends: NDArray[np.int64]
-    word_starts: NDArray[np.bool_]
-
-
 @dataclass(frozen=True)
 class Encoder:
     """The ids of texts under one tokenizer. Threads may share one, and run at the same time.
 
-    reference: the `tokenizers.Tokenizer`, which takes literal special tokens for text. added: tokens that are found
-    before words are; the rows that hold any, or that the scanner is unsure of, are cut by `added.split` and their texts
-    encoded with `inner`, the scanner of normalized text. Without it these rows are left to the reference. prefix_space:
-    whether a space is put before a text that begins with none.
+    reference: the `tokenizers.Tokenizer` without added tokens, which is asked for rows that the scanner or the model is
+    unsure of. added: tokens that are found before words are. normalize, inner: what the normalizer makes of a text, and
+    the scanner of normalized text, for rows that the scanner is unsure of; without them these are left to the
+    reference. prefix_space: whether a space is put before a text that begins with none.
     """
 
     scanner: Scanner
     model: Model
     reference: Any
-    added: AddedTokens | None = None
+    added: AddedTokens
+    normalize: Callable[[str], str] | None = None
     inner: Scanner | None = None
     prefix_space: bool = False
     _idle: deque[WordCache] = field(default_factory=lambda: deque(maxlen=MAX_IDLE), init=False, compare=False)
@@ -65,9 +58,18 @@ class Encoder:
         row, where the bytes of one are not UTF-8.
         """
         with self._cache() as cache:
-            run = _Run(self, self.scanner, cache, n_rows, size, words)
-            unsure = run.encode(map(_with_space, arrays) if self.prefix_space else arrays)
-            return run.with_answers(list(unsure), self._answers(list(unsure.values()), cache, words))
+
+            def encode(texts: Iterable[pa.Array]) -> Encoded:
+                return encode_between(self.added.normalized, texts, encode_pieces, mark_changed)
+
+            def encode_pieces(texts: Iterable[pa.Array]) -> Encoded:
+                run = _Run(self, self.scanner, cache, n_rows, size, words)
+                unsure = run.encode(map(_with_space, texts) if self.prefix_space else texts)
+                return run.with_answers(list(unsure), self._answers(list(unsure.values()), cache, words))
+
+            scanner = self.scanner if self.normalize is not None else None
+            mark_changed = scanner.mark_unsure if isinstance(scanner, PatternScanner) else None
+            return encode_between(self.added.raw, arrays, encode)
 
     def _begin_with(self, cache: WordCache, words: Sequence[bytes]) -> None:
         """Enter words into a new cache, where they cost less than between others."""
@@ -81,21 +83,17 @@ class Encoder:
 
     def _answers(self, rows: Sequence[str], cache: WordCache, words: bool) -> list[tuple[Any, Any]]:
         """Return ids and word starts of rows that the scanner is unsure of."""
-        if self.added is None or self.inner is None or not rows:
+        inner, normalize = self.inner, self.normalize
+        if inner is None or normalize is None or not rows:
             return [self._ask(row, words) for row in rows]
-        parts = list(map(self.added.split, rows))
-        texts = [part for row in parts for part in row if isinstance(part, str)]
-        run = _Run(self, self.inner, cache, len(texts), sum(map(len, texts)), words)
-        run.encode(arrays_of(texts))
-        ids, ends, starts = run.with_answers([], [])
-        found = iter([(ids[begin:end], starts[begin:end]) for begin, end in pairwise(ends.tolist())])
-        one = np.ones(int(words), np.bool_)
-        answers: list[tuple[Any, Any]] = []
-        for row in parts:
-            both = [next(found) if isinstance(part, str) else (np.array([part], ids.dtype), one) for part in row]
-            row_ids, row_starts = zip((ids[:0], starts[:0]), *both, strict=True)
-            answers.append((np.concatenate(row_ids), np.concatenate(row_starts)))
-        return answers
+
+        def encode(texts: Iterable[pa.Array]) -> Encoded:
+            run = _Run(self, inner, cache, len(rows), sum(map(len, rows)), words)
+            run.encode(texts)
+            return run.with_answers([], [])
+
+        ids, ends, starts = encode_between(self.added.normalized, arrays_of(list(map(normalize, rows))), encode)
+        return [(ids[begin:end], starts[begin:end]) for begin, end in pairwise(ends.tolist())]
 
     def _ask(self, row: str, words: bool) -> tuple[Any, Any]:
         encoded = self.reference.encode(row, add_special_tokens=False)
@@ -131,7 +129,6 @@ class _Run:
         self, encoder: Encoder, scanner: Scanner, cache: WordCache, n_rows: int, size: int, words: bool
     ) -> None:
         self._encoder, self._words, self._cache = encoder, cache.words_of(scanner), cache
-        self._with_added = encoder.added is not None and scanner is encoder.scanner
         self._output = Output(encoder.model.dtype, n_rows, size // 3 + min(size, UNIT_BYTES), words=words)
 
     def encode(self, arrays: Iterable[pa.Array]) -> dict[int, str]:
@@ -147,8 +144,6 @@ class _Run:
     def _encode(self, unit: Unit) -> NDArray[np.bool_]:
         """Write the ids of a unit; returns whether each of its rows is unsure."""
         cache, model, bitmaps = self._cache, self._encoder.model, self._words.bitmaps
-        if self._encoder.added is not None and self._with_added:
-            self._encoder.added.mark(unit.text, unit.begin, unit.end - unit.begin, bitmaps.unsure)
         left, longs = self._output.write_known(unit, cache, model)
         answers = [model.encode_long(unit.text, start, end) for start, end in longs.tolist()]
         unsure = np.zeros(unit.stop - unit.row, np.bool_)

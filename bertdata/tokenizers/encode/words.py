@@ -76,8 +76,10 @@ class Words:
         return Unit(text, offsets, row, stop, first_row, self._positions, n_words, self._left, self._longs)
 
 
-def units(arrays: Iterable[pa.Array]) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64], int, int, int]]:
-    """Yield the text and the offsets of Arrow string arrays, runs of rows in them, and the number of the first row.
+def padded_texts(
+    arrays: Iterable[pa.Array],
+) -> Iterator[tuple[pa.Array, NDArray[np.uint8], NDArray[np.int64], int]]:
+    """Yield Arrow string arrays with their texts and offsets, and the number of the first row of each.
 
     Text is read-only, and bytes may be read after its end. Raises InputError, naming the row, for bytes that are not
     UTF-8.
@@ -90,6 +92,15 @@ def units(arrays: Iterable[pa.Array]) -> Iterator[tuple[NDArray[np.uint8], NDArr
             text = np.concatenate([text[: offsets[-1]], np.zeros(READ_AHEAD, np.uint8)])
         text = text.view()
         text.flags.writeable = False
+        yield rows, text, offsets, first_row
+        first_row += len(rows)
+
+
+def units(arrays: Iterable[pa.Array]) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64], int, int, int]]:
+    """Yield the text and the offsets of Arrow string arrays, runs of rows in them, and the number of the first row.
+
+    Text is as of `padded_texts`, which says what is raised.
+    """
+    for _, text, offsets, first_row in padded_texts(arrays):
         for row, stop in units_of(offsets, UNIT_BYTES):
             yield text, offsets, row, stop, first_row
-        first_row += len(rows)

@@ -181,6 +181,27 @@ def mark_unsure_rows(unsure: Any, offsets: Any, row: int, stop: int, marked: Any
 
 
 @kernel
+def mark_rows_with(text: Any, offsets: Any, asked: Any, classes: Any, kind: int, marked: Any) -> Any:
+    """Set `marked`, bool, at the rows that hold a character of a class, of those that are `asked` for, bool.
+
+    Returns -1, or the byte of a character of no class. Only characters outside ASCII are looked at.
+    """
+    for row in range(len(offsets) - 1):
+        i, end = offsets[row], offsets[row + 1]
+        while asked[row] and not marked[row] and i < end:
+            skipped: Any = np.int64(lowest_bit(high_bits(text, i)))
+            if skipped > 0:
+                i += skipped
+                continue
+            point, size = decode(text, i, end)
+            if classes[point] == NOT_ASKED:
+                return i
+            marked[row] = classes[point] == kind
+            i += size
+    return -1
+
+
+@kernel
 def new_characters(text: Any, i: int, end: int, classes: Any, found: Any) -> Any:
     """Put code points of no class, each once, into `found` as they come up from `i` on; returns how many.
 
