@@ -39,15 +39,12 @@ SLOW: dict[str, tuple[dict[str, Any], Any, Any, Any]] = {
     "its normalizer is NFC and Lowercase": (
         byte_pair_model(), byte_level(), sequence({"type": "NFC"}, {"type": "Lowercase"}), None,
     ),
-    "added token 'salt' goes with add_prefix_space": (
-        byte_pair_model(), byte_level(add_prefix_space=True), None, {"salt": 282},
-    ),
     "puts a space before each text and normalizes it": (
         byte_pair_model(), byte_level(add_prefix_space=True), {"type": "NFC"}, None,
     ),
     "its pre-tokenizer is Whitespace; expected Metaspace": (unigram_model(), {"type": "Whitespace"}, NFKC, None),
     "does not put U.2581 before each word": (unigram_model(), METASPACES | {"prepend_scheme": "first"}, NFKC, None),
-    "has the added token 'salt'": (unigram_model(), SPLIT_METASPACES, NFKC, {"salt": 82}),
+    "its added token 'salt' is looked for in normalized text": (unigram_model(), SPLIT_METASPACES, NFKC, {"salt": 82}),
     "its model has no unknown token": (unigram_model() | {"byte_fallback": True}, SPLIT_METASPACES, NFKC, None),
     "its normalizer is Prepend": (
         unigram_model(), SPLIT_METASPACES, sequence(*QUOTES, {"type": "Prepend", "prepend": "x"}), None,
