@@ -4,7 +4,6 @@ The other modules are imported inside `main`, where an interrupt is already caug
 """
 
 import os
-import resource
 import sys
 
 from bertdata import INTERRUPTED, INTERRUPTED_CODE
@@ -19,10 +18,10 @@ def main() -> None:
     After a failure the process exits at once, without waiting for the threads of an interrupted pipeline. Otherwise it
     skips the last pass of the garbage collector, which takes half a second after Beam was imported.
     """
-    if message := _short_of_memory():
-        print(message, file=sys.stderr, flush=True)
-        os._exit(1)
     try:
+        if message := _short_of_memory():
+            print(message, file=sys.stderr, flush=True)
+            os._exit(1)
         from bertdata import imports
         from bertdata.cli.main import main as command
 
@@ -51,6 +50,8 @@ def _leave_out_current_folder() -> None:
 
 def _short_of_memory() -> str:
     """Return the error where libraries would fail to load in ways that nobody can report: OpenBLAS raises SIGINT."""
+    import resource
+
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if limit == resource.RLIM_INFINITY or limit >= _LEAST:
         return ""

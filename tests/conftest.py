@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from bertdata.plugins import consent_to
 from tests.generated import examples
 from tests.server import Server, serve
 
@@ -21,6 +22,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_DATASETS_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["BERTDATA_CACHE"] = os.path.join(tempfile.gettempdir(), f"bertdata-tests-{os.getuid()}")
+
+consent_to("tests:OBJECTS")  # tests name objects of their own modules, as a user would type them
 
 settings.register_profile("bertdata", deadline=None, max_examples=examples(100))
 settings.load_profile("bertdata")

@@ -260,11 +260,12 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Audited:
         "TMPDIR": str(temporary),
         "PYTHONDONTWRITEBYTECODE": "1",
         "HF_HUB_OFFLINE": "1",
+        "TORCHINDUCTOR_CACHE_DIR": str(temporary),
     }
     done = subprocess.run(
         [sys.executable, "-c", "from tests.audited import main; main()", str(folder / "spec.json")],
         cwd=theirs,
-        env=os.environ | variables | {"HF_HUB_OFFLINE": "1"},
+        env=os.environ | variables,
         capture_output=True,
         text=True,
         check=False,

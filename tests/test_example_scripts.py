@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bertdata.plugins import use_plugins
 from bertdata.shards.verify.build import verify
 from tests.small_build import write_build
 
@@ -75,6 +76,7 @@ def test_a_script_builds_with_what_is_its_own(script: str, tmp_path: Path, monke
     assert done.returncode == 0, done.stderr[-3000:]
     assert re.search(BUILDS[script], done.stdout), done.stdout
     monkeypatch.syspath_prepend(ROOT / "examples")
+    use_plugins([script.removesuffix(".py")])
     verify(tmp_path / "corpus")
 
 

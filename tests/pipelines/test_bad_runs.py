@@ -93,7 +93,8 @@ def test_documents_that_give_no_token_are_refused_before_a_manifest(
     given: bool, vocabulary: str, tmp_path: Path
 ) -> None:
     settings = replace(SMALL, vocab=vocabulary if given else None)
-    with pytest.raises(ConfigError, match="the documents give no example to train on"):
+    reason = "give no example to train on" if given else "have no word of at most 100 characters to train a vocabulary"
+    with pytest.raises(ConfigError, match=f"the documents {reason}"):
         build(tmp_path / "corpus", settings, documents(tmp_path / "rows.jsonl", 30, lambda _: NOTHING))
     assert not (tmp_path / "corpus" / "manifest.json").exists()
 

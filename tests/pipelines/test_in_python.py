@@ -13,7 +13,9 @@ from bertdata.cli import command_line
 from bertdata.errors import ConfigError
 from pipelines.build_flags import make_parser
 
-ACTIONS = [action for action in make_parser()._actions if action.dest not in ("help", "help_all")]
+NOT_SETTINGS = ("help", "help_all", "plugin")
+"""What `bertdata.build` has no keyword for, or, as `plugins`, a parameter of its own."""
+ACTIONS = [action for action in make_parser()._actions if action.dest not in NOT_SETTINGS]
 
 
 def examples_of(action: argparse.Action) -> list[tuple[list[str], Any]]:

@@ -165,7 +165,8 @@ def test_a_misspelt_model_type_is_refused_at_once_with_the_nearest(
 ) -> None:
     info, asked = open_shards(build).expect_pretraining(), []
 
-    def look_up(name: str, *, local_files_only: bool) -> None:
+    def look_up(name: str, *, local_files_only: bool, trust_remote_code: bool) -> None:
+        assert not trust_remote_code
         asked.append((name, local_files_only))
         raise OSError("there is no such model")
 
