@@ -31,16 +31,19 @@ _NAMED = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d]\w*(?==|\Z)")
 _typed: set[str] = set()
 _plugins: set[str] = set()
 _loaded: set[str] = set()
+_unnamed: set[str] = set()
 
 
 class Consent(NamedTuple):
     """The modules that the user of a process named: `typed` in an argument, as `module:name`; `plugins` by themselves.
 
-    Worker processes `adopt` that of the process that gave them their tasks.
+    Worker processes `adopt` that of the process that gave them their tasks. unnamed: the current folder where its
+    PYTHONPATH does not name it; that of workers has all folders that modules were imported from there.
     """
 
     typed: frozenset[str]
     plugins: frozenset[str]
+    unnamed: frozenset[str] = frozenset()
 
 
 def module_of(name: str) -> str:
@@ -69,13 +72,17 @@ def is_consented(module: str) -> bool:
 
 def consent() -> Consent:
     """Return what the user of this process consented to, for processes that it starts."""
-    return Consent(frozenset(_typed), frozenset(_plugins))
+    here = os.path.realpath(os.getcwd())
+    return Consent(
+        frozenset(_typed), frozenset(_plugins), frozenset() if _is_in_pythonpath(here) else frozenset({here})
+    )
 
 
 def adopt(given: Consent) -> None:
     """Consent to what the process that started this one did."""
     _typed.update(given.typed)
     _plugins.update(given.plugins)
+    _unnamed.update(given.unnamed)
 
 
 def use_plugins(modules: Iterable[str]) -> None:
@@ -184,7 +191,7 @@ def _entry_points() -> Iterator[tuple[str, EntryPoint]]:
 
 def _is_in_pythonpath(folder: str) -> bool:
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    return folder in {os.path.realpath(path) for path in paths if path}
+    return folder not in _unnamed and folder in {os.path.realpath(path) for path in paths if path}
 
 
 def _is_build(folder: Path) -> bool:

@@ -30,7 +30,7 @@ CODEC = "a codec"
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder that modules are imported from, in a process whose user has consented to nothing yet."""
-    for state in ("_loaded", "_typed", "_plugins"):
+    for state in ("_loaded", "_typed", "_plugins", "_unnamed"):
         monkeypatch.setattr(plugins, state, set())
     monkeypatch.delenv(plugins.PLUGINS, raising=False)
     place = tmp_path / "modules"
@@ -110,6 +110,21 @@ def test_consent_goes_to_worker_processes(folder: Path) -> None:
     adopt(pickle.loads(pickle.dumps(given)))
     assert is_consented("first_of_mine")
     assert is_consented("codec_of_mine")
+
+
+def test_a_current_folder_that_is_not_named_is_not_in_worker_processes_either(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_module(folder)
+    monkeypatch.chdir(folder)
+    given = consent()
+    monkeypatch.setenv("PYTHONPATH", str(folder))  # that of workers has all folders of their parent
+    adopt(given)
+    with pytest.raises(ConfigError, match="lies in the current folder"):
+        use_plugins(["codec_of_mine"])
+    monkeypatch.setattr(plugins, "_unnamed", set())
+    adopt(consent())
+    use_plugins(["codec_of_mine"])
 
 
 def test_settings_take_the_consent_to_what_they_name_to_other_processes(folder: Path) -> None:
