@@ -57,7 +57,7 @@ def _short_of_memory() -> str:
         return ""
     return (
         f"error: the address space is limited to {limit >> 20} MiB (ulimit -v); a command needs at least "
-        f"{_LEAST >> 20} MiB to start, and a build about 1.5 GiB and more for its data"
+        f"{_LEAST >> 20} MiB to start, and a build at least 2,200 MiB, and more for its data"
     )
 
 

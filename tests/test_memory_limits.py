@@ -55,5 +55,5 @@ def test_a_command_without_the_memory_to_start_says_how_much_it_needs(limit: int
     assert done.returncode == 1
     assert done.stderr == (
         f"error: the address space is limited to {limit // MEGA} MiB (ulimit -v); a command needs at least 256 MiB to "
-        "start, and a build about 1.5 GiB and more for its data\n"
+        "start, and a build at least 2,200 MiB, and more for its data\n"
     )

@@ -33,9 +33,12 @@ from bertdata.errors import BertDataError, ConfigError, JobNotRun, MissingExtraE
 from bertdata.io import files, listing, remote
 from bertdata.io.console import counted
 from bertdata.io.digests import cores
+from bertdata.io.os_errors import require_address_space
 from bertdata.kernels import warmup
 
 COMPILING = "compiling kernels, once: progress can stand still for half a minute; later runs load them from disk"
+_ADDRESS_SPACE = 2200 << 20
+"""Bytes of address space in which no pipeline ends: numba, Arrow and gRPC reserve more than they use."""
 _FLEX = "; a Flex template runs it as a job of its own (docs/clusters.md)"
 BYTES_PER_WORKER = 8 << 20
 """The work, in bytes, for which starting another worker process, which takes seconds, is worth it."""
@@ -185,6 +188,7 @@ class Runner:
 
         Without flags Beam is not imported, only looked for: a build that is finished does not need it.
         """
+        require_address_space(_ADDRESS_SPACE, "a pipeline")
         if not self.flags:
             if importlib.util.find_spec("apache_beam") is None:
                 raise MissingExtraError("apache-beam", "beam")

@@ -8,7 +8,7 @@ import re
 import resource
 from typing import Any
 
-from bertdata.errors import InputError, OutputError
+from bertdata.errors import ConfigError, InputError, OutputError
 
 MEMORY = "there is not enough memory; give it more (ulimit -v says what it may use), or use fewer --workers"
 
@@ -53,6 +53,19 @@ def limit_of(error: BaseException) -> str | None:
 def _memory_is_limited() -> bool:
     """Tell whether `ulimit -v` is set: an extension module that gets no memory then often fails without a reason."""
     return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+
+
+def require_address_space(least: int, what: str) -> None:
+    """Raise ConfigError where the address space is limited (`ulimit -v`) to fewer than the `least` bytes of `what`.
+
+    Libraries that get no memory for their threads abort the process, or wait forever, so it is said before they start.
+    """
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != resource.RLIM_INFINITY and limit < least:
+        raise ConfigError(
+            f"there is not enough memory: the address space is limited to {limit >> 20:,} MiB (ulimit -v), and {what} "
+            f"takes at least {least >> 20:,} MiB; raise the limit, or set none"
+        )
 
 
 class ReadFile(io.FileIO):
