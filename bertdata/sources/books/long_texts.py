@@ -27,7 +27,7 @@ _SENTENCES = (
 """How sentences end, the surest sign first, and a line end before a space."""
 _WIDE = re.compile(rb"(?:\xe3\x80\x82|\xef\xbc[\x81\x9f])(?:\xe3\x80[\x8d\x8f]|\xe2\x80[\x99\x9d])*")
 """How sentences of Chinese and Japanese end in UTF-8, without a space after them."""
-_LINES = re.compile(_LINE_END)
+_LINES = re.compile(rb"\r\n|\n|\r")
 _SPACES = re.compile(rb"[ \t]+")
 
 

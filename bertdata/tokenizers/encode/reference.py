@@ -39,9 +39,10 @@ def cut_at_added(text: str, tokens: Mapping[str, Collection[str]]) -> list[str]:
         if "single_word" in flags and regex.search(r"\w", text[max(0, start - 1) : start] + text[stop : stop + 1]):
             continue
         if "lstrip" in flags:
-            start = max(done, len(regex.sub(r"\p{White_Space}+\Z", "", text[:start])))
+            while start > done and regex.match(r"\p{White_Space}", text, pos=start - 1):
+                start -= 1
         if "rstrip" in flags:
-            stop += len(regex.match(r"\p{White_Space}*", text[stop:])[0])
+            stop += len(regex.match(r"\p{White_Space}*", text, pos=stop)[0])
         parts += [text[done:start], token]
         done = stop
     return [*parts, text[done:]]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 _SPACE = r"[\t\n\f\r ]"
 _NAME = r"(?:=[^\t\n\f\r />=]*+|[^\t\n\f\r />=]++)"
-_VALUE = rf"{_SPACE}*+={_SPACE}*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])[^\t\n\f\r >]++|(?=>))"
+_VALUE = rf"{_SPACE}*+={_SPACE}*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])[^\t\n\f\r >]++|(?=>|\Z))"
 _ATTRIBUTE = rf"{_NAME}(?:{_VALUE}|(?!{_SPACE}*+=))"
 TAG = (
     rf"(/?)([a-zA-Z][^\t\n\f\r />]*+)((?:[\t\n\f\r /]++|{_ATTRIBUTE})*+)>"
@@ -15,7 +15,6 @@ TAG = (
 )
 """What follows "<": groups have the slash of an end tag, the name, the attributes; none in a comment and the like."""
 _TOKEN = re.compile(rf"<(?:{TAG})")
-_COUNTED = re.compile(_ATTRIBUTE)
 ATTRIBUTE_NAME = re.compile(rf"({_NAME})(?:{_VALUE})?+")
 _CDATA = re.compile(r"<!\[CDATA\[(?s:.)*?(?:\]\]>|\Z)")
 _IN_SCRIPT = re.compile(r"<!--|-->|<(/?)script(?=[\t\n\f\r />])", re.IGNORECASE)
@@ -93,5 +92,7 @@ def attribute_count(attributes: str) -> int:
 
     >>> attribute_count(" a b='c d' e = f / g")
     4
+    >>> attribute_count(" a=")
+    1
     """
-    return sum(1 for _ in _COUNTED.finditer(attributes))
+    return sum(1 for _ in ATTRIBUTE_NAME.finditer(attributes))
