@@ -69,7 +69,7 @@ def text_readers() -> dict[str, Run]:
         "paragraph units": lambda text: paragraph_units(pa.array([text])),
         "printable": printable,
         "wrapped": lambda text: wrapped(text, columns=80),
-        "text template": lambda text: _refusable(lambda: parse_template("{a}" + text)),
+        "text template": lambda text: _refusable(lambda: parse_template.__wrapped__("{a}" + text)),
     }
 
 

@@ -8,7 +8,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.growth import REPETITIONS, assert_linear, assert_linear_count, every_repetition, repeated
+from tests.growth import (
+    REPETITIONS,
+    assert_linear,
+    assert_linear_count,
+    every_repetition,
+    repeated,
+    some_repetitions,
+)
 
 CONSTANT = np.arange(200_000)
 
@@ -66,3 +73,9 @@ def test_repetitions_have_the_length_that_was_asked_for() -> None:
     assert len(every_repetition()) > 10_000
     for name, text_of in every_repetition().items():
         assert 900 < len(text_of(1000)) <= 1001, name
+
+
+def test_shares_have_all_repetitions_together() -> None:
+    shares = [some_repetitions(share, 7) for share in range(7)]
+    assert sum(map(len, shares)) == len(REPETITIONS)
+    assert {name for share in shares for name in share} == set(REPETITIONS)

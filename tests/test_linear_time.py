@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,7 @@ import pytest
 from bertdata.curation.cleaners import CLEANERS
 from bertdata.curation.filters import FILTERS
 from bertdata.sources.formats import SOURCE_FORMATS
-from tests.growth import DRAWN, REPETITIONS, Repetition, assert_linear, every_repetition, repeated
+from tests.growth import Repetition, assert_linear, every_repetition, repeated, some_repetitions
 from tests.readers import Run, file_readers, text_readers
 
 READERS = text_readers()
@@ -33,17 +31,12 @@ IN_FILES = [
 """What repeats in files."""
 
 
-@cache
-def _text(text_of: Repetition, length: int) -> str:
-    return text_of(length)
-
-
-def slow_kinds(run: Run, kinds: dict[str, Repetition], enough: int) -> list[str]:
+def slow_kinds(run: Run, kinds: dict[str, Repetition], enough: int, floor: float) -> list[str]:
     """Return the kinds of repetition on which a function takes more than linear time, three at most."""
     slow: list[str] = []
     for kind, text_of in kinds.items():
         try:
-            assert_linear(run, partial(_text, text_of), enough=enough, floor=0.01)
+            assert_linear(run, text_of, enough=enough, floor=floor)
         except AssertionError as error:
             slow.append(f"{kind}: {error}")
             if len(slow) == 3:
@@ -51,14 +44,13 @@ def slow_kinds(run: Run, kinds: dict[str, Repetition], enough: int) -> list[str]
     return slow
 
 
-def some_kinds(share: int) -> dict[str, Repetition]:
-    """Return the drawn texts and a fourth of the other kinds of repetition, another fourth for the next share."""
-    return DRAWN | dict(islice(REPETITIONS.items(), share % 4, None, 4))
+SHARES = 24
+"""The kinds of repetition are shared among so many readers in a quick run, where each reads those of one share."""
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_a_reader_of_text_takes_linear_time(name: str) -> None:
-    slow = slow_kinds(READERS[name], some_kinds(list(READERS).index(name)), 16_384)
+    slow = slow_kinds(READERS[name], some_repetitions(list(READERS).index(name), SHARES), 16_384, 0.003)
     assert not slow, "\n".join(slow)
 
 
@@ -66,16 +58,26 @@ def test_a_reader_of_text_takes_linear_time(name: str) -> None:
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", READERS)
 def test_a_reader_of_text_takes_linear_time_on_every_repetition(name: str) -> None:
-    slow = slow_kinds(READERS[name], every_repetition(), 65_536)
+    slow = slow_kinds(READERS[name], every_repetition(), 65_536, 0.01)
     assert not slow, "\n".join(slow)
 
 
 FILES = list(file_readers(Path()))
+FILE_SHARES = 5
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_reader_of_files_takes_linear_time(name: str, tmp_path: Path) -> None:
-    slow = slow_kinds(file_readers(tmp_path)[name], {unit: repeated(unit) for unit in IN_FILES}, 65_536)
+    units = IN_FILES[FILES.index(name) % FILE_SHARES :: FILE_SHARES]
+    slow = slow_kinds(file_readers(tmp_path)[name], {unit: repeated(unit) for unit in units}, 32_768, 0.003)
+    assert not slow, "\n".join(slow)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", FILES)
+def test_a_reader_of_files_takes_linear_time_on_every_unit(name: str, tmp_path: Path) -> None:
+    slow = slow_kinds(file_readers(tmp_path)[name], {unit: repeated(unit) for unit in IN_FILES}, 65_536, 0.01)
     assert not slow, "\n".join(slow)
 
 
