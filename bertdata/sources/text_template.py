@@ -121,23 +121,27 @@ def columns_of_text(text_column: str, names: Sequence[str]) -> tuple[str, ...]:
 def _parse(text: str, start: int, *, inside: bool) -> tuple[Template, int]:
     """Return the template that begins at a place, and where it ends; `inside` one of items ends before its }."""
     parts: list[str | _Field] = []
-    held, place = "", start
+    literal: list[str] = []
+    place = start
     while place < len(text):
         sign = text[place]
         if sign == "\\" and text[place + 1 : place + 2] in _ESCAPES:
-            held, place = held + _ESCAPES[text[place + 1]], place + 2
+            literal.append(_ESCAPES[text[place + 1]])
+            place += 2
         elif text[place : place + 2] == "{{" or (text[place : place + 2] == "}}" and not inside):
-            held, place = held + sign, place + 2
+            literal.append(sign)
+            place += 2
         elif sign == "}":
             break
         elif sign == "{":
-            parts += [held] if held else []
-            one, place = _parse_field(text, place)
-            parts.append(one)
-            held = ""
+            parts += ["".join(literal)] if literal else []
+            field, place = _parse_field(text, place)
+            parts.append(field)
+            literal = []
         else:
-            held, place = held + sign, place + 1
-    return Template((*parts, *([held] if held else []))), place
+            literal.append(sign)
+            place += 1
+    return Template((*parts, *(["".join(literal)] if literal else []))), place
 
 
 def _parse_field(text: str, start: int) -> tuple[_Field, int]:
