@@ -6,6 +6,7 @@ import pytest
 
 from bertdata.sources.wikipedia.published.html_size import excess
 from bertdata.sources.wikipedia.published.markdown import prose_of_markdown
+from bertdata.sources.wikipedia.published.sections import section_paragraphs
 from bertdata.sources.wikipedia.templates.convert import convert
 from bertdata.sources.wikipedia.templates.parser_functions import FUNCTIONS, render_parser_function
 from bertdata.sources.wikipedia.wikitext.clean import clean_wikitext
@@ -55,6 +56,22 @@ def test_markdown(unit: str, before: str) -> None:
         return list(prose_of_markdown(text, formulas=True))
 
     assert_linear(run, repeated(unit, after=before, before="x"))
+
+
+@pytest.mark.parametrize("kind", ["sections", "paragraphs", "nested", "one text"])
+def test_sections(kind: str) -> None:
+    def parts_of(length: int) -> object:
+        paragraph = {"type": "paragraph", "value": "It rained."}
+        if kind == "one text":
+            return [{"type": "paragraph", "value": "a\n" * (length // 2)}]
+        if kind == "paragraphs":
+            return [{"type": "section", "name": "A", "has_parts": [paragraph] * (length // 8)}]
+        nested = {"type": "section", "name": "A", "has_parts": [paragraph]}
+        for _ in range(20 if kind == "nested" else 0):
+            nested = {"type": "section", "name": "A", "has_parts": [nested, paragraph]}
+        return [nested] * (length // (160 if kind == "nested" else 8))
+
+    assert_linear(lambda parts: list(section_paragraphs(parts)), parts_of)
 
 
 @pytest.mark.parametrize("unit", ["1x", "1 ", "1/", "1,", "\n1"])

@@ -151,7 +151,7 @@ def date(months: Iterable[str], pattern: str = "{day} {month} {year}") -> Handle
 
     def handler(arguments: Arguments) -> str | None:
         day, month, year = (get(arguments, str(n)) for n in (1, 2, 3))
-        if month.isascii() and month.isdigit() and 1 <= int(month) <= len(names):
+        if month.isascii() and month.isdigit() and len(month) < 10 and 1 <= int(month) <= len(names):
             month = names[int(month) - 1]
         day = day.lstrip("0") if day.isdigit() else day
         if day and month and year:

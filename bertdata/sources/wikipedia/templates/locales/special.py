@@ -169,8 +169,9 @@ def _japanese(words: Words) -> dict[str, Handler]:
 def _russian(words: Words) -> dict[str, Handler]:
     def day_of(text: str) -> str:
         """Write 6.6 as a day and a month; anything else is returned as it is."""
-        day, dot, month = text.partition(".")
-        known = dot and day.isdigit() and month.isdigit() and 1 <= int(month) <= len(words.months)
+        day, _, month = text.partition(".")
+        numbers = all(part.isdecimal() and len(part) < 10 for part in (day, month))
+        known = numbers and 1 <= int(month) <= len(words.months)
         return f"{int(day)} {words.months[int(month) - 1]}" if known else text
 
     def old_style(arguments: Arguments) -> str | None:

@@ -101,3 +101,16 @@ def test_every_table_names_languages_and_writes_something_for_each_template(lang
     for name, handler in locale.handlers.items():
         assert handler({}) is None or isinstance(handler({}), str), name
         assert handler(dict(arguments)) is None or isinstance(handler(dict(arguments)), str), name
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "arguments", "text"),
+    [
+        ("fr", "date", {"1": "5", "2": "9" * 5000, "3": "1810"}, f"5 {'9' * 5000} 1810"),
+        ("ru", "oldstyledate", {"1": f"6.{'9' * 5000}", "2": "1799"}, f"6.{'9' * 5000} 1799"),
+        ("ru", "oldstyledate", {"1": "².6", "2": "1799"}, "².6 1799"),
+        ("ru", "oldstyledate", {"1": "6.6", "2": "1799"}, "6 июня 1799"),
+    ],
+)
+def test_what_is_no_day_or_month_stays_as_it_is(language: str, name: str, arguments: dict[str, str], text: str) -> None:
+    assert templates_of(language).render(name, arguments) == text
