@@ -53,24 +53,42 @@ class Unknown:
 
 @cache
 def trees() -> dict[str, ast.Module]:
-    """Return the modules of bertdata and of pipelines, parsed, by their dotted names."""
+    """Return the modules of bertdata and of pipelines that have an expression or may use one, parsed, by dotted names.
+
+    A module that neither calls a function of `re` or `regex` nor has a name that stands for an expression in another
+    module is left out, before it is parsed: most of them.
+    """
     paths = [*sorted((ROOT / "bertdata").rglob("*.py")), *sorted((ROOT / "pipelines").rglob("*.py"))]
-    return {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts): ast.parse(path.read_text(encoding="utf-8"))
+    texts = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts): path.read_text(encoding="utf-8")
         for path in paths
         if path.parts[-2:-1] != ("pipelines",) or path.parent == ROOT / "pipelines"
     }
+    assigned = re.compile(r"^(\w+)(?: *:[^=\n]*)? = \(?\s*(?:re|regex)\.compile\(", re.MULTILINE)
+    names = {name for text in texts.values() for name in assigned.findall(text)}
+    called = re.compile(rf"\bre(?:gex)?\.(?:{'|'.join(METHODS)})\(")
+    return {
+        name: ast.parse(text)
+        for name, text in texts.items()
+        if called.search(text) or not names.isdisjoint(re.findall(r"\w+", text))
+    }
+
+
+@cache
+def nodes_of(name: str) -> list[ast.AST]:
+    """Return all nodes of a module."""
+    return list(ast.walk(trees()[name]))
 
 
 @cache
 def expressions() -> list[Found | Unknown]:
     """Return each expression that a module compiles or gives to a function of `re` or `regex`."""
-    return [expression for name, tree in trees().items() for expression in _of_module(name, tree)]
+    return [expression for name in trees() for expression in _of_module(name)]
 
 
-def _of_module(name: str, tree: ast.Module) -> Iterator[Found | Unknown]:
-    assigned = {id(node.value): node for node in ast.walk(tree) if isinstance(node, ast.Assign)}
-    for node in ast.walk(tree):
+def _of_module(name: str) -> Iterator[Found | Unknown]:
+    assigned = {id(node.value): node for node in nodes_of(name) if isinstance(node, ast.Assign)}
+    for node in nodes_of(name):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in METHODS):
             continue
         if not (isinstance(node.func.value, ast.Name) and node.func.value.id in ("re", "regex")):
@@ -102,15 +120,16 @@ def uses() -> dict[tuple[str, str], set[str]]:
     The uses in modules that import the name count as well.
     """
     methods: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for module, tree in trees().items():
-        attributes = {id(node.value): node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    for module in trees():
+        nodes = nodes_of(module)
+        attributes = {id(node.value): node.attr for node in nodes if isinstance(node, ast.Attribute)}
         origins = {
             alias.asname or alias.name: (str(node.module), alias.name)
-            for node in ast.walk(tree)
+            for node in nodes
             if isinstance(node, ast.ImportFrom)
             for alias in node.names
         }
-        for node in ast.walk(tree):
+        for node in nodes:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 methods[origins.get(node.id, (module, node.id))].add(attributes.get(id(node), ""))
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in origins:

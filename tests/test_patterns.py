@@ -109,7 +109,7 @@ def _slow(found: Found, kinds: Mapping[str, Repetition]) -> list[str]:
 
 SHARES = 8
 """Tests that the expressions are shared among, so that processes can run them at the same time."""
-KINDS = 7
+KINDS = 16
 """Each expression is given one kind of repetition of so many in a quick run, beside the texts made from itself."""
 
 
