@@ -91,15 +91,17 @@ def _given(found: Found) -> Callable[[str], str]:
     return exact or next((of for place, of in GIVEN.items() if ":" in place and found.place.startswith(place)), str)
 
 
+def _text_given(given: Callable[[str], str], text_of: Repetition) -> Repetition:
+    return lambda length: given(text_of(length))
+
+
 def _slow(found: Found, kinds: Mapping[str, Repetition]) -> list[str]:
     """Return the kinds of text on which an expression takes more than linear time, three at most."""
     slow: list[str] = []
     given = _given(found)
     for kind, text_of in kinds.items():
         try:
-            assert_linear(
-                found.run, lambda n, text_of=text_of: given(text_of(n)), smallest=512, enough=8192, floor=0.002
-            )
+            assert_linear(found.run, _text_given(given, text_of), smallest=512, enough=8192, floor=0.002)
         except AssertionError as error:
             slow.append(f"{found.place} on {kind}: {error}")
             if len(slow) == 3:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import pytest
 
@@ -60,7 +60,7 @@ def assert_linear_in(name: str, unit: str, enough: int) -> None:
     for arguments_of in SHAPES.values():
         assert_linear(
             handlers()[name],
-            lambda length, arguments_of=arguments_of: arguments_of(unit, length),
+            partial(arguments_of, unit),
             enough=enough,
             floor=0.002,
         )
