@@ -58,7 +58,8 @@ def assert_linear(
     `text_of(n)` makes a text, or what else `run` takes, of about n characters. The length begins with `smallest`, at
     which a quadratic function ends soon; it grows until a run takes `floor` seconds, and four times what it takes for
     one character. Then n, 2n, 4n and 8n are timed, again where they grow too fast, as some costs come once, and the
-    least times count. Where `enough` characters take less than `floor` the growth does not matter.
+    least times count; a length is long enough if a second run, which may find words in a cache, takes as long.
+    Where `enough` characters take less than `floor` the growth does not matter.
 
     A linear function that fills a cache of the processor between n and 8n grows faster than 2 there, and by 2 again
     for longer texts; the growth of a quadratic one comes nearer to 4 with each doubling, whatever linear cost it has
@@ -67,7 +68,7 @@ def assert_linear(
     run(text_of(1))
     floor = max(floor, 4 * seconds(run, text_of(1)))
     size = smallest
-    while (first := seconds(run, text_of(size))) < floor:
+    while (first := seconds(run, text_of(size))) < floor or (first := seconds(run, text_of(size))) < floor:
         if size >= enough:
             return
         size = min(4 * size, enough)
