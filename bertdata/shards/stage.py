@@ -26,8 +26,9 @@ from bertdata.shards.writer import PlannedCopy, plan_copies, write_shard
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer
 
-TOKENS_REVISION = 4
-"""Of the token store and the counts in its records."""
+TOKENS_REVISION = 5
+"""Of the token store and the counts in its records: 5 has other ids where words were added to a Unigram model, or in a
+form that the normalizer changes."""
 SHARDS_REVISION = 4
 """Of the shards: 4 has other masks of words, n-grams and spans in short rows, and other NSP pairs where documents are
 few."""
