@@ -53,10 +53,10 @@ def _state(path: str, again: bool) -> str:
             status = os.stat(path)
             return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"
         with remote.reading(path) as (fs, place):
-            known = None if again else listed.info(path)
+            listed_info = None if again else listed.info(path)
             if again:
                 fs.invalidate_cache()
-            info = known or fs.info(place)
+            info = listed_info or fs.info(place)
             return f"{info['size']}:{remote.version(info) or listed.tag(fs, info)}"
     except (FileNotFoundError, NotADirectoryError):
         return GONE

@@ -129,7 +129,7 @@ class PageTemplate:
         return cls(_Parser(text).parse())
 
     def expand(self, arguments: Arguments, render: Render, work: Work | None = None) -> str | None:
-        """Return the text of a call, None where it prints nothing or something that is no part of a sentence.
+        """Return the text of a call, None where it prints nothing, or something that is not part of a sentence.
 
         Raises OverBudgetError where it takes more than `work`.
         """
