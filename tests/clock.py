@@ -1,9 +1,12 @@
-"""How long work takes a processor: what tests of speed compare, since the time on the wall also counts others' work."""
+"""How tests deal with time: work is measured by the processor, as the time on the wall also counts others' work."""
 
 from __future__ import annotations
 
 import resource
 from collections.abc import Callable
+
+PATIENCE = 120.0
+"""Seconds that a test waits for what another process is to do, which takes it a moment unless the machine is busy."""
 
 
 def child_seconds(run: Callable[[], object]) -> float:

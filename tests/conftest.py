@@ -1,5 +1,8 @@
 """What all tests share: nothing reaches for a network, and Beam keeps its import-time remarks to itself.
 
+An interrupt raises KeyboardInterrupt, also where the shell that started the tests has it ignored (`nohup`, `&`). What a
+test consents to (plugins, names of modules) ends with it.
+
 Examples of hypothesis have no deadline: the first one may load or compile kernels, and a machine may be busy. The
 garbage collector passes over modules and tests, which live as long as the process; this saves 5 to 10% of the time.
 """
@@ -8,13 +11,14 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
-from bertdata.plugins import consent_to
+from bertdata import plugins
 from tests.generated import examples
 from tests.server import Server, serve
 
@@ -23,10 +27,14 @@ os.environ["HF_DATASETS_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["BERTDATA_CACHE"] = os.path.join(tempfile.gettempdir(), f"bertdata-tests-{os.getuid()}")
 
-consent_to("tests:OBJECTS")  # tests name objects of their own modules, as a user would type them
+plugins.consent_to("tests:OBJECTS")  # tests name objects of their own modules, as a user would type them
 
 settings.register_profile("bertdata", deadline=None, max_examples=examples(100))
 settings.load_profile("bertdata")
+
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection() -> None:
@@ -37,6 +45,13 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(5_000, 20, 20)
     gc.enable()
+
+
+@pytest.fixture(autouse=True)
+def consent_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one test consents to is not what the next one does: workers of its loaders would look for its modules."""
+    for names in ("_typed", "_plugins", "_unnamed"):
+        monkeypatch.setattr(plugins, names, set(getattr(plugins, names)))
 
 
 @pytest.fixture

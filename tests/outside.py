@@ -56,7 +56,6 @@ class Outside:
             capture_output=True,
             text=True,
             check=False,
-            timeout=300,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

@@ -29,7 +29,7 @@ def test_the_notebook_builds_looks_and_trains(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     resources = {"metadata": {"path": str(tmp_path)}}
-    nbclient.NotebookClient(notebook, timeout=240, resources=resources).execute()
+    nbclient.NotebookClient(notebook, timeout=None, resources=resources).execute()
     outputs = ["".join(map(shown, cell.get("outputs", []))) for cell in notebook.cells if cell.cell_type == "code"]
     built, examples, figures, report, batch, trained, saved = outputs
     assert "BuiltCorpus('corpus'): " in built

@@ -48,6 +48,20 @@ def note_process(task: Task, file: BinaryIO, seconds: float = 0.0) -> Counters:
 
 slowly = partial(note_process, seconds=0.3)
 
+overlaps: list[str] = []
+"""The tasks that `note_overlap` did while this process did another one."""
+_doing: set[str] = set()
+
+
+def note_overlap(task: Task, file: BinaryIO) -> Counters:
+    """Write the task's name, and note it among `overlaps` where this process does another task at the same time."""
+    _doing.add(task.name)
+    result = note_process(task, file, 0.1)
+    if len(_doing) > 1:
+        overlaps.append(task.name)
+    _doing.discard(task.name)
+    return result
+
 
 def fail(task: Task, file: BinaryIO) -> Counters:
     """Raise the error that the payload names, half-way through the part."""

@@ -11,6 +11,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.clock import PATIENCE
+
 _SERVER = """#!{python}
 import os, sys
 words = sys.argv[1:]
@@ -48,7 +50,7 @@ def worker_pool(folder: Path, *, path: str = "", modules: str = "") -> Iterator[
         stdout=subprocess.DEVNULL,
     )
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while process.poll() is None and time.monotonic() < deadline:
             with contextlib.suppress(OSError), socket.create_connection(("localhost", port)):
                 break

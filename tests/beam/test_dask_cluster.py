@@ -18,6 +18,7 @@ from bertdata.beam.runner import Runner
 from bertdata.engine.parts import load
 from bertdata.errors import BertDataError, ConfigError, InputError, MissingExtraError
 from tests.beam.jobs import die, fail, make, note_process, slowly, tasks
+from tests.clock import PATIENCE
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Dask's own threads and sockets
@@ -62,7 +63,7 @@ def test_a_worker_that_dies_in_the_middle_costs_nothing_but_time(cluster: Any, t
     victim = min(first)
 
     def kill() -> None:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while not any(load(task) for task in to_do) and time.monotonic() < deadline:
             time.sleep(0.01)
         os.kill(victim, signal.SIGKILL)
@@ -90,7 +91,7 @@ def test_a_cluster_is_started_where_none_is_named_and_ends_with_the_run(tmp_path
     done = make(Runner(0, ("--runner=DaskRunner",), quiet=True), tasks(tmp_path, 2), note_process)
     pids = {record.details["pid"] for _, record in done}
     assert os.getpid() not in pids
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while any(map(psutil.pid_exists, pids)) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not any(map(psutil.pid_exists, pids))

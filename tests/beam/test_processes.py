@@ -17,6 +17,7 @@ import pytest
 
 from bertdata.beam import processes
 from bertdata.beam.processes import Workers
+from tests.clock import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 IDLE = "tests.beam.idle_worker"
@@ -27,8 +28,8 @@ def idle_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "WORKER", IDLE)
 
 
-def comes(condition: Callable[[], object], seconds: float = 10) -> bool:
-    deadline = time.monotonic() + seconds
+def comes(condition: Callable[[], object]) -> bool:
+    deadline = time.monotonic() + PATIENCE
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.01)
     return bool(condition())
@@ -37,7 +38,7 @@ def comes(condition: Callable[[], object], seconds: float = 10) -> bool:
 def ended(workers: Workers) -> bool:
     """Wait until each thread that watches a worker has seen its end and set `lost`."""
     for watcher in workers.watchers:
-        watcher.join(10)
+        watcher.join(PATIENCE)
     return bool(workers.watchers) and not any(watcher.is_alive() for watcher in workers.watchers)
 
 
@@ -79,7 +80,7 @@ from bertdata.beam import processes
 processes.WORKER = {IDLE!r}
 with processes.Workers() as workers:
     print(*(workers.start({{}}).pid for _ in range(2)), flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 
 
@@ -87,8 +88,8 @@ with processes.Workers() as workers:
 def test_workers_end_when_their_parent_is_gone_however_it_went(how: signal.Signals) -> None:
     with _parent() as (parent, workers):
         parent.send_signal(how)
-        parent.wait(5)
-        _, alive = psutil.wait_procs(workers, timeout=5)
+        parent.wait(PATIENCE)
+        _, alive = psutil.wait_procs(workers, timeout=PATIENCE)
         assert not alive
 
 

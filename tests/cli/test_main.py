@@ -29,7 +29,7 @@ def bertdata(*arguments: str, pipe_to: str | None = None) -> subprocess.Complete
     if pipe_to:
         line = " ".join(command) + f" | {pipe_to}"
         command = ["bash", "-o", "pipefail", "-c", line]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

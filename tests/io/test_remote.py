@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 from bertdata.errors import BertDataError, InputError, OutputError
 from bertdata.io import files, listing, remote
 from bertdata.io.patterns import expand
+from tests.clock import PATIENCE
 
 
 class NoCredentialsError(Exception):
@@ -32,10 +33,11 @@ class HttpError(Exception):
 
 
 class Store:
-    """A file system whose requests wait, and then fail with an error, where the bucket exists."""
+    """A file system whose requests fail with an error, where the bucket exists: once `answers` is set."""
 
-    def __init__(self, error: BaseException | None, *, bucket: bool = True, seconds: float = 0.0) -> None:
-        self.error, self.bucket, self.seconds = error, bucket, seconds
+    def __init__(self, error: BaseException | None, *, bucket: bool = True) -> None:
+        self.error, self.bucket, self.answers = error, bucket, threading.Event()
+        self.answers.set()
 
     def invalidate_cache(self) -> None:
         pass
@@ -60,7 +62,7 @@ class Store:
         return {}
 
     def _fail(self, *arguments: Any, **options: Any) -> Any:
-        time.sleep(self.seconds)
+        self.answers.wait(PATIENCE)
         raise self.error or FileNotFoundError("http://storage/upload/b/corpora/o")
 
     ls = find = cat_file = open = put_file = pipe_file = rm = rm_file = _fail
@@ -161,14 +163,15 @@ def test_in_a_bucket_that_exists_the_file_is_what_is_missing(monkeypatch: pytest
 
 
 def test_a_server_that_does_not_answer_is_an_error_after_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    use(monkeypatch, Store(None, seconds=5))
+    store = Store(None)
+    use(monkeypatch, store)
+    store.answers.clear()
     monkeypatch.setattr(remote, "ANSWER_SECONDS", 0.1)
-    began = time.monotonic()
     with pytest.raises(InputError, match=r"bucket 'corpora' cannot be reached \(no answer within 0 s\); check the net"):
         files.exists("s3://corpora/x")
     with pytest.raises(OutputError, match="AWS_ENDPOINT_URL if it is set"):
         files.write_bytes("s3://corpora/x", b"1")
-    assert time.monotonic() - began < 3
+    store.answers.set()
 
 
 def test_a_bucket_that_has_answered_is_not_asked_first_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,13 +189,13 @@ def test_a_bucket_that_has_answered_is_not_asked_first_again(monkeypatch: pytest
 
 
 def test_requests_at_once_come_in_order_and_raise_what_one_raises() -> None:
+    together = threading.Barrier(20)
+
     def wait(number: int) -> int:
-        time.sleep(0.1)
+        together.wait(PATIENCE)
         return number
 
-    began = time.monotonic()
     assert remote.at_once(wait, range(20)) == list(range(20))
-    assert time.monotonic() - began < 1
     with pytest.raises(ZeroDivisionError):
         remote.at_once(lambda number: 1 // number, [1, 0])
     assert remote.at_once(abs, []) == []
@@ -205,18 +208,18 @@ def test_a_version_is_the_surest_that_the_store_says() -> None:
 
 
 def test_what_is_read_ahead_comes_in_order_and_one_by_one() -> None:
-    asked: list[int] = []
+    together, asked = threading.Barrier(20), []
 
     def wait(number: int) -> int:
+        together.wait(PATIENCE)
+        return number
+
+    def ask(number: int) -> int:
         asked.append(number)
-        time.sleep(0.05)
         return number if number < 99 else number // 0
 
-    began = time.monotonic()
     assert list(remote.ahead(wait, range(20))) == list(range(20))
-    assert time.monotonic() - began < 0.6
-    asked.clear()
-    assert next(remote.ahead(wait, range(90))) == 0
+    assert next(remote.ahead(ask, range(90))) == 0
     assert len(asked) <= remote.REQUESTS_AT_ONCE
     with pytest.raises(ZeroDivisionError):
-        list(remote.ahead(wait, [1, 99]))
+        list(remote.ahead(ask, [1, 99]))

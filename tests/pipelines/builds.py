@@ -64,14 +64,13 @@ def command(output: Path, *flags: str) -> list[str]:
     return [sys.executable, "-m", "pipelines.build_corpus", "--output", str(output), *FLAGS, *flags]
 
 
-def run(output: Path, *flags: str, timeout: float = 240) -> subprocess.CompletedProcess[str]:
+def run(output: Path, *flags: str) -> subprocess.CompletedProcess[str]:
     """Run the build in a process of its own."""
     return subprocess.run(
         command(output, *flags),
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=timeout,
         check=False,
         env=environment(),
     )

@@ -52,7 +52,7 @@ def test_both_labels_are_about_as_frequent(sample_build: Path) -> None:
 
 def test_a_finished_build_is_left_alone(sample_build: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in sample_build.rglob("*") if path.is_file()}
-    done = run(sample_build, "--workers", "2", timeout=5)
+    done = run(sample_build, "--workers", "2")
     assert done.returncode == 0
     assert "nothing to do" in done.stdout
     assert {path: path.stat().st_mtime_ns for path in sample_build.rglob("*") if path.is_file()} == before

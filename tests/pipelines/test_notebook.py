@@ -27,7 +27,7 @@ def executed(folder: Path, *cells: str) -> list[str]:
     code = [nbformat.v4.new_code_cell(cell) for cell in [paths, *cells]]
     notebook = nbformat.v4.new_notebook(cells=code)
     resources = {"metadata": {"path": str(folder)}}
-    nbclient.NotebookClient(notebook, timeout=120, resources=resources, allow_errors=True).execute()
+    nbclient.NotebookClient(notebook, timeout=None, resources=resources, allow_errors=True).execute()
     return ["".join(map(shown, cell.outputs)) for cell in notebook.cells[1:]]
 
 

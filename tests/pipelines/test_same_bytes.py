@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.clock import PATIENCE
 from tests.pipelines.builds import ROOT as CHECKOUT
 from tests.pipelines.builds import SAMPLE, SETTINGS, build, command, digests, environment, run, with_examples
 
@@ -81,7 +82,7 @@ def _start_and_kill(output: Path, workers: str, seconds: float | None) -> None:
     process = subprocess.Popen(
         command(output, "--workers", workers), cwd=CHECKOUT, env=environment(), stderr=subprocess.DEVNULL
     )
-    deadline = time.monotonic() + (seconds or 60)
+    deadline = time.monotonic() + (seconds or PATIENCE)
     children: list[psutil.Process] = []
     while time.monotonic() < deadline and process.poll() is None:
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -92,5 +93,5 @@ def _start_and_kill(output: Path, workers: str, seconds: float | None) -> None:
     assert seconds is not None or children
     process.kill()
     process.wait()
-    _, alive = psutil.wait_procs(children, timeout=5)
+    _, alive = psutil.wait_procs(children, timeout=PATIENCE)
     assert not alive, [one.cmdline() for one in alive]

@@ -296,7 +296,6 @@ pretrain({str(build)!r}, BertConfig(**{asdict(SMALL)}), {str(tmp_path / "two")!r
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stderr.count("the student begins with the teacher's embeddings") == 1

@@ -89,7 +89,6 @@ pretrain({str(dynamic_build)!r}, BertConfig(**{asdict(SMALL)}), {str(tmp_path / 
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert losses(tmp_path / "out") == pytest.approx(losses(whole), abs=2e-5)

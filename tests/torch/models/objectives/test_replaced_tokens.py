@@ -146,7 +146,7 @@ pretrain({str(build)!r}, {str(config)!r}, {str(tmp_path / "two")!r}, PretrainSet
     (tmp_path / "train.py").write_text(code)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    subprocess.run([*command, str(tmp_path / "train.py")], env=environment, check=True, timeout=240)
+    subprocess.run([*command, str(tmp_path / "train.py")], env=environment, check=True)
     assert losses(tmp_path / "two") == pytest.approx(losses(tmp_path / "one"), abs=2e-5)
 
 
