@@ -123,7 +123,7 @@ def cleaner_of(name: str) -> Clean:
         sys.path.insert(0, str(ROOT))
         from bertdata import clean_book
 
-        return lambda text: clean_book(text, compiled=True) or ""
+        return lambda text: clean_book(text) or ""
     if name.startswith("gutenbergpy"):
         from gutenbergpy.textget import strip_headers  # type: ignore[import-not-found, unused-ignore]
 

@@ -169,7 +169,9 @@ def sentences() -> Row:
     documents = texts()
     plain = BreakClassifier(segmenter.parameters)
     return Row(
-        _bytes(documents), lambda: segmenter.segment_batch(documents), lambda: [plain.spans(text) for text in documents]
+        _bytes(documents),
+        lambda: segmenter.segment_batch(documents, compiled=True),
+        lambda: [plain.spans(text) for text in documents],
     )
 
 
@@ -179,7 +181,7 @@ def citations() -> Row:
 
     segmenter = SentenceSegmenter.from_pretrained(attach_citations=True)
     documents = texts()
-    return Row(_bytes(documents), lambda: segmenter.segment_batch(documents))
+    return Row(_bytes(documents), lambda: segmenter.segment_batch(documents, compiled=True))
 
 
 def tokenizer() -> Row:

@@ -279,7 +279,7 @@ def contest(work: str, name: str) -> None:
     if name == OURS_UTF8:
         from bertdata.sources.wikipedia.wikitext.clean import clean_utf8
 
-        run = lambda title, source: clean_utf8(source, title=title, compiled=True)  # noqa: E731
+        run = lambda title, source: clean_utf8(source, title=title)  # noqa: E731
         given_pages = [(title, source.encode()) for title, source in pages]
     for title, source in given_pages:
         run(title, source)
@@ -297,7 +297,8 @@ def tool(name: str, templates: list[list[str]]) -> Extract:
     if name in (OURS, OURS_UTF8, REFERENCE):
         from bertdata import clean_wikitext
 
-        return lambda title, source: clean_wikitext(source, title=title, compiled=name != REFERENCE) or ""
+        compiled = False if name == REFERENCE else None  # what a user calls
+        return lambda title, source: clean_wikitext(source, title=title, compiled=compiled) or ""
     if name.startswith("wikiextractor"):
         module: Any = importlib.import_module("wikiextractor.extract")
         logging.disable(logging.CRITICAL)

@@ -41,11 +41,11 @@ def run(arguments: argparse.Namespace) -> int:
         from bertdata.sources.wikipedia import clean_wikitext
 
         context = {"title": arguments.title, "language": arguments.language}
-        prose = clean_wikitext(text, **context, drops=drops, compiled=False)
+        prose = clean_wikitext(text, **context, drops=drops)
     else:
         from bertdata.sources.books.read import clean_book
 
-        prose = clean_book(text, drops=drops, compiled=False)
+        prose = clean_book(text, drops=drops)
     if prose is None:
         reason = ", ".join(set(drops) - {"no prose"})
         because = f": the page is a {reason}" if reason else ""

@@ -151,6 +151,19 @@ def _kernel(function: Function, signatures: tuple[Any, ...], makes_arrays: bool)
     return dispatcher  # type: ignore[no-any-return]
 
 
+def is_kept(function: Callable[..., Any]) -> bool:
+    """Return whether machine code of a kernel, for arguments of some types, is on disk for this processor."""
+    dispatcher: Any = function
+    return bool(_or_nothing(_kept_signatures)(dispatcher))
+
+
+def _kept_signatures(dispatcher: Any) -> list[Any]:
+    """Return the signatures of a kernel whose machine code would be loaded."""
+    codegen, kept = dispatcher.targetctx.codegen(), dispatcher._cache
+    keys = kept._cache_file._load_index()
+    return [signature for signature, *rest in keys if (signature, *rest) == kept._index_key(signature, codegen)]
+
+
 _LOCATORS = ("UserProvided", "UserWide", "InTree")
 
 

@@ -1,7 +1,7 @@
 """Sentence boundaries by Punkt (Kiss and Strunk 2006), the same as NLTK's with the same parameters.
 
-Long texts and columns are segmented by a compiled kernel over UTF-8, short texts by its reference (`classifier`), with
-the same result. The option `attach_citations` is not part of Punkt. A blank line ends a sentence.
+Much text is segmented by compiled kernels over UTF-8, little by their reference (`classifier`), with the same result.
+The option `attach_citations` is not part of Punkt. A blank line ends a sentence.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
+from bertdata.kernels.warmup import Kernels
 from bertdata.sentences import marks
 from bertdata.sentences.batch import Spans, find_spans, spans_by
 from bertdata.sentences.citations import attach_citations
@@ -26,7 +27,9 @@ from bertdata.sentences.parameters import PunktParameters, load_parameters, save
 from bertdata.text_arrays import Texts, as_array, check_text, offsets_of, text_of
 
 ALGORITHM = "punkt-nltk-3.10/3"
-_SHORT = 2000
+KERNELS = Kernels(*(f"bertdata.sentences.punkt_kernel:{name}_breaks" for name in ("find", "join")))
+_SHORT = 150
+"""Characters of a text by itself from which a call of the kernels takes less time than plain Python."""
 
 
 class SentenceSegmenter:
@@ -118,7 +121,7 @@ class SentenceSegmenter:
             raise ConfigError(f"expected one string, found {type(text).__name__}; use segment_batch for many")
         if not text.isascii():
             check_text(text, "the text")
-        if len(text) < _SHORT:
+        if len(text) < _SHORT or not KERNELS.pay(len(text)):
             return self._spans_of(text)
         data = np.frombuffer(text.encode(), np.uint8)
         found = self._find_spans(data, np.array([0, len(data)]), compiled=True)
@@ -135,13 +138,16 @@ class SentenceSegmenter:
             spans = marks.split_at_marks(text, spans)
         return attach_citations(text, spans) if self.attach_citations else spans
 
-    def segment_batch(self, texts: Texts, *, keep_whitespace: bool = False, compiled: bool = True) -> pa.ListArray:
+    def segment_batch(
+        self, texts: Texts, *, keep_whitespace: bool = False, compiled: bool | None = None
+    ) -> pa.ListArray:
         r"""Return one row of sentences for each text: list<string> for strings and `string`, else list<large_string>.
 
         `texts` is what the tokenizer's `encode_batch` takes: a list of strings, or an Arrow array or chunked array of
         strings. With `keep_whitespace` each sentence keeps the white space after it, so that no text is copied; for a
-        tokenizer that ignores white space the result is the same. `compiled=False` segments in plain Python, which is
-        slower, but faster than compiling for a few MB of text; the result is the same. Raises ConfigError for another
+        tokenizer that ignores white space the result is the same. `compiled` changes the speed and never the result:
+        True runs compiled kernels, False plain Python; with None a process loads kernels after 1 MiB of text where they
+        were compiled before, and compiles them after 32 MiB where not. Raises ConfigError for another
         type, InputError, naming the row, for a null or a lone surrogate, and InputError where the texts of a batch pass
         2 GiB and are not large_string.
 
@@ -168,16 +174,17 @@ class SentenceSegmenter:
         >>> SentenceSegmenter.from_pretrained().spans_batch(["Été. Two."]).to_pylist()
         [[{'start': 0, 'end': 6}, {'start': 7, 'end': 11}]]
         """
-        _, _, offsets, found = self._find(texts, compiled=True)
+        _, _, offsets, found = self._find(texts, None)
         base = np.repeat(offsets[:-1], found.counts)
         ends = [pa.array(found.starts - base), pa.array(found.stops - base)]
         return _lists(found, pa.StructArray.from_arrays(ends, ["start", "end"]))
 
-    def _find(self, texts: Any, compiled: bool) -> tuple[Any, Any, Any, Spans]:
+    def _find(self, texts: Any, compiled: bool | None) -> tuple[Any, Any, Any, Spans]:
         """Return the texts as one array, its bytes and offsets, and the spans of its sentences in the bytes."""
         column = as_array(texts)
         data, offsets = text_of(column), offsets_of(column)
-        return column, data, offsets, self._find_spans(data, offsets, compiled)
+        size = int(offsets[-1] - offsets[0])
+        return column, data, offsets, self._find_spans(data, offsets, KERNELS.pay(size, compiled))
 
     def _find_spans(self, data: NDArray[np.uint8], offsets: NDArray[np.int64], compiled: bool) -> Spans:
         if not compiled:

@@ -119,7 +119,6 @@ def test_a_kernel_says_that_it_is_compiled_and_nothing_where_it_is_loaded(tmp_pa
     for kept in (tmp_path / "kept").rglob("*.nbi"):
         kept.write_bytes(b"damaged")
     assert told() == found.format(2, 3)
-    assert told() == found.format(2, 3)
 
 
 def test_a_kernel_of_no_file_is_compiled_each_time_and_says_so() -> None:

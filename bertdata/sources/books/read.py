@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 from bertdata.errors import ConfigError, InputError
 from bertdata.io.compression import compression, decompress
 from bertdata.io.files import CHUNK, open_raw, size
-from bertdata.kernels.warmup import compiling_pays
+from bertdata.kernels.warmup import Kernels
 from bertdata.sources.books import gutenberg, layout
 from bertdata.sources.books.chapters import Chapter, cut_chapters
 from bertdata.sources.books.encodings import as_utf8, decode
@@ -29,6 +29,7 @@ from bertdata.sources.books.long_texts import parts_of
 from bertdata.sources.names import LeftOut
 
 PART_BYTES = 16 << 20
+KERNELS = Kernels(*(f"bertdata.sources.books.layout_kernel:{name}_kernel" for name in ("lines", "blocks", "plain")))
 
 _LINE_ENDS = "\f\v\x1c\x1d\x1e\x85\u2028\u2029"
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b")) + b"\x7f"
@@ -77,10 +78,10 @@ def clean_book(
 ) -> str | None:
     """Return a book's paragraphs of prose, separated by a blank line; None, counted in `drops`, where there are none.
 
-    `compiled` changes the speed and never the result: True runs compiled kernels, False plain Python; None chooses by
-    the size of this book alone, so a program that cleans many books says True. `cut` is that of a `Book`. `left_out`
-    counts the bytes of text in UTF-8 that are not in the result, by reason (`LeftOut`). Raises ConfigError where
-    `source` is not a string.
+    `compiled` changes the speed and never the result: True runs compiled kernels, False plain Python; with None a
+    process loads kernels after 1 MiB of books where they were compiled before, and compiles them after 32 MiB where
+    not. `cut` is that of a `Book`. `left_out` counts the bytes of text in UTF-8 that are not in the result, by reason
+    (`LeftOut`). Raises ConfigError where `source` is not a string.
 
     >>> clean_book("CHAPTER I\\n\\nIt was _late_;[1] the clock in the hall had\\nstruck--twice.\\n\\n[Illustration]\\n")
     'It was late; the clock in the hall had struck—twice.'
@@ -126,7 +127,7 @@ def _prose(
         text = text.replace(other, "\n")
     body = gutenberg.without_notes("\n".join(gutenberg.body_lines(text.split("\n"))))
     counted = Counter[str]()
-    mixed = _mixed_prose(body, cut, counted) if compiling_pays(len(source), compiled) else None
+    mixed = _mixed_prose(body, cut, counted) if KERNELS.pay(len(source), compiled) else None
     found, headings = mixed or _laid_out_prose(body.split("\n"), cut, counted)
     paragraphs: list[str] = []
     before = [0]

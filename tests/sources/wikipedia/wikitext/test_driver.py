@@ -202,12 +202,25 @@ def test_bytes_that_are_not_utf8_are_told_with_their_place(bad: bytes, chosen: b
         clean_utf8(data, title="Rain", compiled=chosen)
 
 
-def test_what_a_process_did_before_chooses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_small_pages_run_compiled_as_one_large_page_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = "'''Salt''' is [[old]]. " * 40
+    cleaned: list[int] = []
+
+    def counted(data: bytes, context: PageContext) -> tuple[bytes, str]:
+        cleaned.append(len(data))
+        return extract_utf8(data, context)
+
+    monkeypatch.setattr(driver, "extract_utf8", counted)
+    monkeypatch.setattr(clean, "KERNELS", warmup.Kernels(*clean.KERNELS._names))
+    monkeypatch.setattr(warmup, "COMPILED_FROM", 5 * len(page))
+    expected = clean_wikitext(page, compiled=False)
+    assert [clean_wikitext(page) for _ in range(8)] == [expected] * 8
+    assert cleaned == [len(page)] * 4
+
+
+def test_the_size_of_work_that_is_done_once_chooses_what_undoes_its_escapes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warmup, "COMPILED_FROM", 1000)
-    sizes = [999, 1000, 999, 1000, 999]
-    chosen = [(clean._extractor(size, None), unescaper(size, None)) for size in sizes]
-    readable, kernels = (extract_readable, unescape), (extract_utf8, unescape_compiled)
-    assert chosen == [readable, kernels, readable, kernels, readable]
+    assert [unescaper(size, None) for size in (999, 1000, 999)] == [unescape, unescape_compiled, unescape]
 
 
 ESCAPES = ["&lt;", "&gt;", "&quot;", "&amp;", "&apos;", "&#65;", "&#x1F600;", "&#0;", "&#12345678;", "&#xD800;", "&#x;"]
