@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.docs.environments import path_variable
 
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"(?P<before><!--[^>]*-->\n)?^```(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -51,14 +52,22 @@ def blocks(markdown: str) -> list[Block]:
     return found
 
 
-def run(block: Block, folder: Path) -> str:
-    """Run a block in a folder, or write its file; return what it printed. Raises AssertionError where it fails."""
+def text_that_is_run(markdown: str) -> str:
+    """Return a page without its blocks that are not run."""
+    return FENCE.sub(lambda match: "" if "not run" in (match["before"] or "") else match[0], markdown)
+
+
+def run(block: Block, folder: Path, python: Path) -> str:
+    """Run a block in a folder, or write its file; return what it printed. Raises AssertionError where it fails.
+
+    python: that of the environment to run it in.
+    """
     if block.title:
         (folder / block.title).write_text(block.body, encoding="utf-8")
         return ""
-    programs = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [sys.executable, "-c"]}
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = {"PATH": path, "PYTHONPATH": f"{ROOT}{os.pathsep}.", "CUDA_VISIBLE_DEVICES": "", "NO_COLOR": "1"}
+    programs = {"sh": ["bash", "-euo", "pipefail", "-c"], "python": [str(python), "-c"]}
+    environment = {"PATH": path_variable(python), "VIRTUAL_ENV": str(python.parents[1])}
+    environment |= {"PYTHONPATH": f"{ROOT}{os.pathsep}.", "CUDA_VISIBLE_DEVICES": "", "NO_COLOR": "1"}
     done = subprocess.run(
         [*programs[block.language], block.body],
         cwd=folder,
@@ -67,7 +76,6 @@ def run(block: Block, folder: Path) -> str:
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=1200,
     )
     assert done.returncode == 0, f"{block.body}\n{done.stdout}"
     return done.stdout
