@@ -85,9 +85,12 @@ def test_a_task_that_kills_every_worker_is_given_up_with_the_reason(cluster: Any
         cluster.scheduler.allowed_failures = before
 
 
-def test_a_cluster_is_started_where_none_is_named_and_ends_with_the_run(tmp_path: Path) -> None:
+def test_a_cluster_is_started_where_none_is_named_and_ends_with_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import psutil
 
+    monkeypatch.setattr(dask_cluster, "cores", lambda: 1)
     done = make(Runner(0, ("--runner=DaskRunner",), quiet=True), tasks(tmp_path, 2), note_process)
     pids = {record.details["pid"] for _, record in done}
     assert os.getpid() not in pids

@@ -57,8 +57,9 @@ def test_a_runner_without_flags_is_checked_without_beam() -> None:
     assert done.stdout == "False\n"
 
 
-@pytest.mark.parametrize("pandas", ["none", "any"])
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    ("pandas", "workers"), [("none", 1), ("any", 1), ("none", 2), pytest.param("any", 2, marks=pytest.mark.slow)]
+)
 def test_a_pipeline_runs_in_ipython_as_elsewhere(
     pandas: str, workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

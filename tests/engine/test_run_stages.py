@@ -297,7 +297,7 @@ class Noting(Runner):
         super().run(steps, begin, paths)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_stages_that_need_no_other_run_as_one_pipeline(workers: int, tmp_path: Path) -> None:
     stages: list[Stage] = [
         Alone(tasks(tmp_path / "a", 2)),

@@ -217,6 +217,7 @@ def test_a_bad_dump_is_one_clear_error_and_leaves_nothing_half_written(
     assert not [path for path in (tmp_path / "corpus").rglob("*") if ".bertdata-tmp-" in path.name]
 
 
+@pytest.mark.slow
 def test_an_error_on_a_worker_process_is_told_as_it_was(tmp_path: Path) -> None:
     dump = tmp_path / "cut.xml.bz2"
     dump.write_bytes(_cut(_dump()))

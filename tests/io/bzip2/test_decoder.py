@@ -150,7 +150,8 @@ for text in (b"a", b"salt" * 200, bytes(9000), skewed(2500), noise(700)):
 """
 
 
-@pytest.mark.parametrize("setting", [pytest.param("NUMBA_DISABLE_JIT", marks=pytest.mark.slow), "NUMBA_BOUNDSCHECK"])
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", ["NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK"])
 def test_the_kernels_hold_without_compilation_and_under_bounds_checks(setting: str, tmp_path: Path) -> None:
     environment = os.environ | {setting: "1", "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run(

@@ -49,11 +49,17 @@ def expected(dynamic_build: Path) -> list[dict[str, Any]]:
     return [batch for _ in range(3) for batch in plain(batches)]
 
 
+KINDS = [("numpy", {}), *((kind, workers) for kind in ("plain", "resumable") for workers in WORKERS)]
+
+
 @pytest.mark.parametrize(
-    ("kind", "keywords"),
-    [("numpy", {}), *((kind, workers) for kind in ("plain", "resumable") for workers in WORKERS)],
+    ("kind", "keywords", "taken"),
+    [
+        (kind, keywords, taken)
+        for kind, keywords in KINDS
+        for taken in ((2, BATCHES) if keywords else (0, 2, BATCHES - 1, BATCHES))
+    ],
 )
-@pytest.mark.parametrize("taken", [0, 2, BATCHES - 1, BATCHES])
 def test_no_batch_is_lost_or_comes_twice_after_a_break(
     dynamic_build: Path, expected: list[dict[str, Any]], kind: str, keywords: dict[str, Any], taken: int
 ) -> None:
