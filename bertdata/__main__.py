@@ -23,19 +23,26 @@ def main() -> None:
             print(message, file=sys.stderr, flush=True)
             os._exit(1)
         from bertdata import imports
+        from bertdata.cli.interrupts import raise_at_sigterm
+
+        raise_at_sigterm()
         from bertdata.cli.main import main as command
 
         imports.is_command = True
         code = command(sys.argv[1:])
-    except KeyboardInterrupt:
-        print(INTERRUPTED, file=sys.stderr, flush=True)
-        code = INTERRUPTED_CODE
+    except KeyboardInterrupt as stop:
+        text, code = getattr(sys.modules.get("bertdata.cli.interrupts"), "ending", _interrupted)(stop)
+        print(text, file=sys.stderr, flush=True)
     if code:
         os._exit(code)
     import gc
 
     gc.freeze()
     sys.exit(0)
+
+
+def _interrupted(_: KeyboardInterrupt) -> tuple[str, int]:
+    return INTERRUPTED, INTERRUPTED_CODE
 
 
 def _leave_out_current_folder() -> None:

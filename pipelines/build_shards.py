@@ -20,13 +20,13 @@ from bertdata.curation.settings import DedupConfig, DedupSpansConfig
 from bertdata.engine.stages import Stage
 from bertdata.errors import naming_flags
 from bertdata.inspect import summary
-from bertdata.io import files
+from bertdata.io import files, log
 from bertdata.io.console import Row, table
 from bertdata.options.flags import add_flags, from_flags
 from bertdata.options.option import require
 from bertdata.sentences.by_language import default_of, segmenter_of
 from bertdata.sentences.settings import SentencesConfig
-from bertdata.shards.corpus_warnings import warning_lines
+from bertdata.shards.corpus_warnings import warning_lines, warnings_in
 from bertdata.shards.count_tokens import write_stages
 from bertdata.shards.phases import PhaseConfig
 from bertdata.shards.settings import ShardsConfig
@@ -62,6 +62,10 @@ def load_tokenizer_for(vocab: str, phases: Sequence[PhaseConfig]) -> Tokenizer:
 def print_build(manifest: Mapping[str, Any], timings: Sequence[Row] = (), *, quiet: bool = False) -> None:
     """Print a summary of a build, and the warnings of its manifest; only these, to stderr, where it is to be quiet."""
     lines = warning_lines(manifest)
+    for warning in warnings_in(manifest):
+        log.event("warning", **{name: warning[name] for name in ("about", "found", "remedy")})
+    if quiet and log.is_json():
+        return
     if quiet:
         for line in lines:
             print(line, file=sys.stderr)

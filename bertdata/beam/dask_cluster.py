@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from bertdata.beam.quiet_import import import_beam
+from bertdata.beam.quiet_import import quiet_dask_worker
 from bertdata.beam.worker_check import Needs
 from bertdata.errors import BertDataError, ConfigError, MissingExtraError
 from bertdata.io.digests import cores
@@ -74,7 +74,7 @@ class DaskCluster:
                 path=place,
             ) from error
         if self._local is not None:
-            self.client.run(import_beam)  # before a job does, which would print what Beam logs in each worker
+            self.client.run(quiet_dask_worker)
 
     def __enter__(self) -> DaskCluster:
         return self
@@ -106,6 +106,7 @@ class DaskCluster:
         found = self.client.run(needs.question(), on_error="return")
         for worker, answer in found.items():
             needs.require(answer, f"the Dask worker at {worker}")
+        self.client.run(quiet_dask_worker, on_error="return")  # of one that joins later, the log is less quiet
         return len(found)
 
 

@@ -10,12 +10,12 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
-from typing import Any
 
 from bertdata.engine.parts import Task
 from bertdata.engine.stages import Step
 from bertdata.io import files, listing
-from bertdata.io.progress_bar import progress_bar
+from bertdata.io.progress_bar import is_shown, progress_bar
+from bertdata.io.stage_log import StageLog
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,18 @@ def expected(steps: Sequence[tuple[Step, Sequence[Task]]]) -> list[Expected]:
 
 
 class Progress:
-    """Shows the progress of steps, one after another (see `bertdata.io.progress_bar`)."""
+    """Shows the progress of steps, one after another: bars (`bertdata.io.progress_bar`), or lines of a log.
+
+    A step that earlier runs have finished is not shown, and what they have done of one is not in its rate. A step
+    begins when the one before was last seen unfinished: one that ends with it took some time, too.
+    """
 
     def __init__(self, steps: Sequence[Expected]) -> None:
-        self._waiting = list(steps)
+        before = [(step, step.done()) for step in steps]
+        self._waiting = [(step, done) for step, done in before if done != step.total()]
         self._remote = any(files.is_remote(path) for step in steps for path in step.sizes)
-        self._looked = 0.0
-        self._line: Any = None
+        self._looked, self._looked_before = 0.0, time.monotonic()
+        self._shown: _Bar | StageLog | None = None
 
     def update(self, *, final: bool = False) -> None:
         """Show what is done, unless that was just done; the last call is `final`."""
@@ -77,28 +82,48 @@ class Progress:
             return
         self._looked = time.monotonic()
         while self._waiting:
-            step, total = self._waiting[0], self._waiting[0].total()
-            done = step.done()
-            self._line = self._line or _open(step, done, total)
-            self._line.update(done - self._line.n)
-            if done < total and not final:
-                return
-            self._line.close()
-            self._line = None
-            if done < total:
-                return
+            step, before = self._waiting[0]
+            self._shown = self._shown or _open(step, before, self._looked - self._looked_before)
+            now, total = step.done(), step.total()
+            self._shown.update(now)
+            if now != total and not final:
+                break
+            self._shown.close(now)
+            self._shown = None
+            if now != total:
+                self._waiting.clear()
+                break
             self._waiting.pop(0)
+        self._looked_before = self._looked
 
 
-def _open(step: Expected, done: int, total: int) -> Any:
-    return progress_bar(
-        lines=True,
-        total=total,
-        initial=done,
-        desc=f"{step.title:<16}",
-        unit=" " + step.unit if step.unit != "B" else "B",
-        unit_scale=step.unit == "B",
-        mininterval=0.2,
-        miniters=0,
-        leave=True,
-    )
+class _Bar:
+    """A bar of tqdm for a step, which begins where earlier runs left it."""
+
+    def __init__(self, step: Expected, before: int, seconds: float) -> None:
+        self._bar = progress_bar(
+            total=step.total(),
+            initial=before,
+            desc=f"{step.title:<16}",
+            unit=" " + step.unit if step.unit != "B" else "B",
+            unit_scale=step.unit == "B",
+            mininterval=0.2,
+            miniters=0,
+            leave=True,
+        )
+        if not self._bar.disable:
+            self._bar.start_t -= seconds
+
+    def update(self, now: int) -> None:
+        self._bar.update(now - self._bar.n)
+
+    def close(self, now: int) -> None:
+        self.update(now)
+        self._bar.close()
+
+
+def _open(step: Expected, before: int, seconds: float) -> _Bar | StageLog:
+    """Return what shows a step that began some seconds ago."""
+    if is_shown():
+        return _Bar(step, before, seconds)
+    return StageLog(step.title, step.unit, step.total(), before, time.monotonic() - seconds)

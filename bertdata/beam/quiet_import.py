@@ -1,4 +1,4 @@
-"""Imports Beam quietly: its modules log where packages of other runners are missing."""
+"""Imports Beam quietly: its modules log where packages of other runners are missing, and Dask how long that takes."""
 
 from __future__ import annotations
 
@@ -28,3 +28,18 @@ def import_beam(*, without_packages: bool = False) -> None:
         raise MissingExtraError("apache-beam", "beam") from error
     finally:
         root.setLevel(level)
+
+
+def quiet_dask_worker() -> None:
+    """Import Beam in a worker of Dask before a job does, and hide what reads as a fault in its log.
+
+    That is what Beam logs, and "Event loop was unresponsive", which is so while packages and kernels are loaded.
+    """
+    import_beam()
+    logger = logging.getLogger("distributed.core")
+    if _is_no_pause not in logger.filters:
+        logger.addFilter(_is_no_pause)
+
+
+def _is_no_pause(record: logging.LogRecord) -> bool:
+    return not str(record.msg).startswith("Event loop was unresponsive")

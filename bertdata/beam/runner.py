@@ -30,13 +30,16 @@ from bertdata.beam.quiet_import import import_beam
 from bertdata.engine.parts import Task
 from bertdata.engine.stages import Step
 from bertdata.errors import BertDataError, ConfigError, JobNotRun, MissingExtraError
-from bertdata.io import files, listing, remote
+from bertdata.io import files, listing, log, remote
 from bertdata.io.console import counted
 from bertdata.io.digests import cores
 from bertdata.io.os_errors import require_address_space
 from bertdata.kernels import warmup
 
-COMPILING = "compiling kernels, once: progress can stand still for half a minute; later runs load them from disk"
+COMPILING = (
+    "compiling the kernels of these settings that no earlier run has compiled: progress can stand still for half a "
+    "minute; later runs load them from disk"
+)
 _ADDRESS_SPACE = 2200 << 20
 """Bytes of address space in which no pipeline ends: numba, Arrow and gRPC reserve more than they use."""
 _FLEX = "; a Flex template runs it as a job of its own (docs/clusters.md)"
@@ -76,9 +79,13 @@ class Runner:
         return [(f"  {title}", f"{seconds:.1f}") for title, seconds in self.seconds]
 
     def say(self, text: str) -> None:
-        """Print to stderr, above the line of progress, unless quiet."""
-        if not self.quiet:
-            tqdm.write(errors.printable_lines(text), file=sys.stderr)
+        """Print to stderr, above the line of progress, unless quiet; in a log with the time of day."""
+        if self.quiet:
+            return
+        if log.is_json():
+            log.event("message", text=text)
+        else:
+            tqdm.write(log.timed(errors.printable_lines(text)), file=sys.stderr)
 
     def announce(self, jobs: Sequence[str]) -> None:
         """Say how many jobs a cluster gets, and that this process must live for them."""

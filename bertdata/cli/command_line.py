@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from bertdata import INTERRUPTED, INTERRUPTED_CODE
+from bertdata.cli.interrupts import ending, raise_at_sigterm
 from bertdata.errors import (
     BertDataError,
     ConfigError,
@@ -23,8 +23,9 @@ from bertdata.errors import (
     nearest,
     printable,
 )
+from bertdata.io import log
 from bertdata.io.os_errors import limit_of
-from bertdata.options.flags import add_quiet
+from bertdata.options.flags import add_logging
 from bertdata.options.option import flag_of
 from bertdata.plugins import consent_to, use_plugins
 
@@ -102,12 +103,21 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse as argparse does, once the modules of --plugin are imported, which other arguments may name."""
         given = sys.argv[1:] if args is None else list(args)
+        self._use_log_format(given)
         if any(argument.partition("=")[0] == "--plugin" for argument in given):
             first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
             first.add_argument("--plugin", action="append", default=[])
             with contextlib.suppress(argparse.ArgumentError):  # which the other parser reports
                 use_plugins(first.parse_known_args(given)[0].plugin)
         return super().parse_known_args(given, namespace)
+
+    def _use_log_format(self, given: Sequence[str]) -> None:
+        """Log as --log-format says before anything is parsed: a wrong call is an event, too."""
+        if "--log-format" in self._option_string_actions:
+            first = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+            first.add_argument("--log-format", default=self.get_default("log_format"))
+            with contextlib.suppress(argparse.ArgumentError):  # which the other parser reports
+                log.use(first.parse_known_args(given)[0].log_format)
 
     def error(self, message: str) -> NoReturn:
         """End the process with code 2."""
@@ -136,7 +146,7 @@ def add_output(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         metavar="N",
         help="worker processes on this machine (default: 0, one for each core; little work is done without)",
     )
-    add_quiet(parser)
+    add_logging(parser)
 
 
 def add_new_output(
@@ -183,7 +193,7 @@ def read_streams(flags: argparse.Namespace) -> None:
         if streamed.is_stream(named(one, "")[1]):
             raise ConfigError(f"--documents {one} is a stream, which a dry run does not read; leave out --dry-run")
     if not getattr(flags, "save_recipe", None):
-        say = partial(print, file=sys.stderr)
+        say = partial(print, file=sys.stderr, flush=True)
         flags.documents = streamed.written(flags.documents, flags.output or "", force=flags.force, say=say)
 
 
@@ -209,7 +219,7 @@ def flags_of(parser: argparse.ArgumentParser, settings: Mapping[str, Any]) -> ar
     flags = parser.parse_args([])
     for name, value in settings.items():
         action = next((action for action in parser._actions if action.dest == name and action.option_strings), None)
-        if action is None or name in ("help", "help_all", "plugin"):
+        if action is None or name in ("help", "help_all", "plugin", "log_format"):
             raise ConfigError(f"there is no setting {name!r}{did_you_mean(name, vars(flags))}")
         setattr(flags, name, chosen := flag_value(action, value))
         for item in (chosen if isinstance(chosen, list) else [chosen]) if action.type is consent_to else ():
@@ -283,7 +293,10 @@ def runner(flags: argparse.Namespace) -> Runner:
 
 
 def run(main: Callable[[], int]) -> int:
-    """Run a command and return its exit code: 1 for an error, which is printed in a line, 130 for an interrupt."""
+    """Run a command and return its exit code: 1 for an error, which is printed in a line, 130 for an interrupt, 143 for
+    SIGTERM. A log of JSON ends with the code.
+    """
+    code = 1
     try:
         code = main()
     except JobNotRun as end:
@@ -291,20 +304,22 @@ def run(main: Callable[[], int]) -> int:
         code = 0
     except BertDataError as error:
         limit = limit_of(error) if isinstance(error, MissingExtraError) else None  # installed, but not to be loaded
-        print(f"error: {limit or error}", file=sys.stderr)
-        code = 1
-    except KeyboardInterrupt:
-        print(INTERRUPTED, file=sys.stderr)
-        code = INTERRUPTED_CODE
+        log.failure(str(limit or error), code)
+    except KeyboardInterrupt as stop:
+        text, code = ending(stop)
+        log.failure(text, code, prefix="")
     except BrokenPipeError:  # the reader of a pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 1
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+        raise
     except Exception as error:
         limit = limit_of(error)
         if limit is None:
             raise
-        print(f"error: {limit}", file=sys.stderr)
-        code = 1
+        log.failure(str(limit), code)
+    finally:
+        log.end(code)
     sys.stdout.flush()
     sys.stderr.flush()
     return code
@@ -312,6 +327,7 @@ def run(main: Callable[[], int]) -> int:
 
 def console(main: Callable[[], int]) -> NoReturn:
     """Run a command and exit the process with its code: after a failure at once, without waiting for threads."""
+    raise_at_sigterm()
     code = run(main)
     if code:
         os._exit(code)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from bertdata.options.flags import add_flags, add_quiet, each_from_flags
+from bertdata.options.flags import add_flags, add_logging, each_from_flags
 from bertdata.options.option import require
 
 
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="runs with N seeds, --seed and those after it: scores with their mean and spread, and the best model",
     )
-    add_quiet(parser)
+    add_logging(parser)
     add_flags(parser, FinetuneSettings)
 
 

@@ -7,7 +7,7 @@ import os
 from contextlib import nullcontext
 from typing import Any
 
-from bertdata.options.flags import add_flags, add_quiet, from_flags
+from bertdata.options.flags import add_flags, add_logging, from_flags
 from bertdata.options.option import require
 
 
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         help="the directory of a trained model that the model learns from as well (distillation)",
     )
-    add_quiet(parser)
+    add_logging(parser)
     add_flags(parser, PretrainSettings)
     add_flags(parser, DistillationSettings)
 

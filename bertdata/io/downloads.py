@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import queue
 import shutil
-import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 from bertdata.errors import OutputError
 from bertdata.io.console import byte_size, counted
 from bertdata.io.http import Client
+from bertdata.io.progress_bar import byte_progress
 
 CONNECTIONS = 3
 """At once from one address; dumps.wikimedia.org allows no more."""
@@ -34,25 +34,12 @@ class _StoppedError(Exception):
 
 
 class _Bar:
-    """The bytes of all files in one tqdm progress bar, and how many files are complete; threads may share it."""
+    """The bytes of all files in one progress bar, and how many files are complete; threads may share it."""
 
     def __init__(self, title: str, files: int, done: int, total: int | None, quiet: bool) -> None:
-        from tqdm import tqdm
-
-        terminal = sys.stderr.isatty()
         self.lock, self.stop = threading.Lock(), threading.Event()
         self._title, self._files, self._complete = title, files, 0
-        self._tqdm: Any = tqdm(
-            initial=done,
-            total=total,
-            desc=self._described(),
-            unit="B",
-            unit_scale=True,
-            file=sys.stderr,
-            mininterval=0.2 if terminal else 30.0,
-            ascii=not terminal,
-            disable=quiet,
-        )
+        self._bar: Any = None if quiet else byte_progress(self._described(), total, done)
 
     def _described(self) -> str:
         return f"{self._title}, {self._complete} of {counted(self._files, 'file')}"
@@ -62,18 +49,21 @@ class _Bar:
         if self.stop.is_set():
             raise _StoppedError
         with self.lock:
-            self._tqdm.update(count)
+            if self._bar is not None:
+                self._bar.update(count)
 
     def complete(self) -> None:
         """Show that a file is complete."""
         with self.lock:
             self._complete += 1
-            self._tqdm.set_description_str(self._described(), refresh=True)
+            if self._bar is not None:
+                self._bar.set_description_str(self._described(), refresh=True)
 
     def close(self) -> None:
         """Leave the bar as it is."""
         with self.lock:
-            self._tqdm.close()
+            if self._bar is not None:
+                self._bar.close()
 
 
 class _FileProgress:

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from bertdata import __version__
 from bertdata.errors import InputError, OutputError
-from bertdata.io import files
+from bertdata.io import files, log
 from bertdata.io.files import CHUNK
 from bertdata.io.http_request import (
     NoSuchRangeError,
@@ -34,6 +34,7 @@ from bertdata.io.http_request import (
     open_url,
     reason_of,
 )
+from bertdata.io.progress_bar import byte_progress
 
 USER_AGENT = f"bertdata/{__version__}"
 _LONGEST_PAUSE = 60.0
@@ -125,13 +126,13 @@ class Client:
         from tqdm import tqdm
 
         if not self.quiet:
-            tqdm.write(text, file=sys.stderr)
+            tqdm.write(log.timed(text), file=sys.stderr)
 
     def _fetch_whole(self, url: str, file: BinaryIO, path: str | None, shown: Any = None) -> None:
         """Append the missing bytes of a file, over several connections if need be."""
         validator: str | None = None
         own = contextlib.nullcontext(shown) if shown is not None else None
-        with own or _progress_bar(None if self.quiet else path, _end_of(file)) as progress:
+        with own or _progress(None if self.quiet else path, _end_of(file)) as progress:
 
             def ask() -> None:
                 nonlocal validator
@@ -212,21 +213,20 @@ class Client:
         return response, tag if tag.startswith('"') else response.headers.get("Last-Modified")
 
 
-def _progress_bar(path: str | None, done: int) -> Any:
-    """Return a tqdm progress bar that begins at some bytes; it shows nothing without a path."""
-    from tqdm import tqdm
+def _progress(path: str | None, done: int) -> Any:
+    """Return the progress of a file that begins at some bytes; without a path one that shows nothing."""
+    return contextlib.nullcontext(_Silent(done)) if path is None else byte_progress(files.name(path), initial=done)
 
-    terminal = sys.stderr.isatty()
-    return tqdm(
-        initial=done,
-        desc=files.name(path or ""),
-        unit="B",
-        unit_scale=True,
-        file=sys.stderr,
-        mininterval=0.2 if terminal else 30.0,
-        ascii=not terminal,
-        disable=path is None,
-    )
+
+@dataclass
+class _Silent:
+    """What `_copy_body` uses of a progress bar, for one that shows nothing."""
+
+    n: int
+    total: int | None = None
+
+    def update(self, count: int) -> None:
+        self.n += count
 
 
 @contextlib.contextmanager

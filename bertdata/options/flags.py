@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import Field, fields
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
+from bertdata.io import log
 from bertdata.options.option import flag_of, limits_text, names_code, require
 from bertdata.plugins import consent_to
 from bertdata.registry import Registry
@@ -45,6 +46,22 @@ def add_quiet(parser: argparse.ArgumentParser) -> None:
     """Add --quiet."""
     text = "show no progress and no summary: only warnings and errors"
     parser.add_argument("--quiet", action="store_true", help=text)
+
+
+def add_logging(parser: argparse.ArgumentParser) -> None:
+    """Add --quiet and --log-format, of a command that shows progress."""
+    add_quiet(parser)
+    add_log_format(parser)
+
+
+def add_log_format(parser: argparse.ArgumentParser) -> None:
+    """Add --log-format."""
+    parser.add_argument(
+        "--log-format",
+        choices=log.FORMATS,
+        default=log.TEXT,
+        help="of progress and messages on standard error; json: an event a line, for programs (default: text)",
+    )
 
 
 def add_json(parser: argparse.ArgumentParser, what: str = "the result") -> None:

@@ -287,13 +287,18 @@ def _of_tokens(
         yield from _check("copies", copies, most=MOST_COPIES)
 
 
+def warnings_in(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the warnings of a build, of several phases those of the first."""
+    build = next(iter(manifest["phases"].values())) if "phases" in manifest else manifest
+    return list(build.get("warnings", []))
+
+
 def warning_lines(manifest: Mapping[str, Any]) -> list[str]:
     """Return a block of text on the warnings of a build, of several phases those of the first; nothing without any.
 
     Lines are wrapped at words where standard output is a terminal, as those of a table.
     """
-    build = next(iter(manifest["phases"].values())) if "phases" in manifest else manifest
-    warnings = build.get("warnings", [])
+    warnings = warnings_in(manifest)
     lines = [f"{counted(len(warnings), 'warning')} (thresholds: docs/warnings.md)"] if warnings else []
     for warning in warnings:
         lines += wrapped(f"{warning['about']}: {warning['found']}", "  ", "    ") + wrapped(warning["remedy"], "    ")

@@ -16,6 +16,7 @@ from bertdata.io import files
 from bertdata.io.downloads import RemoteFile, fetch_all
 from bertdata.io.http import Client
 from bertdata.io.http_request import NotThereError
+from bertdata.options.flags import add_log_format
 from bertdata.sources.wikipedia.dump.exports import EXPORT_FILE
 from bertdata.sources.wikipedia.dump.published import LATEST, Dump, find_export, find_legacy
 
@@ -184,6 +185,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "www.gutenberg.org/MIRRORS.ALL lists the mirrors",
     )
     for one in (wiki, books):
+        add_log_format(one)
         one.add_argument("--output", required=True, metavar="DIR", help="a local folder")
         one.add_argument(
             "--contact",

@@ -106,6 +106,24 @@ def test_a_worker_of_another_version_is_refused(cluster: Any, monkeypatch: pytes
         on(cluster).check([])
 
 
+def test_a_worker_that_was_asked_has_imported_beam_and_does_not_log_its_pauses(cluster: Any) -> None:
+    def passes(message: str) -> tuple[bool, bool]:
+        import logging
+        import sys
+
+        record = logging.LogRecord("distributed.core", logging.INFO, "core.py", 1, message, (), None)
+        return "apache_beam" in sys.modules, bool(logging.getLogger("distributed.core").filter(record))
+
+    from distributed import Client
+
+    on(cluster).check([])
+    with Client(cluster, set_as_default=False) as client:
+        pauses = client.run(passes, "Event loop was unresponsive in %s for %.2fs.  This is often")
+        others = client.run(passes, "Starting established connection")
+    assert list(pauses.values()) == [(True, False)] * 2
+    assert list(others.values()) == [(True, True)] * 2
+
+
 def test_a_path_that_workers_do_not_share_is_refused(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,8 +1,9 @@
-"""Progress shows what is on disk: one moving line on a terminal, elsewhere a line now and then, and the last once."""
+"""Progress shows what is on disk: one moving line on a terminal, elsewhere a line for each step when it ends."""
 
 from __future__ import annotations
 
 import io
+import json
 import re
 import sys
 import uuid
@@ -13,7 +14,7 @@ import fsspec
 import pytest
 
 from bertdata.beam.progress import Expected, Progress
-from bertdata.io import files
+from bertdata.io import files, log
 from tests.beam.jobs import tasks
 
 
@@ -27,10 +28,15 @@ class Clock:
         return self.now
 
 
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     one = Clock()
-    monkeypatch.setattr("bertdata.beam.progress.time.monotonic", one)
+    monkeypatch.setattr("time.monotonic", one)
     return one
 
 
@@ -101,13 +107,13 @@ def test_a_local_stage_is_not_looked_at_more_than_three_times_a_second(
     for _ in range(20):
         clock.now += 0.1
         progress.update()
-    assert 5 <= len(looks) <= 7
+    assert 5 <= len(looks) <= 8
 
 
-def test_the_last_line_of_each_stage_is_shown_once(
+def test_a_log_has_one_line_for_each_step_with_the_time_of_day(
     tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first, second = stage(tmp_path / "a", [1, 1]), stage(tmp_path / "b", [1, 1, 1], "write shards", "shard")
+    first, second = stage(tmp_path / "a", [1000, 1000]), stage(tmp_path / "b", [1, 1, 1], "write shards", "shard")
     progress = Progress([first, second])
     for _ in range(3):
         clock.now += 1
@@ -119,11 +125,48 @@ def test_the_last_line_of_each_stage_is_shown_once(
         progress.update()
     progress.update(final=True)
     progress.update(final=True)
-    lines = shown(capsys)
-    assert [line.partition(":")[0].strip() for line in lines] == ["clean books", "write shards"]
-    assert all("100%" in line for line in lines)
-    assert "3/3" in lines[1]
-    assert "shard/s" in lines[1]
+    assert [re.sub(r"^\d\d:\d\d:\d\d ", "T ", line) for line in shown(capsys)] == [
+        "T clean books       2.0 kB in 4.0 s (500 B/s)",
+        "T write shards      3 shards in 1.0 s",
+    ]
+
+
+def test_the_json_of_a_step_says_where_it_is(
+    tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", log.EventStream(sys.stderr, clock=lambda: "now"))
+    steps = stage(tmp_path / "a", [10, 30]), stage(tmp_path / "b", [7, 7], "write shards", "shard")
+    finish(steps[0], 0)
+    progress = Progress(steps)
+    progress.update()
+    clock.now += 12
+    progress.update()
+    clock.now += 1
+    finish(steps[0], 1)
+    progress.update()
+    finish(steps[1], 0)
+    clock.now += 1
+    progress.update(final=True)
+    events = [json.loads(line) for line in shown(capsys)]
+    assert events[1] == {
+        "time": "now",
+        "event": "stage",
+        "stage": "clean books",
+        "state": "running",
+        "done": 10,
+        "total": 40,
+        "unit": "byte",
+        "bytes": 10,
+        "seconds": 12.0,
+    }
+    assert [(event["stage"], event["state"], event["done"], event["total"]) for event in events] == [
+        ("clean books", "begun", 10, 40),
+        ("clean books", "running", 10, 40),
+        ("clean books", "done", 40, 40),
+        ("write shards", "begun", 0, 2),
+        ("write shards", "stopped", 1, 2),
+    ]
+    assert (events[-1]["unit"], events[-1]["bytes"]) == ("shard", None)
 
 
 def test_a_later_stage_waits_for_the_one_before_it(
@@ -137,36 +180,50 @@ def test_a_later_stage_waits_for_the_one_before_it(
     assert not any("write shards" in line for line in shown(capsys))
 
 
-def test_plain_lines_come_now_and_then_and_only_with_something_done(
-    tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_a_long_step_has_a_line_after_a_minute_and_then_ever_more_seldom(
+    tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("tqdm.std.time", clock)
     one = stage(tmp_path, [10] * 10)
-    progress = Progress([one])
-    for number in range(5):
+    progress, began, times = Progress([one]), clock.now, []
+    for second in range(0, 2400, 10):
+        clock.now = began + second
         progress.update()
-        assert shown(capsys) == []
-        finish(one, number)
-        clock.now += 1
-    clock.now += 30
+        times += [second for _ in shown(capsys)]
+    assert times == [60, 180, 420, 900, 1500, 2100]
+    progress.update(final=True)
+    [line] = shown(capsys)
+    assert line.endswith("clean books       stopped after 0 B of 100 B")
+
+
+def test_a_long_step_says_how_far_it_is_and_what_is_left(
+    tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = stage(tmp_path, [10] * 10)
+    finish(one, 0, 1)
+    progress = Progress([one])
+    finish(one, 2, 3)
+    clock.now += 60
     progress.update()
     [line] = shown(capsys)
-    assert re.match(r"clean books +: +50%\|#####", line)
-    progress.update(final=True)
+    assert line.endswith("clean books       40%, 40 B of 100 B, 0:03:00 left")
 
 
-def test_a_resumed_stage_starts_where_it_was(tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    one = stage(tmp_path, [10] * 10)
+def test_a_step_that_is_done_is_not_shown_and_a_resumed_one_starts_where_it_was(
+    tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, one = stage(tmp_path / "a", [5], "clean wikipedia"), stage(tmp_path / "b", [10] * 10)
+    finish(before, 0)
     finish(one, *range(6))
-    progress = Progress([one])
+    progress = Progress([before, one])
     progress.update()
-    assert "60%" in shown(capsys)[0]
-    assert progress._line is not None
-    assert (progress._line.initial, progress._line.n) == (60, 60)
-    progress.update(final=True)
+    finish(one, *range(6, 10))
+    clock.now += 4
+    progress.update()
+    [line] = shown(capsys)
+    assert line.endswith("clean books       100 B in 4.0 s (10 B/s), 60 B of it before")
 
 
-def test_a_stage_that_fails_is_left_at_what_is_done(
+def test_a_step_that_fails_is_left_at_what_is_done(
     tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one, next_one = stage(tmp_path / "a", [10] * 10), stage(tmp_path / "b", [1], "write shards")
@@ -174,15 +231,32 @@ def test_a_stage_that_fails_is_left_at_what_is_done(
     progress.update()
     finish(one, 0, 1)
     progress.update(final=True)
-    lines = shown(capsys)
-    assert [line.partition("%")[0] for line in lines] == ["clean books     :  20"]
+    [line] = shown(capsys)
+    assert line.endswith("clean books       stopped after 20 B of 100 B")
+
+
+def test_no_bar_ends_without_a_rate(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    steps = [stage(tmp_path / name, [100, 100], title) for name, title in (("a", "clean wikipedia"), ("b", "books"))]
+    finish(steps[1], 0)
+    progress = Progress(steps)
+    clock.now += 1
+    progress.update()
+    finish(steps[0], 0, 1)
+    finish(steps[1], 1)
+    clock.now += 1
+    progress.update()
+    last = [line.rstrip("\r").rpartition("\r")[2] for line in terminal.getvalue().rstrip("\n").split("\n")]
+    assert len(last) == 2
+    for line in last:
+        assert "100%" in line
+        assert "?B/s" not in line
+    rate = re.search(r", ([\d.]+)B/s\]", last[1])
+    assert rate is not None
+    assert float(rate[1]) <= 100.5  # the second ended within the second in which the first did
 
 
 def test_a_terminal_gets_one_moving_line(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     one = stage(tmp_path, [10] * 10)

@@ -106,7 +106,7 @@ def test_a_run_says_once_that_kernels_are_compiled_and_only_where_they_are(worke
             text=True,
             check=True,
         )
-        told.append(done.stderr.count("compiling kernels, once"))
+        told.append(done.stderr.count("compiling the kernels of these settings"))
     assert told == [1, 0]
 
 
@@ -130,7 +130,7 @@ def test_the_seconds_of_each_pipeline_are_kept(tmp_path: Path, capsys: pytest.Ca
     [(title, seconds)] = runner.timings()
     assert title.strip() == "test"
     assert float(seconds) >= 0
-    assert "100%" in capsys.readouterr().err
+    assert " test " in capsys.readouterr().err
 
 
 def test_two_workers_share_the_tasks(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -163,7 +163,9 @@ def test_what_is_done_needs_no_worker(done: int, number: int, tmp_path: Path, mo
 def test_a_cluster_is_told_its_jobs_and_that_this_process_must_live(capsys: pytest.CaptureFixture[str]) -> None:
     Runner(0, ("--runner=FlinkRunner",)).announce(["clean books", "write shards"])
     told = capsys.readouterr().err
-    assert told.startswith("2 jobs on FlinkRunner, one after another: clean books; write shards. This process plans")
+    assert told[9:].startswith(
+        "2 jobs on FlinkRunner, one after another: clean books; write shards. This process plans"
+    )
     assert "keep it alive until the end" in told
     Runner(2).announce(["clean books"])
     Runner(0, ("--runner=FnApiRunner",)).announce(["clean books"])

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import os
 import random
+import re
 import socket
 from pathlib import Path
 from typing import Any
@@ -380,8 +381,7 @@ def test_progress_and_retries_are_shown_on_stderr(
     Client(sleep=lambda _: None).fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"))
     shown = capsys.readouterr()
     assert "a.bin: the connection was cut at byte 1,000 of 3,145,728; again in 1 s" in shown.err
-    assert "a.bin: 0.00B [" in shown.err
-    assert "3.15M/3.15M" in shown.err
+    assert re.search(r"^\d\d:\d\d:\d\d a.bin +3.1 MB in ", shown.err, re.M)
     assert shown.out == ""
 
 
@@ -390,7 +390,7 @@ def test_progress_of_a_file_of_unknown_length_is_shown(
 ) -> None:
     server.files["/a.bin"] = File(DATA, chunked=True)
     Client(sleep=lambda _: None).fetch(f"{server.url}/a.bin", str(tmp_path / "a.bin"))
-    assert "3.15MB" in capsys.readouterr().err
+    assert " 3.1 MB in " in capsys.readouterr().err
 
 
 def test_a_redirect_is_followed_over_http(server: Server, client: Client, tmp_path: Path) -> None:

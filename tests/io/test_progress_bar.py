@@ -1,9 +1,10 @@
-"""A bar is a widget in a notebook, moves on a terminal, is lines of text elsewhere, or nothing."""
+"""A bar is a widget in a notebook, moves on a terminal, is elsewhere there is a line in the end."""
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 import tqdm.auto
 
-from bertdata.io.progress_bar import NO_WIDGETS, progress_bar
+from bertdata.io.progress_bar import NO_WIDGETS, byte_progress, progress_bar
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,7 +34,7 @@ class Widget:
 
 def test_a_notebook_gets_a_widget_with_the_options_that_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tqdm.auto, "tqdm", Widget)
-    bar = progress_bar([1, 2], lines=True, desc="clean books", mininterval=0.2)
+    bar = progress_bar([1, 2], desc="clean books", mininterval=0.2)
     assert (bar.rows, bar.options) == ([1, 2], {"desc": "clean books", "mininterval": 0.2})
 
 
@@ -46,15 +47,22 @@ def test_a_terminal_gets_a_line_that_moves_and_is_left(monkeypatch: pytest.Monke
     assert terminal.getvalue().endswith("\n")
 
 
-@pytest.mark.parametrize(("lines", "expected"), [(True, 1), (False, 0)])
-def test_elsewhere_there_are_lines_where_they_are_asked_for(
-    lines: bool, expected: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with progress_bar(total=2, desc="clean books", lines=lines) as bar:
+def test_a_log_has_no_bar(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress_bar(total=2, desc="clean books") as bar:
         bar.update(2)
-    shown = capsys.readouterr().err
-    assert shown.count("\n") == expected
-    assert ("clean books: 100%|##########| 2/2" in shown) == lines
+    assert capsys.readouterr().err == ""
+
+
+def test_the_bytes_of_a_file_are_one_line_of_a_log_with_what_was_there_before(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with byte_progress("a.bin", initial=1000) as bar:
+        bar.total = 5000
+        for _ in range(4):
+            bar.update(1000)
+    assert re.fullmatch(
+        r"\d\d:\d\d:\d\d a\.bin +5\.0 kB in \S+ s( \(.*/s\))?, 1\.0 kB of it before\n", capsys.readouterr().err
+    )
 
 
 FAKED = """
@@ -65,9 +73,9 @@ sys.modules["IPython"] = types.SimpleNamespace(get_ipython=lambda: shell)
 sys.modules["ipykernel.zmqshell"] = types.ModuleType("ipykernel.zmqshell")
 for name in ("ipywidgets", "IPython.html", "IPython.html.widgets"):
     sys.modules[name] = None
-from bertdata.io.progress_bar import progress_bar
+from bertdata.io.progress_bar import byte_progress
 for title in ("clean books", "tokenize"):
-    with progress_bar(total=1, desc=title, lines=True) as bar:
+    with byte_progress(title, total=1) as bar:
         bar.update(1)
 """
 
@@ -83,4 +91,4 @@ def test_a_notebook_without_widgets_is_told_once_and_gets_lines() -> None:
     assert done.returncode == 0, done.stderr
     told, *lines = done.stderr.splitlines()
     assert told == NO_WIDGETS
-    assert [line.partition(":")[0] for line in lines] == ["clean books", "tokenize"]
+    assert [line[9:].partition("  ")[0] for line in lines] == ["clean books", "tokenize"]

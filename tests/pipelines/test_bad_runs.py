@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -215,13 +216,28 @@ def test_an_interrupted_build_says_one_line_leaves_nobody_behind_and_goes_on(tmp
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
-    shown = [line for line in said.splitlines() if "|" not in line]
+    shown = [line for line in said.splitlines() if not re.match(r"\d\d:\d\d:\d\d ", line)]
     assert shown == ["interrupted: run the same command again to go on; what is done is kept"]
     assert not psutil.wait_procs(workers, timeout=PATIENCE)[1]
     build(output, SETTINGS, sources)
     build(tmp_path / "undisturbed", SETTINGS, sources)
     assert digests(output) == digests(tmp_path / "undisturbed")
     assert not half_written(output)
+
+
+def test_sigterm_is_one_line_and_code_143_and_leaves_nobody_behind(tmp_path: Path) -> None:
+    sources = documents(tmp_path / "rows.jsonl", 300)
+    output = tmp_path / "corpus"
+    flags = ["--documents", *sources.documents, "--workers", "2", "--log-format", "json"]
+    process, workers = _start(output, flags, lambda: any((output / "stages").rglob("*-0*")))
+    process.terminate()
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 143
+    events = [json.loads(line) for line in said.splitlines()]
+    assert [(event["event"], event["code"]) for event in events if "code" in event] == [("error", 143), ("end", 143)]
+    assert events[-2]["text"] == "terminated: run the same command again to go on; what is done is kept"
+    assert {event["event"] for event in events[:-2]} <= {"stage", "message"}
+    assert not psutil.wait_procs(workers, timeout=60)[1]
 
 
 @pytest.mark.slow
@@ -233,7 +249,7 @@ def test_a_build_whose_worker_is_killed_is_one_error_and_goes_on_to_the_same_sha
     workers[1].kill()
     _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
-    shown = [line for line in said.splitlines() if "|" not in line]
+    shown = [line for line in said.splitlines() if not re.match(r"\d\d:\d\d:\d\d ", line)]
     assert len(shown) == 1, said
     assert shown[0].startswith(f"error: worker process {workers[1].pid} was killed")
     assert not psutil.wait_procs(workers, timeout=PATIENCE)[1]

@@ -234,11 +234,11 @@ class DropDuplicates:
         return Plan(
             [
                 Step(planning.SIGN_TITLE, partial(signatures_part, config, pieces), signing),
-                Step(planning.TITLE, partial(links_part, pieces), grouping=linking, unit="part"),
-                Step(planning.TITLE, partial(components_part, blocks), grouping=connecting, unit="part"),
-                Step(planning.TITLE, candidates_part, grouping=bringing, unit="part"),
-                Step(planning.TITLE, partial(decision_part, config, blocks), grouping=deciding, unit="part"),
-                Step(planning.TITLE, dropped_part, grouping=dropping, unit="part"),
+                Step(planning.TITLE, partial(links_part, pieces), grouping=linking, unit="task"),
+                Step(planning.TITLE, partial(components_part, blocks), grouping=connecting, unit="task"),
+                Step(planning.TITLE, candidates_part, grouping=bringing, unit="task"),
+                Step(planning.TITLE, partial(decision_part, config, blocks), grouping=deciding, unit="task"),
+                Step(planning.TITLE, dropped_part, grouping=dropping, unit="task"),
             ],
             finish,
             inputs=[task.path for task, _ in standing.documents],

@@ -25,7 +25,7 @@ from bertdata.io import files, listing
 from bertdata.io.console import Row, table
 from bertdata.objectives.blocks import BORROWED
 from bertdata.objectives.mixing import number_of_copies
-from bertdata.options.flags import add_json, add_quiet
+from bertdata.options.flags import add_json, add_logging
 from bertdata.shards.contents import changed_files, is_changed, is_of_datasets
 from bertdata.shards.phases import phase_names
 from bertdata.shards.reader import open_shards
@@ -234,7 +234,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=False,
         help="count examples that are the same or nearly, too (default: no)",
     )
-    add_quiet(parser)
+    add_logging(parser)
     add_json(parser)
 
 

@@ -246,8 +246,8 @@ class TrainVocabulary:
         return Plan(
             [
                 Step("count words", partial(words_part, config), plan_words(ranges, words, config)),
-                Step("train vocabulary", merge_part, grouping=merging, unit="part"),
-                Step("train vocabulary", partial(vocabulary_part, config), grouping=training, unit="part"),
+                Step("train vocabulary", merge_part, grouping=merging, unit="task"),
+                Step("train vocabulary", partial(vocabulary_part, config), grouping=training, unit="task"),
             ],
             lambda done: replace(standing, vocabulary=_with_long_words(done[2][0], done[0])),
             inputs=[task.path for task, _ in standing.documents],

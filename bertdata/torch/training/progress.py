@@ -1,4 +1,4 @@
-"""The progress of a run on stderr: a bar on a terminal, plain lines elsewhere, as in the log of a batch system."""
+"""The progress of a run on stderr: a bar on a terminal, lines with the time of day in a log, or events."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TextIO
 
+from bertdata.io import log
 from bertdata.torch.training.metrics_log import LogRecord, parsed_name
 
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
@@ -71,7 +72,9 @@ def short(record: LogRecord, room: int) -> str:
 class PlainLines:
     """Writes a line for the first record, the last, each with a validation loss, and others at growing intervals."""
 
-    def __init__(self, steps: int | None, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, steps: int | None, stream: TextIO | log.TimedStream, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.steps, self.stream, self.clock = steps, stream, clock
         self._due, self._wait = float("-inf"), FIRST_WAIT
         self._first: tuple[int, float] | None = None
@@ -96,8 +99,11 @@ def shown(steps: int | None = None) -> Iterator[Callable[[LogRecord], None]]:
 
     A bar is one line of the terminal, and above it validation losses and warnings stay.
     """
+    if log.is_json():
+        yield lambda record: log.event("step", **{"steps": steps, **record})
+        return
     if not sys.stderr.isatty():
-        yield PlainLines(steps, sys.stderr)
+        yield PlainLines(steps, log.TimedStream(sys.stderr))
         return
     from tqdm import tqdm
     from tqdm.contrib.logging import logging_redirect_tqdm

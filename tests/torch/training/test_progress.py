@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import io
+import json
 import logging
 import os
 import pty
@@ -14,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from bertdata.io import log
 from bertdata.torch.training.progress import PlainLines, line, shown
 
 
@@ -112,4 +115,11 @@ def test_anything_else_gets_lines(capsys: pytest.CaptureFixture[str], monkeypatc
         report(record(501))
         report(record(1000))
     lines = capsys.readouterr().err.splitlines()
-    assert [one.split(":")[0] for one in lines] == ["step 501 of 1,000", "step 1,000 of 1,000"]
+    assert [one[8:].split(":")[0] for one in lines] == [" step 501 of 1,000", " step 1,000 of 1,000"]
+
+
+def test_a_log_of_json_has_an_event_for_each_record(capsys: pytest.CaptureFixture[str]) -> None:
+    with contextlib.redirect_stderr(log.EventStream(sys.stderr, clock=lambda: "now")), shown(1000) as report:
+        report(record(501))
+    [line] = capsys.readouterr().err.splitlines()
+    assert json.loads(line) == {"time": "now", "event": "step", "steps": 1000, **record(501)}

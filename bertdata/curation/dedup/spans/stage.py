@@ -192,7 +192,7 @@ class DropSpans:
         return Plan(
             [
                 Step(TITLE, partial(spans_part, config, segmenter, partitions), signing),
-                Step(TITLE, partial(repeats_part, partitions), grouping=deciding, unit="part"),
+                Step(TITLE, partial(repeats_part, partitions), grouping=deciding, unit="task"),
                 Step(REWRITE_TITLE, partial(rewrite_part, config, segmenter), grouping=writing),
             ],
             partial(self._finish, standing),

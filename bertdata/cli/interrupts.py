@@ -1,0 +1,39 @@
+"""How a command ends that is stopped: an interrupt (SIGINT) or SIGTERM is one line, and an exit code of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+from bertdata import INTERRUPTED, INTERRUPTED_CODE
+
+TERMINATED = "terminated: run the same command again to go on; what is done is kept"
+TERMINATED_CODE = 128 + signal.SIGTERM
+
+
+class Terminated(KeyboardInterrupt):
+    """The process got SIGTERM, as from Slurm, Kubernetes or `timeout`: it ends as after an interrupt."""
+
+
+def raise_at_sigterm() -> None:
+    """Let SIGTERM raise Terminated in the main thread, unless it is ignored; a second one ends the process at once.
+
+    Not under torchrun, which ends its processes itself, and where one of several may wait for another.
+    """
+    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL and os.environ.get("WORLD_SIZE", "1") == "1":
+        signal.signal(signal.SIGTERM, _terminate)
+
+
+def _terminate(*_: Any) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    raise Terminated
+
+
+def ending(stop: KeyboardInterrupt) -> tuple[str, int]:
+    """Return what a command says that was stopped, and its exit code.
+
+    >>> ending(KeyboardInterrupt())[1], ending(Terminated())[1]
+    (130, 143)
+    """
+    return (TERMINATED, TERMINATED_CODE) if isinstance(stop, Terminated) else (INTERRUPTED, INTERRUPTED_CODE)

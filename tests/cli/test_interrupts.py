@@ -1,0 +1,86 @@
+"""SIGTERM ends a command as an interrupt does: one line, a code of its own, and what it began is tidied up."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TERMINATED = "terminated: run the same command again to go on; what is done is kept"
+STOPPED = """
+import os, signal, sys
+{before}
+import bertdata.cli.main
+def main(arguments):
+    from bertdata.cli import command_line
+    def work():
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            for _ in range(1000):
+                pass
+        finally:
+            print("tidied")
+        return 0
+    from bertdata.io import log
+    log.use({format!r})
+    return command_line.run(work)
+bertdata.cli.main.main = main
+from bertdata.__main__ import main
+main()
+"""
+
+
+def stopped(before: str = "", log_format: str = "text", **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", STOPPED.format(before=before, format=log_format)],
+        cwd=ROOT,
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_sigterm_is_one_line_and_code_143() -> None:
+    done = stopped()
+    assert (done.returncode, done.stdout, done.stderr) == (143, "tidied\n", TERMINATED + "\n")
+
+
+def test_a_log_of_json_ends_with_why_and_with_the_code() -> None:
+    done = stopped(log_format="json")
+    events = [json.loads(line) for line in done.stderr.splitlines()]
+    assert [(event["event"], event["code"]) for event in events] == [("error", 143), ("end", 143)]
+    assert events[0]["text"] == TERMINATED
+
+
+@pytest.mark.parametrize("before", ["signal.signal(signal.SIGTERM, signal.SIG_IGN)"])
+def test_a_sigterm_that_is_ignored_stays_so(before: str) -> None:
+    assert stopped(before).returncode == 0
+
+
+def test_under_torchrun_sigterm_is_left_to_it() -> None:
+    done = stopped(WORLD_SIZE="2")
+    assert (done.returncode, done.stderr) == (-15, "")
+
+
+def test_sigterm_while_python_imports_is_the_same() -> None:
+    code = """
+import os, signal, sys
+class Stop:
+    def find_spec(self, name, path=None, target=None):
+        if name == "argparse":
+            os.kill(os.getpid(), signal.SIGTERM)
+            for _ in range(1000):
+                pass
+sys.meta_path.insert(0, Stop())
+sys.argv = ["bertdata", "--version"]
+from bertdata.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (143, "", TERMINATED + "\n")
