@@ -83,6 +83,7 @@ VERB_HELP: dict[str, VerbHelp] = {
         ("bertdata clean page.wikitext", "curl -s URL | bertdata clean -", "bertdata clean moby-dick.txt")
     ),
     "verify": VerbHelp(("bertdata verify corpus", "bertdata verify corpus --duplicates --json")),
+    "clean-up": VerbHelp(("bertdata clean-up corpus --dry-run", "bertdata clean-up s3://bucket/corpus")),
     "export": VerbHelp(
         ("bertdata export corpus --to parquet --output parquet",),
         {

@@ -146,6 +146,14 @@ def mark_finished(directory: str, made_from: str) -> None:
     files.write_json(files.join(directory, FINISHED), sealed({"fingerprint": made_from, "manifests": manifests}))
 
 
+def finished_manifests(directory: str) -> Iterator[tuple[str, str]]:
+    """Yield the manifests of a build that are not those with which it was finished, each with what was found."""
+    finished = files.read_json_if_there(files.join(directory, FINISHED)) or {}
+    for path, digest in finished.get("manifests", {}).items() if is_sealed(finished) else ():
+        if _sha256(inside(directory, path, files.join(directory, FINISHED))) != digest:
+            yield path, "is missing or was changed"
+
+
 def finished_manifest(
     directory: str, made_from: str, say: Callable[[str], None] = lambda text: None
 ) -> dict[str, Any] | None:
