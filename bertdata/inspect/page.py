@@ -1,7 +1,7 @@
 """Parts of a page of `bertdata report`: bars, histograms, tables, samples, and the page around them.
 
-Bars and histograms are drawn by matplotlib where it is installed (`drawing`); their numbers are text beside them, which
-is all there is without it.
+A bar is elements of HTML that the style colours, as wide as their share; its numbers are text beside it. So it needs no
+library, follows the reader's light or dark style, and is as readable on a phone and by a screen reader.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from xml.etree.ElementTree import Element
 
-from bertdata.errors import install_hint
-from bertdata.inspect import drawing
 from bertdata.inspect.report_style import STYLE
 from bertdata.io.markup import element, markup
 
@@ -41,10 +39,6 @@ def page(title: str, made: str, tiles: Mapping[str, str], sections: Mapping[str,
     cells = [element("div", element("dt", name), element("dd", value)) for name, value in tiles.items()]
     main = element("main", element("h1", title), element("p", code_spans(made), class_="quiet"))
     main.append(element("dl", cells, class_="tiles"))
-    if not drawing.available():
-        main.append(
-            element("p", f"Without charts: matplotlib is not installed; {install_hint('report')}.", class_="quiet")
-        )
     main.extend(element("section", element("h2", name), parts) for name, parts in sections.items() if parts)
     return f"<!DOCTYPE html>\n{markup(element('html', head, element('body', main), lang='en'))}\n"
 
@@ -57,28 +51,35 @@ def bar(
     texts = [f"{label}: {number:,} ({number / total:.1%})" for label, number, _ in parts]
     shown = keys or [(color, text) for (*_, color), text in zip(parts, texts, strict=True)]
     items = [element("li", [element("i", class_=f"swatch {color}")] if color else [], text) for color, text in shown]
-    drawn = []
-    if drawing.available():
-        named = [(text, number, color) for text, (_, number, color) in zip(texts, parts, strict=True)]
-        drawn.append(drawing.strip(named))
-    return element("div", element("h3", title, remarks), drawn, element("ul", items, class_="keys"), class_="step")
+    pieces = [
+        element("span", class_=color, style=_width(number / total), title=text)
+        for text, (_, number, color) in zip(texts, parts, strict=True)
+        if number
+    ]
+    strip = element("div", pieces, class_="strip", aria_hidden="true")
+    return element("div", element("h3", title, remarks), strip, element("ul", items, class_="keys"), class_="step")
 
 
 def histogram(text: str, unit: str, bins: Sequence[tuple[int, int, int]], of: str) -> Element:
-    """Return a histogram with a caption, and its numbers as a table: the values of bins (least, most, number).
+    """Return a histogram with a caption: a table of the values of bins (least, most, number), each with a bar.
 
-    unit, of: what is measured, and what is counted, as the heads of the table.
+    unit, of: what is measured, and what is counted, as the heads of the table. The longest bar is that of the largest
+    number.
     """
-    total = max(1, sum(number for _, _, number in bins))
-    ranges = [f"{first:,} to {last:,}" if first < last else f"{first:,}" for first, last, _ in bins]
-    numbers = [f"{number:,} ({number / total:.1%})" for *_, number in bins]
-    table = grid((unit, of), zip(ranges, numbers, strict=True))
-    caption = element("figcaption", text)
-    if not drawing.available():
-        return element("figure", caption, table)
-    texts = [f"{values}: {number}" for values, number in zip(ranges, numbers, strict=True)]
-    numbers_below = element("details", element("summary", "the numbers"), table)
-    return element("figure", caption, drawing.histogram(bins, texts, f"{text}: {of} by {unit}"), numbers_below)
+    total, largest = max(1, sum(number for _, _, number in bins)), max([1, *(number for *_, number in bins)])
+    rows = []
+    for first, last, number in bins:
+        values = element("th", f"{first:,} to {last:,}" if first < last else f"{first:,}", scope="row")
+        length = element("span", style=_width(number / largest), class_="c0")
+        bar_of_bin = element("td", [length] if number else [], class_="bar", aria_hidden="true")
+        rows.append(element("tr", values, bar_of_bin, element("td", f"{number:,} ({number / total:.1%})")))
+    head = element("tr", element("th", unit, scope="col"), element("td"), element("th", of, scope="col"))
+    table = element("table", element("thead", head), element("tbody", rows), class_="histogram")
+    return element("figure", element("figcaption", text), table)
+
+
+def _width(share: float) -> str:
+    return f"width: {share:.4%}"
 
 
 def stacked(title: str, numbers: Mapping[str, int], most: int = SERIES) -> Element:

@@ -1,8 +1,8 @@
 """`bertdata report`: one self-contained HTML page on a build: its ledger, charts, and examples with their masks marked.
 
 Other folders that bertdata wrote have pages of their own (`report_task`, `report_folder`). It needs only the folder,
-and for its charts matplotlib (the extra `report`, which `torch` has as well); no network when the page is made or read.
-The page names no time and no machine, so the same build gives the same page.
+and no network when the page is made or read. The page names no time and no machine, so the same build gives the same
+page.
 """
 
 from __future__ import annotations
@@ -145,7 +145,8 @@ def _labels(splits: Sequence[Shards], figures: Mapping[str, stats.Figures]) -> l
         if shards.info.label and sum(numbers):
             names = show.label_texts(shards.expect_pretraining().objective)
             parts = [(name, numbers[label], f"c{label}") for label, name in enumerate(names)]
-            bars.append(bar(f"{shards.split}, {shards.info.label}", parts))
+            remark = element("span", f" one label: {summary.by_chance(sum(numbers))}", class_="quiet")
+            bars.append(bar(f"{shards.split}, {shards.info.label}", parts, remarks=[remark] if len(parts) == 2 else []))
     return bars
 
 

@@ -6,8 +6,12 @@ from pathlib import Path
 
 PARTS = ("c0", "c1", "s0", "s1", "s2", "s3", "s4", "s5", "d0", "d1", "d2", "d3", "d4", "d5", "mask", "random", "kept")
 """The colours of the parts of charts."""
-COLORS = (*PARTS, "quiet", "line")
-"""The variables of the style that charts use."""
 
 _RULES = Path(__file__).with_name("report.css").read_text(encoding="utf-8")
-STYLE = "\n" + _RULES + "\n".join(f".swatch.{name}, b.{name} {{ background: var(--{name}); }}" for name in PARTS)
+STYLE = (
+    "\n"
+    + _RULES
+    + "\n".join(
+        f".swatch.{name}, b.{name}, .strip .{name}, .bar .{name} {{ background: var(--{name}); }}" for name in PARTS
+    )
+)

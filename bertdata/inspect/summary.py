@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -133,7 +134,8 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
         names = find_objective(examples["objective"]).label_names
         if names and number:
             share = counts["labels_1"] / number
-            rows.append(("  label balance", f"{1 - share:.2%} {names[0]}, {share:.2%} {names[1]}"))
+            balance = f"{1 - share:.2%} {names[0]}, {share:.2%} {names[1]}"
+            rows.append(("  label balance", f"{balance} ({by_chance(number)})"))
         if counts.get("rows"):
             capacity = counts["rows"] * (examples["pack_length"] or examples["max_seq_length"])
             padding = 1 - counts["row_tokens"] / capacity
@@ -152,6 +154,16 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
         size = sum(shard["bytes"] for shard in entry["shards"])
         rows.append(("  bytes", f"{byte_size(size)} in {counted(len(entry['shards']), 'shard')}"))
     return rows
+
+
+def by_chance(examples: int) -> str:
+    """Return between which shares 95% of builds have a label that is drawn for each example like a coin.
+
+    >>> by_chance(615), by_chance(12), by_chance(2_000_000)
+    ('46.0% to 54.0% by chance', '21.7% to 78.3% by chance', '49.9% to 50.1% by chance')
+    """
+    deviation = 1.96 * 0.5 / math.sqrt(examples)
+    return f"{max(0.0, 0.5 - deviation):.1%} to {min(1.0, 0.5 + deviation):.1%} by chance"
 
 
 def languages_text(tokens: Mapping[str, int]) -> str:

@@ -42,15 +42,13 @@ def text_of(element: ElementTree.Element) -> str:
     return re.sub(r"\s+", " ", "".join(element.itertext()))
 
 
-def parts_of(element: ElementTree.Element) -> list[tuple[str, str, float, float]]:
-    """Return the parts of charts: their colour, their text, their width and their height."""
-    parts = []
-    for group in element.iter("g"):
-        if (title := group.find("title")) is not None:
-            numbers = [float(one) for one in re.findall(r"-?[\d.]+", group.find("path").get("d"))]  # type: ignore[union-attr, arg-type]
-            across, down = numbers[::2], numbers[1::2]
-            parts.append((group.get("class", ""), text_of(title), max(across) - min(across), max(down) - min(down)))
-    return parts
+def parts_of(element: ElementTree.Element) -> list[tuple[str, str, float]]:
+    """Return the parts of bars: their colour, their text, and the percent of the width that they take."""
+    return [
+        (part.get("class", ""), part.get("title", ""), float(re.fullmatch(r"width: ([\d.]+)%", style)[1]))  # type: ignore[index]
+        for part in element.iter("span")
+        if (style := part.get("style"))
+    ]
 
 
 def test_the_page_is_well_formed_and_the_same_every_time(build: Path) -> None:
@@ -203,33 +201,42 @@ def test_the_parts_of_a_bar_are_in_proportion_and_none_is_drawn_for_0(tmp_path: 
         f"went on: {documents} ({1 - share:.1%})",
         f"a < b: 90 ({share:.1%})",
     ]
-    assert [width for *_, width, _ in parts] == pytest.approx([600 * (1 - share), 600 * share], abs=0.01)
+    assert [width for *_, width in parts] == pytest.approx([100 * (1 - share), 100 * share], abs=0.01)
 
 
-def test_a_histogram_has_a_bar_for_each_bin_as_high_as_its_share_of_the_largest_and_its_numbers(build: Path) -> None:
+def test_a_histogram_has_a_bar_for_each_bin_as_long_as_its_share_of_the_largest_and_its_numbers(build: Path) -> None:
     charts = [figure for figure in parsed(report_html(str(build))).iter("figure") if "tokens filled" in text_of(figure)]
     for chart, shards in zip(charts, open_splits(str(build)), strict=True):
         figures = measure(shards)
         bins = histogram(figures.lengths)
-        rows = [[f"{first} to {last}", f"{number:,} ({number / figures.rows:.1%})"] for first, last, number in bins]
+        rows = [[f"{first} to {last}", "", f"{number:,} ({number / figures.rows:.1%})"] for first, last, number in bins]
         assert [[text_of(cell) for cell in row] for row in list(chart.iter("tr"))[1:]] == rows
-        highest = max(number for *_, number in bins)
-        parts = parts_of(chart)
-        assert [text for _, text, *_ in parts] == [f"{values}: {number}" for values, number in rows]
-        tallest = max(height for *_, height in parts)
-        assert [height / tallest for *_, height in parts] == pytest.approx([n / highest for *_, n in bins], abs=1e-4)
+        longest = max(number for *_, number in bins)
+        bars = [parts_of(row) for row in list(chart.iter("tr"))[1:]]
+        assert [len(parts) for parts in bars] == [1 if number else 0 for *_, number in bins]
+        expected = [100 * number / longest for *_, number in bins if number]
+        assert [parts[0][2] for parts in bars if parts] == pytest.approx(expected, abs=1e-3)
 
 
-def test_without_matplotlib_there_are_the_numbers_and_a_hint(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = parsed(report_html(str(build)))
+def test_bars_need_no_library_and_hide_from_screen_readers_what_is_text_beside_them(
+    build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = report_html(str(build))
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setitem(sys.modules, "matplotlib.style", None)
-    plain = parsed(report_html(str(build)))
-    assert 'pip install ".[report]"' in text_of(plain)
-    assert 'pip install ".[report]"' not in text_of(drawn)
-    assert not list(plain.iter("svg"))
-    assert list(drawn.iter("svg"))
-    assert [text_of(cell) for cell in plain.iter("td")] == [text_of(cell) for cell in drawn.iter("td")]
+    assert report_html(str(build)) == page
+    hidden = [one for one in parsed(page).iter() if one.get("aria-hidden") == "true"]
+    assert {one.get("class") for one in hidden} == {"strip", "bar"}
+    assert not any(text_of(one) for one in hidden)
+    shown = [part for one in hidden for part in parts_of(one)]
+    assert len(shown) > 20
+    assert len(shown) == len(parts_of(parsed(page)))
+
+
+def test_every_colour_of_a_bar_is_one_of_the_style_in_both_modes(build: Path) -> None:
+    page = report_html(str(build))
+    for color in {color for color, *_ in parts_of(parsed(page))}:
+        assert f".strip .{color}, .bar .{color} {{ background: var(--{color}); }}" in page
+        assert page.count(f"--{color}: #") == 2
 
 
 def test_broken_pieces_are_named_up_to_twenty_and_the_rest_counted(tmp_path: Path) -> None:

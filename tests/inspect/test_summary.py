@@ -108,7 +108,7 @@ def test_a_build_shows_its_figures() -> None:
     assert rows["dropped, no tokens"] == "3"
     assert rows["tokens"] == "100,000 (0.250% [UNK])"
     assert rows["train: examples"] == "200 from 90 documents"
-    assert rows["  label balance"] == "55.00% IsNext, 45.00% NotNext"
+    assert rows["  label balance"] == "55.00% IsNext, 45.00% NotNext (43.1% to 56.9% by chance)"
     assert rows["  realised mask rate"] == "15.050% predicted in epoch 0; the loader draws masks"
     assert rows["  bytes"] == "4.0 kB in 2 shards"
     assert not [left for left in rows if "limit" in left or "borrowed" in left]
@@ -121,7 +121,7 @@ def test_the_rows_of_a_build_stand_in_the_order_of_its_stages() -> None:
     one["splits"]["validation"] = one["splits"]["train"] | {"shards": [{"bytes": 999}]}
     split = [
         ("  documents with the id of another", "1,204: a text given twice, or two with the same number?"),
-        ("  label balance", "55.00% IsNext, 45.00% NotNext"),
+        ("  label balance", "55.00% IsNext, 45.00% NotNext (43.1% to 56.9% by chance)"),
         ("  realised mask rate", "15.050% predicted in epoch 0; the loader draws masks"),
         ("  rows at the limit", "1,012 of 20"),
         ("  tokens used twice, a B was borrowed", "1,050"),
@@ -173,7 +173,10 @@ def test_a_static_build_shows_what_became_of_the_predicted_tokens() -> None:
 
 
 def test_sop_names_its_labels_and_rows_without_pairs_have_none() -> None:
-    assert dict(build_rows(manifest(objective="sop")))["  label balance"] == "55.00% in order, 45.00% swapped"
+    assert (
+        dict(build_rows(manifest(objective="sop")))["  label balance"]
+        == "55.00% in order, 45.00% swapped (43.1% to 56.9% by chance)"
+    )
     assert "  label balance" not in dict(build_rows(manifest(objective="full-sentences")))
 
 
