@@ -21,7 +21,7 @@ from bertdata.sources.books.read import Book, Volume, clean_book, clean_chapters
 from bertdata.sources.formats import Request, SourceFile, SourceFormat, text_bytes
 from bertdata.sources.names import InputCount
 
-REVISION = 6
+REVISION = 7
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,9 @@ _CREDIT = re.compile(
     r"(?:re)?printed\s+(?:and\s+(?:bound|published)\s+)?(?:in|by|at)\b)",
     re.IGNORECASE,
 )
+_TITLE_PAGE = re.compile(
+    r"^[\W_]*(?:author\s+of\s+_?[\"“'‘]|(?:produced|prepared|scanned|typed|digiti[sz]ed)\s+from\b)", re.IGNORECASE
+)
 _NOTE_HEAD = re.compile(
     r"^\W*(?:(?:original\s+|e-?text\s+)*(?:transcriber|proofreader|typist)\S{0,10}(?:\s+\w+)?\s+(?:(?:end)?note|amendment|"
     r"correction|errata)|typographical\s+errors\s+(?:were\s+)?corrected|note\s+from\s+the\s+original\s+file|"
@@ -85,6 +88,8 @@ _TAG = re.compile(r"</?(?:i|b|em|u|sc|small|sup|sub|tt|strong)>", re.IGNORECASE)
 _RAISED = re.compile(r"[_^]\{([^{}\n]{1,20})\}|\^(?=\w)")
 
 
+TITLE_PAGE_BLOCKS = 30
+"""Blocks at the start of a book in which what only a title page has is taken for that: in the story it is text."""
 _NOTE_BLOCKS = 20
 BLOCK_LIMIT = 5000
 """Characters of the longest block that may be a credit, boilerplate or a footnote; a longer one is text that has words
@@ -215,6 +220,8 @@ def without_credits(blocks: Sequence[Block | Candidate]) -> Iterator[Block | Can
             continue
         joined = " ".join([line.strip() for line in block[:12]])
         if _names_archive(joined) or _HEADER_FIELD.match(first) or (len(block) < 12 and _CREDIT.match(joined)):
+            continue
+        if number < TITLE_PAGE_BLOCKS and len(block) < 12 and _TITLE_PAGE.match(joined):
             continue
         yield whole
 

@@ -86,6 +86,25 @@ def test_credits_go(block: str) -> None:
     assert in_a_book(block) == []
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    "block",
+    [
+        "Produced from the copy in the reading room at Little Needle.",
+        "Produced from images generously made available by a library.",
+        '_Author of "The Tin Bishop," "Nine Wet Fridays," etc._',
+        "Author of “THE WILDERNESS MINE,” “WYNDHAM'S PAL,” “PARTNERS OF THE OUT-TRAIL,” “THE\nBUCCANEER FARMER,” etc.",
+    ],
+)
+def test_what_only_a_title_page_has_goes_there_and_stays_in_the_story(block: str, compiled: bool) -> None:
+    prose = [wrap(FIRST), wrap(SECOND)] * 20
+    before = clean_book("\n\n".join([block, "CHAPTER I", *prose]), compiled=compiled)
+    assert before == "\n\n".join([FIRST, SECOND] * 20)
+    inside = clean_book("\n\n".join(["CHAPTER I", *prose, block, *prose]), compiled=compiled)
+    assert inside is not None
+    assert len(inside.split("\n\n")) == 81
+
+
 def test_a_transcribers_note_goes_up_to_the_next_heading() -> None:
     note = wrap("This text is a combination of two others, one of which was compared with a printed copy of the book.")
     assert clean("Original Transcriber's Notes:", note, note, "ETYMOLOGY.", wrap(FIRST)) == [FIRST]
