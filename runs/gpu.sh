@@ -5,7 +5,7 @@
 # drawn on the GPU against those of the CPU, packed against padded rows; the loader alone.
 #
 #     runs/gpu.sh                              # writes gpu-run/report.md and gpu-run/report.json
-#     DOCS="docs/encoder.md docs/howto/batch-size.md" runs/gpu.sh    # also puts the tables between markers of pages
+#     DOCS="docs/gpu.md docs/howto/batch-size.md" runs/gpu.sh    # also puts the tables between markers of pages
 #     DEVICE=cpu STEPS=3 runs/gpu.sh folder    # tries the same commands on a CPU, with tiny models, in a few minutes
 #
 # It needs an environment with ".[beam,torch]" and transformers, and no network. Sizes: STEPS (of each length), BATCH (rows

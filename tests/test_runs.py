@@ -131,7 +131,7 @@ def test_the_two_models_of_the_tiny_run_are_of_one_size_and_trained_alike(tmp_pa
 
 
 def test_the_commands_of_the_gpu_run_are_those_of_bertdata(tmp_path: Path) -> None:
-    called = commands(ROOT / "runs" / "gpu.sh", tmp_path, DOCS="docs/encoder.md docs/howto/batch-size.md")
+    called = commands(ROOT / "runs" / "gpu.sh", tmp_path, DOCS="docs/gpu.md docs/howto/batch-size.md")
     parsed = [parse(one) for one in called]
     runs = [flags for one, flags in zip(called, parsed, strict=True) if one[1] == "pretrain"]
     assert [(flags.config, flags.compile, flags.packing) for flags in runs] == [
@@ -146,7 +146,7 @@ def test_the_commands_of_the_gpu_run_are_those_of_bertdata(tmp_path: Path) -> No
     assert [flags.library for flags in runs[-2:]] == ["bertdata", "transformers"]
     assert runs[-1].shards == runs[-2].shards == f"{tmp_path / 'run'}/bert/512", "the peer gets the same rows"
     assert parsed[-1].runs == [Path(flags.output).name for flags in runs]
-    assert parsed[-1].docs == [Path("docs/encoder.md"), Path("docs/howto/batch-size.md")]
+    assert parsed[-1].docs == [Path("docs/gpu.md"), Path("docs/howto/batch-size.md")]
 
 
 @pytest.mark.parametrize("memory", [{}, {"cuda_allocated_gib": 14.5}])

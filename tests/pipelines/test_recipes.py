@@ -136,14 +136,6 @@ def test_recipes_are_listed_printed_and_suggested(capsys: pytest.CaptureFixture[
     assert "there is no recipe 'robrta'; did you mean 'roberta'?" in capsys.readouterr().err
 
 
-def test_the_page_on_recipes_has_a_row_for_each_as_its_file_says() -> None:
-    page = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
-    for name in recipe_names():
-        about = read_recipe(name).about
-        columns = [f"{about['title'].partition(': ')[0]}: {'; '.join(about['cites'])}", "; ".join(about["exact"])]
-        assert f"| `{name}` | {' | '.join([*columns, '; '.join(about['differs'])])} |" in page
-
-
 def test_a_recipe_file_that_is_not_there_is_told_with_the_nearest_beside(tmp_path: Path) -> None:
     (tmp_path / "web.toml").write_text("seed = 1")
     with pytest.raises(

@@ -19,7 +19,7 @@ from tests.torch.training.small_runs import SETTINGS, SMALL, log
 
 
 class SameStates(Distillation):
-    """The mean squared error of the last hidden states, as in docs/encoder.md."""
+    """The mean squared error of the last hidden states, as in docs/architectures.md."""
 
     help = "the mean squared error of the last hidden states"
     weights: ClassVar[Mapping[str, float]] = {"states": 3.0, "mlm": 1.0}
