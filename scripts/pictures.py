@@ -122,6 +122,26 @@ def way() -> Picture:
     return picture
 
 
+def way_narrow() -> Picture:
+    """The way of the data from top to bottom, to be read on a phone."""
+    picture = Picture(360, 560)
+    picture.box(10, 10, 340, "dumps, books, your own text", "bz2, zst, Parquet, JSON lines, CSV, .txt ...")
+    steps = [
+        ("documents", "cleaned; each drop is counted", "filters, duplicates"),
+        ("token store", "Punkt sentences, any tokenizer", "each token has an address"),
+        ("Arrow shards", "rows of NSP, SOP, full sentences ...", "packed or binned; sha256 of each"),
+        ("loader", "masks drawn by seed, epoch, row", "exact resume on any ranks"),
+    ]
+    for place, (title, *lines) in enumerate(steps):
+        picture.arrow(180, 57 if not place else 48 + 98 * place, 180, 80 + 98 * place)
+        picture.box(30, 84 + 98 * place, 300, title, *lines, main=True)
+    picture.words(190, 262, "references, not text", 12, "quiet", "start")
+    picture.arrow(180, 442, 180, 474)
+    picture.box(10, 478, 340, "training", "bertdata, transformers, Lightning, JAX ...")
+    picture.words(180, 548, "bertdata verify recounts all tokens", 12, "quiet")
+    return picture
+
+
 def references() -> Picture:
     """Documents, the token store, a plan of references, and shards."""
     picture = Picture(700, 200)
@@ -176,7 +196,7 @@ def vocab() -> Picture:
     return picture
 
 
-def show_as_svg() -> str:
+def show_as_svg(columns: int = 92, count: int = 2) -> str:
     """Return what `bertdata show` prints on a terminal with colours, for a build of the sample corpus."""
     from rich.console import Console
     from rich.terminal_theme import DIMMED_MONOKAI
@@ -185,13 +205,13 @@ def show_as_svg() -> str:
     with tempfile.TemporaryDirectory() as folder:
         run = [sys.executable, "-m", "bertdata"]
         subprocess.run([*run, "build", "--vocab", "bertdata-30k-uncased", "--output", f"{folder}/corpus"], check=True)
-        inner = f"{sys.executable} -m bertdata show {folder}/corpus --count 2"
-        environment = os.environ | {"COLUMNS": "92", "TERM": "xterm-256color"}
+        inner = f"{sys.executable} -m bertdata show {folder}/corpus --count {count}"
+        environment = os.environ | {"COLUMNS": str(columns), "TERM": "xterm-256color"}
         environment.pop("NO_COLOR", None)  # below, `script` gives the command a terminal
-        command = ["script", "-qec", f"stty cols 92; {inner}", "/dev/null"]
+        command = ["script", "-qec", f"stty cols {columns}; {inner}", "/dev/null"]
         printed = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
-    console = Console(record=True, width=94, file=open(os.devnull, "w"))  # noqa: SIM115
-    console.print(Text.from_ansi(f"$ bertdata show corpus --count 2\n{printed.replace(chr(13), '')}".rstrip()))
+    console = Console(record=True, width=columns + 2, file=open(os.devnull, "w"))  # noqa: SIM115
+    console.print(Text.from_ansi(f"$ bertdata show corpus --count {count}\n{printed.replace(chr(13), '')}".rstrip()))
     svg = console.export_svg(title="bertdata show", theme=DIMMED_MONOKAI)
     start, end = svg.index("@font-face"), svg.rindex("@font-face")
     return str(svg[:start] + svg[svg.index("}", end) + 1 :])  # no font is loaded from elsewhere
@@ -200,9 +220,10 @@ def show_as_svg() -> str:
 def main() -> None:
     """Write all pictures."""
     ASSETS.mkdir(exist_ok=True)
-    for draw in (way, references, draws, vocab):
+    for draw in (way, way_narrow, references, draws, vocab):
         (ASSETS / f"{draw.__name__}.svg").write_text(draw().svg(), encoding="utf-8")
     (ASSETS / "show.svg").write_text(show_as_svg(), encoding="utf-8")
+    (ASSETS / "show_narrow.svg").write_text(show_as_svg(44, 1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -47,7 +47,10 @@ _LONGEST_CHOICES = 48
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """The help of argparse, without line breaks at the hyphens of words such as doc-sentences, in the given width."""
+    """The help of argparse, without line breaks at the hyphens of words such as doc-sentences, in the given width.
+
+    A line of a text that begins with "- " is an item of a list.
+    """
 
     def start_section(self, heading: str | None) -> None:
         """Begin a section; a long heading is wrapped."""
@@ -59,7 +62,14 @@ class HelpFormatter(argparse.HelpFormatter):
         return (lambda size: ("NAME",) * size) if is_long else named
 
     def _split_lines(self, text: str, width: int) -> list[str]:
-        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False, break_long_words=False)
+        lines = []
+        for part in text.split("\n"):
+            hanging = "  " if part.startswith("- ") else ""
+            plain = " ".join(part.split())
+            lines += textwrap.wrap(
+                plain, width, subsequent_indent=hanging, break_on_hyphens=False, break_long_words=False
+            )
+        return lines
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return textwrap.indent("\n".join(self._split_lines(text, width - len(indent))), indent)

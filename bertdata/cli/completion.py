@@ -51,6 +51,7 @@ def whole_parser(path: Any) -> argparse.ArgumentParser:
             parents = []
         verb = verbs.add_parser(name, help=command.help.replace("%", "%%"), parents=parents, add_help=False)
         for action in verb._actions:
+            action.help = " ".join(action.help.split()) if action.help else action.help
             given = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
             if not action.choices and given.partition("=")[0].split("|")[-1] in _PATHS:
                 action.complete = path  # type: ignore[attr-defined]

@@ -95,7 +95,7 @@ def each_from_flags(arguments: argparse.Namespace, config: type[Config], *, most
 
 
 def help_text(setting: Field[Any]) -> str:
-    """Return the help of a setting, with that of each name of its registry, its limits, and its default if it has one.
+    """Return the help of a setting, with a list of the names of its registry, its limits, and its default if it has one.
 
     >>> from bertdata.options.option import option
     >>> help_text(option(0.1, "share of the rows", at_least=0, at_most=1)), help_text(option("", "a folder"))
@@ -104,8 +104,9 @@ def help_text(setting: Field[Any]) -> str:
     options, default = setting.metadata, setting.default
     text, names, limits = options["help"], options["items"] or options["choices"], limits_text(options["limits"])
     if isinstance(names, Registry):
-        text += ". " + "; ".join(f"{name}: {names[name].help}" for name in names)
+        text += ".\n" + "\n".join(f"- {name}: {names[name].help}" for name in names)
     if default is None or default in ("", ()):
         return str(text)
     shown = ("no", "yes")[default] if isinstance(default, bool) else default
-    return f"{text} ({limits}{'; ' if limits else ''}default: {shown})"
+    text += "\n" if isinstance(names, Registry) else " "
+    return f"{text}({limits}{'; ' if limits else ''}default: {shown})"
