@@ -1,6 +1,7 @@
-# Images for the workers of a cluster, on Beam's own: bertdata with its stores, and the kernels compiled.
+# An image that runs bertdata, and Beam's workers on a cluster: on Beam's own, with the stores, and the kernels compiled.
 #   docker build --tag IMAGE .
-# Dataflow takes it by --sdk_container_image=IMAGE; for Dask run `dask worker` in it (--entrypoint dask).
+#   docker run --rm --volume "$PWD:/data" --workdir /data IMAGE build --documents texts.jsonl --output corpus
+# Dataflow takes it by --sdk_container_image=IMAGE; a worker of Dask is `docker run IMAGE dask worker ...`. It has no torch.
 #   docker build --target flex --build-arg LAUNCHER=BASE --tag IMAGE .
 # is the same with the launcher of a Flex template of Dataflow (docs/clusters.md); its workers take it as well. BASE is
 # Google's base image for Flex templates in Python, which has the launcher.
@@ -10,10 +11,12 @@ ARG LAUNCHER=scratch
 
 FROM apache/beam_python${PYTHON}_sdk:${BEAM} AS worker
 COPY . /src/bertdata
-RUN pip install --no-cache-dir "/src/bertdata[aws,dask,gcp]" && rm -rf /src/bertdata
-# Beam's workers run as another user with another home: the cache stands where all can read it.
+RUN pip install --no-cache-dir "/src/bertdata[aws,azure,dask,gcp]" && rm -rf /src/bertdata
+# Beam's workers, and `docker run --user`, run as another user with another home: the cache stands where all can use it.
 ENV NUMBA_CACHE_DIR=/opt/bertdata-kernels
-RUN bertdata compile && chmod -R a+rX /opt/bertdata-kernels
+RUN bertdata compile && chmod -R a+rwX /opt/bertdata-kernels
+COPY scripts/image_entrypoint.sh /usr/local/bin/bertdata-entrypoint
+ENTRYPOINT ["/usr/local/bin/bertdata-entrypoint"]
 
 FROM ${LAUNCHER} AS launcher
 

@@ -16,6 +16,7 @@ from typing import Any
 from bertdata import __version__
 from bertdata.errors import ConfigError, install_hint
 from bertdata.io import files
+from bertdata.io.remote import EXTRAS
 from bertdata.io.time_limit import finished_within
 
 _TOLD = re.compile(r"bertdata worker: ([A-Za-z0-9+/=]{8,})")
@@ -79,7 +80,7 @@ class Needs:
             has = f"bertdata {answer['version']}" if answer["version"] else "no bertdata"
             raise ConfigError(f"{worker} has {has}, and this process {self.version}; install the same version there")
         for store in answer["missing"]:
-            extra = {"gs": "gcp", "gcs": "gcp", "s3": "aws", "s3a": "aws"}.get(store)
+            extra = EXTRAS.get(store)
             hint = f"; {install_hint(extra)}" if extra else "; install it there"
             raise ConfigError(f"{worker} lacks the package for {store}:// paths{hint}")
         for path, identity in self.paths.items():

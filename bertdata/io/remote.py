@@ -21,6 +21,8 @@ from bertdata.io.time_limit import finished_within
 REQUESTS_AT_ONCE = 32
 ANSWER_SECONDS = 30.0
 """How long the first request to a bucket may take, with what its client tries again."""
+EXTRAS = {"gs": "gcp", "gcs": "gcp", "s3": "aws", "s3a": "aws", "az": "azure", "abfs": "azure", "abfss": "azure"}
+"""The extra that has the file system of a scheme."""
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _VERSIONS = (
@@ -51,7 +53,9 @@ def file_system(url: str) -> tuple[Any, str]:
     try:
         fs, path = cast("tuple[Any, str]", fsspec.core.url_to_fs(url, **options))
     except (ImportError, ValueError) as error:
-        extra = {"gs": "gcp", "gcs": "gcp", "s3": "aws"}.get(scheme)
+        if isinstance(error, ValueError) and scheme in fsspec.registry:  # installed, and told nothing of an account
+            raise ConfigError(store_problem(error, url), path=url) from error
+        extra = EXTRAS.get(scheme)
         hint = f"; {install_hint(extra)}" if extra else ""
         raise ConfigError(f"no file system for {scheme}:// paths is installed{hint}", path=url) from error
     if scheme in ("gs", "gcs"):

@@ -1,7 +1,7 @@
 """Errors of object stores, as messages that name the bucket and the remedy.
 
-The clients (s3fs on botocore and aiohttp, gcsfs on google-auth and aiohttp) raise classes of their own, which are known
-here by their names, so that none of them needs to be installed.
+The clients (s3fs on botocore and aiohttp, gcsfs on google-auth and aiohttp, adlfs on azure-storage-blob) raise classes
+of their own, which are known here by their names, so that none of them needs to be installed.
 """
 
 from __future__ import annotations
@@ -33,14 +33,26 @@ _GCS = _Store(
     "STORAGE_EMULATOR_HOST",
     "gcloud storage buckets create gs://{}",
 )
-_STORES = {"s3": _S3, "s3a": _S3, "gs": _GCS, "gcs": _GCS}
+_AZURE = _Store(
+    "set AZURE_STORAGE_CONNECTION_STRING, or AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY (without the "
+    "key: run `az login`)",
+    "the role Storage Blob Data Contributor",
+    "the endpoint in AZURE_STORAGE_CONNECTION_STRING",
+    "az storage container create --name {}",
+)
+_STORES = {"s3": _S3, "s3a": _S3, "gs": _GCS, "gcs": _GCS} | dict.fromkeys(("az", "abfs", "abfss"), _AZURE)
 _NO_CREDENTIALS = {
     "NoCredentialsError",
     "PartialCredentialsError",
     "CredentialRetrievalError",
     "ProfileNotFound",
     "DefaultCredentialsError",
+    "ClientAuthenticationError",
+    "CredentialUnavailableError",
 }
+_NO_ACCOUNT = ("Must provide either a connection_string or account_name",)
+"""What adlfs says where it is told no account."""
+_NO_CONTAINER = ("The specified container does not exist",)
 _EXPIRED = ("ExpiredToken", "token has expired", "Token has expired", "Invalid Credentials")
 _UNREACHABLE = {
     "EndpointConnectionError",
@@ -60,7 +72,7 @@ _UNREACHABLE = {
 
 
 def bucket_of(url: str) -> str:
-    """Return the bucket of a URL of S3 or Google Cloud Storage; "" of any other.
+    """Return the bucket of a URL of S3, Google Cloud Storage or Azure; "" of any other.
 
     >>> bucket_of("s3://corpora/enwiki"), bucket_of("hf://datasets/x")
     ('corpora', '')
@@ -82,8 +94,10 @@ def store_problem(error: BaseException, url: str) -> str:
     if store is not None:
         bucket, known = repr(bucket_of(url)), {type(cause).__name__ for cause in _causes(error)}
         texts = [str(cause) for cause in _causes(error)]
-        if known & _NO_CREDENTIALS:
+        if known & _NO_CREDENTIALS or any(mark in text for text in texts for mark in _NO_ACCOUNT):
             return f"there are no credentials for the bucket {bucket} ({reason}); {store.credentials}"
+        if any(mark in text for text in texts for mark in _NO_CONTAINER):
+            return no_bucket(url)
         if any(mark in text for text in texts for mark in _EXPIRED) or getattr(error, "code", None) == 401:
             return f"the credentials for the bucket {bucket} are not valid, or not any more ({reason}); " + (
                 store.credentials
@@ -102,7 +116,7 @@ def store_problem(error: BaseException, url: str) -> str:
 
 
 def no_bucket(url: str) -> str:
-    """Return that there is no bucket of the name in a URL of S3 or Google Cloud Storage, and how one is made.
+    """Return that there is no bucket of the name in a URL of S3, Google Cloud Storage or Azure, and how one is made.
 
     >>> no_bucket("gs://corpora/enwiki")
     "there is no bucket 'corpora'; check its name, or make it: gcloud storage buckets create gs://corpora"

@@ -95,7 +95,7 @@ def each_from_flags(arguments: argparse.Namespace, config: type[Config], *, most
 
 
 def help_text(setting: Field[Any]) -> str:
-    """Return the help of a setting, with a list of the names of its registry, its limits, and its default if it has one.
+    """Return the help of a setting, with a list of its registry's names, its limits, and its default if it has one.
 
     >>> from bertdata.options.option import option
     >>> help_text(option(0.1, "share of the rows", at_least=0, at_most=1)), help_text(option("", "a folder"))

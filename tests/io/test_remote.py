@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from bertdata.errors import BertDataError, InputError, OutputError
+from bertdata.errors import BertDataError, ConfigError, InputError, OutputError
 from bertdata.io import files, listing, remote
 from bertdata.io.patterns import expand
+from bertdata.io.store_errors import store_problem
 from tests.clock import PATIENCE
 
 
@@ -223,3 +225,19 @@ def test_what_is_read_ahead_comes_in_order_and_one_by_one() -> None:
     assert len(asked) <= remote.REQUESTS_AT_ONCE
     with pytest.raises(ZeroDivisionError):
         list(remote.ahead(ask, [1, 99]))
+
+
+def test_azure_without_its_package_without_an_account_and_without_a_container_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def not_installed(*_: Any) -> Any:
+        raise ImportError("Install adlfs to access Azure Datalake Gen2 and Azure Blob Storage")
+
+    monkeypatch.setattr("fsspec.core.url_to_fs", not_installed)
+    with pytest.raises(ConfigError, match=r'no file system for az:// paths is installed.*pip install "\.\[azure\]"'):
+        files.exists("az://corpora/enwiki")
+    for text, told in {
+        "Must provide either a connection_string or account_name with credentials!!": "there are no credentials for",
+        "The specified container does not exist.": "there is no bucket 'corpora'.*az storage container create --name",
+    }.items():
+        assert re.match(told, store_problem(ValueError(text), "az://corpora/enwiki"))

@@ -16,7 +16,6 @@ from bertdata.errors import ConfigError
 from bertdata.options.recipe import ABOUT, read_recipe, recipe_names
 from bertdata.shards.verify.build import verify
 from pipelines import build_corpus
-from tests.pipelines.builds import ROOT
 from tests.shards.build import text_of
 
 SMALL: dict[str, Any] = {"vocab_size": 400, "workers": 1, "validation_fraction": 0.2, "pad_to_multiple_of": 1}
