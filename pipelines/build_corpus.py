@@ -54,7 +54,7 @@ from .build_flags import COMMAND, SAMPLE, Named, Settings, make_parser, save_set
 from .build_shards import load_tokenizer_for, print_build
 from .dry_run import Planned, end_rows, language_rows, setting_rows, source_rows, stage_rows
 from .estimates import estimate_build
-from .phases import columns_of, require_columns
+from .phases import columns_of, conditions_of, require_columns
 
 command_parser = make_parser
 BETWEEN_STEPS = "start and checks"
@@ -113,6 +113,7 @@ class Build:
                     self.columns if kind == "documents" else (),
                     self.formats if kind == "documents" else (),
                     notes=self.inputs.notes if kind == "documents" else (),
+                    conditions=conditions_of(settings.phases, self.inputs.names()),
                 )
                 for kind, name in FOLDERS.items()
             ),

@@ -39,7 +39,15 @@ from bertdata.tokenizers.loading import load_tokenizer
 from bertdata.tokenizers.roles import require_rows
 
 from .from_documents import finished, make_parser, stages_folder
-from .phases import OF_A_PHASE, add_model_length, columns_of, phases_of, require_columns, require_model_length
+from .phases import (
+    OF_A_PHASE,
+    add_model_length,
+    columns_of,
+    conditions_of,
+    phases_of,
+    require_columns,
+    require_model_length,
+)
 
 COMMAND = "build-shards"
 
@@ -62,7 +70,7 @@ def load_tokenizer_for(vocab: str, phases: Sequence[PhaseConfig]) -> Tokenizer:
 def print_build(manifest: Mapping[str, Any], timings: Sequence[Row] = (), *, quiet: bool = False) -> None:
     """Print a summary of a build, and the warnings of its manifest; only these, to stderr, where it is to be quiet."""
     lines = warning_lines(manifest)
-    for warning in warnings_in(manifest):
+    for _, warning in warnings_in(manifest):
         log.event("warning", **{name: warning[name] for name in ("about", "found", "remedy")})
     if quiet and log.is_json():
         return
@@ -113,7 +121,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sentences.goes_by_language:
         cleaning = replace(cleaning, language_model=SOURCE)
     decisive = (sharding, *(getattr(phases[0], group) for group in OF_A_PHASE))
-    with finished(flags, COMMAND, "build", documents, stages, *decisive, cleaning=cleaning, columns=columns) as done:
+    conditions = conditions_of(phases, sorted({*documents.values()}))
+    with finished(
+        *(flags, COMMAND, "build", documents, stages, *decisive),
+        cleaning=cleaning,
+        columns=columns,
+        conditions=conditions,
+    ) as done:
         manifest = done.account
     print_build(manifest, quiet=flags.quiet)
     return 0

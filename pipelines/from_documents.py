@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from bertdata.cli import command_line
+from bertdata.curation.where import Condition
 from bertdata.engine.stages import Stage, Standing
 from bertdata.io import files
 from bertdata.options.flags import add_flags
@@ -38,16 +39,19 @@ def finished(
     *settings: Any,
     cleaning: CleaningConfig | None = None,
     columns: Sequence[str] = (),
+    conditions: Mapping[str, tuple[Condition, ...]] | None = None,
 ) -> Iterator[Standing]:
     """Read documents, run the stages after that, and yield what the last one made; --output is locked meanwhile.
 
     documents: the source of each file; kind, settings: what --output holds, and what it depends on, as
-    `command_line.stages_run` takes them; columns: those of tables that selections read.
+    `command_line.stages_run` takes them; columns: those of tables that selections read; conditions: by source.
     """
     folder = stages_folder(flags)
     config = replace(cleaning or CleaningConfig(), csv_quotes=flags.csv_quotes)
     place = files.join(folder, "tables")
-    read = ReadSource("documents", documents, place, config, flags.text_column, tuple(columns))
+    read = ReadSource(
+        "documents", documents, place, config, flags.text_column, tuple(columns), conditions=conditions or {}
+    )
     clear, every = partial(files.remove, folder), [read, *stages]
     with command_line.stages_run(flags, kind, command, list(documents), every, *settings, clear=clear) as standing:
         yield standing

@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from bertdata.cli import command_line
-from bertdata.curation.where import OF_ALL
+from bertdata.curation.where import OF_ALL, Condition, parse_condition
 from bertdata.masking import MASK_UNITS
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives import OBJECTIVES
@@ -68,6 +68,20 @@ def setting_names() -> list[str]:
 def columns_of(phases: Sequence[PhaseConfig]) -> tuple[str, ...]:
     """Return the columns of tables that the selections of phases read."""
     return tuple(sorted({name for phase in phases for name in phase.selection.columns}))
+
+
+def conditions_of(phases: Sequence[PhaseConfig], names: Sequence[str]) -> dict[str, tuple[Condition, ...]]:
+    """Return the conditions of --where by the sources whose documents they choose, `names` being all of them.
+
+    None of a phase whose documents change their sources by --source-where.
+    """
+    found: dict[str, dict[str, Condition]] = {}
+    for phase in phases:
+        selection = phase.selection
+        if selection.where and not selection.source_where:
+            for name in selection.sources or names:
+                found.setdefault(name, {})[selection.where] = parse_condition(selection.where)
+    return {name: tuple(conditions.values()) for name, conditions in found.items()}
 
 
 def require_columns(columns: Sequence[str], tables: Collection[str]) -> None:

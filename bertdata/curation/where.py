@@ -6,16 +6,18 @@
     value      = name | 'text' | number | True | False
 
 A name is a column, or a place in a column of objects, as `metadata.score`. The syntax is that of Python. Where a
-column has no value, a comparison with it does not hold, nor does its opposite, as in SQL.
+column has no value, a comparison with it does not hold, nor does its opposite, as in SQL: `owner != 'lee'` leaves out
+documents without an owner, and `owner is None or owner != 'lee'` takes them.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -70,6 +72,26 @@ class Condition:
         found = _Evaluation(self.label, columns, number).condition(self.tree)
         flags: NDArray[np.bool_] = found.fill_null(False).to_numpy(zero_copy_only=False)
         return flags
+
+    def can_hold(self, missing: Collection[str]) -> bool:
+        """Return whether the condition can hold for a document that has no value in some columns.
+
+        >>> condition = parse_condition("score >= 3 and language != 'de'")
+        >>> condition.can_hold({"title"}), condition.can_hold({"language"})
+        (True, False)
+        """
+        return True in _outcomes(self.tree, missing)
+
+    def taking_missing(self, missing: Collection[str]) -> str:
+        """Return the condition as it is written to hold for documents without a value in some columns, too.
+
+        "" where it compares none of them.
+
+        >>> parse_condition("tokens > 9 and not owner == 'lee'").taking_missing({"owner"})
+        "tokens > 9 and (owner is None or (not owner == 'lee'))"
+        """
+        tree = _taking_missing(self.tree, missing)
+        return "" if ast.dump(tree) == ast.dump(self.tree) else ast.unparse(tree)
 
 
 @lru_cache(maxsize=64)
@@ -154,6 +176,44 @@ def _names(tree: ast.expr) -> Iterator[str]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.expr):
             yield from _names(node)
+
+
+def _outcomes(node: ast.expr, missing: Collection[str]) -> set[bool | None]:
+    """Return what a condition can be of a document without a value in some columns; None: neither true nor false."""
+    if isinstance(node, ast.BoolOp):
+        wins = isinstance(node.op, ast.Or)
+        found = _outcomes(node.values[0], missing)
+        for value in node.values[1:]:
+            pairs = product(found, _outcomes(value, missing))
+            found = {wins if wins in pair else None if None in pair else not wins for pair in pairs}
+        return found
+    if isinstance(node, ast.UnaryOp):
+        return {None if one is None else not one for one in _outcomes(node.operand, missing)}
+    assert isinstance(node, ast.Compare)
+    asks = any(isinstance(one, (ast.Is, ast.IsNot)) for one in node.ops)
+    if not {*missing} & {*_names(node)} or (asks and len(node.ops) > 1):
+        return {True, False, None}
+    if asks:
+        return {isinstance(node.ops[0], ast.Is)}
+    return {None, False} if len(node.ops) > 1 else {None}
+
+
+def _names_none(node: ast.expr) -> str:
+    """Return the column that a comparison as `score is None` names, "" of others."""
+    return _name(node.left) if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is) else ""
+
+
+def _taking_missing(node: ast.expr, missing: Collection[str]) -> ast.expr:
+    """Return a condition with `name is None or` before its comparisons, and their opposites, of some columns."""
+    if isinstance(node, ast.BoolOp):
+        allowed = {_names_none(value) for value in node.values} if isinstance(node.op, ast.Or) else set()
+        return ast.BoolOp(node.op, [_taking_missing(value, {*missing} - allowed) for value in node.values])
+    asks = any(isinstance(one, ast.Compare) and isinstance(one.ops[0], (ast.Is, ast.IsNot)) for one in ast.walk(node))
+    names = sorted({*_names(node)} & {*missing})
+    if asks or not names:
+        return node
+    empty = [ast.Compare(ast.parse(name, mode="eval").body, [ast.Is()], [ast.Constant(None)]) for name in names]
+    return ast.BoolOp(ast.Or(), [*empty, node])
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from bertdata.errors import ConfigError, printable
 from bertdata.inspect.dropped import dropped_lines
 from bertdata.inspect.folders import describe, text_of
+from bertdata.inspect.grep import counted_rows, opened, rows_with
 from bertdata.inspect.summary import choice_text
 from bertdata.inspect.task_figures import task_example_text, task_examples
 from bertdata.masking.masking import IGNORE_INDEX, Masker
@@ -306,6 +307,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const="",
         help="in place of examples, samples of the documents that rules dropped, for all reasons or for one",
     )
+    parser.add_argument(
+        "--grep", metavar="TEXT", help="count the rows of all splits that have these words, and show the first of them"
+    )
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
 
 
@@ -315,6 +319,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError(f"--count is {arguments.count}; expected at least 1")
     if not arguments.split and (folder := describe(arguments.shards)):
         print(text_of(folder, arguments.shards))
+        return 0
+    if arguments.grep is not None:
+        for found in opened(arguments.shards, arguments.split):
+            rows = rows_with(found, arguments.grep).tolist()
+            print(counted_rows(found, arguments.grep, len(rows)))
+            if rows:
+                _print_examples(found, rows[: arguments.count], arguments)
         return 0
     shards = open_shards(arguments.shards, arguments.split)
     numbers = [arguments.index] if arguments.index is not None else range(min(arguments.count, len(shards)))
@@ -328,6 +339,12 @@ def run(arguments: argparse.Namespace) -> int:
     if not len(shards):
         print(f"{shards.split} holds no examples")
         return 0
+    _print_examples(shards, numbers, arguments)
+    return 0
+
+
+def _print_examples(shards: Shards, numbers: Sequence[int], arguments: argparse.Namespace) -> None:
+    """Print examples, a legend before them."""
     color = arguments.color == "always" or (arguments.color == "auto" and wants_color())
     width = shutil.get_terminal_size((100, 24)).columns
     for place, example in enumerate(read_examples(shards, numbers, epoch=arguments.epoch, at=arguments.at)):
@@ -340,7 +357,6 @@ def run(arguments: argparse.Namespace) -> int:
             if choice := choice_text(asdict(shards.expect_pretraining().masking.for_split(shards.split))):
                 print(f"Tokens to predict are {choice}")
         print("\n" + render(example, len(shards), width, color=color))
-    return 0
 
 
 def wants_color() -> bool:

@@ -12,6 +12,7 @@ from bertdata.engine.parts import add_counts
 from bertdata.io.console import Row, byte_size, counted, largest
 from bertdata.objectives.blocks import BORROWED, DROPPED
 from bertdata.objectives.objective import find_objective
+from bertdata.shards.left_out import left_out_drops, left_out_rows
 from bertdata.shards.selection import TOKENS_IN
 from bertdata.sources.names import KINDS, input_count, units_of
 
@@ -128,6 +129,7 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
         counts = entry["counts"]
         number = counts["examples"]
         rows.append((f"{split}: examples", f"{number:,} from {counts['documents']:,} documents"))
+        rows += left_out_rows(counts)
         if sharing := counts.get("documents_sharing_id"):
             remark = "a text given twice, or two with the same number?"
             rows.append(("  documents with the id of another", f"{sharing:,}: {remark}"))
@@ -321,6 +323,9 @@ def ledger(manifest: Mapping[str, Any]) -> list[Step]:
     drops, left = tuple(tokens["drops"].items()), tokens["counts"].get("documents", 0)
     steps.append(Step("documents with tokens", "documents", documents, drops, 0, left))
     copies = manifest["info"]["examples"]["dupe_factor"]
+    if left_out := left_out_drops(add_counts(entry["counts"] for entry in manifest["splits"].values())):
+        taken = sum(entry["counts"]["documents"] for entry in manifest["splits"].values())
+        steps.append(Step("documents selected", "documents", left, left_out, 0, taken))
     for split, entry in manifest["splits"].items():
         counts = entry["counts"]
         drops = tuple(

@@ -287,19 +287,25 @@ def _of_tokens(
         yield from _check("copies", copies, most=MOST_COPIES)
 
 
-def warnings_in(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the warnings of a build, of several phases those of the first."""
-    build = next(iter(manifest["phases"].values())) if "phases" in manifest else manifest
-    return list(build.get("warnings", []))
+def warnings_in(manifest: Mapping[str, Any]) -> list[tuple[str, CorpusWarning]]:
+    """Return the warnings of a build, of several phases each once, with the phase that has it first ("" for the first)."""
+    warnings: list[tuple[str, CorpusWarning]] = []
+    for place, (name, build) in enumerate(manifest.get("phases", {"": manifest}).items()):
+        of_others = [warning for _, warning in warnings]
+        warnings += [(name if place else "", one) for one in build.get("warnings", []) if one not in of_others]
+    return warnings
 
 
 def warning_lines(manifest: Mapping[str, Any]) -> list[str]:
-    """Return a block of text on the warnings of a build, of several phases those of the first; nothing without any.
+    """Return a block of text on the warnings of a build; nothing without any.
 
-    Lines are wrapped at words where standard output is a terminal, as those of a table.
+    Of several phases those that the first has not are told with the name of theirs. Lines are wrapped at words where
+    standard output is a terminal, as those of a table.
     """
     warnings = warnings_in(manifest)
     lines = [f"{counted(len(warnings), 'warning')} (thresholds: docs/warnings.md)"] if warnings else []
-    for warning in warnings:
-        lines += wrapped(f"{warning['about']}: {warning['found']}", "  ", "    ") + wrapped(warning["remedy"], "    ")
+    for name, warning in warnings:
+        phase = f"phase {name}, " if name else ""
+        lines += wrapped(f"{phase}{warning['about']}: {warning['found']}", "  ", "    ")
+        lines += wrapped(str(warning["remedy"]), "    ")
     return lines

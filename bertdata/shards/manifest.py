@@ -15,6 +15,7 @@ from bertdata.engine.parts import Counts, PartMetadata, add_counts, fingerprint,
 from bertdata.io import files, remote
 from bertdata.shards.contents import file_digests
 from bertdata.shards.corpus_warnings import warnings_of
+from bertdata.shards.left_out import account_of, warnings_of_selection, warnings_of_train
 from bertdata.shards.plan import ShardPlan
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, features, shard_schema
@@ -76,6 +77,7 @@ def build_manifest(
         for split, entries in chosen.items()
         if entries
     }
+    left_out = account_of(splits)
     return {
         "format": FORMAT,
         "bertdata": __version__,
@@ -86,13 +88,20 @@ def build_manifest(
             "drops": add_counts(record.drops for record in tokens),
         },
         "notes": list(plan.notes),
-        "warnings": warnings_of(
-            origins["sources"],
-            origins["vocabulary"],
-            tokens,
-            sentences=origins.get("sentences"),
-            deduplicated=any("duplicate" in reason for one in origins["sources"].values() for reason in one["drops"]),
-        ),
+        **({"left_out": left_out} if left_out else {}),
+        "warnings": [
+            *warnings_of_selection(left_out, info.selection),
+            *warnings_of_train(info, splits),
+            *warnings_of(
+                origins["sources"],
+                origins["vocabulary"],
+                tokens,
+                sentences=origins.get("sentences"),
+                deduplicated=any(
+                    "duplicate" in reason for one in origins["sources"].values() for reason in one["drops"]
+                ),
+            ),
+        ],
         "mix": mixture(info, splits["train"]["counts"], mix or {}) if "train" in splits else {},
         "splits": splits,
     }

@@ -19,6 +19,7 @@ from bertdata.documents import storable
 from bertdata.engine.parts import Counts
 from bertdata.errors import InputError
 from bertdata.objectives.blocks import TokenBlock, take_documents
+from bertdata.shards.left_out import MOVED, count_left_out
 from bertdata.shards.pretraining_info import PretrainingInfo
 
 LEFT_OUT = "_left_out"
@@ -34,20 +35,28 @@ def select(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> 
 
     columns: those that the store keeps of each document, as JSON (see `stored_columns`).
     """
-    selection = info.selection
+    selection, moved = info.selection, {}
     if selection.source_where and len(block.document_ends):
-        block = replace(block, document_sources=_regrouped(block, columns, info))
+        regrouped = _regrouped(block, columns, info)
+        changed = regrouped[regrouped != block.document_sources]
+        moved = {f"{MOVED}{info.sources[one]}": int(np.sum(changed == one)) for one in np.unique(changed).tolist()}
+        block = replace(block, document_sources=regrouped)
     if not (selection.sources or selection.where or selection.sample):
-        return block, languages_of(block, columns)
-    taken = np.ones(len(block.document_ends), np.bool_)
+        return block, languages_of(block, columns) | moved
+    flags: dict[str, NDArray[np.bool_]] = {}
+    read: Mapping[str, pa.Array] = {}
     if selection.sources:
         numbers = [info.sources.index(name) for name in selection.sources]
-        taken &= np.isin(block.document_sources, numbers)
-    if selection.where and len(taken):
+        flags["sources"] = np.isin(block.document_sources, numbers)
+    if selection.where and len(block.document_ends):
         condition = parse_condition(selection.where)
-        taken &= condition.holds(_columns(condition.names, block, columns, info.sources))
-    if selection.sample and len(taken):
-        taken &= _sampled(block, columns, info)
+        read = _columns(condition.names, block, columns, info.sources)
+        flags["where"] = condition.holds(read)
+        read = {name: read[name] for name in condition.columns}
+    if selection.sample and len(block.document_ends):
+        flags["sample"] = _sampled(block, columns, info)
+    taken = np.logical_and.reduce([np.ones(len(block.document_ends), np.bool_), *flags.values()])
+    by_source = count_left_out(flags, block.document_sources, info.sources, read) if info.sources else {}
     kept = take_documents(block, taken)
     languages = languages_of(kept, [columns[row] for row in np.flatnonzero(taken).tolist()] if columns else [])
     unknown = [int(np.count_nonzero(one.tokens == info.unk_token_id)) for one in (block, kept)]
@@ -56,6 +65,8 @@ def select(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> 
         f"sentences{LEFT_OUT}": len(block.sentence_ends) - len(kept.sentence_ends),
         f"tokens{LEFT_OUT}": len(block.tokens) - len(kept.tokens),
         f"unknown_tokens{LEFT_OUT}": unknown[0] - unknown[1],
+        **moved,
+        **by_source,
     } | languages
 
 

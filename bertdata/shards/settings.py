@@ -35,7 +35,8 @@ class SelectionConfig(Settings):
     where: str = option(
         "",
         "only documents for which a condition holds, as \"score >= 3 and language == 'en'\": of the columns of "
-        "--documents, and of source, id, title, url, characters, sentences and tokens",
+        "--documents, and of source, id, title, url, characters, sentences and tokens; a comparison does not hold "
+        "where a document has no value: owner is None or owner != 'lee' takes documents without an owner, too",
         later=True,
     )
 

@@ -20,6 +20,7 @@ from bertdata.shards.packed import WORD_STARTS
 from bertdata.shards.plan import ShardPlan
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.selection import select
+from bertdata.shards.settings import SelectionConfig
 from bertdata.shards.token_slices import TokenFile, TokenSlices, by_shard
 from bertdata.shards.token_store import TokenSlice, compiling_sentences_pays, load_documents, write_tokens
 from bertdata.shards.writer import PlannedCopy, plan_copies, write_shard
@@ -32,6 +33,8 @@ form that the normalizer changes."""
 SHARDS_REVISION = 4
 """Of the shards: 4 has other masks of words, n-grams and spans in short rows, and other NSP pairs where documents are
 few."""
+SELECTION_REVISION = 1
+"""Of the counts of what a selection leaves out: 1 counts them by source."""
 
 
 @dataclass(frozen=True)
@@ -165,8 +168,9 @@ def _shard_task(
 ) -> Task:
     info, bins, mixed = spec.info, len(spec.info.examples.bins), spec.plan.split(shard) == "train"
     epochs = mixed and info.epochs
+    selects = [["left out by source", SELECTION_REVISION]] if info.selection != SelectionConfig() else []
     made_from = fingerprint(
-        "shard", SHARDS_REVISION, info.values(), parts, length_bin, epochs, *info.raised_revisions()
+        "shard", SHARDS_REVISION, info.values(), parts, length_bin, epochs, *selects, *info.raised_revisions()
     )
     folder, name = spec.plan.file(shard, length_bin, bins).split("/")
     weight = int(slices.rows.array[:, 1].sum(dtype=np.int64)) // bins

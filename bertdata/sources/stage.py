@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
 from bertdata.curation.cleaners import with_cleaners
 from bertdata.curation.filters import with_filters
 from bertdata.curation.languages import LANGUAGE, with_language
+from bertdata.curation.where import Condition
 from bertdata.engine.output_lock import MARKER
 from bertdata.engine.parts import PART, PartMetadata, PartResult, Task, fingerprint, labels, read_record
 from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together
@@ -20,6 +21,7 @@ from bertdata.io.digests import damaged
 from bertdata.io.unchanged import file_states
 from bertdata.sources.formats import SOURCE_FORMATS, Request, SourceFile, format_of, formats_of, write_documents
 from bertdata.sources.settings import CleaningConfig
+from bertdata.sources.tabular import LOOKED_AT
 
 FOLDERS = {"wikipedia": "wikipedia", "books": "books", "documents": "tables"}
 """The folder of the documents of each kind, below the stages of a build."""
@@ -49,7 +51,7 @@ class ReadSource:
 
     columns: those of tables that are kept beside the text, for selections. formats: the names of source formats that
     are not registered. sampler: chooses what an estimate reads of the files, all else. notes: what the user is told of
-    the files before anything else.
+    the files before anything else. conditions: those of selections, by the source whose documents they choose.
 
     Parts of documents that an earlier run of bertdata wrote are taken as they are.
     """
@@ -63,6 +65,7 @@ class ReadSource:
     formats: tuple[str, ...] = ()
     sampler: Sampler | None = None
     notes: tuple[str, ...] = ()
+    conditions: Mapping[str, tuple[Condition, ...]] = field(default_factory=dict)
     first = True
 
     @property
@@ -117,8 +120,7 @@ class ReadSource:
         for path, label in zip(paths, labels(paths), strict=True):
             source = SourceFile(path, label, self.source_of[path])
             by_format.setdefault(format_of(path, self.kind, self.formats), []).append(source)
-        self._check_columns(by_format)
-        tasks, notes = [], []
+        tasks, notes = [], self._check_columns(by_format)
         for name, sources in by_format.items():
             planned, said = SOURCE_FORMATS[name].plan(sources, replace(request, format=name))
             planned = self._own(planned, name) if name in self.formats else planned
@@ -145,22 +147,40 @@ class ReadSource:
         revision = SOURCE_FORMATS[name].revision
         return [replace(task, fingerprint=fingerprint(task.fingerprint, "format", name, revision)) for task in tasks]
 
-    def _check_columns(self, by_format: Mapping[str, Sequence[SourceFile]]) -> None:
-        """Raise ConfigError where no file has a column that is to be kept."""
-        if not self.columns:
-            return
-        every = [(SOURCE_FORMATS[one], source.path) for one, sources in by_format.items() for source in sources]
-        found = {name for one, path in every for name in one.columns_of(path)}
+    def _check_columns(self, by_format: Mapping[str, Sequence[SourceFile]]) -> list[str]:
+        """Return notes on sources whose files lack columns; raises ConfigError for a column that no file has."""
+        if not self.columns and not any(one.columns for of in self.conditions.values() for one in of):
+            return []
+        every = [(SOURCE_FORMATS[one], source) for one, sources in by_format.items() for source in sources]
+        columns_of: dict[str, set[str]] = {}
+        for one, source in every:
+            columns_of.setdefault(source.source, set()).update(one.columns_of(source.path))
+        found = set().union(*columns_of.values())
         for name in self.columns:
             if name == LANGUAGE and self.config.language_model:
                 continue
             places = dict.fromkeys((name, name.partition(".")[0]))
-            if not found & places.keys() and not any(one.has_column(path, at) for one, path in every for at in places):
+            if not found & places.keys() and not any(
+                one.has_column(source.path, at) for one, source in every for at in places
+            ):
                 raise ConfigError(
                     f"--where or --source-where names the column {name!r}, which these documents do not have"
                     + (did_you_mean(name, found) or ".")
                     + f" Their columns are {', '.join(map(repr, sorted(found))) or 'none'}"
                 )
+        return list(self._excluded(columns_of))
+
+    def _excluded(self, columns_of: Mapping[str, set[str]]) -> Iterator[str]:
+        """Yield a note on each source of which a condition takes no document, as its files lack a column."""
+        for source, columns in columns_of.items():
+            known = columns | ({LANGUAGE} if self.config.language_model else set())
+            for condition in self.conditions.get(source, ()):
+                missing = [name for name in condition.columns if not {name, name.partition(".")[0]} & known]
+                if not condition.can_hold(missing):
+                    yield (
+                        f"{condition.label} takes no document of the source {source}: its files have no column "
+                        f"{' or '.join(map(repr, missing))} (of JSON lines {LOOKED_AT:,} rows each were looked at)"
+                    )
 
 
 def _with_inputs(task: Task, states: Mapping[str, str]) -> Task:

@@ -44,6 +44,28 @@ def test_a_condition_holds_as_in_sql_where_a_value_is_missing(text: str, expecte
     assert parse_condition(text).holds(ROWS).tolist() == list(map(bool, expected))
 
 
+@pytest.mark.parametrize(
+    ("text", "can"),
+    [
+        ("score > 2", False),
+        ("score is None", True),
+        ("score is not None or tokens > 4", True),
+        ("tokens > 4 and score != 3", False),
+        ("not (tokens > 4 and score == 3)", True),
+        ("not (score < 2 or score > 7)", False),
+        ("1 < score < tokens", False),
+        ("3 < tokens", True),
+        ("score not in (1, 2)", False),
+        ("score is None or score != 2", True),
+    ],
+)
+def test_whether_a_condition_can_hold_without_a_column_is_known_before(text: str, can: bool) -> None:
+    condition = parse_condition(text)
+    assert condition.can_hold({"score"}) is can
+    rows = {"score": pa.nulls(40), "tokens": pa.array(range(40))}
+    assert condition.holds(rows).any() == can
+
+
 @given(st.lists(st.one_of(st.none(), st.integers(-5, 5))), st.integers(-5, 5), st.sampled_from(["<", "<=", "==", "!="]))
 def test_comparisons_are_those_of_python(values: list[int | None], limit: int, sign: str) -> None:
     compare = {"<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne}[sign]

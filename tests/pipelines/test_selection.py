@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from bertdata.beam.runner import Runner
-from bertdata.errors import BertDataError, ConfigError
-from bertdata.inspect.summary import build_rows
+from bertdata.engine.parts import sealed
+from bertdata.errors import BertDataError, ConfigError, VerificationError
+from bertdata.inspect.summary import build_rows, ledger
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig, MixingConfig
 from bertdata.shards import open_shards
@@ -107,6 +108,38 @@ def test_documents_are_selected_by_a_column_of_a_table(rated: Sources, tmp_path:
     other = SelectionConfig(where="score >= 4 and metadata.language == 'en' and characters > 0")
     assert counts_of(build(tmp_path / "out", with_phase(selection=other), rated), "documents") < wanted
     assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "stages" / "tokens").iterdir()}
+
+
+def test_a_source_whose_files_lack_a_column_is_told_before_the_work_and_warned_of(
+    rated: Sources, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = tmp_path / "plain.jsonl"
+    plain.write_text("".join(json.dumps({"text": text_of(number)}) + "\n" for number in range(100, 120)))
+    sources = Sources(documents=(f"rated={rated.documents[0]}", f"plain={plain}"))
+    settings = with_phase(examples=ExamplesConfig("doc-sentences"), selection=SelectionConfig(where="score != 1"))
+    manifest = build_corpus(sources, str(tmp_path / "out"), settings, Runner(1))[0]
+    told = capsys.readouterr().err
+    assert "'score != 1' takes no document of the source plain: its files have no column 'score'" in told
+    assert manifest["left_out"]["where"] == {
+        "plain": {"documents": 20, "of": 20, "without": {"score": 20}},
+        "rated": {"documents": 19, "of": 60, "without": {"score": 9}},
+    }
+    [warning] = [one for one in manifest["warnings"] if one["about"] == "selection"]
+    assert "all 20 documents of the source plain" in warning["found"]
+    counts = manifest["splits"]["train"]["counts"]
+    plain_left_out, rated_left_out = (counts[f"documents_left_out_by_where_of_{name}"] for name in ("plain", "rated"))
+    shown = f"{plain_left_out + rated_left_out} documents: {plain_left_out} of plain, {rated_left_out} of rated"
+    assert ("  left out by --where", shown) in build_rows(manifest)
+    step = next(step for step in ledger(manifest) if step.title == "documents selected")
+    assert (step.came, step.left, step.difference) == (80, 41, 0)
+    assert ("left out of plain by --where", 20) in step.dropped
+    verify(tmp_path / "out")
+    other = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    other["left_out"]["where"]["plain"]["documents"] = 1
+    del other["checksum"]
+    (tmp_path / "out" / "manifest.json").write_text(json.dumps(sealed(other)))
+    with pytest.raises(VerificationError, match="left_out: the documents by source are not those"):
+        verify(tmp_path / "out")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from bertdata.engine.parts import PartMetadata
 from bertdata.io.compression import open_decompressed
 from bertdata.sentences import SentenceSegmenter
-from bertdata.shards import corpus_warnings
+from bertdata.shards import corpus_warnings, left_out
 from bertdata.shards.corpus_warnings import warning_lines, warnings_of
 from bertdata.shards.token_store import write_tokens
 from bertdata.tokenizers import Tokenizer
@@ -82,7 +82,7 @@ def test_a_tag_and_a_broken_character_among_thousands_of_tokens_are_no_matter() 
     assert about([GOOD[0] + " </p>", GOOD[1] + " \ufffd", *GOOD[2:]]) == []
 
 
-def test_the_warnings_of_a_build_are_a_block_of_lines_those_of_the_first_phase_where_there_are_several() -> None:
+def test_the_warnings_of_a_build_are_a_block_of_lines_those_of_later_phases_with_their_names() -> None:
     one = {"about": "copies", "found": "half are copies", "remedy": "use --dedup"}
     two = {"about": "[UNK]", "found": "9% are [UNK]", "remedy": "train a vocabulary"}
     title = "(thresholds: docs/warnings.md)"
@@ -94,9 +94,11 @@ def test_the_warnings_of_a_build_are_a_block_of_lines_those_of_the_first_phase_w
         "  [UNK]: 9% are [UNK]",
         "    train a vocabulary",
     ]
-    assert warning_lines({"phases": {"128": {"warnings": [one]}, "512": {"warnings": [two]}}}) == [
-        f"1 warning {title}",
+    assert warning_lines({"phases": {"128": {"warnings": [one]}, "512": {"warnings": [one, two]}}}) == [
+        f"2 warnings {title}",
         *lines,
+        "  phase 512, [UNK]: 9% are [UNK]",
+        "    train a vocabulary",
     ]
     assert warning_lines({"warnings": []}) == warning_lines({}) == []
 
@@ -138,8 +140,9 @@ def test_the_page_on_warnings_states_each_threshold() -> None:
     stated = {
         (name, threshold) for threshold, name in [*rows, *re.findall(r"from (\d+) documents on \(`([A-Z_]+)`\)", page)]
     }
-    names = {name for name in vars(corpus_warnings) if re.fullmatch("(MOST|LEAST|FEWEST)_[A-Z_]+", name)}
-    assert stated == {(name, f"{getattr(corpus_warnings, name):g}") for name in names}
+    every = vars(corpus_warnings) | vars(left_out)
+    names = {name for name in every if re.fullmatch("(MOST|LEAST|FEWEST)_[A-Z_]+", name)}
+    assert stated == {(name, f"{every[name]:g}") for name in names}
 
 
 @pytest.mark.parametrize("path", ["wikipedia-plain/good-2019.jsonl.zst", "wikipedia-plain/featured-2019.jsonl.zst"])

@@ -4,7 +4,7 @@ bytes of a source's files      = bytes of the ranges they were read in
 source: what came in           = documents + drops by reason (of a book cut into chapters, these came in)
 repeated text                  what came in = what is left + what was left out, or dropped
 documents, bytes of text       = those tokenised, or dropped there
-documents, sentences, tokens   = those of all shards, and those that a selection left out
+documents, sentences, tokens   = those of all shards, and those that a selection left out, by source
 tokens of a shard              x copies, or by the epochs of each source in a mixture = tokens in copies
 tokens in copies               + those used twice - those dropped by reason = tokens in examples
 examples, tokens of a shard    = those of all its sources
@@ -26,6 +26,7 @@ from bertdata.errors import VerificationError
 from bertdata.io import files
 from bertdata.objectives.blocks import BORROWED, DROPPED
 from bertdata.shards.contents import reading_values
+from bertdata.shards.left_out import BY, PREFIXES, SELECTED, account_of
 from bertdata.shards.manifest import mixture
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.selection import DOCUMENTS_IN, LEFT_OUT, TOKENS_IN
@@ -34,7 +35,7 @@ from bertdata.shards.verify.claims import MANIFEST, Claims, ShardEntry, whole_co
 from bertdata.sources.names import input_count
 
 _OF_THE_BLOCK = ("documents", "documents_sharing_id", "sentences", "tokens", "unknown_tokens", "tokens_in_copies")
-_PREFIXES = (BORROWED, DROPPED, "tokens_of_", "tokens_in_copies_of_", DOCUMENTS_IN, TOKENS_IN)
+_PREFIXES = (BORROWED, DROPPED, "tokens_of_", "tokens_in_copies_of_", DOCUMENTS_IN, TOKENS_IN, *PREFIXES)
 _STORED = ("documents", "sentences", "tokens", "unknown_tokens")
 """Counts of the token store; all it holds is in shards."""
 
@@ -101,12 +102,22 @@ def check_sums(build: Build) -> None:
         for count in sorted({*total, *split.counts}):
             found = total.get(count, 0)
             build.expect(MANIFEST, f"{count} of split {name}, over its shards", found, split.counts.get(count, 0))
+        by_source = {
+            what: sum(number for one, number in split.counts.items() if one.startswith(prefixes))
+            for what, prefixes in (("documents", SELECTED), (f"documents{LEFT_OUT}", tuple(BY.values())))
+        }
+        if any(by_source.values()):
+            for count, number in by_source.items():
+                build.expect(MANIFEST, f"{count} of all sources of split {name}", number, split.counts.get(count, 0))
         for count, prefix in (("documents", DOCUMENTS_IN), ("tokens", TOKENS_IN)):
             by_language = [number for one, number in split.counts.items() if one.startswith(prefix)]
             if by_language:
                 build.expect(
                     MANIFEST, f"{count} of all languages of split {name}", sum(by_language), split.counts[count]
                 )
+    left_out = account_of({name: {"counts": split.counts} for name, split in build.splits.items()})
+    if build.manifest.get("left_out", {}) != left_out:
+        build.note(MANIFEST, "left_out: the documents by source are not those that the counts of the splits give")
     mix = build.manifest.get("mix", {})
     shares = {
         name: {key: one[key] for key in ("weight", "wanted") if key in one}
