@@ -81,7 +81,8 @@ class Build:
         self.segmenter = segmenter_of(settings.sentences)
         self.similar_words = [check_table(phase.masking) for phase in settings.phases]
         self.test_data = test_table(settings.decontamination, texts_of)
-        self.text_column = sources.text_column
+        self.text_column, self.own_columns = sources.text_column, sources.columns
+        self.own_columns.check_sources(self.inputs.names())
         self.stages = self.stages_in(output, settings)
         vocab = self.tokenizer.fingerprint if self.tokenizer else None
         self.fingerprint = self._fingerprint(sources.text_column, vocab)
@@ -114,6 +115,7 @@ class Build:
                     self.formats if kind == "documents" else (),
                     notes=self.inputs.notes if kind == "documents" else (),
                     conditions=conditions_of(settings.phases, self.inputs.names()),
+                    own_columns=self.own_columns,
                 )
                 for kind, name in FOLDERS.items()
             ),
@@ -133,7 +135,9 @@ class Build:
             configs["masking"] |= {"similar_words": self.similar_words}
         if self.test_data:
             configs["decontamination"] = {**configs["decontamination"], "files": self.test_data.fingerprint}
-        column = [text_column] if "documents" in identities and text_column != Sources.text_column else []
+        column: list[Any] = [text_column] if "documents" in identities and text_column != Sources.text_column else []
+        if "documents" in identities and (by_source := self.own_columns.stored()):
+            column.append(by_source)
         own = [*column, *([["formats", *self.formats]] if self.formats else [])]
         return fingerprint("build", __version__, configs, identities, *own, *self._outside_revisions())
 

@@ -29,6 +29,7 @@ from bertdata.sources.formats import settings_of
 from bertdata.sources.inputs import Sources
 from bertdata.sources.names import KINDS
 from bertdata.sources.settings import CleaningConfig
+from bertdata.sources.source_columns import SourceColumns
 from bertdata.tokenizers.settings import VocabularyConfig
 
 from .phases import OF_A_PHASE, add_model_length, phases_of, require_model_length
@@ -180,19 +181,30 @@ def _refuse_unread(flags: argparse.Namespace, sources: Sources) -> None:
         command_line.refuse_unread(flags, unread, False, f"it is for --{kind}, and there is none")
 
 
+def columns_of_flags(flags: argparse.Namespace) -> tuple[str, SourceColumns]:
+    """Return the column of the text of all sources, and those of the text and the id that sources have of their own."""
+    columns = SourceColumns.of(flags.text_column, flags.id_column)
+    texts = tuple((name, column) for name, column in columns.texts if name)
+    return columns.text(""), replace(columns, texts=texts)
+
+
 def settings_of_flags(flags: argparse.Namespace) -> tuple[Sources, Settings]:
     """Return the sources and settings that flags stand for; sets `flags.output` to its default.
 
     With --save-recipe they are written, and there need be no --output.
     """
     apply_recipe(flags, make_parser(), GROUPS)
-    given = (flags.text_column, tuple(flags.source_format))
+    text_column, columns = columns_of_flags(flags)
+    given = (text_column, tuple(flags.source_format), columns)
     sources = Sources(tuple(flags.wikipedia), tuple(flags.books), tuple(flags.documents), *given)
     if not sources.are_named:
         flags.output = flags.output or "corpus"
         sources = sources_of(flags.output)
-        if flags.text_column != Sources.text_column:
-            sources = replace(sources, text_column=flags.text_column)
+        if text_column != Sources.text_column:
+            sources = replace(sources, text_column=text_column)
+        if columns != SourceColumns():
+            texts, ids = columns.texts or sources.columns.texts, columns.ids or sources.columns.ids
+            sources = replace(sources, columns=SourceColumns(texts, ids))
         if flags.source_format and sources.documents:
             sources = replace(sources, formats=tuple(flags.source_format))
         if sources != SAMPLE and not flags.quiet:

@@ -15,6 +15,7 @@ from bertdata.engine.stages import Stage, Standing
 from bertdata.io import files
 from bertdata.options.flags import add_flags
 from bertdata.sources.settings import CleaningConfig
+from bertdata.sources.source_columns import SourceColumns
 from bertdata.sources.stage import ReadSource
 
 
@@ -49,8 +50,16 @@ def finished(
     folder = stages_folder(flags)
     config = replace(cleaning or CleaningConfig(), csv_quotes=flags.csv_quotes)
     place = files.join(folder, "tables")
+    own_columns = SourceColumns.of(flags.text_column, flags.id_column)
+    own_columns.check_sources([*dict.fromkeys(documents.values())])
     read = ReadSource(
-        "documents", documents, place, config, flags.text_column, tuple(columns), conditions=conditions or {}
+        "documents",
+        documents,
+        place,
+        config,
+        columns=tuple(columns),
+        conditions=conditions or {},
+        own_columns=own_columns,
     )
     clear, every = partial(files.remove, folder), [read, *stages]
     with command_line.stages_run(flags, kind, command, list(documents), every, *settings, clear=clear) as standing:

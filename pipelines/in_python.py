@@ -21,7 +21,7 @@ from bertdata.sources.formats import SOURCE_FORMATS
 from bertdata.sources.handed_over import HandedOver, handed_over
 
 from .build_corpus import build_corpus
-from .build_flags import Named, make_parser, settings_of_flags
+from .build_flags import Named, columns_of_flags, make_parser, settings_of_flags
 
 KEPT: dict[str, Registry[Any]] = {"objective": OBJECTIVES, "mask_unit": MASK_UNITS}
 """What the shards name, and those who read them look up."""
@@ -57,7 +57,7 @@ def build(
     flags.runner_flags = tuple(runner_flags)
     documents = HandedOver()
     if "documents" in settings:
-        documents = handed_over(settings["documents"], os.fspath(output), flags.text_column)
+        documents = handed_over(settings["documents"], os.fspath(output), columns_of_flags(flags)[0])
         flags.documents, flags.named["documents"] = documents.paths, flag_of("documents")
         command_line.read_streams(flags)
     sources, chosen = settings_of_flags(flags)

@@ -19,7 +19,7 @@ from bertdata.shards.phases import PhaseConfig
 
 from .phases import OF_A_PHASE, phases_of, setting_names
 
-OF_THE_COMMAND = ("vocab", "text_column", "source_format", "model_max_length")
+OF_THE_COMMAND = ("vocab", "text_column", "id_column", "source_format", "model_max_length")
 """The flags of a build that a recipe may say, beside the fields of the classes of settings."""
 
 

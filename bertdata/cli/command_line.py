@@ -169,7 +169,7 @@ def add_new_output(
 
 
 def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    """Add --documents and --text-column."""
+    """Add --documents, --text-column and --id-column."""
     from bertdata.sources.formats import described
 
     parser.add_argument(
@@ -182,12 +182,12 @@ def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> 
         help=f"{described('documents')}, a folder that clean_wikipedia or clean_books wrote, - for standard input, or "
         "a data set of the Hugging Face hub, as hf://OWNER/NAME?split=train&rows=100000; NAME=PATH names their source",
     )
-    parser.add_argument(
-        "--text-column",
-        default="text",
-        metavar="NAME",
-        help='the column of the text (default: text), or several as "{title}\\n\\n{body}"',
-    )
+    for flag, what in (
+        ("--text-column", 'the column of the text (default: text), or several as "{title}\\n\\n{body}"'),
+        ("--id-column", "the column of the id of a document (default: id)"),
+    ):
+        text = f"{what}; SOURCE=NAME names that of one source, as tickets=description"
+        parser.add_argument(flag, nargs="+", action="extend", default=[], metavar="NAME", help=text)
 
 
 def read_streams(flags: argparse.Namespace) -> None:

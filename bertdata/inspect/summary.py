@@ -131,7 +131,7 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
         rows.append((f"{split}: examples", f"{number:,} from {counts['documents']:,} documents"))
         rows += left_out_rows(counts)
         if sharing := counts.get("documents_sharing_id"):
-            remark = "a text given twice, or two with the same number?"
+            remark = "documents given twice (--dedup exact), or ids that several have (--id-column)"
             rows.append(("  documents with the id of another", f"{sharing:,}: {remark}"))
         names = find_objective(examples["objective"]).label_names
         if names and number:

@@ -27,6 +27,7 @@ from bertdata.io.separated_lines import CHECKED
 from bertdata.registry import Registry
 from bertdata.sources.names import InputCount
 from bertdata.sources.settings import CleaningConfig
+from bertdata.sources.source_columns import ID, TEXT
 
 
 @dataclass(frozen=True)
@@ -43,15 +44,16 @@ class Request:
     """What a format plans its tasks for: the directory of the parts, about how many bytes one takes, and settings.
 
     columns: those of tables that are kept beside the text, as `score` or `metadata.score`. format: the name by which
-    workers find the format.
+    workers find the format. text_column, id_column: those of tables, or templates of them.
     """
 
     directory: str
     target_bytes: int
     config: CleaningConfig
-    text_column: str = "text"
+    text_column: str = TEXT
     columns: tuple[str, ...] = ()
     format: str = ""
+    id_column: str = ID
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,7 @@ class FileRange:
     form: str = ""
     rules: Any = None
     quotes: str = CHECKED
+    id_column: str = ID
 
 
 class RangeFormat(SourceFormat):
@@ -194,9 +197,11 @@ class RangeFormat(SourceFormat):
                     layout.form,
                     layout.rules,
                     layout.quotes,
+                    request.id_column,
                 )
                 chosen = FileRange(source.path, source.label, start, end, *given)
                 read = [chosen.text_column, *([request.columns] if request.columns else []), *layout.made_from]
+                read += [["id", chosen.id_column]] if chosen.id_column != ID else []
                 identity = files.identity(source.path)
                 made_from = fingerprint("tables", self.revision, identity, source.label, start, end, *read)
                 name = part_name(source.label, number)

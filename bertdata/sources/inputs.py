@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from bertdata.options.option import require
 from bertdata.sources import unsupported
 from bertdata.sources.formats import SOURCE_FORMATS, find_kind, formats_of
 from bertdata.sources.names import KINDS, anywhere, find_files, named, order_sources, refuse_shared
+from bertdata.sources.source_columns import TEXT, SourceColumns
 
 _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 SourcePart = tuple[str, PartResult]
@@ -33,14 +34,16 @@ class Sources:
     """What a build reads: dumps, books and other documents, each a list of paths, folders or globs.
 
     NAME= in front of a path names its source (see `sources.names`); the others are of that named after their kind.
+    text_column, columns: the column of the text, and those of the text and the id that sources have of their own.
     formats: names of source formats that are not registered, of documents.
     """
 
     wikipedia: tuple[str, ...] = ()
     books: tuple[str, ...] = ()
     documents: tuple[str, ...] = ()
-    text_column: str = "text"
+    text_column: str = TEXT
     formats: tuple[str, ...] = ()
+    columns: SourceColumns = field(default_factory=SourceColumns)
 
     def inputs(self) -> Inputs:
         """Return the files of each kind; raises InputError where a path matches nothing, ConfigError for one twice.
@@ -65,13 +68,15 @@ class Sources:
         """Return what names the same files from any other folder, as JSON."""
         paths = {kind: [anywhere(one) for one in getattr(self, kind)] for kind in KINDS}
         own = {"formats": list(self.formats)} if self.formats else {}
-        return paths | {"text_column": self.text_column} | own
+        columns = {"columns": stored} if (stored := self.columns.stored()) else {}
+        return paths | {"text_column": self.text_column} | own | columns
 
     @staticmethod
     def from_given(value: Mapping[str, Any]) -> Sources:
         """Make it of what `given` returned."""
         wikipedia, books, documents = (tuple(value[kind]) for kind in KINDS)
-        return Sources(wikipedia, books, documents, value["text_column"], tuple(value.get("formats", ())))
+        columns = SourceColumns.from_stored(value.get("columns", {}))
+        return Sources(wikipedia, books, documents, value["text_column"], tuple(value.get("formats", ())), columns)
 
 
 def find_documents(given: Sequence[str], default: str = "") -> dict[str, str]:

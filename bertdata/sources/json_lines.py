@@ -15,6 +15,7 @@ from bertdata.io.bounded_lines import LONGEST, bounded_lines, lines_before, too_
 from bertdata.io.decoding import how_to_convert
 from bertdata.sources import unsupported
 from bertdata.sources.formats import FileRange, first_bytes
+from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.tabular import LOOKED_AT, TableFormat
 
 _NO_OBJECT = "not a JSON object"
@@ -66,6 +67,10 @@ class JsonLinesFormat(TableFormat):
                 if isinstance(row := _parse(line), dict)
             ]
         return list(dict.fromkeys(name for row in rows for name in row))
+
+    def all_names(self, path: str, config: CleaningConfig) -> list[str]:
+        """Return the columns of the first row, and after them those of the first thousand."""
+        return list(dict.fromkeys([*self.names_of(path), *self.columns_of(path)]))
 
     def has_column(self, path: str, name: str) -> bool:
         """Tell whether any row has a column: lines in which its name occurs are parsed, as far as the first."""

@@ -42,7 +42,7 @@ class SeparatedFormat(TableFormat):
     """
 
     revision: int | str = 1
-    settings = ("text_column", "csv_quotes")
+    settings = ("text_column", "id_column", "csv_quotes")
 
     def __init__(self, name: str, separator: str, described: str) -> None:
         self.name, self._separator = name, separator

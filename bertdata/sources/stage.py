@@ -19,9 +19,12 @@ from bertdata.errors import ConfigError, InputError, did_you_mean
 from bertdata.io import files
 from bertdata.io.digests import damaged
 from bertdata.io.unchanged import file_states
+from bertdata.options.option import require
 from bertdata.sources.formats import SOURCE_FORMATS, Request, SourceFile, format_of, formats_of, write_documents
 from bertdata.sources.settings import CleaningConfig
-from bertdata.sources.tabular import LOOKED_AT
+from bertdata.sources.source_columns import TEXT, SourceColumns
+from bertdata.sources.tabular import LOOKED_AT, TableFormat
+from bertdata.sources.text_template import is_template, parse_template
 
 FOLDERS = {"wikipedia": "wikipedia", "books": "books", "documents": "tables"}
 """The folder of the documents of each kind, below the stages of a build."""
@@ -52,6 +55,7 @@ class ReadSource:
     columns: those of tables that are kept beside the text, for selections. formats: the names of source formats that
     are not registered. sampler: chooses what an estimate reads of the files, all else. notes: what the user is told of
     the files before anything else. conditions: those of selections, by the source whose documents they choose.
+    text_column, own_columns: the column of the text, and those of the text and the id that sources have of their own.
 
     Parts of documents that an earlier run of bertdata wrote are taken as they are.
     """
@@ -60,12 +64,13 @@ class ReadSource:
     source_of: Mapping[str, str]
     directory: str
     config: CleaningConfig
-    text_column: str = "text"
+    text_column: str = TEXT
     columns: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
     sampler: Sampler | None = None
     notes: tuple[str, ...] = ()
     conditions: Mapping[str, tuple[Condition, ...]] = field(default_factory=dict)
+    own_columns: SourceColumns = field(default_factory=SourceColumns)
     first = True
 
     @property
@@ -115,14 +120,16 @@ class ReadSource:
         target = self.config.target_bytes(sum(files.size(path) for path in paths))
         adds = self.kind == "documents" and self.config.language_model and LANGUAGE not in self.columns
         columns = (*self.columns, LANGUAGE) if adds else self.columns
-        request = Request(self.directory, target, self.config, self.text_column, columns)
+        request = Request(self.directory, target, self.config, columns=columns)
         by_format: dict[str, list[SourceFile]] = {}
         for path, label in zip(paths, labels(paths), strict=True):
             source = SourceFile(path, label, self.source_of[path])
             by_format.setdefault(format_of(path, self.kind, self.formats), []).append(source)
         tasks, notes = [], self._check_columns(by_format)
-        for name, sources in by_format.items():
-            planned, said = SOURCE_FORMATS[name].plan(sources, replace(request, format=name))
+        notes += self._check_templates(by_format)
+        for (name, text, document_id), sources in self._by_columns(by_format).items():
+            asked = replace(request, format=name, text_column=text, id_column=document_id)
+            planned, said = SOURCE_FORMATS[name].plan(sources, asked)
             planned = self._own(planned, name) if name in self.formats else planned
             tasks += [_with_inputs(task, states) for task in planned]
             notes += said
@@ -133,6 +140,72 @@ class ReadSource:
             tasks.sort(key=lambda task: place_of[task.payload.path])
         tasks = with_cleaners(with_filters(tasks, self.config.filter), self.config.clean)
         return with_language(tasks, self.config.language_model), notes
+
+    def _columns(self, source: str) -> tuple[str, str]:
+        """Return the columns of the text and of the id of a source."""
+        named = dict(self.own_columns.texts)
+        text = named.get(source, named.get("", self.text_column))
+        return text, self.own_columns.id(source)
+
+    def _by_columns(
+        self, by_format: Mapping[str, Sequence[SourceFile]]
+    ) -> dict[tuple[str, str, str], list[SourceFile]]:
+        """Return the files by their format and the columns that are read of them.
+
+        Raises ConfigError where columns are named for a source that has no tables.
+        """
+        found: dict[tuple[str, str, str], list[SourceFile]] = {}
+        with_tables = set()
+        for name, sources in by_format.items():
+            reads = "text_column" in SOURCE_FORMATS[name].settings
+            for source in sources:
+                columns = self._columns(source.source if reads else "")
+                found.setdefault((name, *columns), []).append(source)
+                with_tables |= {source.source} if reads else set()
+        here = {source.source for sources in by_format.values() for source in sources}
+        for flag, pairs in (("--text-column", self.own_columns.texts), ("--id-column", self.own_columns.ids)):
+            for source_name, column in pairs:
+                require(
+                    source_name not in here - with_tables,
+                    f"{flag} {source_name}={column} has no effect: the files of the source {source_name} are no tables",
+                )
+        return found
+
+    def _check_templates(self, by_format: Mapping[str, Sequence[SourceFile]]) -> list[str]:
+        """Return notes on sources that lack columns of their template; raises InputError for one that none has."""
+        there: dict[str, dict[str, set[str]]] = {}
+        paths_of: dict[str, list[str]] = {}
+        for name, sources in by_format.items():
+            one = SOURCE_FORMATS[name]
+            for source in sources if "text_column" in one.settings else ():
+                if is_template(text := self._columns(source.source)[0]):
+                    paths_of.setdefault(text, []).append(source.path)
+                    columns = there.setdefault(text, {}).setdefault(source.source, set())
+                    names = one.columns_of(source.path)
+                    if isinstance(one, TableFormat):
+                        names = one.all_names(source.path, self.config)
+                    columns.update(names)
+        notes = []
+        for text, columns_of in there.items():
+            every = set().union(*columns_of.values())
+            if text in every:
+                continue
+            for column in parse_template(text).columns:
+                places = {column, column.partition(".")[0]}
+                if not places & every:
+                    first, *more = paths_of[text]
+                    has, its = (f"and {len(more):,} more have", "their") if more else ("has", "its")
+                    raise InputError(
+                        f"{has} no column {column!r}; {its} columns are {', '.join(map(repr, sorted(every)))}"
+                        f"{did_you_mean(column, every)}; --text-column is {text!r}",
+                        path=first,
+                    )
+                notes += [
+                    f"the source {source} has no column {column!r} of --text-column {text!r}: it leaves nothing there"
+                    for source, columns in columns_of.items()
+                    if not places & columns
+                ]
+        return notes
 
     def _own(self, tasks: Sequence[Task], name: str) -> list[Task]:
         """Return the tasks of a format that is not registered, with its name in their fingerprints.

@@ -27,7 +27,8 @@ from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.formats import FileRange, Layout, RangeFormat, Request, SourceFile, text_bytes
 from bertdata.sources.names import InputCount
 from bertdata.sources.settings import CleaningConfig
-from bertdata.sources.text_template import columns_of_text, is_template, text_at, value_at
+from bertdata.sources.source_columns import ID
+from bertdata.sources.text_template import columns_of_text, is_template, parse_template, text_at, value_at
 
 if TYPE_CHECKING:
     from bertdata.sources.wikipedia.published.form import Article, Form
@@ -45,7 +46,7 @@ LOOKED_AT = 1000
 class TableFormat(RangeFormat):
     """A format of rows, of which one column is the text."""
 
-    settings: tuple[str, ...] = ("text_column", "min_words", "templates")
+    settings: tuple[str, ...] = ("text_column", "id_column", "min_words", "templates")
     revision: int | str = 2
 
     @abstractmethod
@@ -56,6 +57,10 @@ class TableFormat(RangeFormat):
         """Return the columns of a file that is read by these settings."""
         return self.names_of(path)
 
+    def all_names(self, path: str, config: CleaningConfig) -> list[str]:
+        """Return the columns of a file, also those that its first row lacks, where rows need not have them all."""
+        return self.names_in(path, config)
+
     def layout(self, source: SourceFile, request: Request) -> Layout:
         """Return the column of the text and the form of the rows; raises InputError where there is no such column."""
         from bertdata.sources.wikipedia.format import REVISION
@@ -65,18 +70,23 @@ class TableFormat(RangeFormat):
         names, config = self.names_in(source.path, request.config), request.config
         if is_template(request.text_column) and request.text_column not in names:
             column, form, note = request.text_column, None, ""
-            names = [*dict.fromkeys([*names, *self.columns_of(source.path)])]
+            names = self.all_names(source.path, config)
         else:
             column, form, note = choose(names, request.text_column)
-        if missing := [name for name in columns_of_text(column, names) if name not in names]:
+        if not {*(read := columns_of_text(column, names))} & {*names}:
+            names = self.all_names(source.path, config)
+        if not {*read} & {*names}:
             hint = next(
                 (f"as of a chat --text-column '{_CHATS[name]}'" for name in names if name in _CHATS),
-                'name the one that holds the text with --text-column, or several as "{title}\\n\\n{body}"',
+                "name the one that holds the text with --text-column, of this source alone as "
+                f"{source.source}=NAME, or "
+                'several as "{title}\\n\\n{body}"',
             )
             raise InputError(
-                f"has no column {missing[0]!r}; its columns are {', '.join(map(repr, names))}: {hint}",
+                f"has no column {' or '.join(map(repr, read))}; its columns are {', '.join(map(repr, names))}: {hint}",
                 path=source.path,
             )
+        self._check_ids(source, request, names)
         if not form:
             return Layout(column, note=note)
         templates = files.sha256(config.templates) if config.templates else ""
@@ -84,6 +94,19 @@ class TableFormat(RangeFormat):
         rules = ArticleRules(config.min_words, config.templates, templates, compiled)
         made_from = (form.name, form.revision, REVISION, config.min_words, templates)
         return Layout(column, form.name, rules, made_from, note)
+
+    def _check_ids(self, source: SourceFile, request: Request, names: Sequence[str]) -> None:
+        """Raise InputError where a file has none of the columns of the id that was named."""
+        read, every = columns_of_text(request.id_column, names), {*names}
+        if request.id_column == ID or {*map(root, read)} & every or {*read} & every:
+            return
+        if not {*read, *map(root, read)} & {*self.all_names(source.path, request.config)}:
+            raise InputError(
+                f"has no column {request.id_column!r}, which --id-column names; its columns are "
+                f"{', '.join(map(repr, names))}: name that of each source as --id-column {source.source}=NAME, where "
+                f"{source.source}={ID} is what is read without",
+                path=source.path,
+            )
 
     @abstractmethod
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
@@ -109,7 +132,7 @@ class TableFormat(RangeFormat):
                 counters.drop("empty")
                 continue
             writer.add(
-                _text(row.get("id"), f"{chosen.label}:{place}"),
+                _text(_id_of(row, chosen), f"{chosen.label}:{place}"),
                 _text(row.get("source"), SOURCE),
                 _text(row.get("title"), ""),
                 _text(row.get("url"), ""),
@@ -187,7 +210,8 @@ def require_strings(schema: pa.Schema, found: Layout, path: str) -> None:
 
 def columns_read(chosen: FileRange, names: Sequence[str]) -> list[str]:
     """Return those of the columns of a file, sorted, that its documents need."""
-    wanted = {*columns_of_text(chosen.text_column, names), *SCHEMA.names, *chosen.columns, *map(root, chosen.columns)}
+    others = [*chosen.columns, *columns_of_text(chosen.id_column, names)]
+    wanted = {*columns_of_text(chosen.text_column, names), *SCHEMA.names, *others, *map(root, others)}
     if form := _form(chosen):
         wanted |= {*form.columns}
     return sorted(name for name in wanted if name in names)
@@ -215,8 +239,16 @@ def _write_article(
     columns = _kept(row, chosen) if chosen.columns else None
     if LANGUAGE in chosen.columns and found.language:
         columns = json.dumps({LANGUAGE: found.language} | json.loads(columns or "{}"))
-    document_id = found.id or f"{chosen.label}:{place}"
+    named = None if chosen.id_column == ID else _id_of(row, chosen)
+    document_id = _text(named, found.id or f"{chosen.label}:{place}")
     writer.add(document_id, SOURCE, found.title, found.url, found.text, columns=columns)
+
+
+def _id_of(row: dict[str, Any], chosen: FileRange) -> Any:
+    """Return the id of a row, in a column, at a place in one, or by a template; None where it has none."""
+    if chosen.id_column not in row and is_template(chosen.id_column):
+        return parse_template(chosen.id_column).text_of(row)
+    return value_at(row, chosen.id_column)
 
 
 def root(name: str) -> str:

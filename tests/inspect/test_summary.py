@@ -120,7 +120,10 @@ def test_the_rows_of_a_build_stand_in_the_order_of_its_stages() -> None:
     one = manifest(counts, max_predictions_per_seq=20) | {"mix": mix}
     one["splits"]["validation"] = one["splits"]["train"] | {"shards": [{"bytes": 999}]}
     split = [
-        ("  documents with the id of another", "1,204: a text given twice, or two with the same number?"),
+        (
+            "  documents with the id of another",
+            "1,204: documents given twice (--dedup exact), or ids that several have (--id-column)",
+        ),
         ("  label balance", "55.00% IsNext, 45.00% NotNext (43.1% to 56.9% by chance)"),
         ("  realised mask rate", "15.050% predicted in epoch 0; the loader draws masks"),
         ("  rows at the limit", "1,012 of 20"),

@@ -1,0 +1,131 @@
+"""The columns of the text and the id: one for all sources, others for some, templates over several files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from bertdata.engine.parts import run_once
+from bertdata.engine.stages import Plan, Standing
+from bertdata.errors import ConfigError, InputError
+from bertdata.sources.formats import write_documents
+from bertdata.sources.inputs import Sources
+from bertdata.sources.settings import CleaningConfig
+from bertdata.sources.source_columns import SourceColumns
+from bertdata.sources.stage import ReadSource
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, str]:
+    """Return files of a company, each of another source: path to source."""
+    (tmp_path / "reports.jsonl").write_text(
+        json.dumps({"doc_id": "R-1", "content": "Salt is white."})
+        + "\n"
+        + json.dumps({"doc_id": 2, "content": "It is cheap.", "meta": {"key": "x"}})
+        + "\n"
+    )
+    (tmp_path / "tickets.csv").write_text(
+        "ticket,title,description\nT-1,Lamp,The lamp is broken.\nT-2,Door,It creaks.\n"
+    )
+    (tmp_path / "notes.txt").write_text("We met.\n")
+    names = {"reports.jsonl": "reports", "tickets.csv": "tickets", "notes.txt": "notes"}
+    return {str(tmp_path / name): source for name, source in names.items()}
+
+
+def planned(files: dict[str, str], output: Path, texts: Sequence[str], ids: Sequence[str] = ()) -> Plan:
+    columns = SourceColumns.of(texts, ids)
+    return ReadSource("documents", files, str(output), CleaningConfig(), own_columns=columns).plan(Standing())
+
+
+def documents(plan: Plan) -> dict[str, tuple[str, str]]:
+    """Return the title and the text of each document by its id."""
+    found: dict[str, tuple[str, str]] = {}
+    for task in plan.steps[0].tasks:
+        run_once(task, write_documents)
+        found |= {row["id"]: (row["title"], row["text"]) for row in pq.read_table(task.path).to_pylist()}
+    return found
+
+
+def test_each_source_has_a_column_of_its_own(files: dict[str, str], tmp_path: Path) -> None:
+    plan = planned(files, tmp_path, ["content", "tickets=description"], ["reports=doc_id", "tickets=ticket"])
+    assert documents(plan) == {
+        "R-1": ("", "Salt is white."),
+        "2": ("", "It is cheap."),
+        "T-1": ("Lamp", "The lamp is broken."),
+        "T-2": ("Door", "It creaks."),
+        "notes.txt:0": ("", "We met."),
+    }
+
+
+def test_a_template_passes_where_one_of_its_columns_is_there_and_says_so(files: dict[str, str], tmp_path: Path) -> None:
+    plan = planned(files, tmp_path, ["{content}{description}"], ["{doc_id}{ticket}"])
+    found = documents(plan)
+    assert sorted(text for _, text in found.values()) == [
+        "It creaks.", "It is cheap.", "Salt is white.", "The lamp is broken.", "We met."
+    ]  # fmt: skip
+    assert {"R-1", "T-2"} <= {*found}
+    notes = [note for note in plan.notes if "it leaves nothing there" in note]
+    assert [note[: note.index(" of --")] for note in notes] == [
+        "the source tickets has no column 'content'",
+        "the source reports has no column 'description'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("texts", "ids", "error", "message"),
+    [
+        (["content"], [], InputError, "has no column 'content'.*of this source alone as tickets=NAME"),
+        (
+            ["{content}{descripton}"],
+            [],
+            InputError,
+            "and 1 more have no column 'descripton'; .*did you mean 'description'",
+        ),
+        (["{content}{description}"], ["doc_id"], InputError, "tickets.csv: has no column 'doc_id', which `id_column`"),
+        (["{content}{description}", "notes=x"], [], ConfigError, "has no effect: the files of the source notes are no"),
+    ],
+)
+def test_columns_that_are_not_there_are_refused(
+    files: dict[str, str], tmp_path: Path, texts: list[str], ids: list[str], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        planned(files, tmp_path, texts, ids)
+
+
+def test_the_remedy_for_a_source_without_the_id_column_is_true(files: dict[str, str], tmp_path: Path) -> None:
+    plan = planned(files, tmp_path, ["content", "tickets=description"], ["doc_id", "tickets=id"])
+    assert {"R-1", "tickets.csv:1"} <= {*documents(plan)}
+
+
+def test_what_a_source_reads_decides_its_parts_and_no_others(files: dict[str, str], tmp_path: Path) -> None:
+    def parts(*ids: str) -> dict[str, str]:
+        plan = planned(files, tmp_path, ["content", "tickets=description"], ids)
+        return {task.name: task.fingerprint for task in plan.steps[0].tasks}
+
+    before, after = parts(), parts("tickets=ticket")
+    assert {name for name in before if before[name] != after[name]} == {"tickets.csv-00000"}
+
+
+def test_the_first_row_need_not_have_the_text(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": 1}\n{"id": 2, "text": "Salt."}\n')
+    plan = planned({str(tmp_path / "a.jsonl"): "a"}, tmp_path, [])
+    assert documents(plan) == {"2": ("", "Salt.")}
+
+
+def test_two_columns_for_one_source_or_an_unknown_source_are_refused() -> None:
+    with pytest.raises(ConfigError, match="two columns for all sources: content and description; name a source before"):
+        SourceColumns.of(["content", "description"])
+    with pytest.raises(ConfigError, match="two columns for the source a"):
+        SourceColumns.of([], ["a=x", "a=y"])
+    with pytest.raises(ConfigError, match="names the source ticket, but the sources are: tickets, did you mean"):
+        SourceColumns.of(["ticket=x"]).check_sources(["tickets"])
+
+
+def test_sources_are_known_again_with_their_columns() -> None:
+    sources = Sources(documents=("a=x.jsonl",), columns=SourceColumns.of(["a=body"], ["a=key"]))
+    assert Sources.from_given(json.loads(json.dumps(sources.given()))).columns == sources.columns
+    assert "columns" not in Sources(documents=("a=x.jsonl",)).given()
