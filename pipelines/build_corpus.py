@@ -48,6 +48,7 @@ from bertdata.shards.write_shards import CheckDocuments, WriteShards
 from bertdata.sources.formats import SOURCE_FORMATS, format_of
 from bertdata.sources.inputs import Sources
 from bertdata.sources.stage import FOLDERS, ReadSource
+from bertdata.sources.text_encodings import check_sources
 from bertdata.tokenizers.training.stage import TrainVocabulary
 
 from .build_flags import COMMAND, SAMPLE, Named, Settings, make_parser, save_settings, settings_of_flags
@@ -83,6 +84,7 @@ class Build:
         self.test_data = test_table(settings.decontamination, texts_of)
         self.text_column, self.own_columns = sources.text_column, sources.columns
         self.own_columns.check_sources(self.inputs.names())
+        check_sources(settings.cleaning.encoding, self.inputs.names())
         self.stages = self.stages_in(output, settings)
         vocab = self.tokenizer.fingerprint if self.tokenizer else None
         self.fingerprint = self._fingerprint(sources.text_column, vocab)

@@ -13,17 +13,21 @@ from bertdata.cli import command_line
 from bertdata.curation.where import Condition
 from bertdata.engine.stages import Stage, Standing
 from bertdata.io import files
-from bertdata.options.flags import add_flags
+from bertdata.options.flags import add_flags, from_flags
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.source_columns import SourceColumns
 from bertdata.sources.stage import ReadSource
+from bertdata.sources.text_encodings import check_sources
+
+OF_TEXT = {"csv_quotes", "encoding", "bad_files"}
+"""The settings of `CleaningConfig` that say how the files of --documents are read."""
 
 
 def make_parser(command: str, description: str, *settings: type[Any]) -> command_line.Parser:
     """Return a parser with --documents, --output and the flags of settings classes."""
     parser = command_line.Parser(prog=f"bertdata {command}", description=description)
     command_line.add_documents(parser)
-    add_flags(parser, CleaningConfig, without={*vars(CleaningConfig())} - {"csv_quotes"})
+    add_flags(parser, CleaningConfig, without={*vars(CleaningConfig())} - OF_TEXT)
     command_line.add_output(parser)
     for kind in settings:
         add_flags(parser, kind)
@@ -48,10 +52,13 @@ def finished(
     `command_line.stages_run` takes them; columns: those of tables that selections read; conditions: by source.
     """
     folder = stages_folder(flags)
-    config = replace(cleaning or CleaningConfig(), csv_quotes=flags.csv_quotes)
+    chosen = from_flags(flags, CleaningConfig)
+    config = replace(cleaning or CleaningConfig(), **{name: getattr(chosen, name) for name in OF_TEXT})
     place = files.join(folder, "tables")
     own_columns = SourceColumns.of(flags.text_column, flags.id_column)
-    own_columns.check_sources([*dict.fromkeys(documents.values())])
+    names = [*dict.fromkeys(documents.values())]
+    own_columns.check_sources(names)
+    check_sources(config.encoding, names)
     read = ReadSource(
         "documents",
         documents,

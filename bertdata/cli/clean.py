@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections import Counter
 
 from bertdata.errors import InputError
-from bertdata.io import compression
 from bertdata.io.decoding import decode_utf8
+from bertdata.sources.text_encodings import OF_A_VERB, open_checked
 from bertdata.sources.unsupported import what_it_is
 
-STDIN = "-"
 _START = 4096
 KINDS = ("auto", "wikitext", "book")
 _MARKUP = re.compile(r"\[\[|\{\{|'''|^==|</?ref\b|^#redirect\b", re.M | re.I)
@@ -30,11 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--language", default="", metavar="CODE", help="the language of the wiki, as de, for its templates"
     )
+    parser.add_argument("--encoding", default="", metavar="NAME", help=OF_A_VERB)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the prose; raises InputError, with the reason, where there is none."""
-    text = read_text(arguments.path)
+    text = read_text(arguments.path, arguments.encoding)
     kind = kind_of(text) if arguments.kind == "auto" else arguments.kind
     drops: Counter[str] = Counter()
     if kind == "wikitext":
@@ -54,13 +53,10 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def read_text(path: str) -> str:
-    """Return a text; raises InputError where it is not UTF-8, or a whole dump."""
-    if path == STDIN:
-        data = sys.stdin.buffer.read()
-    else:
-        with compression.open_decompressed(path) as stream:
-            data = stream.read()
+def read_text(path: str, encoding: str = "") -> str:
+    """Return a text, decoded as `open_checked` does; raises InputError where it is not UTF-8, or a whole dump."""
+    with open_checked(path, encoding) as stream:
+        data = stream.read()
     known = what_it_is(path, data[:_START])
     if known and not _DUMP.match(data[:_START].decode("utf-8", "replace")):
         raise InputError(known, path=path)

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from bertdata.cli.command_line import VOCABULARY
-from bertdata.io import compression
+from bertdata.errors import printable
 from bertdata.io.decoding import decode_utf8
+from bertdata.sources.text_encodings import BAD_FILES, OF_A_VERB, REFUSE, STDIN, open_checked, readable
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer
 
@@ -28,6 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--vocab", required=True, metavar="PATH", help=VOCABULARY)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--ids", action="store_true", help="print ids instead of tokens")
+    parser.add_argument("--encoding", default="", metavar="NAME", help=OF_A_VERB)
+    parser.add_argument(
+        "--bad-files",
+        choices=BAD_FILES,
+        default=REFUSE,
+        help="files that are in no such encoding: refuse (default) names all of them, skip leaves them out",
+    )
     form.add_argument("--json", action="store_true", help='print {"tokens": [...], "ids": [...]} for each line')
 
 
@@ -35,11 +43,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Tokenise as parsed arguments say and print one line for each."""
     tokenizer = load_tokenizer(arguments.vocab)
     form = "json" if arguments.json else "ids" if arguments.ids else "tokens"
-    if not arguments.texts:
-        _print(tokenizer, sys.stdin.buffer, "standard input", form)
-    for path in arguments.texts:
-        with compression.open_decompressed(path) as stream:
-            _print(tokenizer, stream, path, form)
+    paths, left_out = readable(arguments.texts, arguments.encoding, arguments.bad_files)
+    if left_out:
+        print(f"left out, not UTF-8: {', '.join(map(printable, left_out))}", file=sys.stderr)
+    for path in paths if arguments.texts else [STDIN]:
+        with open_checked(path, arguments.encoding) as stream:
+            _print(tokenizer, stream, path if arguments.texts else "standard input", form)
     return 0
 
 

@@ -20,6 +20,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.labels import Label
 from bertdata.io import compression, files
 from bertdata.io.bounded_lines import bounded_lines
+from bertdata.io.decoding import how_to_convert
 from bertdata.io.separated_lines import WHAT, RowError, rows_of
 
 Row = Mapping[str, Any]
@@ -133,7 +134,8 @@ def text_lines(path: str, *, keep_mark: bool = False) -> Iterator[tuple[int, str
             try:
                 yield number, data.decode("utf-8").removesuffix("\n").removesuffix("\r")
             except UnicodeDecodeError as error:
-                raise InputError(f"line {number} is not UTF-8 ({error.reason}); convert the file", path=path) from error
+                remedy = how_to_convert(data, is_start=number == 1)
+                raise InputError(f"line {number} is not UTF-8 ({error.reason}); {remedy}", path=path) from error
 
 
 def _json_rows(path: str) -> Iterator[tuple[str, Row]]:
@@ -188,7 +190,8 @@ def _csv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
     except RowError as error:
         raise InputError(f"line {error.line} cannot be read ({error}); check its quotes", path=path) from error
     except UnicodeDecodeError as error:
-        raise InputError(f"is not UTF-8 after line {number}; convert the file", path=path) from error
+        remedy = how_to_convert(error.object, is_start=False)
+        raise InputError(f"is not UTF-8 after line {number}; {remedy}", path=path) from error
 
 
 def _checked_names(names: list[str], path: str) -> list[str]:

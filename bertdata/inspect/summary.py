@@ -33,6 +33,9 @@ def source_rows(sources: Mapping[str, Any]) -> list[Row]:
         rows.append((f"{name}: {shown} in", f"{sum(counts[unit] for unit in units):,}"))
         rows += [(f"  dropped, {reason}", f"{number:,}") for reason, number in source["drops"].items()]
         rows += [(f"  {name}", f"{number:,}") for name, number in counts.items() if _of_rules(name)]
+        rows += [
+            (f"  read as {name}", counted(len(paths), "file")) for name, paths in source.get("encodings", {}).items()
+        ]
         broken = source["broken"]
         for entry in broken[:_SHOWN_BROKEN]:
             place = entry["path"] + (f", byte {entry['offset']}" if "offset" in entry else "")

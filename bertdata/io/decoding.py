@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from bertdata.errors import InputError
 
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
-
-def how_to_convert(start: bytes) -> str:
-    """Return what to do about a file that is not UTF-8, by its first bytes.
+def how_to_convert(data: bytes, *, is_start: bool = True) -> str:
+    """Return what to do about a file that is not UTF-8, by some of its bytes, or its first ones.
 
     >>> how_to_convert(b"\\xff\\xfeS\\0")
-    'it begins as UTF-16 does: convert it, as with: iconv -f utf-16 -t utf-8 FILE > NEW'
+    'it begins as utf-16 does: convert it, as with: iconv -f utf-16 -t utf-8 FILE > NEW'
+    >>> how_to_convert(b"We met \\x96 late")
+    'it fits cp1252: convert it, as with: iconv -f cp1252 -t utf-8 FILE > NEW'
     """
-    known = start[:2] in _UTF_16
-    encoding, found = ("utf-16", "it begins as UTF-16 does: ") if known else ("latin1", "")
-    return f"{found}convert it, as with: iconv -f {encoding} -t utf-8 FILE > NEW"
+    from bertdata.io.encodings import iconv_name, likeliest, of_mark  # reads files, which raise errors of this module
+
+    if is_start and (marked := of_mark(data)) not in (None, "utf-8"):
+        return f"it begins as {marked} does: convert it, as with: iconv -f {marked} -t utf-8 FILE > NEW"
+    fits = likeliest(data)
+    if not fits:
+        return "it fits no encoding that is known: see whether it is text"
+    return f"it fits {fits[0]}: convert it, as with: iconv -f {iconv_name(fits[0])} -t utf-8 FILE > NEW"
 
 
 def decode_utf8(data: bytes, path: str, offset: int = 0, *, hint: str = "", encoding: str = "utf-8") -> str:
@@ -34,5 +39,5 @@ def decode_utf8(data: bytes, path: str, offset: int = 0, *, hint: str = "", enco
         return data.decode(encoding)
     except UnicodeDecodeError as error:
         place = len(data) - len(error.object) + error.start  # Python counts from behind a byte order mark
-        problem = f"is not UTF-8 (byte 0x{data[place]:02x}); {hint or how_to_convert(b'' if offset else data)}"
+        problem = f"is not UTF-8 (byte 0x{data[place]:02x}); {hint or how_to_convert(data, is_start=not offset)}"
         raise InputError(problem, path=path, offset=offset + place) from error

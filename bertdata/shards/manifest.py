@@ -19,6 +19,7 @@ from bertdata.shards.left_out import account_of, warnings_of_selection, warnings
 from bertdata.shards.plan import ShardPlan
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, features, shard_schema
+from bertdata.sources.text_encodings import ENCODINGS
 
 
 def source_entry(
@@ -27,12 +28,16 @@ def source_entry(
     """Return what the manifest says of one source: its files, counts, drops by reason, broken parts, languages.
 
     languages: articles by the language of their wiki, where any has one; all documents where a build keeps languages.
+    encodings: the files that were not UTF-8, by the encoding they were read in, where there are any.
     dropped_texts: samples of the documents that rules dropped, by reason, where there are any.
 
     taken: the bytes of the ranges that were read; default: those of the files.
     """
     dropped = dropped_texts(records)
     languages = add_counts(languages_of(record) for record in records)
+    encodings: dict[str, list[str]] = {}
+    for name, encoding in (pair for record in records for pair in record.details.get(ENCODINGS, [])):
+        encodings.setdefault(encoding, []).append(name)
     return {
         "inputs": [{"name": name, "bytes": size} for name, size in inputs],
         "bytes": sum(size for _, size in inputs) if taken is None else taken,
@@ -42,6 +47,7 @@ def source_entry(
             one | {"path": files.name(one["path"])} for record in records for one in record.details.get("broken", [])
         ],
         **({"languages": languages} if languages else {}),
+        **({ENCODINGS: encodings} if encodings else {}),
         **({DROPPED_TEXTS: dropped} if dropped else {}),
     }
 

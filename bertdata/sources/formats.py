@@ -22,21 +22,27 @@ from bertdata.engine.stages import Step
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.io.compression import compression, decompress
+from bertdata.io.encodings import SKIP, encoded, recode_beginning
 from bertdata.io.patterns import ends_in, expand
 from bertdata.io.separated_lines import CHECKED
 from bertdata.registry import Registry
 from bertdata.sources.names import InputCount
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.source_columns import ID, TEXT
+from bertdata.sources.text_encodings import NOT_TEXT, count_encodings
 
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One file of a build, a label that tells it from the others, and the name of its source."""
+    """One file of a build, a label that tells it from the others, and the name of its source.
+
+    encoding: that of its text, where it is not UTF-8, or `SKIP` where it is left out.
+    """
 
     path: str
     label: str
     source: str
+    encoding: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,8 @@ class SourceFormat(ABC):
     kind       the flag that takes its files: wikipedia, books, or documents, of which there may be several formats
     suffixes   what the names of its files end with, in lower case, with * for anything
     described  what the help of the flag calls its files
+    text       "files" where its files are text, which is UTF-8 or of --encoding; "lines" where lines that are not
+               UTF-8 are dropped one by one; "" where they are something else
     settings   the fields of `CleaningConfig`, or text_column, that it reads beside range_bytes
     revision   raise it when it writes other documents, so that parts are made again; `plan` puts it into fingerprints
 
@@ -89,6 +97,7 @@ class SourceFormat(ABC):
     kind = "documents"
     suffixes: tuple[str, ...] = ()
     described = ""
+    text = ""
     settings: tuple[str, ...] = ()
     revision: int | str = 1
 
@@ -156,6 +165,7 @@ class FileRange:
     rules: Any = None
     quotes: str = CHECKED
     id_column: str = ID
+    encoding: str = ""
 
 
 class RangeFormat(SourceFormat):
@@ -186,6 +196,9 @@ class RangeFormat(SourceFormat):
         """Return one task for each range of the files."""
         tasks, notes = [], []
         for source in sources:
+            if source.encoding == SKIP:
+                tasks.append(self._left_out(source, request))
+                continue
             layout = self.layout(source, request)
             notes += [f"{source.label}: {layout.note}"] if layout.note else []
             ranges = self.ranges(source.path, request.target_bytes, layout.text_column)
@@ -198,24 +211,41 @@ class RangeFormat(SourceFormat):
                     layout.rules,
                     layout.quotes,
                     request.id_column,
+                    source.encoding,
                 )
                 chosen = FileRange(source.path, source.label, start, end, *given)
                 read = [chosen.text_column, *([request.columns] if request.columns else []), *layout.made_from]
                 read += [["id", chosen.id_column]] if chosen.id_column != ID else []
+                read += [["encoding", source.encoding]] if source.encoding else []
                 identity = files.identity(source.path)
                 made_from = fingerprint("tables", self.revision, identity, source.label, start, end, *read)
                 name = part_name(source.label, number)
                 tasks.append(Task(request.directory, name, ".parquet", made_from, weight, chosen))
         return tasks, notes
 
+    def _left_out(self, source: SourceFile, request: Request) -> Task:
+        """Return the task of a file that is left out, which counts it."""
+        chosen = FileRange(source.path, source.label, 0, 0, TEXT, request.format or self.name, request.columns)
+        made_from = fingerprint("left out", files.identity(source.path), source.label, request.columns)
+        name = part_name(source.label, 0)
+        return Task(request.directory, name, ".parquet", made_from, 1, replace(chosen, encoding=SKIP))
+
     def write(self, task: Task, file: BinaryIO) -> Counters:
         """Write the documents of one range."""
-        counters = Counters()
-        columns = bool(task.payload.columns)
-        with DocumentWriter(
-            file, counters, text_rules(task), columns=columns, add_languages=add_languages(task)
-        ) as writer:
-            self.read(task.payload, writer, counters)
+        counters, chosen = Counters(), task.payload
+        columns = bool(chosen.columns)
+        with (
+            encoded({chosen.path: chosen.encoding}),
+            DocumentWriter(
+                file, counters, text_rules(task), columns=columns, add_languages=add_languages(task)
+            ) as writer,
+        ):
+            if chosen.encoding == SKIP:
+                counters.add(InputCount.ROWS)
+                counters.drop(NOT_TEXT)
+            else:
+                self.read(chosen, writer, counters)
+        count_encodings(counters, {chosen.path: chosen.encoding} if not chosen.start else {})
         if InputCount.ROWS not in counters.counts and (counters.counts or counters.drops):
             module = sys.modules.get(type(self).__module__)
             raise ConfigError(
@@ -227,18 +257,18 @@ class RangeFormat(SourceFormat):
 
 
 def first_bytes(task: Task, size: int, folder: str) -> Task:
-    """Return the task of the first `size` bytes of a range that is counted in bytes, of a compressed file a copy."""
+    """Return the task of the first `size` bytes of a range that is counted in bytes, of a compressed one a copy."""
     chosen: FileRange = task.payload
     if task.weight <= size:
         return task
-    if compression(chosen.path) is None:
+    if compression(chosen.path) is None and not chosen.encoding:
         return replace(task, weight=size, payload=replace(chosen, end=chosen.start + size))
-    path, taken = copy_beginning(chosen.path, size, files.join(folder, task.name))
-    return replace(task, weight=taken, payload=replace(chosen, path=path, end=files.size(path)))
+    path, taken = copy_beginning(chosen.path, size, files.join(folder, task.name), chosen.encoding)
+    return replace(task, weight=taken, payload=replace(chosen, path=path, end=files.size(path), encoding=""))
 
 
-def copy_beginning(path: str, size: int, to: str) -> tuple[str, int]:
-    """Write what the first `size` stored bytes of a file hold; returns the copy, and the bytes it took.
+def copy_beginning(path: str, size: int, to: str, encoding: str = "") -> tuple[str, int]:
+    """Write what the first `size` stored bytes of a file hold, as UTF-8; returns the copy, and the bytes it took.
 
     The copy is named as the file without its compression.
     """
@@ -249,7 +279,10 @@ def copy_beginning(path: str, size: int, to: str) -> tuple[str, int]:
             out.write(data)
             if raw.tell() >= size:
                 break
-        return copy, min(raw.tell(), files.size(path))
+        taken = min(raw.tell(), files.size(path))
+    if encoding:
+        recode_beginning(copy, encoding)
+    return copy, taken
 
 
 SOURCE_FORMATS: Registry[SourceFormat] = Registry(

@@ -10,9 +10,10 @@ from typing import Any
 
 from bertdata.engine.parts import Task
 from bertdata.errors import InputError
-from bertdata.io import compression, files
+from bertdata.io import files
 from bertdata.io.bounded_lines import LONGEST, bounded_lines, lines_before, too_long
 from bertdata.io.decoding import how_to_convert
+from bertdata.io.encodings import is_stream, open_text
 from bertdata.sources import unsupported
 from bertdata.sources.formats import FileRange, first_bytes
 from bertdata.sources.settings import CleaningConfig
@@ -31,11 +32,13 @@ class JsonLinesFormat(TableFormat):
         *(kind + ending for kind in (".jsonl", ".ndjson") for ending in ("", ".gz", ".zst", ".bz2")),
         *(f".json{ending}" for ending in (".gz", ".zst", ".bz2")),
     )
+    text = "lines"
+    settings = (*TableFormat.settings, "encoding", "bad_files")
     described = "JSON lines (.jsonl or .ndjson, also .gz, .zst or .bz2; .json.gz and the like)"
 
     def names_of(self, path: str) -> list[str]:
         """Return the columns of the first row."""
-        with compression.open_decompressed(path) as stream:
+        with open_text(path) as stream:
             start = _start(stream)
             known = unsupported.what_it_is(path, start)
             if known and not start.startswith(b"{"):
@@ -51,7 +54,7 @@ class JsonLinesFormat(TableFormat):
     def ranges(self, path: str, target_bytes: int, text_column: str) -> Iterator[tuple[int, int, int]]:
         """Yield runs of bytes; a compressed file is one."""
         size = files.size(path)
-        if compression.compression(path):
+        if is_stream(path):
             yield 0, size, size
             return
         for start in range(0, size, target_bytes):
@@ -60,7 +63,7 @@ class JsonLinesFormat(TableFormat):
 
     def columns_of(self, path: str) -> list[str]:
         """Return the columns of the first thousand rows, which need not all have them."""
-        with compression.open_decompressed(path) as stream:
+        with open_text(path) as stream:
             rows = [
                 row
                 for line in islice(bounded_lines(stream, path, _WHAT), LOOKED_AT)
@@ -75,7 +78,7 @@ class JsonLinesFormat(TableFormat):
     def has_column(self, path: str, name: str) -> bool:
         """Tell whether any row has a column: lines in which its name occurs are parsed, as far as the first."""
         written = {json.dumps(name, ensure_ascii=ascii_alone).encode() for ascii_alone in (True, False)}
-        with compression.open_decompressed(path) as stream:
+        with open_text(path) as stream:
             for line in bounded_lines(stream, path, _WHAT):
                 if any(one in line for one in written) and isinstance(row := _parse(line), dict) and name in row:
                     return True
@@ -83,8 +86,8 @@ class JsonLinesFormat(TableFormat):
 
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
         """Yield the rows of a range."""
-        compressed = compression.compression(chosen.path) is not None
-        with compression.open_decompressed(chosen.path) if compressed else files.open_raw(chosen.path) as stream:
+        compressed = is_stream(chosen.path)
+        with open_text(chosen.path) if compressed else files.open_raw(chosen.path) as stream:
             place = chosen.start
             if chosen.start:
                 stream.seek(chosen.start - 1)
@@ -94,7 +97,7 @@ class JsonLinesFormat(TableFormat):
                 if not line:
                     break
                 if len(line) > LONGEST:
-                    with compression.open_decompressed(chosen.path) as again:
+                    with open_text(chosen.path) as again:
                         raise too_long(chosen.path, lines_before(again, place) + 1, _WHAT)
                 if line.strip():
                     yield place, _parse(line)
@@ -111,7 +114,9 @@ JSON_LINES = JsonLinesFormat()
 def _other_start(line: bytes, found: str) -> str:
     """Return what a file is, if its first line is not a JSON object, and what to do about it."""
     if found != _NO_OBJECT:
-        return f"its first line is {found}; expected JSON lines in UTF-8: {how_to_convert(line)}"
+        return (
+            f"its first line is {found}; expected JSON lines in UTF-8: {how_to_convert(line)}, or add --encoding guess"
+        )
     shown = line.decode("utf-8", "replace").strip()
     if shown.startswith("["):
         return "is a JSON array; expected JSON lines, one object in a line (.jsonl): jq -c '.[]' FILE > rows.jsonl"

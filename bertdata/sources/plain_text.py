@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError
-from bertdata.io import compression, files
+from bertdata.io import files
 from bertdata.io.bounded_lines import LONGEST
 from bertdata.io.decoding import decode_utf8
+from bertdata.io.encodings import SKIP, is_stream, open_text
 from bertdata.sources import text_files
 from bertdata.sources.formats import FileRange, RangeFormat, Request, SourceFile, first_bytes
 from bertdata.sources.names import InputCount
@@ -44,6 +45,8 @@ class PlainTextFormat(RangeFormat):
     suffixes = SUFFIXES
     described = "plain text with one sentence a line and a blank line between documents (.txt, also .gz, .bz2 or .zst)"
     revision = 2
+    text = "files"
+    settings = ("encoding", "bad_files")
 
     def plan(self, sources: Sequence[SourceFile], request: Request) -> tuple[list[Task], list[str]]:
         """Return one task for each range of the files; with `whole_files` one for each group of files.
@@ -53,7 +56,7 @@ class PlainTextFormat(RangeFormat):
         if request.config.whole_files:
             return text_files.TEXT_FILES.plan(sources, request)
         tasks, notes = super().plan(sources, request)
-        odd = [one.label for one in sources if text_files.looks_like_prose(one.path)]
+        odd = [one.label for one in sources if one.encoding != SKIP and text_files.looks_like_prose(one.path)]
         if odd:
             others = f" and {len(odd) - 1:,} more" if len(odd) > 1 else ""
             notes.append(
@@ -66,7 +69,7 @@ class PlainTextFormat(RangeFormat):
         """Yield runs of bytes."""
         size = files.size(path)
         files.open_raw(path).close()
-        step = size if compression.compression(path) else target_bytes
+        step = size if is_stream(path) else target_bytes
         for start in range(0, size, step):
             end = min(size, start + step)
             yield start, end, end - start
@@ -92,8 +95,8 @@ def read_texts(path: str, start: int, end: int) -> Iterator[Documents]:
     A document is of the range in which the blank line before it begins, the first one of the first. Raises InputError
     for bytes that are not UTF-8, and for a document of over 256 MiB, as in a file without blank lines.
     """
-    compressed = compression.compression(path) is not None
-    with compression.open_decompressed(path) if compressed else files.open_raw(path) as stream:
+    compressed = is_stream(path)
+    with open_text(path) if compressed else files.open_raw(path) as stream:
         begin, limit = start, np.iinfo(np.int64).max if compressed else end
         if start:
             stream.seek(start - 1)

@@ -17,9 +17,10 @@ from typing import Any
 
 from bertdata.engine.parts import Task
 from bertdata.errors import InputError
-from bertdata.io import compression, files
+from bertdata.io import files
 from bertdata.io.bounded_lines import bounded_lines
 from bertdata.io.decoding import how_to_convert
+from bertdata.io.encodings import open_text
 from bertdata.io.separated_lines import CHECKED, NONE, WHAT, RowError, rows_of, separator_of
 from bertdata.sources import unsupported
 from bertdata.sources.formats import FileRange, Layout, Request, SourceFile, copy_beginning
@@ -42,7 +43,8 @@ class SeparatedFormat(TableFormat):
     """
 
     revision: int | str = 1
-    settings = ("text_column", "id_column", "csv_quotes")
+    text = "files"
+    settings = ("text_column", "id_column", "csv_quotes", "encoding", "bad_files")
 
     def __init__(self, name: str, separator: str, described: str) -> None:
         self.name, self._separator = name, separator
@@ -59,7 +61,7 @@ class SeparatedFormat(TableFormat):
         chosen: FileRange = task.payload
         if task.weight <= size:
             return task
-        path, taken = copy_beginning(chosen.path, size, files.join(folder, task.name))
+        path, taken = copy_beginning(chosen.path, size, files.join(folder, task.name), chosen.encoding)
         data = Path(path).read_bytes()
         end = data.rfind(b"\n")
         quoted = chosen.quotes != NONE
@@ -69,7 +71,7 @@ class SeparatedFormat(TableFormat):
             return None
         Path(path).write_bytes(data[: end + 1])
         weight = taken * (end + 1) // len(data)
-        return replace(task, weight=weight, payload=replace(chosen, path=path, end=end + 1))
+        return replace(task, weight=weight, payload=replace(chosen, path=path, end=end + 1, encoding=""))
 
     def layout(self, source: SourceFile, request: Request) -> Layout:
         """Return the column of the text; a note where one worker reads a large file."""
@@ -126,7 +128,7 @@ class SeparatedFormat(TableFormat):
                 yield dict(zip(names, line, strict=True)) if len(line) == len(names) else _OTHER_NUMBER
 
     def _open(self, path: str) -> io.TextIOWrapper:
-        return io.TextIOWrapper(compression.open_decompressed(path), "utf-8-sig", newline="")
+        return io.TextIOWrapper(open_text(path), "utf-8-sig", newline="")
 
     def _lines(self, stream: io.TextIOWrapper, path: str, quotes: str) -> Iterator[list[str]]:
         """Yield the fields of each row; raises InputError where the file is something else, or not UTF-8."""

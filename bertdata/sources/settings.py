@@ -9,6 +9,7 @@ from bertdata.curation.filters import FILTERS, parse_filter
 from bertdata.curation.languages import check_model
 from bertdata.io.separated_lines import CHECKED, QUOTES
 from bertdata.options.option import MIB, Settings, option
+from bertdata.sources.text_encodings import BAD_FILES, REFUSE, parse_encodings
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,20 @@ class CleaningConfig(Settings):
         QUOTES,
         later=True,
     )
+    encoding: tuple[str, ...] = option(
+        (),
+        "encoding of the text files that are not UTF-8: NAME, as cp1252, SOURCE=NAME for those of one source, or "
+        "guess: for each file the likeliest",
+        metavar="NAME",
+        later=True,
+    )
+    bad_files: str = option(
+        REFUSE,
+        "text files that are not UTF-8, nor of --encoding: refuse names all of them and stops, skip leaves them out "
+        "and counts them",
+        BAD_FILES,
+        later=True,
+    )
     language_model: str = option(
         "",
         "keep the language of each document, for --where, --source-where and the manifest: source (what the source "
@@ -70,6 +85,7 @@ class CleaningConfig(Settings):
         for name in self.clean:
             CLEANERS[name]  # raises ConfigError for an unknown one
         check_model(self.language_model)
+        parse_encodings(self.encoding)
 
     def target_bytes(self, total: int) -> int:
         """Return the bytes of one range for an input of `total` bytes; a function of the input alone.

@@ -18,12 +18,14 @@ from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together
 from bertdata.errors import ConfigError, InputError, did_you_mean
 from bertdata.io import files
 from bertdata.io.digests import damaged
+from bertdata.io.encodings import encoded
 from bertdata.io.unchanged import file_states
 from bertdata.options.option import require
 from bertdata.sources.formats import SOURCE_FORMATS, Request, SourceFile, format_of, formats_of, write_documents
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.source_columns import TEXT, SourceColumns
 from bertdata.sources.tabular import LOOKED_AT, TableFormat
+from bertdata.sources.text_encodings import encodings_of, parse_encodings
 from bertdata.sources.text_template import is_template, parse_template
 
 FOLDERS = {"wikipedia": "wikipedia", "books": "books", "documents": "tables"}
@@ -122,9 +124,29 @@ class ReadSource:
         columns = (*self.columns, LANGUAGE) if adds else self.columns
         request = Request(self.directory, target, self.config, columns=columns)
         by_format: dict[str, list[SourceFile]] = {}
+        encoding_of = self._encodings(paths)
         for path, label in zip(paths, labels(paths), strict=True):
-            source = SourceFile(path, label, self.source_of[path])
+            source = SourceFile(path, label, self.source_of[path], encoding_of.get(path, ""))
             by_format.setdefault(format_of(path, self.kind, self.formats), []).append(source)
+        with encoded(encoding_of):
+            return self._planned(by_format, request, paths, states)
+
+    def _encodings(self, paths: Sequence[str]) -> dict[str, str]:
+        """Return the encoding of each text file that is not UTF-8; raises InputError that names all bad ones."""
+        text_of = {path: SOURCE_FORMATS[format_of(path, self.kind, self.formats)].text for path in paths}
+        lines = [path for path, text in text_of.items() if text == "lines"]
+        chosen = {path: self.source_of[path] for path, text in text_of.items() if text}
+        asked = parse_encodings(self.config.encoding)
+        return encodings_of(chosen, asked, self.config.bad_files, lines=lines)
+
+    def _planned(
+        self,
+        by_format: Mapping[str, Sequence[SourceFile]],
+        request: Request,
+        paths: Sequence[str],
+        states: Mapping[str, str],
+    ) -> tuple[list[Task], list[str]]:
+        """Return the tasks of files by their formats, and notes on them."""
         tasks, notes = [], self._check_columns(by_format)
         notes += self._check_templates(by_format)
         for (name, text, document_id), sources in self._by_columns(by_format).items():

@@ -17,10 +17,12 @@ from bertdata.curation.text_rules import text_rules
 from bertdata.documents import DocumentWriter, paragraphs
 from bertdata.engine.parts import Counters, Task, fingerprint, part_name
 from bertdata.errors import InputError
-from bertdata.io import compression, files
+from bertdata.io import files
 from bertdata.io.decoding import decode_utf8
+from bertdata.io.encodings import SKIP, encoded, open_text
 from bertdata.sources.formats import Request, SourceFile, SourceFormat
 from bertdata.sources.names import InputCount
+from bertdata.sources.text_encodings import NOT_TEXT, count_encodings
 
 NAME = "text-files"
 _MOST_FILES = 4096
@@ -30,12 +32,13 @@ _LONG_LINES = 0.2
 
 @dataclass(frozen=True)
 class TextGroup:
-    """Files that one worker takes together, and their labels."""
+    """Files that one worker takes together, their labels, and their encodings where any is not UTF-8."""
 
     paths: tuple[str, ...]
     labels: tuple[str, ...]
     columns: bool
     format: str = NAME
+    encodings: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:
@@ -46,7 +49,7 @@ class TextGroup:
 class TextFilesFormat(SourceFormat):
     """Text files that are one document each; the format of plain text plans them, where settings ask for it."""
 
-    settings = ("whole_files",)
+    settings = ("whole_files", "encoding", "bad_files")
 
     def plan(self, sources: Sequence[SourceFile], request: Request) -> tuple[list[Task], list[str]]:
         """Return one task for each group of files, and how many documents these are."""
@@ -57,10 +60,16 @@ class TextFilesFormat(SourceFormat):
         for name, of_source in by_source.items():
             for number, (group, weight) in enumerate(_groups(of_source, request.target_bytes)):
                 payload = TextGroup(
-                    tuple(one.path for one in group), tuple(one.label for one in group), bool(request.columns)
+                    tuple(one.path for one in group),
+                    tuple(one.label for one in group),
+                    bool(request.columns),
+                    encodings=tuple(one.encoding for one in group) if any(one.encoding for one in group) else (),
                 )
                 identities = [files.identity(path) for path in payload.paths]
-                made_from = fingerprint("text files", self.revision, identities, payload.labels, payload.columns)
+                others = [payload.encodings] if payload.encodings else []
+                made_from = fingerprint(
+                    "text files", self.revision, identities, payload.labels, payload.columns, *others
+                )
                 stem = part_name(f"{name}-files", number)
                 tasks.append(Task(request.directory, stem, ".parquet", made_from, weight, payload))
         return tasks, [
@@ -71,15 +80,22 @@ class TextFilesFormat(SourceFormat):
         """Write the documents of one group of files; raises InputError where one is not UTF-8."""
         group: TextGroup = task.payload
         counters = Counters()
-        with DocumentWriter(
-            file, counters, text_rules(task), columns=group.columns, add_languages=add_languages(task)
-        ) as writer:
+        encoding_of = dict(zip(group.paths, group.encodings, strict=False))
+        with (
+            encoded(encoding_of),
+            DocumentWriter(
+                file, counters, text_rules(task), columns=group.columns, add_languages=add_languages(task)
+            ) as writer,
+        ):
             for path, label in zip(group.paths, group.labels, strict=True):
                 counters.add(InputCount.ROWS)
-                if text := paragraphs(_text_of(path)):
+                if encoding_of.get(path) == SKIP:
+                    counters.drop(NOT_TEXT)
+                elif text := paragraphs(_text_of(path)):
                     writer.add(label, "documents", files.name(path).partition(".txt")[0], "", text)
                 else:
                     counters.drop("empty")
+        count_encodings(counters, encoding_of)
         return counters
 
     def files_of(self, task: Task) -> Sequence[str]:
@@ -94,7 +110,8 @@ class TextFilesFormat(SourceFormat):
             return task
         sizes = list(accumulate(map(files.size, group.paths)))
         number = max(1, sum(one <= size for one in sizes))
-        first = replace(group, paths=group.paths[:number], labels=group.labels[:number])
+        chosen = group.paths[:number], group.labels[:number], group.encodings[:number]
+        first = replace(group, paths=chosen[0], labels=chosen[1], encodings=chosen[2])
         return replace(task, weight=sizes[number - 1], payload=first)
 
 
@@ -108,7 +125,7 @@ def looks_like_prose(path: str) -> bool:
     marks and exclamation marks in them, in any language that has them.
     """
     try:
-        with compression.open_decompressed(path) as stream:
+        with open_text(path) as stream:
             data = stream.read(_LOOKED_AT)
     except InputError:
         return False
@@ -140,6 +157,6 @@ def _groups(sources: Sequence[SourceFile], target_bytes: int) -> Iterator[tuple[
 
 
 def _text_of(path: str) -> str:
-    with compression.open_decompressed(path) as stream:
+    with open_text(path) as stream:
         data = stream.read()
     return decode_utf8(data, path, encoding="utf-8-sig")

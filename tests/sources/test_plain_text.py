@@ -152,7 +152,7 @@ def test_bytes_that_are_no_utf8_are_refused_with_their_place(target: int, tmp_pa
     path = write(tmp_path / "x.txt", b"One.\n\nTwo.\n\nCaf\xe9.\n\nThree.\n")
     with pytest.raises(InputError) as caught:
         read_all(path, target)
-    assert str(caught.value).startswith(f"{path}, byte 15: is not UTF-8 (byte 0xe9); convert it")
+    assert str(caught.value).startswith(f"{path}, byte 15: is not UTF-8 (byte 0xe9)")
 
 
 def test_a_file_without_blank_lines_is_not_held_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

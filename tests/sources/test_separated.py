@@ -103,7 +103,7 @@ def test_a_line_with_other_fields_is_dropped_and_named(tmp_path: Path) -> None:
     [
         (b'text,n\n"Salt.,1\nWater.,2\n', "cannot be read after line .*quotes in them written twice"),
         (b'text\n"Salt" and more\n', "cannot be read after line"),
-        (b"text\nCaf\xe9\n", r"is not UTF-8 \(byte 0xe9\); convert it, as with: iconv"),
+        (b"text\nCaf\xe9\n", r"is not UTF-8 \(byte 0xe9\), it fits cp1252; `encoding` cp1252 reads"),
         (b"text,text\na,b\n", "several columns of the name 'text' in its first line"),
         (b"words,n\na,1\n", r"has no column 'text'; its columns are 'words', 'n'"),
     ],

@@ -16,10 +16,12 @@ from bertdata.curation.text_rules import text_rules
 from bertdata.documents import BYTES_LEFT_OUT, DocumentWriter
 from bertdata.engine.parts import Counters, Task, fingerprint, part_name
 from bertdata.io import files
+from bertdata.io.encodings import GUESS
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.books.read import Book, Volume, clean_book, clean_chapters, group_books, read_books
 from bertdata.sources.formats import Request, SourceFile, SourceFormat, text_bytes
 from bertdata.sources.names import InputCount
+from bertdata.sources.text_encodings import parse_encodings
 
 REVISION = 7
 
@@ -35,6 +37,7 @@ class BookGroup:
     labels: tuple[str, ...]
     split_chapters: bool
     compiled: bool
+    encoding: str = ""
     format = "books"
 
     @property
@@ -49,7 +52,7 @@ class BooksFormat(SourceFormat):
     kind = "books"
     suffixes = (".txt", ".txt.gz", ".txt.zst", ".zip")
     described = ".txt, .txt.gz, .txt.zst or .zip"
-    settings = ("split_chapters",)
+    settings = ("split_chapters", "encoding")
 
     def plan(self, sources: Sequence[SourceFile], request: Request) -> tuple[list[Task], list[str]]:
         """Return one task for each group of books."""
@@ -58,13 +61,15 @@ class BooksFormat(SourceFormat):
         paths_by_source: dict[str, list[str]] = {}
         for source in sources:
             paths_by_source.setdefault(source.source, []).append(source.path)
-        tasks = []
+        tasks, asked = [], parse_encodings(request.config.encoding)
         for name, paths in paths_by_source.items():
             for number, volumes in enumerate(group_books(paths, request.target_bytes)):
                 labels = tuple(label_of[volume.path] for volume in volumes)
-                group = BookGroup(volumes, labels, request.config.split_chapters, compiled)
+                encoding = asked.get(name, asked.get("", ""))
+                group = BookGroup(volumes, labels, request.config.split_chapters, compiled, encoding)
                 identities = [files.identity(volume.path) for volume in volumes]
-                ranges = [volume.members for volume in volumes if volume.members]
+                ranges: list[Any] = [volume.members for volume in volumes if volume.members]
+                ranges += [["encoding", encoding]] if encoding not in ("", GUESS) else []
                 made_from = fingerprint("clean_books", REVISION, identities, labels, group.split_chapters, *ranges)
                 weight = sum(volume.weight for volume in volumes)
                 tasks.append(Task(request.directory, part_name(name, number), ".parquet", made_from, weight, group))
@@ -84,7 +89,7 @@ class BooksFormat(SourceFormat):
         with DocumentWriter(file, counters, text_rules(task), add_languages=add_languages(task)) as writer:
             for volume, label in zip(group.volumes, group.labels, strict=True):
                 path = volume.path
-                for book in read_books(path, notes=encodings, members=volume.members):
+                for book in read_books(path, notes=encodings, members=volume.members, encoding=group.encoding):
                     counters.add(InputCount.BOOKS)
                     counters.add(InputCount.BOOK_BYTES, book.bytes)
                     if not isinstance(book, Book):

@@ -185,12 +185,14 @@ def read_books(
     notes: Counter[str] | None = None,
     part_bytes: int = PART_BYTES,
     members: tuple[int, int] | None = None,
+    encoding: str = "",
 ) -> Iterator[Book | BrokenBook]:
     """Yield the books of one .txt, .txt.gz, .txt.zst or .zip file, in parts of at most about `part_bytes`.
 
     A part ends at a blank line, else at the end of a sentence (see `long_texts`). `notes` counts the encodings that
     were guessed. Of a zip archive only `members` from one place to another are read, in the order of their names, where
-    they are given. Raises InputError where the file is missing, cut off or corrupt; a file that is not text is yielded
+    they are given. `encoding` is that of books which are not UTF-8, else it is guessed.
+    Raises InputError where the file is missing, cut off or corrupt; a file that is not text is yielded
     as a BrokenBook.
     """
     if part_bytes < 1:
@@ -202,10 +204,10 @@ def read_books(
         return
     with open_raw(path) as raw:
         if compression(path) == "zip":
-            yield from _zipped(raw, path, stem, counted, part_bytes, members)
+            yield from _zipped(raw, path, stem, counted, part_bytes, members, encoding)
         else:
             chunks = (data for _, data in decompress(raw, compression(path), path))
-            yield from _books(chunks, stem, counted, part_bytes)
+            yield from _books(chunks, stem, counted, part_bytes, encoding)
 
 
 @dataclass(frozen=True)
@@ -272,7 +274,13 @@ def _stem(path: str) -> str:
 
 
 def _zipped(
-    raw: BinaryIO, path: str, stem: str, notes: Counter[str], part_bytes: int, range_of: tuple[int, int] | None
+    raw: BinaryIO,
+    path: str,
+    stem: str,
+    notes: Counter[str],
+    part_bytes: int,
+    range_of: tuple[int, int] | None,
+    encoding: str,
 ) -> Iterator[Book | BrokenBook]:
     member = None
     try:
@@ -286,7 +294,7 @@ def _zipped(
                     yield BrokenBook(name, name, "encrypted")
                     continue
                 with archive.open(item) as file:
-                    yield from _books(iter(partial(file.read, CHUNK), b""), name, notes, part_bytes)
+                    yield from _books(iter(partial(file.read, CHUNK), b""), name, notes, part_bytes, encoding)
     except (zipfile.BadZipFile, EOFError, NotImplementedError, zlib.error) as error:
         raise InputError(
             f"the zip file is corrupt or cut off{f' at its member {member}' if member else ''} ({error}); "
@@ -295,15 +303,17 @@ def _zipped(
         ) from error
 
 
-def _books(chunks: Iterator[bytes], name: str, notes: Counter[str], part_bytes: int) -> Iterator[Book | BrokenBook]:
+def _books(
+    chunks: Iterator[bytes], name: str, notes: Counter[str], part_bytes: int, encoding: str
+) -> Iterator[Book | BrokenBook]:
     title, author, number = name, "", 0
-    for part, cut in parts_of(as_utf8(chunks), part_bytes):
+    for part, cut in parts_of(as_utf8(chunks, encoding), part_bytes):
         number += 1
         identity = name if number == 1 else f"{name}#{number}"
         if len(part.translate(None, _CONTROL)) < 0.97 * len(part):
             yield BrokenBook(identity, title, "not text", len(part))
             continue
-        text = decode(part, notes)
+        text = decode(part, notes, encoding)
         if text is None:
             yield BrokenBook(identity, title, "unknown encoding", len(part))
             continue

@@ -1,0 +1,252 @@
+"""Which encoding each text file of a build is in: by --encoding, by a guess, or UTF-8; all others are told at once.
+
+Files are looked at before any work. Without --encoding and --bad-files local files are read through, of compressed ones
+and of those at a URL the first MiB; a byte further on stops the build when it is read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import io
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
+
+from bertdata.engine.parts import Counters
+from bertdata.errors import ConfigError, InputError, did_you_mean, printable
+from bertdata.io import compression, files
+from bertdata.io.digests import SHOW_AFTER, cores
+from bertdata.io.encodings import (
+    GUESS,
+    SKIP,
+    WITH_CP1252,
+    BadByte,
+    encoded,
+    find_bad_byte,
+    find_undecodable,
+    fitting,
+    iconv_name,
+    keeps_ascii,
+    open_text,
+)
+from bertdata.sources import unsupported
+from bertdata.sources.names import is_source_name
+
+REFUSE = "refuse"
+STDIN = "-"
+BAD_FILES = (REFUSE, SKIP)
+NOT_TEXT = "not UTF-8"
+"""Why a file that is left out was dropped."""
+ENCODINGS = "encodings"
+"""The detail of a part's record: the name and the encoding of each file that was decoded."""
+OF_A_VERB = "the encoding of text that is not UTF-8, as cp1252, or guess: for each file the likeliest"
+_SHOWN = 20
+_BEGINNING = 1 << 20
+_START = 4096
+
+
+def parse_encodings(given: Iterable[str]) -> dict[str, str]:
+    """Return the encodings that --encoding names by source, "" being all others.
+
+    Raises ConfigError for one that Python does not know, and for two of one source.
+
+    >>> parse_encodings(["guess", "notes=CP1252"])
+    {'': 'guess', 'notes': 'cp1252'}
+    """
+    found: dict[str, str] = {}
+    for one in given:
+        source, sign, name = one.rpartition("=")
+        if sign and not is_source_name(source):
+            raise ConfigError(f"--encoding {one!r} is not of a source; expected NAME or SOURCE=NAME, as notes=cp1252")
+        if source in found:
+            raise ConfigError(f"--encoding names two for {f'the source {source}' if source else 'all sources'}")
+        found[source] = name if name == GUESS else _known(name)
+    return found
+
+
+def check_sources(given: Iterable[str], names: Collection[str]) -> None:
+    """Raise ConfigError where --encoding names a source that there is not."""
+    for source in parse_encodings(given):
+        if source and source not in names:
+            raise ConfigError(
+                f"--encoding names the source {source}, but the sources are: {', '.join(names)}"
+                f"{did_you_mean(source, names)}"
+            )
+
+
+def _known(name: str) -> str:
+    try:
+        info = codecs.lookup(name)
+        with contextlib.suppress(UnicodeError):
+            b"a".decode(name)  # raises LookupError for one of other things than text
+    except LookupError as error:
+        raise ConfigError(
+            f"--encoding {name!r} is not an encoding that Python knows; expected as cp1252, shift_jis or utf-16, or "
+            f"{GUESS}"
+        ) from error
+    return "" if info.name == "utf-8" else info.name
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a file is: its encoding, "" for UTF-8, or where it is not of the one it should be, and which fits it."""
+
+    encoding: str = ""
+    bad: BadByte | None = None
+    asked: str = "UTF-8"
+    fits: str = ""
+    known: str = ""
+
+
+def encodings_of(
+    paths: Mapping[str, str],
+    asked: Mapping[str, str],
+    bad_files: str,
+    *,
+    lines: Sequence[str] = (),
+    skippable: bool = True,
+) -> dict[str, str]:
+    """Return the encoding of each text file that is not UTF-8, or `SKIP`.
+
+    paths: each with its source; asked: as `parse_encodings` returns it; lines: the files of which lines that are not
+    UTF-8 are dropped one by one, which are looked at only where an encoding is named; skippable: whether there is
+    --bad-files. Raises InputError that names all files that cannot be read.
+    """
+    from bertdata.io.progress_bar import progress_bar
+
+    def of(path: str) -> str:
+        return asked.get(paths[path], asked.get("", ""))
+
+    chosen = [path for path in paths if of(path) or bad_files == SKIP or path not in lines]
+    if not chosen:
+        return {}
+    with ThreadPoolExecutor(min(len(chosen), cores()), "bertdata-encodings") as pool:
+        whole = bad_files == SKIP
+        looked_at = pool.map(lambda path: _look(path, files.identity(path), of(path), whole), chosen)
+        shown = progress_bar(
+            looked_at, desc="check text", total=len(chosen), unit="file", delay=SHOW_AFTER, leave=False
+        )
+        found = dict(zip(chosen, shown, strict=True))
+    bad = {path: one for path, one in found.items() if one.bad}
+    if bad and bad_files != SKIP:
+        raise _refused(bad, paths, skippable=skippable)
+    return {path: SKIP if one.bad else one.encoding for path, one in found.items() if one.bad or one.encoding}
+
+
+def open_checked(path: str, asked: str) -> io.BufferedReader:
+    """Open one text file, or standard input by -, as UTF-8, as --encoding of a verb asks.
+
+    Raises InputError, with the place and the encoding that fits, where it is neither UTF-8 nor what was asked for.
+    """
+    encodings = parse_encodings([asked] if asked else [])
+    if path != STDIN:
+        with encoded(encodings_of({path: ""}, encodings, REFUSE, skippable=False)):
+            return open_text(path)
+    if not asked:
+        return cast("io.BufferedReader", sys.stdin.buffer)
+    with tempfile.NamedTemporaryFile(suffix=".txt") as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        copy.flush()
+        found = encodings_of({copy.name: ""}, encodings, REFUSE, skippable=False) if copy.tell() else {}
+        return io.BufferedReader(io.BytesIO(_read(copy.name, found)))
+
+
+def _read(path: str, encoding_of: Mapping[str, str]) -> bytes:
+    with encoded(encoding_of), open_text(path) as text:
+        return text.read()
+
+
+def readable(paths: Sequence[str], asked: str, bad_files: str) -> tuple[list[str], list[str]]:
+    """Return the files that a verb reads, and those that it leaves out; raises InputError that names all bad files."""
+    found = encodings_of(dict.fromkeys(paths, ""), parse_encodings([asked] if asked else []), bad_files)
+    left_out = [path for path in paths if found.get(path) == SKIP]
+    return [path for path in paths if path not in left_out], left_out
+
+
+_guessing = threading.Lock()
+"""charset-normalizer is asked by one thread at a time."""
+
+
+@lru_cache(maxsize=1 << 16)
+def _look(path: str, identity: str, asked: str, whole: bool) -> _Found:
+    """Look at a file, once for what it is known by."""
+    if asked not in ("", GUESS) and not keeps_ascii(asked):
+        undecodable = find_undecodable(path, asked)
+        if undecodable is None:
+            return _Found(asked)
+        bad = find_bad_byte(path)
+        return _not_of(path, undecodable, asked, bad) if bad else _Found()
+    far = compression.compression(path) is not None or files.is_remote(path)
+    bad = find_bad_byte(path, None if asked or whole or not far else _BEGINNING)
+    if bad is None:
+        return _Found()
+    if asked in ("", GUESS):
+        found = _not_of(path, bad, "UTF-8", bad)
+        return _Found(found.fits) if asked and found.fits else found
+    undecodable = find_undecodable(path, asked)
+    return _Found(asked) if undecodable is None else _not_of(path, undecodable, asked, bad)
+
+
+def _not_of(path: str, bad: BadByte, asked: str, first_bad: BadByte) -> _Found:
+    """Return what a file is that is not of the encoding it should be; first_bad: the first byte that is not UTF-8."""
+    with compression.open_decompressed(path) as stream:
+        known = unsupported.what_it_is(path, stream.read(_START)) or ""
+    with _guessing:
+        return _Found("", bad, asked, "" if known else fitting(path, first_bad), known)
+
+
+def count_encodings(counters: Counters, encoding_of: Mapping[str, str]) -> None:
+    """Count the files that were not UTF-8 by how they were read, and name them in the details of a record."""
+    for path, encoding in encoding_of.items():
+        if encoding == SKIP:
+            broken = {"path": path, "place": files.name(path), "reason": NOT_TEXT}
+            counters.details["broken"] = [*counters.details.get("broken", []), broken]
+        elif encoding:
+            counters.add(f"read as {encoding}")
+            counters.details[ENCODINGS] = [*counters.details.get(ENCODINGS, []), [files.name(path), encoding]]
+
+
+def _refused(bad: Mapping[str, _Found], paths: Mapping[str, str], *, skippable: bool) -> InputError:
+    """Return the error that names files which are not of their encoding, with the encodings that fit.
+
+    skippable: whether there is --bad-files.
+    """
+    fits = [one.fits for one in bad.values() if one.fits and one.fits != WITH_CP1252]
+    name = max(fits, key=fits.count) if fits else ""
+    own = next((paths[path] for path, one in bad.items() if one.fits == name), "")
+    of_source = f", or of one source --encoding {own}={name}" if name and len({*paths.values()}) > 1 else ""
+    remedies = [f"--encoding {name} reads them, and UTF-8 as before{of_source}"] if name else []
+    remedies += ["--encoding guess takes the likeliest for each"] if any(one.fits for one in bad.values()) else []
+    remedies += ["--bad-files skip leaves them out"] if skippable else []
+    remedies += [f"to convert them: iconv -f {iconv_name(name)} -t utf-8 FILE > NEW"] if name else []
+    remedy = "; ".join(remedies)
+    if len(bad) == 1:
+        [(path, one)] = bad.items()
+        assert one.bad is not None
+        if one.known:
+            return InputError(one.known, path=path)
+        return InputError(f"{_problem(one)}; {remedy}", path=path, offset=one.bad.offset)
+    shown = [
+        f"  {printable(path)}, byte {one.bad.offset}: {_problem(one)}"
+        for path, one in bad.items()
+        if one.bad is not None
+    ]
+    more = [f"  and {len(shown) - _SHOWN:,} more"] if len(shown) > _SHOWN else []
+    return InputError(
+        "\n".join([f"{len(bad):,} of {len(paths):,} files are not text in UTF-8:", *shown[:_SHOWN], *more, remedy])
+    )
+
+
+def _problem(found: _Found) -> str:
+    assert found.bad is not None
+    if found.known:
+        return found.known
+    fits = f"it fits {found.fits}" if found.fits else "and fits no encoding that is known: it may not be text"
+    return f"is not {found.asked} (byte 0x{found.bad.byte:02x}), {fits}"
