@@ -15,6 +15,7 @@ from bertdata.objectives.objective import find_objective
 from bertdata.shards.left_out import left_out_drops, left_out_rows
 from bertdata.shards.selection import TOKENS_IN
 from bertdata.sources.names import KINDS, input_count, units_of
+from bertdata.sources.text_encodings import READ_AS
 
 _SHOWN_BROKEN = 3
 
@@ -33,9 +34,6 @@ def source_rows(sources: Mapping[str, Any]) -> list[Row]:
         rows.append((f"{name}: {shown} in", f"{sum(counts[unit] for unit in units):,}"))
         rows += [(f"  dropped, {reason}", f"{number:,}") for reason, number in source["drops"].items()]
         rows += [(f"  {name}", f"{number:,}") for name, number in counts.items() if _of_rules(name)]
-        rows += [
-            (f"  read as {name}", counted(len(paths), "file")) for name, paths in source.get("encodings", {}).items()
-        ]
         broken = source["broken"]
         for entry in broken[:_SHOWN_BROKEN]:
             place = entry["path"] + (f", byte {entry['offset']}" if "offset" in entry else "")
@@ -48,8 +46,8 @@ def source_rows(sources: Mapping[str, Any]) -> list[Row]:
 
 
 def _of_rules(count: str) -> bool:
-    """Return whether a count is of what cleaners, filters and stages changed in documents, or left out of them."""
-    return count.startswith(CHANGED) or LEFT_OUT in count
+    """Return whether a count is of what was decoded, or what rules and stages changed in documents or left out."""
+    return count.startswith((CHANGED, READ_AS)) or LEFT_OUT in count
 
 
 def _with_others_as_one(sources: Mapping[str, Any]) -> dict[str, Any]:

@@ -160,18 +160,30 @@ def find_bad_byte(path: str, limit: int | None = None) -> BadByte | None:
 def fitting(path: str, bad: BadByte) -> str:
     """Return the likeliest encoding that all of a file can be decoded by, "" where none is found."""
     with compression.open_decompressed(path) as stream:
-        start = stream.read(4)
-        if (marked := of_mark(start)) not in (None, _UTF_8):
-            return str(marked) if _decodes(path, str(marked)) else ""
-        part, before = start, 0
-        while before + len(part) <= bad.offset and (data := stream.read(_CHUNK)):
-            before, part = before + len(part), data
-        part += stream.read(_CHUNK)
+        marked = of_mark(stream.read(4))
+    if marked not in (None, _UTF_8):
+        return str(marked) if _decodes(path, str(marked)) else ""
+    part = _part_at(path, bad)
     if b"\0" in part:
         return ""
     if is_utf_8_with_others(part, part.decode(_UTF_8, "surrogateescape")):
         return WITH_CP1252
     return next((name for name in likeliest(part) if _decodes(path, name)), "")
+
+
+def is_mostly_utf_8(path: str, bad: BadByte) -> bool:
+    """Return whether a file, about the first byte that is not UTF-8, is UTF-8 but for a few bytes."""
+    part = _part_at(path, bad)
+    return is_utf_8_with_others(part, part.decode(_UTF_8, "surrogateescape"))
+
+
+def _part_at(path: str, bad: BadByte) -> bytes:
+    """Return some MiB of a file about a byte."""
+    part, before = b"", 0
+    with compression.open_decompressed(path) as stream:
+        while before + len(part) <= bad.offset and (data := stream.read(_CHUNK)):
+            before, part = before + len(part), data
+        return part + stream.read(_CHUNK)
 
 
 def _decodes(path: str, encoding: str) -> bool:

@@ -33,6 +33,7 @@ from bertdata.io.encodings import (
     find_undecodable,
     fitting,
     iconv_name,
+    is_mostly_utf_8,
     keeps_ascii,
     open_text,
 )
@@ -44,6 +45,8 @@ STDIN = "-"
 BAD_FILES = (REFUSE, SKIP)
 NOT_TEXT = "not UTF-8"
 """Why a file that is left out was dropped."""
+READ_AS = "read as "
+"""What the names of counts begin with, before an encoding: files, of books parts of them, that were decoded by it."""
 ENCODINGS = "encodings"
 """The detail of a part's record: the name and the encoding of each file that was decoded."""
 OF_A_VERB = "the encoding of text that is not UTF-8, as cp1252, or guess: for each file the likeliest"
@@ -96,13 +99,41 @@ def _known(name: str) -> str:
 
 @dataclass(frozen=True)
 class _Found:
-    """What a file is: its encoding, "" for UTF-8, or where it is not of the one it should be, and which fits it."""
+    """What a file is: its encoding, "" for UTF-8, or where it is not of the one that was `asked` for.
+
+    first: its first byte that is not UTF-8, None where it is.
+    """
 
     encoding: str = ""
     bad: BadByte | None = None
     asked: str = "UTF-8"
-    fits: str = ""
+    first: BadByte | None = None
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Why a file cannot be read: what it is, if it is no text, else the encoding that it fits, "" of none."""
+
+    found: _Found
     known: str = ""
+    fits: str = ""
+
+    @staticmethod
+    def of(path: str, found: _Found) -> _Problem:
+        with compression.open_decompressed(path) as stream:
+            known = unsupported.what_it_is(path, stream.read(_START)) or ""
+        return _Problem(found, known, fitting(path, found.first) if found.first and not known else "")
+
+    @property
+    def offset(self) -> int:
+        return self.found.bad.offset if self.found.bad else 0
+
+    @property
+    def text(self) -> str:
+        if self.known or not self.found.bad:
+            return self.known
+        fits = f"it fits {self.fits}" if self.fits else "and fits no encoding that is known: it may not be text"
+        return f"is not {self.found.asked} (byte 0x{self.found.bad.byte:02x}), {fits}"
 
 
 def encodings_of(
@@ -124,7 +155,8 @@ def encodings_of(
     def of(path: str) -> str:
         return asked.get(paths[path], asked.get("", ""))
 
-    chosen = [path for path in paths if of(path) or bad_files == SKIP or path not in lines]
+    one_by_one = {*lines}
+    chosen = [path for path in paths if of(path) or path not in one_by_one]
     if not chosen:
         return {}
     with ThreadPoolExecutor(min(len(chosen), cores()), "bertdata-encodings") as pool:
@@ -181,25 +213,20 @@ def _look(path: str, identity: str, asked: str, whole: bool) -> _Found:
         undecodable = find_undecodable(path, asked)
         if undecodable is None:
             return _Found(asked)
-        bad = find_bad_byte(path)
-        return _not_of(path, undecodable, asked, bad) if bad else _Found()
+        first = find_bad_byte(path)
+        return _Found("", undecodable, asked, first) if first else _Found()
     far = compression.compression(path) is not None or files.is_remote(path)
-    bad = find_bad_byte(path, None if asked or whole or not far else _BEGINNING)
-    if bad is None:
+    first = find_bad_byte(path, None if asked or whole or not far else _BEGINNING)
+    if first is None:
         return _Found()
-    if asked in ("", GUESS):
-        found = _not_of(path, bad, "UTF-8", bad)
-        return _Found(found.fits) if asked and found.fits else found
-    undecodable = find_undecodable(path, asked)
-    return _Found(asked) if undecodable is None else _not_of(path, undecodable, asked, bad)
-
-
-def _not_of(path: str, bad: BadByte, asked: str, first_bad: BadByte) -> _Found:
-    """Return what a file is that is not of the encoding it should be; first_bad: the first byte that is not UTF-8."""
-    with compression.open_decompressed(path) as stream:
-        known = unsupported.what_it_is(path, stream.read(_START)) or ""
-    with _guessing:
-        return _Found("", bad, asked, "" if known else fitting(path, first_bad), known)
+    if asked == GUESS:
+        with _guessing:
+            fits = fitting(path, first)
+        return _Found(fits) if fits else _Found("", first, "UTF-8", first)
+    if asked == "cp1252" and is_mostly_utf_8(path, first):
+        return _Found(WITH_CP1252)
+    undecodable = find_undecodable(path, asked) if asked else first
+    return _Found("", undecodable, asked or "UTF-8", first) if undecodable else _Found(asked)
 
 
 def count_encodings(counters: Counters, encoding_of: Mapping[str, str]) -> None:
@@ -209,7 +236,7 @@ def count_encodings(counters: Counters, encoding_of: Mapping[str, str]) -> None:
             broken = {"path": path, "place": files.name(path), "reason": NOT_TEXT}
             counters.details["broken"] = [*counters.details.get("broken", []), broken]
         elif encoding:
-            counters.add(f"read as {encoding}")
+            counters.add(f"{READ_AS}{encoding}")
             counters.details[ENCODINGS] = [*counters.details.get(ENCODINGS, []), [files.name(path), encoding]]
 
 
@@ -218,35 +245,22 @@ def _refused(bad: Mapping[str, _Found], paths: Mapping[str, str], *, skippable: 
 
     skippable: whether there is --bad-files.
     """
-    fits = [one.fits for one in bad.values() if one.fits and one.fits != WITH_CP1252]
+    problems = {path: _Problem.of(path, bad[path]) for path in list(bad)[:_SHOWN]}
+    fits = [one.fits for one in problems.values() if one.fits and one.fits != WITH_CP1252]
     name = max(fits, key=fits.count) if fits else ""
-    own = next((paths[path] for path, one in bad.items() if one.fits == name), "")
+    own = next((paths[path] for path, one in problems.items() if one.fits == name), "")
     of_source = f", or of one source --encoding {own}={name}" if name and len({*paths.values()}) > 1 else ""
     remedies = [f"--encoding {name} reads them, and UTF-8 as before{of_source}"] if name else []
-    remedies += ["--encoding guess takes the likeliest for each"] if any(one.fits for one in bad.values()) else []
+    remedies += ["--encoding guess takes the likeliest for each"] if any(one.fits for one in problems.values()) else []
     remedies += ["--bad-files skip leaves them out"] if skippable else []
     remedies += [f"to convert them: iconv -f {iconv_name(name)} -t utf-8 FILE > NEW"] if name else []
     remedy = "; ".join(remedies)
     if len(bad) == 1:
-        [(path, one)] = bad.items()
-        assert one.bad is not None
+        [(path, one)] = problems.items()
         if one.known:
             return InputError(one.known, path=path)
-        return InputError(f"{_problem(one)}; {remedy}", path=path, offset=one.bad.offset)
-    shown = [
-        f"  {printable(path)}, byte {one.bad.offset}: {_problem(one)}"
-        for path, one in bad.items()
-        if one.bad is not None
-    ]
-    more = [f"  and {len(shown) - _SHOWN:,} more"] if len(shown) > _SHOWN else []
-    return InputError(
-        "\n".join([f"{len(bad):,} of {len(paths):,} files are not text in UTF-8:", *shown[:_SHOWN], *more, remedy])
-    )
-
-
-def _problem(found: _Found) -> str:
-    assert found.bad is not None
-    if found.known:
-        return found.known
-    fits = f"it fits {found.fits}" if found.fits else "and fits no encoding that is known: it may not be text"
-    return f"is not {found.asked} (byte 0x{found.bad.byte:02x}), {fits}"
+        return InputError("; ".join(filter(None, [one.text, remedy])), path=path, offset=one.offset)
+    shown = [f"  {printable(path)}, byte {one.offset}: {one.text}" for path, one in problems.items()]
+    more = [f"  and {len(bad) - _SHOWN:,} more"] if len(bad) > _SHOWN else []
+    lines = [f"{len(bad):,} of {len(paths):,} files are not text in UTF-8:", *shown, *more, remedy]
+    return InputError("\n".join(filter(None, lines)))

@@ -15,6 +15,7 @@ from bertdata.cli.main import dispatch
 from bertdata.engine.parts import PartMetadata, run_once
 from bertdata.engine.stages import Plan, Standing
 from bertdata.errors import ConfigError, InputError
+from bertdata.inspect.summary import source_rows
 from bertdata.io.encodings import WITH_CP1252, find_bad_byte, iconv_name, likeliest
 from bertdata.shards.manifest import source_entry
 from bertdata.sources.formats import write_documents
@@ -67,7 +68,8 @@ def test_files_of_each_format_are_read_by_an_encoding_and_utf_8_as_before(
         entry = source_entry([], [record])
         expected = {} if encoding == "utf-8" else {"encodings": {encoding: [path.name]}}
         assert {name: value for name, value in entry.items() if name == "encodings"} == expected
-        assert record.counts.get(f"read as {encoding}", 0) == (encoding != "utf-8")
+        shown = [(f"  read as {encoding}", "1")] if encoding != "utf-8" else []
+        assert [row for row in source_rows({"a": entry}) if "read as" in row[0]] == shown
 
 
 def test_all_bad_files_are_named_before_any_work_with_what_fits(tmp_path: Path) -> None:
@@ -181,9 +183,19 @@ def test_the_command_that_is_advised_is_one_of_iconv(encoding: str) -> None:
 def test_stray_bytes_of_cp1252_in_utf_8_are_read_as_such(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes((PROSE * 5).encode() + b" It \x96 is.")
-    [text], [record] = made(planned({path: "a"}, tmp_path / "out", encoding=("guess",)))
-    assert text == PROSE * 5 + " It – is."
-    assert record.counts[f"read as {WITH_CP1252}"] == 1
+    for asked in ("guess", "cp1252"):
+        [text], [record] = made(planned({path: "a"}, tmp_path / asked, encoding=(asked,)))
+        assert text == PROSE * 5 + " It – is."
+        assert record.counts[f"read as {WITH_CP1252}"] == 1
+
+
+def test_lines_of_json_that_are_not_utf_8_are_dropped_one_by_one_where_no_encoding_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(json.dumps(ROW).encode() + b'\n{"id": "2", "text": "caf\xe9"}\n')
+    for settings in ({}, {"bad_files": "skip"}):
+        texts, [record] = made(planned({path: "a"}, tmp_path / str(len(settings)), **settings))
+        assert (texts, record.drops) == ([PROSE], {"not UTF-8": 1})
+    assert made(planned({path: "a"}, tmp_path / "named", encoding=("cp1252",)))[0] == [PROSE, "café"]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.books.read import Book, Volume, clean_book, clean_chapters, group_books, read_books
 from bertdata.sources.formats import Request, SourceFile, SourceFormat, text_bytes
 from bertdata.sources.names import InputCount
-from bertdata.sources.text_encodings import parse_encodings
+from bertdata.sources.text_encodings import READ_AS, parse_encodings
 
 REVISION = 7
 
@@ -111,7 +111,7 @@ class BooksFormat(SourceFormat):
                     if text is not None:
                         writer.add(f"{label}:{book.id}", "books", book.title, "", text)
         for encoding, number in sorted(encodings.items()):
-            counters.add(f"read as {encoding}", number)
+            counters.add(f"{READ_AS}{encoding}", number)
         for reason, number in sorted(left_out.items()):
             if number:
                 counters.add(f"{BYTES_LEFT_OUT}{reason}", number)
