@@ -31,6 +31,7 @@ from bertdata.engine.parts import fingerprint
 from bertdata.engine.run_stages import plan_first, run_stages
 from bertdata.engine.stages import Stage
 from bertdata.errors import BertDataError, ConfigError, naming_flags
+from bertdata.estimate.sample import SAMPLE_BYTES
 from bertdata.estimate.shown import WORKERS, Room
 from bertdata.finetune.strings import texts_of
 from bertdata.io import files
@@ -211,8 +212,9 @@ def dry_run(
     *,
     force: bool = False,
     named: Named | None = None,
+    sample_bytes: int = SAMPLE_BYTES,
 ) -> Planned:
-    """Return what a build would do, and would take, without doing it."""
+    """Return what a build would do, and would take, without doing it; the latter from samples of so many bytes."""
     named = named or Named()
     build = Build(sources, output, settings, named.recipe)
     rows = list(source_rows(build.inputs))
@@ -224,7 +226,9 @@ def dry_run(
     rows += end_rows(output, build.origin, runner, force=force, named=named.settings)
     try:
         at_url, sources_of = files.is_remote(output), build.inputs.source_of
-        found = estimate_build(build.stages_in, build.stages, settings, build.tokenizer, sources_of, at_url)
+        found = estimate_build(
+            build.stages_in, build.stages, settings, build.tokenizer, sources_of, at_url, sample_bytes
+        )
     except BertDataError as error:
         return Planned(rows, unknown=str(error))
     workers = 0 if runner.flags else runner.workers or cores()

@@ -9,9 +9,10 @@ from dataclasses import replace
 
 from bertdata.engine.run_stages import job_titles, plan_first
 from bertdata.engine.stages import Stage
+from bertdata.errors import InputError
 from bertdata.estimate.estimate import estimate
 from bertdata.estimate.figures import Asked, Estimate
-from bertdata.estimate.sample import BeginningsOf, Sample, run_sample
+from bertdata.estimate.sample import SAMPLE_BYTES, BeginningsOf, Sample, run_sample
 from bertdata.objectives.settings import MixingConfig
 from bertdata.shards.write_shards import CheckDocuments
 from bertdata.sources.stage import ReadSource
@@ -32,7 +33,10 @@ def sample_stages(make: MakeStages, settings: Settings, sampler: BeginningsOf) -
     once = replace(settings, phases=phases, cleaning=replace(settings.cleaning, rejects=""))
     stages = make(os.path.join(sampler.folder, "build"), once)
     read = [replace(stage, sampler=sampler) if isinstance(stage, ReadSource) else stage for stage in stages]
-    return run_sample([stage for stage in read if not isinstance(stage, CheckDocuments)], sampler.groups)
+    try:
+        return run_sample([stage for stage in read if not isinstance(stage, CheckDocuments)], sampler.groups)
+    except InputError as error:
+        raise InputError(sampler.naming_files(str(error))) from error
 
 
 def estimate_build(
@@ -42,14 +46,15 @@ def estimate_build(
     tokenizer: Tokenizer | None,
     source_of: dict[str, str],
     at_url: bool,
+    sample_bytes: int = SAMPLE_BYTES,
 ) -> Estimate:
     """Return what a build with these stages would take; `make` makes them for another output and settings.
 
-    tokenizer: None where the build trains its vocabulary; at_url: whether the output is at a URL. Raises the errors of
-    reading the samples.
+    tokenizer: None where the build trains its vocabulary; at_url: whether the output is at a URL;
+    sample_bytes: those of each sample, as stored. Raises the errors of reading the samples.
     """
     with tempfile.TemporaryDirectory(prefix="bertdata-estimate-") as folder:
-        sample = sample_stages(make, settings, BeginningsOf(folder))
+        sample = sample_stages(make, settings, BeginningsOf(folder, sample_bytes=sample_bytes))
     asked = Asked(
         phases=settings.phases,
         sharding=settings.sharding,

@@ -19,6 +19,7 @@ from bertdata.estimate import rates
 from bertdata.estimate.figures import Asked, Estimate, Work
 from bertdata.estimate.sample import FINISHED, Group, Sample
 from bertdata.io.compression import compression
+from bertdata.io.console import counted
 from bertdata.objectives.mixing import plan_shares
 from bertdata.shards import memory
 from bertdata.shards.phases import PhaseConfig
@@ -249,8 +250,8 @@ class _Estimator:
         """Return what is not known, or is at least or at most as much."""
         found = []
         for name, kind in self.kinds.items():
-            if kind.group.unread:
-                found.append(f"{kind.group.unread} samples of {name} could not be taken by themselves")
+            if unread := kind.group.unread:
+                found.append(f"{counted(len(unread), 'sample')} of {name} could not be taken: {unread[0]}")
             if not kind.group.taken or not kind.text:
                 found.append(f"{name}: its text is not known, so all figures are at least as much")
         if self.asked.dedup != "none":
@@ -325,5 +326,10 @@ def estimate(sample: Sample, asked: Asked) -> Estimate:
     """Return what a build would take; raises ConfigError where a mixture cannot be had, or the samples have no text."""
     estimator = _Estimator(sample, asked)
     if not estimator.tokens:
-        raise ConfigError("the samples of the sources have no text that is kept")
+        unread = [why for group in sample.groups.values() for why in group.unread]
+        dropped = ", ".join(f"{reason} {number:,}" for reason, number in sorted(sample.drops().items()))
+        raise ConfigError(
+            "; ".join(dict.fromkeys(unread))
+            or f"the samples of the sources have no text that is kept{dropped and f' (left out: {dropped})'}"
+        )
     return estimator.estimate()

@@ -45,14 +45,14 @@ def choose(weights: Sequence[int], number: int) -> list[int]:
 class Group:
     """The tasks of one kind of source, those of them that were sampled, and the beginnings that stand for these.
 
-    `format` is that of most of them; `unread` counts samples that could not be taken; `documents` is their number where
-    it is known.
+    `format` is that of most of them; `unread` says of each sample that could not be taken why; `documents` is their
+    number where it is known.
     """
 
     tasks: Sequence[Task]
     taken: list[Task]
     format: str
-    unread: int = 0
+    unread: Sequence[str] = ()
     documents: int | None = None
 
     @property
@@ -75,12 +75,16 @@ class Group:
 
 @dataclass
 class BeginningsOf:
-    """Takes the beginnings of some tasks of each kind; `groups` has what was there and what was taken, by kind."""
+    """Takes the beginnings of some tasks of each kind; `groups` has what was there and what was taken, by kind.
+
+    `copied` has the file that each copy is the beginning of.
+    """
 
     folder: str
     samples: int = SAMPLES
     sample_bytes: int = SAMPLE_BYTES
     groups: dict[str, Group] = field(default_factory=dict)
+    copied: dict[str, str] = field(default_factory=dict)
 
     def tasks(self, kind: str, tasks: Sequence[Task]) -> list[Task]:
         """Return the beginnings of some tasks, all of all where they are small."""
@@ -89,11 +93,21 @@ class BeginningsOf:
         chosen = [tasks[place] for place in (range(len(tasks)) if whole else choose(weights, self.samples))]
         size = sum(weights) if whole else self.samples * self.sample_bytes // len(chosen)
         found = [SOURCE_FORMATS[task.payload.format].beginning(task, size, self.folder) for task in chosen]
-        taken = [task for task in found if task is not None]
+        taken = [task for task in found if isinstance(task, Task)]
+        pairs = [(task, one) for task, one in zip(chosen, found, strict=True) if isinstance(one, Task)]
+        self.copied |= {
+            one.payload.path: task.payload.path for task, one in pairs if one.payload.path != task.payload.path
+        }
         names = [task.payload.format for task in tasks]
         most = max(sorted(set(names)), key=names.count, default="")
-        self.groups[kind] = Group(tasks, taken, most, len(found) - len(taken))
+        self.groups[kind] = Group(tasks, taken, most, [why for why in found if isinstance(why, str)])
         return taken
+
+    def naming_files(self, message: str) -> str:
+        """Return a message with the names of the user's files in the place of those of copies."""
+        for copy, path in self.copied.items():
+            message = message.replace(copy, path)
+        return message
 
     def finished(self, parts: Sequence[PartResult]) -> list[PartResult]:
         """Return some parts, of each its first row group alone."""
@@ -147,6 +161,10 @@ class Sample:
     def counts(self, *titles: str) -> Counts:
         """Return the sums of what the parts of steps counted."""
         return add_counts(one.record.counts for one in self.parts(*titles))
+
+    def drops(self) -> Counts:
+        """Return how many documents were dropped, by reason."""
+        return add_counts(one.record.drops for one in self.made)
 
 
 def run_sample(stages: Sequence[Stage], groups: dict[str, Group]) -> Sample:

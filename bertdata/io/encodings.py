@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
@@ -228,11 +227,16 @@ def open_text(path: str) -> io.BufferedReader:
     return io.BufferedReader(_Transcoded(stream, encoding, path), _CHUNK) if encoding else stream
 
 
-def recode_beginning(path: str, encoding: str) -> None:
-    """Write the beginning of a text, a local file of its own, as UTF-8; a character that is cut off is left out."""
-    decoder, cp1252 = _decoder(encoding), encoding == WITH_CP1252
-    text = decoder.decode(Path(path).read_bytes())
-    Path(path).write_bytes((strays_from_cp1252(text) if cp1252 else text).encode(_UTF_8))
+def beginning_as_utf8(data: bytes, encoding: str) -> bytes:
+    r"""Return the beginning of a text of an encoding, "" for UTF-8, as UTF-8, without a character that is cut off.
+
+    >>> beginning_as_utf8(b"caf\xe9", "cp1252").decode(), beginning_as_utf8("né".encode("utf-16le")[:3], "utf-16le")
+    ('café', b'n')
+    """
+    if not encoding:
+        return data
+    text = _decoder(encoding).decode(data)
+    return (strays_from_cp1252(text) if encoding == WITH_CP1252 else text).encode(_UTF_8)
 
 
 def _decoder(encoding: str) -> codecs.IncrementalDecoder:

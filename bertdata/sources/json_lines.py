@@ -15,7 +15,7 @@ from bertdata.io.bounded_lines import LONGEST, bounded_lines, lines_before, too_
 from bertdata.io.decoding import how_to_convert
 from bertdata.io.encodings import is_stream, open_text
 from bertdata.sources import unsupported
-from bertdata.sources.formats import FileRange, first_bytes
+from bertdata.sources.formats import FileRange, first_lines
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.tabular import LOOKED_AT, TableFormat
 
@@ -103,9 +103,9 @@ class JsonLinesFormat(TableFormat):
                     yield place, _parse(line)
                 place += len(line)
 
-    def beginning(self, task: Task, size: int, folder: str) -> Task:
+    def beginning(self, task: Task, size: int, folder: str) -> Task | str:
         """Return the task of the lines that begin in the first bytes of a range."""
-        return first_bytes(task, size, folder)
+        return first_lines(task, size, folder)
 
 
 JSON_LINES = JsonLinesFormat()

@@ -22,7 +22,7 @@ from bertdata.io.bounded_lines import LONGEST
 from bertdata.io.decoding import decode_utf8
 from bertdata.io.encodings import SKIP, is_stream, open_text
 from bertdata.sources import text_files
-from bertdata.sources.formats import FileRange, RangeFormat, Request, SourceFile, first_bytes
+from bertdata.sources.formats import FileRange, RangeFormat, Request, SourceFile, first_lines
 from bertdata.sources.names import InputCount
 
 SUFFIXES = (".txt", ".txt.gz", ".txt.bz2", ".txt.zst")
@@ -81,9 +81,9 @@ class PlainTextFormat(RangeFormat):
             ids = [f"{chosen.label}:{place}" for place in found.places.tolist()]
             writer.add_texts(ids, "documents", found.texts)
 
-    def beginning(self, task: Task, size: int, folder: str) -> Task:
+    def beginning(self, task: Task, size: int, folder: str) -> Task | str:
         """Return the task of the first bytes of a range."""
-        return first_bytes(task, size, folder)
+        return first_lines(task, size, folder)
 
 
 PLAIN_TEXT = PlainTextFormat()

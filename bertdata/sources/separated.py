@@ -11,16 +11,17 @@ import io
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any
 
 from bertdata.engine.parts import Task
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.bounded_lines import bounded_lines
+from bertdata.io.console import byte_size
 from bertdata.io.decoding import how_to_convert
-from bertdata.io.encodings import open_text
+from bertdata.io.encodings import beginning_as_utf8, open_text
 from bertdata.io.separated_lines import CHECKED, NONE, WHAT, RowError, rows_of, separator_of
 from bertdata.sources import unsupported
 from bertdata.sources.formats import FileRange, Layout, Request, SourceFile, copy_beginning
@@ -56,22 +57,18 @@ class SeparatedFormat(TableFormat):
         size = files.size(path)
         yield 0, size, size
 
-    def beginning(self, task: Task, size: int, folder: str) -> Task | None:
-        """Return the task of a copy of the first whole rows; None where there is none in so many bytes."""
+    def beginning(self, task: Task, size: int, folder: str) -> Task | str:
+        """Return the task of a copy of the first whole rows, if there is one in so many bytes."""
         chosen: FileRange = task.payload
         if task.weight <= size:
             return task
-        path, taken = copy_beginning(chosen.path, size, files.join(folder, task.name), chosen.encoding)
-        data = Path(path).read_bytes()
-        end = data.rfind(b"\n")
-        quoted = chosen.quotes != NONE
-        while quoted and end > 0 and data.count(b'"', 0, end) % 2:  # a line break inside a field
-            end = data.rfind(b"\n", 0, end)
-        if end <= data.find(b"\n"):
-            return None
-        Path(path).write_bytes(data[: end + 1])
-        weight = taken * (end + 1) // len(data)
-        return replace(task, weight=weight, payload=replace(chosen, path=path, end=end + 1, encoding=""))
+        whole = _whole_lines if chosen.quotes == NONE else _whole_rows
+        text = partial(beginning_as_utf8, encoding=chosen.encoding)
+        copied = copy_beginning(chosen.path, size, files.join(folder, task.name), whole, text)
+        if copied is None:
+            return f"{files.name(chosen.path)} has no row that ends in its first {byte_size(size)}"
+        path, taken = copied
+        return replace(task, weight=taken, payload=replace(chosen, path=path, end=files.size(path), encoding=""))
 
     def layout(self, source: SourceFile, request: Request) -> Layout:
         """Return the column of the text; a note where one worker reads a large file."""
@@ -153,6 +150,20 @@ class SeparatedFormat(TableFormat):
 
 CSV = SeparatedFormat("csv", ",", "comma-separated values")
 TSV = SeparatedFormat("tsv", "\t", "tab-separated values")
+
+
+def _whole_lines(data: bytes) -> bytes:
+    """Return the lines of a file, the first of which has names, without the last if it does not end."""
+    end = data.rfind(b"\n")
+    return data[: end + 1] if end > data.find(b"\n") else b""
+
+
+def _whole_rows(data: bytes) -> bytes:
+    """Return `_whole_lines` that end outside of quotes: a line break inside a field ends no row."""
+    end = data.rfind(b"\n")
+    while end > 0 and data.count(b'"', 0, end) % 2:
+        end = data.rfind(b"\n", 0, end)
+    return _whole_lines(data[: end + 1])
 
 
 def _numbers(rows: Iterator[dict[str, Any] | str], names: set[str]) -> list[str]:

@@ -23,6 +23,7 @@ from bertdata.documents import SCHEMA, DocumentWriter, open_parquet, paragraphs,
 from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError
 from bertdata.io import files
+from bertdata.io.console import byte_size
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.formats import FileRange, Layout, RangeFormat, Request, SourceFile, text_bytes
 from bertdata.sources.names import InputCount
@@ -141,14 +142,19 @@ class TableFormat(RangeFormat):
             )
         counters.details["broken"] = broken
 
-    def beginning(self, task: Task, size: int, folder: str) -> Task | None:
-        """Return the task of the first row groups or batches; None where one is over eight times the size."""
+    def beginning(self, task: Task, size: int, folder: str) -> Task | str:
+        """Return the task of the first row groups or batches, if these are not over eight times the size."""
         chosen: FileRange = task.payload
         for _, end, weight in self.ranges(chosen.path, size, chosen.text_column):
             if end > chosen.start:
                 shortened = replace(task, weight=min(weight, task.weight), payload=replace(chosen, end=end))
-                return super().beginning(shortened, 8 * size, folder)
-        return None
+                if shortened.weight <= 8 * size:
+                    return shortened
+                return (
+                    f"the least part of {files.name(chosen.path)} that can be read has {byte_size(shortened.weight)}, "
+                    f"and a sample at most {byte_size(8 * size)}"
+                )
+        return f"{files.name(chosen.path)} has no rows where a sample would begin"
 
 
 class ParquetFormat(TableFormat):

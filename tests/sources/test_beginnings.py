@@ -72,7 +72,7 @@ def test_a_beginning_has_the_first_documents(name: str, tmp_path: Path) -> None:
     [task] = WAYS.get(name, text_files)(tmp_path / name)
     size = min(SIZE, task.weight // 3)
     beginning = SOURCE_FORMATS[task.payload.format].beginning(task, size, str(tmp_path / "copies"))
-    assert beginning is not None
+    assert isinstance(beginning, Task)
     assert beginning.weight <= 8 * size
     first, every = ([row["text"] for row in documents(one)] for one in (beginning, task))
     assert len(every) == len(ROWS)
@@ -86,12 +86,25 @@ def test_a_beginning_has_the_first_documents(name: str, tmp_path: Path) -> None:
 def test_a_small_task_is_its_own_beginning(name: str, tmp_path: Path) -> None:
     [task] = WAYS.get(name, text_files)(tmp_path / name)
     found = SOURCE_FORMATS[task.payload.format].beginning(task, task.weight, str(tmp_path))
-    assert found is not None
+    assert isinstance(found, Task)
     assert documents(found) == documents(task)
 
 
-def test_rows_of_which_none_is_whole_have_no_beginning(tmp_path: Path) -> None:
+def test_rows_of_which_none_is_whole_have_no_beginning_and_it_says_so(tmp_path: Path) -> None:
     path = tmp_path / "long.csv"
     path.write_text('text\n"' + "It rained.\n" * 1000 + '"\n')
     [task] = plan_documents([str(path)], "out", 1 << 30)
-    assert SOURCE_FORMATS[task.payload.format].beginning(task, 500, str(tmp_path)) is None
+    reason = SOURCE_FORMATS[task.payload.format].beginning(task, 500, str(tmp_path))
+    assert reason == "long.csv has no row that ends in its first 500 B"
+
+
+def test_of_text_that_is_stored_very_small_a_sample_has_a_bounded_part(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"text": "It rained."}\n' * 1_000_000))
+    [task] = plan_documents([str(path)], "out", 1 << 30)
+    beginning = SOURCE_FORMATS[task.payload.format].beginning(task, task.weight // 2, str(tmp_path))
+    assert isinstance(beginning, Task)
+    copied = Path(beginning.payload.path).read_bytes()
+    assert copied.endswith(b"}\n")
+    assert len(copied) < 0.3 * 23_000_000
+    assert beginning.weight / task.weight == pytest.approx(len(copied) / 23_000_000, rel=0.05)

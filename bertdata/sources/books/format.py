@@ -16,6 +16,7 @@ from bertdata.curation.text_rules import text_rules
 from bertdata.documents import BYTES_LEFT_OUT, DocumentWriter
 from bertdata.engine.parts import Counters, Task, fingerprint, part_name
 from bertdata.io import files
+from bertdata.io.console import byte_size
 from bertdata.io.encodings import GUESS
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.books.read import Book, Volume, clean_book, clean_chapters, group_books, read_books
@@ -124,8 +125,8 @@ class BooksFormat(SourceFormat):
         """Return the files of a group."""
         return list(dict.fromkeys(volume.path for volume in task.payload.volumes))
 
-    def beginning(self, task: Task, size: int, folder: str) -> Task | None:
-        """Return the task of the first books; None where the first alone is over 16 times the size."""
+    def beginning(self, task: Task, size: int, folder: str) -> Task | str:
+        """Return the task of the first books, if the first alone is not over 16 times the size."""
         group: BookGroup = task.payload
         ends = accumulate(volume.weight for volume in group.volumes)
         held, number = next(
@@ -137,7 +138,10 @@ class BooksFormat(SourceFormat):
             labels=group.labels[:number],
             compiled=compiling_pays(held, None),
         )
-        return super().beginning(replace(task, weight=held, payload=first), 16 * size, folder)
+        if held > 16 * size:
+            name, least = files.name(first.volumes[-1].path), byte_size(first.volumes[-1].weight)
+            return f"{name} has {least} and is read whole, and a sample has at most {byte_size(16 * size)}"
+        return replace(task, weight=held, payload=first)
 
 
 BOOKS = BooksFormat()

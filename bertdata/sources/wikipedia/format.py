@@ -24,6 +24,7 @@ from bertdata.engine.stages import Step
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.compression import compression
+from bertdata.io.console import byte_size
 from bertdata.io.patterns import expand
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.formats import Request, SourceFile, SourceFormat, copy_beginning, text_bytes
@@ -31,7 +32,7 @@ from bertdata.sources.names import InputCount
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.wikipedia import template_pages
 from bertdata.sources.wikipedia.dump.exports import check_folders, check_overlap, join_split_pages
-from bertdata.sources.wikipedia.dump.ranges import DumpPlan, DumpRange, plan_ranges, read_head
+from bertdata.sources.wikipedia.dump.ranges import DumpPlan, DumpRange, as_utf8, plan_ranges, read_head, whole_pages
 from bertdata.sources.wikipedia.dump.reader import (
     BrokenPage,
     Page,
@@ -181,16 +182,19 @@ class WikipediaFormat(SourceFormat):
         work: CleaningTask = task.payload
         return [*(span.path for span in (work.span, *work.more)), *([work.templates] if work.templates else [])]
 
-    def beginning(self, task: Task, size: int, folder: str) -> Task | None:
-        """Return the task of the pages that begin in the first bytes; a gz or zst dump is copied, UTF-16 is not cut."""
+    def beginning(self, task: Task, size: int, folder: str) -> Task | str:
+        """Return the task of the pages that begin in the first bytes; a dump that is not cut into ranges is copied."""
         work: CleaningTask = replace(task.payload, compiled=compiling_pays(size, None))
         span = work.span
         if task.weight <= size:
             return replace(task, payload=work)
-        if work.more or read_head(span.path)[1]:
-            return None
-        if compression(span.path) not in (None, "bz2"):
-            path, taken = copy_beginning(span.path, size, files.join(folder, task.name))
+        if work.more:
+            return f"{files.name(span.path)} and others have the revisions of one page, and are read whole"
+        if compression(span.path) not in (None, "bz2") or read_head(span.path)[1]:
+            copied = copy_beginning(span.path, size, files.join(folder, task.name), whole_pages, as_utf8)
+            if copied is None:
+                return f"{files.name(span.path)} has no page that ends in its first {byte_size(size)}"
+            path, taken = copied
             return replace(task, weight=taken, payload=replace(work, span=DumpRange(path, 0, files.size(path))))
         return replace(task, weight=size, payload=replace(work, span=replace(span, end=span.start + size)))
 

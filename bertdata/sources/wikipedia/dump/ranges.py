@@ -28,6 +28,7 @@ _ROOT_WITHIN = 1 << 16
 _AHEAD = 8 << 20
 """Bytes that a request to a URL gets at once, at most."""
 _NAMES_WIKI = ", and has the head of the dump, which names the wiki and its namespaces"
+_PAGE_END = b"</page>"
 _HEAD_END = re.compile(rb"</siteinfo>|<page[\s>]|</mediawiki")
 _SIGNATURES = {"bz2": b"BZh", "gz": b"\x1f\x8b"}
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -112,9 +113,9 @@ def _read_head(path: str, _: str) -> tuple[bytes, bool]:
             head += _whole(data, path, offset, _NAMES_WIKI)
             if len(head) >= 2 * looked:
                 looked = len(head)
-                if looked >= _HEAD or _HEAD_END.search(_as_utf8(head)):
+                if looked >= _HEAD or _HEAD_END.search(as_utf8(head)):
                     break
-    text = _as_utf8(head)
+    text = as_utf8(head)
     if not re.search(rb"<mediawiki[\s>]", text[:_ROOT_WITHIN]):
         inside = next((name for name, mark in _SIGNATURES.items() if first.startswith(mark)), None)
         raise InputError(
@@ -130,7 +131,18 @@ def _read_head(path: str, _: str) -> tuple[bytes, bool]:
     return text, head.startswith(_UTF16)
 
 
-def _as_utf8(head: bytearray) -> bytes:
+def whole_pages(text: bytes) -> bytes:
+    """Return the beginning of a dump as a dump: its head and whole pages, none where no page ends in it.
+
+    >>> whole_pages(b"<mediawiki><page>1</page> <page>2")
+    b'<mediawiki><page>1</page></mediawiki>'
+    """
+    end = text.rfind(_PAGE_END)
+    return text[: end + len(_PAGE_END)] + b"</mediawiki>" if end >= 0 else b""
+
+
+def as_utf8(head: bytes | bytearray) -> bytes:
+    """Return the beginning of a dump in UTF-8, of which UTF-16 may end inside a character."""
     return head.decode("utf-16", "replace").encode() if head.startswith(_UTF16) else bytes(head)
 
 
