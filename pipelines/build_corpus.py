@@ -54,6 +54,7 @@ from bertdata.tokenizers.training.stage import TrainVocabulary
 
 from .build_flags import COMMAND, SAMPLE, Named, Settings, make_parser, save_settings, settings_of_flags
 from .build_shards import load_tokenizer_for, print_build
+from .default_output import remedy, require_consent, unagreed
 from .dry_run import Planned, end_rows, language_rows, setting_rows, source_rows, stage_rows
 from .estimates import estimate_build
 from .phases import columns_of, conditions_of, require_columns
@@ -188,6 +189,7 @@ def build_corpus(
     with runner.checked([output, *build.inputs.paths()]), locked(output, "build"):
         finished = None if force else finished_manifest(output, build.fingerprint, runner.say)
         if not finished:
+            require_consent(output, build.origin, named, force=force)
             runner.start_workers(sum(map(files.size, build.inputs.paths())))
         plans = [] if finished else plan_first(build.stages)
         with made_from(output, build.origin, force=force, named=named.settings) as replaced:
@@ -224,6 +226,8 @@ def dry_run(
     rows += setting_rows(settings.vocab, settings.vocabulary, settings.sentences, settings.phases)
     rows += language_rows(build.inputs, settings.sentences, build.segmenter)
     rows += end_rows(output, build.origin, runner, force=force, named=named.settings)
+    if reason := unagreed(output, build.origin, named, force=force):
+        rows.append(("asks first", f"{output} {reason}; {remedy(output)}"))
     try:
         at_url, sources_of = files.is_remote(output), build.inputs.source_of
         found = estimate_build(

@@ -36,6 +36,8 @@ from .phases import OF_A_PHASE, add_model_length, phases_of, require_model_lengt
 from .recipe import add_recipe, apply_recipe, save_recipe
 
 COMMAND = "build"
+DEFAULT_OUTPUT = "corpus"
+"""The output of a command that names neither sources nor an output."""
 SAMPLE = Sources((SAMPLE_DUMP,), (SAMPLE_BOOKS,))
 """The corpus that ships with the package."""
 
@@ -72,17 +74,22 @@ class Settings:
 
 @dataclass(frozen=True)
 class Named:
-    """What a command names: its recipe, and its settings by name, these where it leaves its sources to the output."""
+    """What a command names: its recipe, and its settings by name, these where it leaves its sources to the output.
+
+    output: whether it names that, and so may change a finished one there.
+    """
 
     recipe: str = ""
     settings: frozenset[str] | None = None
+    output: bool = True
 
     @staticmethod
     def by(flags: argparse.Namespace) -> Named:
         """Return what flags name after `settings_of_flags`, themselves or by their recipe."""
         if any(getattr(flags, kind) for kind in KINDS):
             return Named(flags.recipe or "")
-        return Named(flags.recipe or "", frozenset(flags.named) | flags.named_by_recipe)
+        settings = frozenset(flags.named) | flags.named_by_recipe
+        return Named(flags.recipe or "", settings, "output" in flags.named)
 
 
 GROUPS: dict[str, type[Any]] = {
@@ -198,7 +205,7 @@ def settings_of_flags(flags: argparse.Namespace) -> tuple[Sources, Settings]:
     given = (text_column, tuple(flags.source_format), columns)
     sources = Sources(tuple(flags.wikipedia), tuple(flags.books), tuple(flags.documents), *given)
     if not sources.are_named:
-        flags.output = flags.output or "corpus"
+        flags.output = flags.output or DEFAULT_OUTPUT
         sources = sources_of(flags.output)
         if text_column != Sources.text_column:
             sources = replace(sources, text_column=text_column)

@@ -144,6 +144,17 @@ def _refusal(held: _Held, origin: Origin, named: Collection[str] | None) -> str:
     return ""
 
 
+def settings_changed(directory: str, origin: Origin) -> list[str]:
+    """Return the settings of a finished output that a run of the same command has otherwise, each as a flag.
+
+    As `--max-seq-length 128 -> 64`; none of an output that no run finished.
+    """
+    finished, _ = read_origin(directory)
+    if finished is None or finished.command != origin.command:
+        return []
+    return [f"{name} {change}" for name, change in _settings_changed(finished, origin)]
+
+
 def finish(directory: str, origin: Origin) -> None:
     """Record that a run of this origin is finished."""
     _write(directory, read_origin(directory), (origin, origin))
@@ -175,13 +186,17 @@ def _changes(directory: str, held: _Held, origin: Origin) -> list[tuple[str, str
     if changed := [path for path, identity in origin.files.items() if last.files.get(path, identity) != identity]:
         rows.append(("changed since", _some(changed)))
     if last.command == origin.command:
-        old, new = _flat(last.settings), _flat(origin.settings)
-        rows += [
-            (f"changed {name}", f"{_shown(old.get(name))} -> {_shown(new.get(name))}")
-            for name in sorted({*old, *new})
-            if old.get(name) != new.get(name)
-        ]
+        rows += [(f"changed {name}", change) for name, change in _settings_changed(last, origin)]
     return rows
+
+
+def _settings_changed(last: Origin, origin: Origin) -> list[tuple[str, str]]:
+    old, new = _flat(last.settings), _flat(origin.settings)
+    return [
+        (name, f"{_shown(old.get(name))} -> {_shown(new.get(name))}")
+        for name in sorted({*old, *new})
+        if old.get(name) != new.get(name)
+    ]
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
