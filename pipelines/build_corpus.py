@@ -28,9 +28,10 @@ from bertdata.curation.languages import LANGUAGE
 from bertdata.engine.origin import Origin
 from bertdata.engine.output_lock import locked, made_from, refuse_own
 from bertdata.engine.parts import fingerprint
-from bertdata.engine.run_stages import plan_first, run_stages
+from bertdata.engine.run_stages import plan_first, run_stages, stage_states
 from bertdata.engine.stages import Stage
 from bertdata.errors import BertDataError, ConfigError, naming_flags
+from bertdata.estimate.left import left_of, left_parts
 from bertdata.estimate.sample import SAMPLE_BYTES
 from bertdata.estimate.shown import WORKERS, Room
 from bertdata.finetune.strings import texts_of
@@ -52,7 +53,7 @@ from bertdata.sources.stage import FOLDERS, ReadSource
 from bertdata.sources.text_encodings import check_sources
 from bertdata.tokenizers.training.stage import TrainVocabulary
 
-from .build_flags import COMMAND, SAMPLE, Named, Settings, make_parser, save_settings, settings_of_flags
+from .build_flags import COMMAND, SAMPLE, Named, Settings, choices_of, make_parser, save_settings, settings_of_flags
 from .build_shards import load_tokenizer_for, print_build
 from .default_output import remedy, require_consent, unagreed
 from .dry_run import Planned, end_rows, language_rows, setting_rows, source_rows, stage_rows
@@ -106,6 +107,7 @@ class Build:
             self.segmenter,
             settings.vocabulary,
             self.tokenizer,
+            choices_of(settings),
         )
         return [
             *(
@@ -222,9 +224,10 @@ def dry_run(
     rows = list(source_rows(build.inputs))
     if not force and finished_manifest(output, build.fingerprint):
         return Planned([*rows, ("nothing to do", f"{output} is finished, from these sources and settings")])
-    rows += stage_rows(build.stages, force=force)
+    states = list(stage_states(build.stages))
+    rows += stage_rows(states, force=force)
     rows += setting_rows(settings.vocab, settings.vocabulary, settings.sentences, settings.phases)
-    rows += language_rows(build.inputs, settings.sentences, build.segmenter)
+    rows += language_rows(build.inputs, settings, build.segmenter)
     rows += end_rows(output, build.origin, runner, force=force, named=named.settings)
     if reason := unagreed(output, build.origin, named, force=force):
         rows.append(("asks first", f"{output} {reason}; {remedy(output)}"))
@@ -236,7 +239,9 @@ def dry_run(
     except BertDataError as error:
         return Planned(rows, unknown=str(error))
     workers = 0 if runner.flags else runner.workers or cores()
-    return Planned(rows, found, Room.of(output, workers), (runner.workers,) if runner.workers else WORKERS)
+    left = None if force else left_of(found, left_parts(states))
+    shown = (runner.workers,) if runner.workers else WORKERS
+    return Planned(rows, found, Room.of(output, workers), shown, left=left)
 
 
 @naming_flags()

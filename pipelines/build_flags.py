@@ -23,6 +23,7 @@ from bertdata.options.option import stored_values
 from bertdata.plugins import consent_to
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences.settings import SentencesConfig
+from bertdata.shards.advice import Choices
 from bertdata.shards.phases import PhaseConfig, stored_phases
 from bertdata.shards.settings import ShardsConfig
 from bertdata.sources.formats import settings_of
@@ -70,6 +71,17 @@ class Settings:
                 del stored[name]
         names = [phase.folder for phase in self.phases]
         return stored | stored_phases(self.phases) | ({"phases": names} if len(names) > 1 else {})
+
+
+def choices_of(settings: Settings) -> Choices:
+    """Return what the advice of warnings goes by, as far as it is not of a phase."""
+    cleaning = settings.cleaning
+    return Choices(
+        dedup=settings.dedup.dedup,
+        language_model=cleaning.language_model,
+        split_chapters=cleaning.split_chapters,
+        whole_files=cleaning.whole_files,
+    )
 
 
 @dataclass(frozen=True)

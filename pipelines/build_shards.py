@@ -26,6 +26,7 @@ from bertdata.options.flags import add_flags, from_flags
 from bertdata.options.option import require
 from bertdata.sentences.by_language import default_of, segmenter_of
 from bertdata.sentences.settings import SentencesConfig
+from bertdata.shards.advice import Choices
 from bertdata.shards.corpus_warnings import warning_lines, warnings_in
 from bertdata.shards.count_tokens import write_stages
 from bertdata.shards.phases import PhaseConfig
@@ -109,13 +110,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sentences = from_flags(flags, SentencesConfig)
     segmenter = segmenter_of(sentences)
     tokenizer = load_tokenizer_for(flags.vocab, phases)
+    choices = Choices(dedup=from_flags(flags, DedupConfig).dedup)
     stages: list[Stage] = [
         DropDuplicates(files.join(stages_folder(flags), "duplicates"), from_flags(flags, DedupConfig)),
         DropSpans(
             files.join(stages_folder(flags), "repeated"), from_flags(flags, DedupSpansConfig), default_of(segmenter)
         ),
         CheckDocuments(sources, [phase.examples.objective for phase in phases], segmenter),
-        *write_stages(WriteShards(flags.output, sources, sharding, phases, segmenter, tokenizer=tokenizer)),
+        *write_stages(
+            WriteShards(flags.output, sources, sharding, phases, segmenter, tokenizer=tokenizer, choices=choices)
+        ),
     ]
     cleaning = from_flags(flags, CleaningConfig)
     if sentences.goes_by_language:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
 from bertdata.beam.runner import Runner
 from bertdata.engine.origin import Origin, changes, refusal
-from bertdata.engine.run_stages import stage_states
-from bertdata.engine.stages import Stage
+from bertdata.engine.run_stages import State
 from bertdata.estimate.figures import Estimate
 from bertdata.estimate.shown import WORKERS, Room, estimate_rows, estimate_values
 from bertdata.io import files
@@ -26,22 +25,28 @@ from bertdata.sources.inputs import Inputs
 from bertdata.sources.wikipedia.dump.reader import read_siteinfo
 from bertdata.tokenizers.settings import VocabularyConfig
 
+from .build_flags import Settings, choices_of
+
 
 @dataclass(frozen=True)
 class Planned:
-    """What a build would do, and the estimate of what it would take; `unknown` says why there is none."""
+    """What a build would do, and the estimate of what it would take; `unknown` says why there is none.
+
+    left: what of it is left to do, where some parts are there already.
+    """
 
     rows: Sequence[Row]
     estimate: Estimate | None = None
     room: Room | None = None
     workers: Sequence[int] = WORKERS
     unknown: str = ""
+    left: Estimate | None = None
 
     def text(self) -> str:
         """Return it as a table, and the estimate as another one below it."""
         more: list[Row] = []
         if self.estimate and self.room:
-            more = list(estimate_rows(self.estimate, self.room, self.workers))
+            more = list(estimate_rows(self.estimate, self.room, self.workers, self.left))
         elif self.unknown:
             more = [("estimate", f"not known: {self.unknown}")]
         return "\n\n".join(table(list(rows)) for rows in (self.rows, more) if rows)
@@ -50,7 +55,7 @@ class Planned:
         """Return it as JSON-like values."""
         found: dict[str, Any] = {"plan": [list(row) for row in self.rows], "estimate": None}
         if self.estimate and self.room:
-            found["estimate"] = estimate_values(self.estimate, self.room, self.workers)
+            found["estimate"] = estimate_values(self.estimate, self.room, self.workers, self.left)
         return found | ({"unknown": self.unknown} if self.unknown else {})
 
 
@@ -67,12 +72,12 @@ def source_rows(inputs: Inputs) -> Iterator[Row]:
         yield name, f"{counted(len(held), 'file')}, {sum(held):,} bytes"
 
 
-def stage_rows(stages: Sequence[Stage], *, force: bool = False) -> Iterator[Row]:
+def stage_rows(known: Iterable[State], *, force: bool = False) -> Iterator[Row]:
     """Yield a row for each step of a build: the number of its parts, and how many are kept or made (again).
 
     With `force` no part counts as done.
     """
-    for title, group in groupby(stage_states(stages), lambda state: state.title):
+    for title, group in groupby(known, lambda state: state.title):
         states = list(group)
         if not all(state.is_known for state in states):
             yield title, "known once those before it are done"
@@ -92,15 +97,16 @@ def stage_rows(stages: Sequence[Stage], *, force: bool = False) -> Iterator[Row]
         yield from (("  note", note) for state in states for note in state.notes)
 
 
-def language_rows(inputs: Inputs, sentences: SentencesConfig, segmenter: Segmenter) -> Iterator[Row]:
+def language_rows(inputs: Inputs, settings: Settings, segmenter: Segmenter) -> Iterator[Row]:
     """Yield a warning where the dumps are of another language than the sentence parameters, by their bytes."""
     sizes: Counter[str] = Counter()
-    for path in inputs.by_kind["wikipedia"]:
-        if language := read_siteinfo(path).content_language:
+    sentences, choices = settings.sentences, replace(choices_of(settings), dumps=True)
+    for path, source in inputs.by_kind["wikipedia"].items():
+        if language := settings.cleaning.language_of(source) or read_siteinfo(path).content_language:
             sizes[language] += files.size(path)
-    found = of_languages(sizes, code_of(sentences.sentences))
+    found = of_languages(sizes, code_of(sentences.sentences), choices)
     if sentences.goes_by_language:
-        found = of_not_served(not_served(segmenter, sizes), sum(sizes.values()))
+        found = of_not_served(not_served(segmenter, sizes), sum(sizes.values()), choices)
     for warning in found:
         yield "warning", f"{warning['found']}: {warning['remedy']}"
 

@@ -57,8 +57,9 @@ class Expected:
 
 
 def expected(steps: Sequence[tuple[Step, Sequence[Task]]]) -> list[Expected]:
-    """Return what steps are to write; consecutive steps of one title are joined."""
-    groups = groupby(steps, lambda planned: (planned[0].title, planned[0].unit))
+    """Return what steps are to write; consecutive steps of one title are joined, those of kept parts may have none."""
+    planned_steps = [(step, tasks) for step, tasks in steps if tasks or not step.of_kept]
+    groups = groupby(planned_steps, lambda planned: (planned[0].title, planned[0].unit))
     return [Expected.of(title, chain(*(tasks for _, tasks in group)), unit) for (title, unit), group in groups]
 
 

@@ -260,7 +260,8 @@ def stage_states(stages: Sequence[Stage]) -> Iterator[State]:
         done: list[list[PartResult]] = []
         for number, step in enumerate(plan.steps):
             if len(done) < number:
-                yield State(step.title)
+                if not step.of_kept:
+                    yield State(step.title)
                 continue
             tasks = step.plan(done[-1] if done else [])
             if not tasks:

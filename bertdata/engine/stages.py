@@ -76,7 +76,8 @@ class Step:
     """Parts of one kind: a title, the function that makes one, and the tasks, or how they follow from the step before.
 
     The first step of a stage has tasks, the others a grouping. Progress adds up the bytes of parts, or counts them in
-    another unit. Consecutive steps of one title are shown as one.
+    another unit. Consecutive steps of one title are shown as one. of_kept: it has tasks only of parts that earlier runs
+    made, so of a new build it has none.
     """
 
     title: str
@@ -84,6 +85,7 @@ class Step:
     tasks: Sequence[Task] = ()
     grouping: Grouping | None = None
     unit: str = "B"
+    of_kept: bool = False
 
     def plan(self, before: Iterable[PartResult]) -> list[Task]:
         """Return the tasks, from the finished parts of the step before."""

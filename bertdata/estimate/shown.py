@@ -60,8 +60,16 @@ def limits(found: Estimate, room: Room) -> list[str]:
     return told
 
 
-def estimate_rows(found: Estimate, room: Room, workers: Sequence[int] = WORKERS) -> Iterator[Row]:
-    """Yield rows of an estimate; each fits into 80 columns but for the titles of jobs and warnings."""
+def estimate_rows(
+    found: Estimate, room: Room, workers: Sequence[int] = WORKERS, left: Estimate | None = None
+) -> Iterator[Row]:
+    """Yield rows of an estimate; each fits into 80 columns but for the titles of jobs and warnings.
+
+    left: of it, what is not done yet, where something is; the rows say that with the whole beside it.
+    """
+    if left:
+        yield from _rows_of_left(found, left, room, workers)
+        return
     yield "estimate", "of a whole build, about, from samples of the sources"
     yield "  documents", f"{found.documents:,} ({byte_size(found.text_bytes)} of text), {found.tokens:,} tokens"
     yield "  ranges", f"{found.ranges:,} of the sources, {found.token_files:,} of documents"
@@ -85,6 +93,34 @@ def estimate_rows(found: Estimate, room: Room, workers: Sequence[int] = WORKERS)
     yield from (("warning", text) for text in limits(found, room))
 
 
+def _rows_of_left(whole: Estimate, left: Estimate, room: Room, workers: Sequence[int]) -> Iterator[Row]:
+    """Yield rows of what is left of a build."""
+    yield "estimate", "of what is left to do, about, and of a whole build, from samples"
+    yield "  documents", f"{whole.documents:,} ({byte_size(whole.text_bytes)} of text), {whole.tokens:,} tokens, whole"
+    yield "  shards", f"{whole.shards:,} ({whole.examples:,} examples, {whole.references:,} references), whole"
+    of_whole = {work.title: work for work in whole.stages}
+    for work in left.stages:
+        entire = of_whole.get(work.title)
+        taken = f"{byte_size(work.stored)} on disk, {duration(work.seconds)} of CPU" if work.parts else "nothing"
+        parts = f"{work.parts:,} of {counted(entire.parts, 'part')}" if entire else counted(work.parts, "part")
+        more = f" (whole: {byte_size(entire.stored)}, {duration(entire.seconds)})" if entire and work != entire else ""
+        yield f"  {work.title}", f"{parts}: {taken}{more}"
+    starts = duration(KERNELS_SECONDS + START_SECONDS)
+    yield "  disk, CPU", f"{byte_size(left.stored)}, {duration(left.seconds)}, and {starts} for a worker to start"
+    yield "    whole", f"{byte_size(whole.stored)}, {duration(whole.seconds)}"
+    yield (
+        "  memory",
+        f"up to {byte_size(left.worker_memory)} a worker, {byte_size(left.driver_memory)} the process that plans",
+    )
+    for name, one in (("  time", left), ("    whole", whole)):
+        yield name, ", ".join(f"{counted(number, 'worker')} {duration(one.wall(number))}" for number in workers)
+    yield "  jobs", f"{len(left.jobs)} of {len(whole.jobs)}, one after another"
+    yield from (("", f"  {title}") for title in left.jobs)
+    yield "  requests", f"{left.requests:,} of {whole.requests:,}, with input and output in an object store"
+    yield from (("  note", note) for note in whole.notes)
+    yield from (("warning", text) for text in limits(left, room))
+
+
 def duration(seconds: float) -> str:
     """Return seconds in the unit that suits them.
 
@@ -96,8 +132,14 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-def estimate_values(found: Estimate, room: Room, workers: Sequence[int] = WORKERS) -> dict[str, Any]:
-    """Return an estimate as JSON-like values: sizes in bytes, times in seconds."""
+def estimate_values(
+    found: Estimate, room: Room, workers: Sequence[int] = WORKERS, left: Estimate | None = None
+) -> dict[str, Any]:
+    """Return an estimate as JSON-like values: sizes in bytes, times in seconds; `left` beside the whole."""
+    if left:
+        whole = estimate_values(found, room, workers)
+        of_left = estimate_values(left, room, workers)
+        return whole | {"warnings": of_left["warnings"], "left": of_left}
     derived = {"stored": found.stored, "cpu_seconds": found.seconds}
     times = {str(number): round(found.wall(number), 1) for number in workers}
     return asdict(found) | derived | {"wall_seconds": times, "warnings": limits(found, room)}

@@ -33,6 +33,7 @@ from bertdata.inspect.word_figures import CountedFigures, measure_counted
 from bertdata.io import files, listing
 from bertdata.io.console import byte_size, counted
 from bertdata.io.markup import element
+from bertdata.shards.advice import Choices
 from bertdata.shards.corpus_warnings import of_sources, of_unknown, of_vocabulary
 from bertdata.shards.manifest import source_entry
 from bertdata.tokenizers.base import Tokenizer
@@ -135,7 +136,7 @@ def _vocabulary(path: str, folder: Folder) -> str:
     if fit:
         words = fit.words
         unknown = words.unknown_tokens / max(1, words.tokens)
-        warnings += of_unknown(unknown, "raise --limit-alphabet, or train on more text")
+        warnings += of_unknown(unknown, Choices(trained=True))
         tiles |= {
             "words": f"{words.words:,}",
             "tokens per word": f"{words.tokens / max(1, words.words):.3f}",

@@ -125,8 +125,8 @@ class ShardExamples(HasEpoch):
 
     @cached_property
     def fingerprint(self) -> int:
-        """63 bits of a hash of the shards' SHA-256, set by set in their order; it does not depend on their paths."""
-        return text_bits(json.dumps([one.digests for one in self.sets])) >> 1
+        """63 bits of a hash of the shards' SHA-256 and masks, set by set in their order, whatever their paths."""
+        return text_bits(json.dumps([one.identity for one in self.sets])) >> 1
 
     @cached_property
     def lengths(self) -> NDArray[np.int32]:

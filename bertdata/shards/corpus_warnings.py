@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bertdata.curation.filters import DROPPED_BY, JUDGED
-from bertdata.curation.languages import UNKNOWN
 from bertdata.documents import BYTES_LEFT_OUT, CHANGED
 from bertdata.engine.parts import PartMetadata, add_counts
 from bertdata.io.console import byte_size, counted, wrapped
-from bertdata.sentences.languages import base_code, parameters_for
-from bertdata.sentences.settings import AUTO
+from bertdata.sentences.languages import base_code
+from bertdata.shards import advice
+from bertdata.shards.advice import Choices
 from bertdata.shards.corpus_signs import share_of_copies
 from bertdata.sources.names import InputCount, LeftOut, input_count
 
@@ -44,6 +45,7 @@ _EXPECTED_DROPS = (
     "gopher_", "c4_", "fineweb_",
 )  # fmt: skip
 
+_OF_TEXT = "language"
 _WITHOUT_PROSE = (LeftOut.FRONT_MATTER, LeftOut.NOT_PROSE, LeftOut.NO_PROSE)
 
 CorpusWarning = dict[str, str | float]
@@ -77,13 +79,12 @@ _TEXTS = {
     ),
     "[UNK]": (
         "{figure:.1%} of the tokens are [UNK]",
-        "train a vocabulary on these texts (leave --vocab out), or give one of their language",
+        "",
     ),
     "language": (
         "only {figure:.1%} of the tokens are English function words (the, of, and ...), and sentences are cut by "
         "English parameters",
-        "for another language give --sentences nltk:LANGUAGE or a folder from train-sentences; for "
-        "several --sentences-of",
+        "",
     ),
     "language of the wiki": (
         "{figure:.1%} of the documents are of another language ({others}) than the sentence parameters ({language})",
@@ -108,23 +109,46 @@ _TEXTS = {
     ),
     "length of sentences": (
         "a sentence has {figure:.1f} tokens in the mean",
-        "their ends are not found: give --sentences of this language, or a sentence a line in .txt",
+        "",
     ),
     "length of documents": (
         "a document has {figure:.1f} tokens in the mean",
-        "join what belongs together into documents (in .txt a blank line ends one, unless --whole-files), or choose "
-        "--objective full-sentences, which fills rows over their borders",
+        "",
     ),
     "one document": (
         "one document has {figure:.0%} of all tokens",
-        "split it into documents (--split-chapters for books; blank lines in .txt), or add others",
+        "",
     ),
     "copies": (
         "about {figure:.0%} of the documents are copies of others",
-        "leave them out with --dedup exact, or --dedup near",
+        "",
     ),
 }
 """What each warning says was found, and what to do."""
+
+
+@dataclass(frozen=True)
+class Signs:
+    """What the token files counted, summed up."""
+
+    counts: Mapping[str, int]
+    signs: Mapping[str, int]
+
+    @classmethod
+    def of(cls, records: Sequence[PartMetadata]) -> Signs:
+        """Sum up records of the token store."""
+        signs = (record.details["signs"] for record in records if "signs" in record.details)
+        return cls(add_counts(record.counts for record in records), add_counts(signs))
+
+    @property
+    def are_known(self) -> bool:
+        """Whether there are any tokens, and their signs were counted."""
+        return bool(self.counts.get("tokens") and self.signs)
+
+    @property
+    def english(self) -> float | None:
+        """The share of English function words among the tokens, None where they were not counted."""
+        return self.signs["english_function_words"] / self.counts["tokens"] if self.are_known else None
 
 
 def warnings_of(
@@ -134,24 +158,55 @@ def warnings_of(
     *,
     sentences: Mapping[str, Any] | None = None,
     deduplicated: bool = False,
+    choices: Choices | None = None,
 ) -> list[dict[str, Any]]:
     """Return the warnings of a build, as the manifest has them.
 
-    sentences: what the manifest says of the sentence parameters.
+    sentences: what the manifest says of the sentence parameters; choices: the settings that advice goes by, as far as
+    the manifest does not say them.
     """
     said = sentences or {}
     languages = add_counts(source.get("languages", {}) for source in sources.values())
-    language, by_language = said.get("language", ""), said.get("by_language")
+    by_language = said.get("by_language")
+    units = {unit for source in sources.values() for unit in source["counts"]}
+    known = replace(
+        choices or Choices(),
+        language=said.get("language", ""),
+        by_language=by_language is not None,
+        dumps=InputCount.PAGES in units,
+        books=InputCount.BOOKS in units,
+        rows=InputCount.ROWS in units,
+        trained=bool(vocabulary.get("asked")),
+    )
     documents = sum(one["documents"] for one in (by_language or {}).values())
+    signs = Signs.of(tokens)
+    language = [] if known.by_language else list(of_language(known, languages, signs))
+    of_text = [one for one in language if one["about"] == _OF_TEXT]
     return [
         *of_sources(sources),
-        *(of_languages(languages, language) if by_language is None else of_not_served(said["not_served"], documents)),
+        *(of_not_served(said["not_served"], documents, known) if known.by_language else ()),
+        *(one for one in language if one["about"] != _OF_TEXT),
         *of_vocabulary(vocabulary),
-        *_of_tokens(tokens, vocabulary, language == "en" and by_language is None, deduplicated),
+        *_of_tokens(tokens, signs, known, languages, of_text, deduplicated),
     ]
 
 
-def of_languages(articles: Mapping[str, int], language: str) -> Iterator[CorpusWarning]:
+def of_language(choices: Choices, articles: Mapping[str, int], signs: Signs) -> Iterator[CorpusWarning]:
+    """Yield at most one warning: the sources say another language than the parameters, or English ones cut other text.
+
+    articles: as in `of_languages`.
+    """
+    is_english = None if signs.english is None else signs.english >= LEAST_FUNCTION_WORDS
+    told = list(of_languages(articles, choices.language, choices, is_english=is_english))
+    yield from told
+    if signs.english is not None and choices.language == "en" and not told:
+        remedy = advice.of_text_that_is_not_english(choices, articles, signs.counts.get("documents", 0))
+        yield from _check(_OF_TEXT, signs.english, least=LEAST_FUNCTION_WORDS, remedy=remedy)
+
+
+def of_languages(
+    articles: Mapping[str, int], language: str, choices: Choices | None = None, *, is_english: bool | None = None
+) -> Iterator[CorpusWarning]:
     """Yield the warning that articles are of other languages than the sentence parameters, both as codes.
 
     articles: how many there are of each language, or how many bytes.
@@ -162,17 +217,15 @@ def of_languages(articles: Mapping[str, int], language: str) -> Iterator[CorpusW
     others = {code: number for code, number in articles.items() if base_code(code) != language}
     if not language or not others:
         return
-    most, several = max(others, key=lambda code: others[code]), len({base_code(code) for code in articles}) > 1
-    found = parameters_for(most)
-    own = several and found not in (AUTO, "english")
-    remedy = f"give --sentences-of {base_code(most)}={found}" if own else f"give --sentences {found}"
+    known = replace(choices or Choices(), language=language)
+    remedy = advice.of_other_language(known, articles, is_english=is_english)
     share = sum(others.values()) / sum(articles.values())
     named = ", ".join(sorted(others, key=lambda code: (-others[code], code))[:5])
     about, limit = "language of the wiki", MOST_OF_OTHER_LANGUAGES
     yield from _check(about, share, most=limit, remedy=remedy, others=named, language=language)
 
 
-def of_not_served(others: Mapping[str, int], documents: int) -> Iterator[CorpusWarning]:
+def of_not_served(others: Mapping[str, int], documents: int, choices: Choices | None = None) -> Iterator[CorpusWarning]:
     """Yield the warning that documents are in languages without parameters where these go by language.
 
     others: how many there are of each such language.
@@ -180,15 +233,11 @@ def of_not_served(others: Mapping[str, int], documents: int) -> Iterator[CorpusW
     >>> [warning["remedy"] for warning in of_not_served({"sv": 9}, 10)]
     ['give --sentences-of sv=nltk:swedish']
     """
-    if not others:
-        return
-    most = max(others, key=lambda code: others[code])
-    remedy = f"give --sentences-of {most}={parameters_for(most)}"
-    if most == UNKNOWN:
-        remedy = "nothing says their language: give --language-model py3langid, or a column `language`"
-    named = ", ".join(list(others)[:5])
-    share = sum(others.values()) / max(documents, 1)
-    yield from _check("sentence parameters", share, most=MOST_OF_OTHER_LANGUAGES, remedy=remedy, others=named)
+    if others:
+        remedy = advice.of_languages_without_parameters(choices or Choices(), others)
+        named = ", ".join(list(others)[:5])
+        share = sum(others.values()) / max(documents, 1)
+        yield from _check("sentence parameters", share, most=MOST_OF_OTHER_LANGUAGES, remedy=remedy, others=named)
 
 
 def _check(
@@ -252,39 +301,42 @@ def of_vocabulary(vocabulary: Mapping[str, Any]) -> Iterator[CorpusWarning]:
         yield from _check("small vocabulary", size / asked, least=LEAST_VOCABULARY, size=size, asked=asked)
 
 
-def of_unknown(share: float, remedy: str = "") -> Iterator[CorpusWarning]:
+def of_unknown(share: float, choices: Choices | None = None) -> Iterator[CorpusWarning]:
     """Yield the warning of the share of tokens that are [UNK]."""
-    yield from _check("[UNK]", share, most=MOST_UNKNOWN, remedy=remedy)
+    yield from _check("[UNK]", share, most=MOST_UNKNOWN, remedy=advice.of_unknown_tokens(choices or Choices()))
 
 
 def _of_tokens(
-    records: Sequence[PartMetadata], vocabulary: Mapping[str, Any], english: bool, deduplicated: bool
+    records: Sequence[PartMetadata],
+    sums: Signs,
+    choices: Choices,
+    languages: Mapping[str, int],
+    of_text: Sequence[CorpusWarning],
+    deduplicated: bool,
 ) -> Iterator[CorpusWarning]:
-    counts = add_counts(record.counts for record in records)
-    tokens, documents = counts.get("tokens", 0), counts.get("documents", 0)
-    signs = add_counts(record.details["signs"] for record in records if "signs" in record.details)
-    if not tokens or not signs:
+    if not sums.are_known:
         return
-    sentences = counts["sentences"]
+    counts, signs = sums.counts, sums.signs
+    tokens, documents, sentences = counts["tokens"], counts.get("documents", 0), counts["sentences"]
     mean = tokens / sentences
     sampled_tokens = max(1, tokens * signs.get("bytes_looked_at", 0) / max(1, counts["text_bytes"]))
-    train = "raise --limit-alphabet, or train on more text" if vocabulary.get("asked") else ""
-    yield from of_unknown(counts["unknown_tokens"] / tokens, train)
-    if english:
-        yield from _check("language", signs["english_function_words"] / tokens, least=LEAST_FUNCTION_WORDS)
+    yield from of_unknown(counts["unknown_tokens"] / tokens, choices)
+    yield from of_text
     yield from _check("markup", signs.get("closing_tags", 0) / sampled_tokens, most=MOST_MARKUP)
     broken = signs.get("broken_characters", 0) / sampled_tokens
     yield from _check("broken characters", broken, most=MOST_BROKEN_CHARACTERS)
     yield from _check("line breaks", signs["sentences_without_end"] / sentences, most=MOST_UNENDED)
-    join = "join what belongs together: in .txt a line is a sentence" if mean < LEAST_SENTENCE else ""
-    yield from _check("length of sentences", mean, least=LEAST_SENTENCE, most=MOST_SENTENCE, remedy=join)
-    yield from _check("length of documents", tokens / documents, least=LEAST_DOCUMENT)
+    join = "join what belongs together: in .txt a line is a sentence"
+    remedy = join if mean < LEAST_SENTENCE else advice.of_long_sentences(choices, languages)
+    yield from _check("length of sentences", mean, least=LEAST_SENTENCE, most=MOST_SENTENCE, remedy=remedy)
+    remedy = advice.of_short_documents(choices)
+    yield from _check("length of documents", tokens / documents, least=LEAST_DOCUMENT, remedy=remedy)
     if documents > 1:
         longest = max(record.details.get("longest_document", 0) for record in records)
-        yield from _check("one document", longest / tokens, most=MOST_OF_ONE)
+        yield from _check("one document", longest / tokens, most=MOST_OF_ONE, remedy=advice.of_one_document(choices))
     copies, sampled = share_of_copies([record.details.get("sample", []) for record in records])
-    if not deduplicated and sampled >= FEWEST_DOCUMENTS:
-        yield from _check("copies", copies, most=MOST_COPIES)
+    if not deduplicated and choices.dedup != "near" and sampled >= FEWEST_DOCUMENTS:
+        yield from _check("copies", copies, most=MOST_COPIES, remedy=advice.of_copies(choices))
 
 
 def warnings_in(manifest: Mapping[str, Any]) -> list[tuple[str, CorpusWarning]]:

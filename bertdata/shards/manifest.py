@@ -6,6 +6,7 @@ They are functions of the records, without times, machines or paths, so the same
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bertdata import __version__
@@ -13,6 +14,7 @@ from bertdata.curation.languages import UNKNOWN
 from bertdata.documents import DOCUMENT_LANGUAGES, DROPPED_TEXTS, dropped_texts
 from bertdata.engine.parts import Counts, PartMetadata, add_counts, fingerprint, sealed
 from bertdata.io import files, remote
+from bertdata.shards.advice import Choices
 from bertdata.shards.contents import file_digests
 from bertdata.shards.corpus_warnings import warnings_of
 from bertdata.shards.left_out import account_of, warnings_of_selection, warnings_of_train
@@ -66,10 +68,11 @@ def build_manifest(
     info: PretrainingInfo,
     shards: Sequence[PartMetadata],
     mix: Mapping[str, Mapping[str, float]] | None = None,
+    choices: Choices | None = None,
 ) -> dict[str, Any]:
     """Return the manifest: how the build was made and what is in it, from the sources to each shard.
 
-    `origins` describes the sources, the vocabulary and the sentence parameters.
+    `origins` describes the sources, the vocabulary and the sentence parameters; choices: what advice goes by.
     """
     bins = info.examples.bins
     chosen: dict[str, list[dict[str, Any]]] = {split: [] for split in SPLITS}
@@ -106,6 +109,7 @@ def build_manifest(
                 deduplicated=any(
                     "duplicate" in reason for one in origins["sources"].values() for reason in one["drops"]
                 ),
+                choices=replace(choices or Choices(), objective=info.examples.objective),
             ),
         ],
         "mix": mixture(info, splits["train"]["counts"], mix or {}) if "train" in splits else {},

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 
+from bertdata.engine.parts import fingerprint
 from bertdata.errors import InputError
 from bertdata.masking import MASK_UNITS
 from bertdata.masking.masking import Masker
@@ -120,6 +121,24 @@ class PretrainingInfo(ShardInfo):
     def draws_masks(self) -> bool:
         """Whether a loader draws masks for the rows; otherwise they are in the shards."""
         return self.examples.masking == "dynamic"
+
+    def of_rows(self) -> Self:
+        """Return what shards themselves say; how dynamic masks are drawn, the manifest alone says.
+
+        The rows do not depend on it. Shards say the default settings in their place.
+        """
+        return replace(self, masking=MaskingConfig(), token_counts="") if self.draws_masks else self
+
+    def masks_of(self, split: str) -> str:
+        """Return what identifies the masks that a loader draws for a split, "" for those of the default settings."""
+
+        def identity(info: PretrainingInfo) -> str:
+            masking = info.masking.for_split(split)
+            revisions = MASK_UNITS.raised_revisions([masking.mask_unit])
+            return fingerprint("masks", stored_values(masking), info.token_counts, *revisions)
+
+        own = identity(self)
+        return "" if own == identity(replace(self, masking=MaskingConfig(), token_counts="")) else own
 
     @property
     def bins(self) -> tuple[int, ...]:

@@ -171,9 +171,12 @@ class Shards:
                 raise InputError(f"was not built like {self.paths[0]}; build all shards in one run", path=path)
         self.info: ShardInfo = infos[0]
         if manifest.get("info", self.info.values()) != self.info.values():
-            raise InputError(
-                "was made with other settings than its manifest.json says; build again", path=self.paths[0]
-            )
+            self.info = ShardInfo.from_values(manifest["info"], files.join(build, MANIFEST))
+            if self.info.of_rows() != infos[0].of_rows():
+                raise InputError(
+                    "was made with other settings than its manifest.json says; build again", path=self.paths[0]
+                )
+        self._said = infos[0]
         self.unchecked_table: pa.Table = pa.concat_tables(tables)
         self._ends = np.cumsum([table.num_rows for table in tables])
         self._digests = (is_wanted() if check is None else check) and not files.is_remote(build)
@@ -205,6 +208,12 @@ class Shards:
     def digests(self) -> list[str]:
         """The SHA-256 of the shards in their order, as the manifest has them; a file without one is read for it."""
         return [shard.sha256 or files.sha256(path) for path, shard in zip(self.local_paths, self._entries, strict=True)]
+
+    @property
+    def identity(self) -> list[Any]:
+        """What tells these rows and their masks from others: the digests, and masks that the shards do not say."""
+        masks = self.info.masks_of(self.split) if isinstance(self.info, PretrainingInfo) else ""
+        return self.digests if self.info == self._said else [*self.digests, {"masks": masks}]
 
     def check(self, numbers: Iterable[int] | None = None) -> None:
         """Compare shards, all unless some are given by number, with their SHA-256, and check their rows, each once.

@@ -150,6 +150,10 @@ class ShardInfo(ABC):
     def card(self, manifest: dict[str, Any]) -> str:
         """Return the dataset card of a manifest as Markdown with the metadata block that dataset hubs read."""
 
+    def of_rows(self) -> Self:
+        """Return what shards themselves say: all that their rows depend on."""
+        return self
+
     @abstractmethod
     def with_length(self, max_seq_length: int) -> Self:
         """Return a copy with another `max_seq_length`."""

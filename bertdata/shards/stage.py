@@ -36,6 +36,9 @@ few."""
 SELECTION_REVISION = 1
 """Of the counts of what a selection leaves out: 1 counts them by source."""
 
+MASKS = "masks"
+"""The detail of a shard's record that identifies the dynamic masks of its counts, absent for those of the defaults."""
+
 
 @dataclass(frozen=True)
 class TokensSpec:
@@ -111,6 +114,11 @@ class BinnedSlices:
     phase: int
     shard: int
 
+    @property
+    def split(self) -> str:
+        """The split of the shard: those of validation have each document once."""
+        return "train" if self.mixed else "validation"
+
 
 def plan_tokens(
     ranges: Sequence[DocumentRange],
@@ -170,7 +178,7 @@ def _shard_task(
     epochs = mixed and info.epochs
     selects = [["left out by source", SELECTION_REVISION]] if info.selection != SelectionConfig() else []
     made_from = fingerprint(
-        "shard", SHARDS_REVISION, info.values(), parts, length_bin, epochs, *selects, *info.raised_revisions()
+        "shard", SHARDS_REVISION, info.of_rows().values(), parts, length_bin, epochs, *selects, *info.raised_revisions()
     )
     folder, name = spec.plan.file(shard, length_bin, bins).split("/")
     weight = int(slices.rows.array[:, 1].sum(dtype=np.int64)) // bins
@@ -229,10 +237,11 @@ def shard_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Count
     else:
         block, left_out = _selected(spec, shard.slices)
         copies = plan_copies(block, spec.info, mixed=shard.mixed)
-    split = "train" if shard.mixed else "validation"
-    masker = spec.info.masker(tokenizer, split=split, build=spec.output)
+    masker = spec.info.masker(tokenizer, split=shard.split, build=spec.output)
     counters = write_shard(block, spec.info, masker, file, copies=copies, length_bin=shard.length_bin)
     counters.add_all(**left_out if shard.length_bin == 0 else {})
+    if spec.info.draws_masks and (masks := spec.info.masks_of(shard.split)):
+        counters.details[MASKS] = masks
     return counters
 
 

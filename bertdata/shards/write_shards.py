@@ -21,6 +21,8 @@ from bertdata.objectives.mixing import SourceShare, plan_shares
 from bertdata.objectives.objective import find_objective
 from bertdata.sentences.by_language import DEFAULT, Segmenter, SentencesByLanguage, default_of, not_served
 from bertdata.sentences.languages import language_of
+from bertdata.shards import mask_counts
+from bertdata.shards.advice import Choices
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
 from bertdata.shards.phases import PhaseConfig, plan_phases, write_index
 from bertdata.shards.schema import SPLITS
@@ -80,6 +82,7 @@ class WriteShards:
     name them, so a source can be renamed without tokenizing again.
 
     tokenizer  None for the vocabulary that was trained by `vocabulary`
+    choices    settings of other stages that the advice of warnings goes by
     """
 
     output: str
@@ -89,6 +92,7 @@ class WriteShards:
     segmenter: Segmenter
     vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
     tokenizer: Tokenizer | None = None
+    choices: Choices = field(default_factory=Choices)
     title = "write shards"
     first = False
 
@@ -107,11 +111,16 @@ class WriteShards:
             [
                 Step("tokenize", store.make, store.tasks),
                 Step("write shards", partial(shard_part, specs), grouping=sharded(specs), unit="shard"),
+                *mask_counts.counting(specs, mask_counts.folder_of(self.output)),
             ],
             partial(self._finish, standing, specs, store, shares),
             store.prepare,
             inputs=[task.path for task, _ in standing.documents],
-            folders=[store.folder, *(files.join(place, split) for place in places for split in SPLITS)],
+            folders=[
+                store.folder,
+                mask_counts.folder_of(self.output),
+                *(files.join(place, split) for place in places for split in SPLITS),
+            ],
             notes=[
                 *store.plan.notes,
                 *_not_served(self.segmenter, [record for _, record in standing.documents]),
@@ -185,13 +194,14 @@ class WriteShards:
         for name in ("dedup_spans", "decontamination"):
             if account := getattr(standing, name):
                 origins[name] = account
+        written = mask_counts.recounted(done[1], done[2] if len(done) > 2 else [])
         manifests: dict[str, dict[str, Any]] = {}
         for number, (spec, share, (_, _, counts)) in enumerate(zip(specs, shares, store.masks, strict=True)):
-            shards = [record for task, record in done[1] if task.payload.phase == number]
+            shards = [record for task, record in written if task.payload.phase == number]
             require_examples(spec, shards)
             table = {FOLDER: {"counts": dict(counts)}} if counts else {}
             mix = {name: one.values() for name, one in share.items()}
-            manifest = build_manifest(origins | table, tokens, spec.plan, spec.info, shards, mix)
+            manifest = build_manifest(origins | table, tokens, spec.plan, spec.info, shards, mix, self.choices)
             manifests[files.name(spec.output)] = write_dataset_files(spec.output, manifest, spec.info)
         write_index(self.output, plan_phases(self.output, self.phases))
         [account] = manifests.values() if len(specs) == 1 else [{"phases": manifests}]

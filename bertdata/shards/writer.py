@@ -82,7 +82,7 @@ def write_shard(
     without rows.
     """
     counters, masker = Counters(), masker.at(0)
-    schema = shard_schema(info)
+    schema = shard_schema(info.of_rows())
     _count_block(block, info, counters, whole=length_bin == 0)
     several = number_of_copies(info.epochs, info.examples.dupe_factor) > 1
     file.write(schema.serialize())

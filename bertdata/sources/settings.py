@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from bertdata.curation.cleaners import CLEANERS
 from bertdata.curation.filters import FILTERS, parse_filter
 from bertdata.curation.languages import check_model
 from bertdata.io.separated_lines import CHECKED, QUOTES
-from bertdata.options.option import MIB, Settings, option
+from bertdata.options.option import MIB, Settings, option, require
 from bertdata.sources.text_encodings import BAD_FILES, REFUSE, parse_encodings
+
+_CODE = re.compile(r"[A-Za-z]{2,}([-_][A-Za-z0-9]+)*")
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,12 @@ class CleaningConfig(Settings):
         later=True,
         code=True,
     )
+    language: tuple[str, ...] = option(
+        (),
+        "the language of the dumps where their header is wrong: a code, as de, or SOURCE=CODE for those of a source",
+        metavar="CODE",
+        later=True,
+    )
     rejects: str = option("", "folder that gets, for each part, a .jsonl file of the pages dropped and the reasons")
 
     def __post_init__(self) -> None:
@@ -86,6 +95,25 @@ class CleaningConfig(Settings):
             CLEANERS[name]  # raises ConfigError for an unknown one
         check_model(self.language_model)
         parse_encodings(self.encoding)
+        sources = []
+        for text in self.language:
+            source, _, code = text.rpartition("=")
+            require(
+                bool(_CODE.fullmatch(code)),
+                f"--language has {text!r}; expected the code of a language, as de, or SOURCE=CODE, as wiki=de",
+            )
+            sources.append(source)
+        twice = sorted({one for one in sources if sources.count(one) > 1})
+        require(not twice, f"--language names {', '.join(twice) or 'all dumps'} twice; give one language for each")
+
+    def language_of(self, source: str) -> str:
+        """Return the language that --language gives to the dumps of a source, "" where their headers say it.
+
+        >>> CleaningConfig(language=("de", "small=als")).language_of("small"), CleaningConfig().language_of("small")
+        ('als', '')
+        """
+        named = dict(text.rpartition("=")[::2] for text in self.language)
+        return named.get(source) or named.get("", "")
 
     def target_bytes(self, total: int) -> int:
         """Return the bytes of one range for an input of `total` bytes; a function of the input alone.

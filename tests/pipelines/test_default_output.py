@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bertdata.cli import command_line
 from bertdata.engine.output_lock import output_lock
 from bertdata.errors import OutputError
 from pipelines import build_corpus
@@ -25,7 +26,7 @@ class Terminal(io.StringIO):
 
 
 def build_of(flags: list[str]) -> tuple[build_corpus.Build, Named]:
-    parsed = build_corpus.command_line.parse(make_parser(), flags)
+    parsed = command_line.parse(make_parser(), flags)
     sources, settings = settings_of_flags(parsed)
     return build_corpus.Build(sources, parsed.output, settings), Named.by(parsed)
 

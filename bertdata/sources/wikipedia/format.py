@@ -21,7 +21,7 @@ from bertdata.curation.text_rules import text_rules
 from bertdata.documents import LEFT_OUT, DocumentWriter
 from bertdata.engine.parts import Counters, PartResult, Task, fingerprint, part_name
 from bertdata.engine.stages import Step
-from bertdata.errors import InputError
+from bertdata.errors import ConfigError, InputError, expected_one_of
 from bertdata.io import files
 from bertdata.io.compression import compression
 from bertdata.io.console import byte_size
@@ -58,7 +58,8 @@ class CleaningTask:
 
     `more` are the further files of a page whose revisions are in several, of which `span` is the first. `compiled` says
     whether by compiled kernels: this changes only the speed, and is not in the task's fingerprint.
-    `table` is that of the dumps' template pages, "" where these are not read.
+    `table` is that of the dumps' template pages, "" where these are not read; `language`, if it is not "", is taken for
+    that in the head of the dump.
     """
 
     span: DumpRange
@@ -69,6 +70,7 @@ class CleaningTask:
     more: tuple[DumpRange, ...] = ()
     table: str = ""
     table_sha256: str = ""
+    language: str = ""
     format = "wikipedia"
 
     @property
@@ -83,7 +85,7 @@ class WikipediaFormat(SourceFormat):
     kind = "wikipedia"
     suffixes = (".xml", ".xml.bz2", ".xml.gz", ".xml.zst", ".xml-p*p*.bz2")
     described = ".xml, .xml.bz2, .xml.gz or .xml.zst"
-    settings = ("min_words", "templates", "template_pages", "rejects")
+    settings = ("min_words", "templates", "template_pages", "language", "rejects")
 
     def select(self, paths: Sequence[str]) -> list[str]:
         """Return the dumps among files; an index that a glob met beside its dump is left out."""
@@ -102,20 +104,24 @@ class WikipediaFormat(SourceFormat):
         paths = [source.path for source in sources]
         source_of = dict(zip(paths, sources, strict=True))
         groups = join_split_pages(paths)
+        _check_sources(config, {source.source for source in sources})
         notes = [*check_folders(paths), *(check_overlap(groups) if len(groups) > 1 else [])]
         for path, *others in groups:
-            label = source_of[path].label
+            label, language = source_of[path].label, config.language_of(source_of[path].source)
             more = tuple(DumpRange(other, 0, files.size(other)) for other in others)
             plan = (
                 DumpPlan((DumpRange(path, 0, files.size(path)),)) if more else plan_ranges(path, request.target_bytes)
             )
             notes += [f"{label}: {note}" for note in plan.notes]
             identity: Any = [files.identity(one) for one in (path, *others)] if more else files.identity(path)
+            own = (*rules, language) if language else rules
             for number, span in enumerate(plan.ranges):
                 name = part_name(label, number)
-                made_from = fingerprint("clean_wikipedia", REVISION, identity, span.start, span.end, rules)
+                made_from = fingerprint("clean_wikipedia", REVISION, identity, span.start, span.end, own)
                 rejects = files.join(config.rejects, name + ".jsonl") if config.rejects else ""
-                work = CleaningTask(span, config.min_words, config.templates, rejects, compiled, more)
+                work = CleaningTask(
+                    span, config.min_words, config.templates, rejects, compiled, more, language=language
+                )
                 weight = span.weight + sum(one.weight for one in more)
                 tasks.append(Task(request.directory, name, ".parquet", made_from, weight, work))
         return tasks, notes
@@ -142,8 +148,10 @@ class WikipediaFormat(SourceFormat):
         work: CleaningTask = task.payload
         site = read_siteinfo(work.span.path)
         namespaces = Namespaces.from_siteinfo(site.namespaces)
-        templates = template_pages.templates_of(site, work.templates, work.table, work.table_sha256)
         wiki = site.dbname or site.language or "wiki"
+        if work.language:
+            site = replace(site, language=work.language, dbname=template_pages.wiki_of(site))
+        templates = template_pages.templates_of(site, work.templates, work.table, work.table_sha256)
         counters = Counters()
         articles = 0
         broken: list[dict[str, Any]] = []
@@ -200,6 +208,13 @@ class WikipediaFormat(SourceFormat):
 
 
 WIKIPEDIA = WikipediaFormat()
+
+
+def _check_sources(config: CleaningConfig, names: set[str]) -> None:
+    """Raise ConfigError where --language names a source that has no dumps."""
+    named = [text.rpartition("=")[0] for text in config.language]
+    for other in sorted({*named} - names - {""}):
+        raise ConfigError(f"--language names {other!r}, no source of dumps{expected_one_of(other, sorted(names))}")
 
 
 def _pages(work: CleaningTask, site: SiteInfo) -> Iterator[Page | BrokenPage]:

@@ -1,0 +1,152 @@
+"""What a warning advises, by the settings that a build has already: advice that would change nothing is not given.
+
+Each function returns a sentence with flags as a command line gives them. `corpus_warnings` says when there is a
+warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bertdata.curation.languages import LANGUAGE_MODELS, SOURCE, UNKNOWN
+from bertdata.objectives.objective import find_objective
+from bertdata.sentences.languages import base_code, parameters_for, shipped_by_code
+from bertdata.sentences.settings import AUTO
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The settings of a build that advice depends on.
+
+    objective: "" where it is not known. language: the code of that of the default sentence parameters, "" where their
+    name tells none. dumps, books, rows: whether there are dumps, whose headers say a language, books, and rows of
+    --documents. trained: whether the vocabulary is.
+    """
+
+    objective: str = ""
+    language: str = ""
+    by_language: bool = False
+    dumps: bool = False
+    books: bool = False
+    rows: bool = False
+    trained: bool = False
+    dedup: str = "none"
+    language_model: str = ""
+    split_chapters: bool = False
+    whole_files: bool = False
+
+    @property
+    def fills_rows(self) -> bool:
+        """Whether rows go on over the borders of documents."""
+        return bool(self.objective) and find_objective(self.objective).segments[1] is None
+
+
+def shipped_text() -> str:
+    """Return the names that --sentences takes.
+
+    >>> shipped_text().endswith("spanish, nltk:LANGUAGE, or a folder from train-sentences")
+    True
+    """
+    names = ", ".join(sorted(set(shipped_by_code().values()) - {"english"}))
+    return f"{names}, nltk:LANGUAGE, or a folder from train-sentences"
+
+
+def of_other_language(choices: Choices, articles: Mapping[str, int], *, is_english: bool | None = None) -> str:
+    """Return what to do where sources say another language than that of the sentence parameters.
+
+    articles: the number of each language, that of the parameters too. is_english: whether the text has English
+    function words, None where they were not counted: a header that it contradicts is not followed.
+
+    >>> of_other_language(Choices(language="en"), {"it": 9})
+    'give --sentences italian'
+    >>> of_other_language(Choices(language="de", dumps=True), {"en": 9}, is_english=False)
+    'the text is not English: the header of the dump is wrong; say its language, as --language de'
+    """
+    others = {code: number for code, number in articles.items() if base_code(code) != choices.language}
+    most = max(others, key=lambda code: others[code])
+    told, several = base_code(most), len({base_code(code) for code in articles}) > 1
+    contradicted = is_english is not None and is_english != (told == "en") and "en" in (told, choices.language)
+    if contradicted and not several:
+        text = "the text is English" if is_english else "the text is not English"
+        if choices.dumps:
+            return f"{text}: the header of the dump is wrong; say its language, as --language {choices.language}"
+        return f"{text}: correct the column `language` of the source"
+    name = parameters_for(most)
+    if several and name not in (AUTO, "english"):
+        return f"give --sentences-of {told}={name}"
+    wrong = f"; or, if the header of the dump is wrong, --language {choices.language}"
+    asked = is_english is None and choices.dumps and choices.language not in ("", "en")
+    return f"give --sentences {name}{wrong if asked else ''}"
+
+
+def of_text_that_is_not_english(choices: Choices, articles: Mapping[str, int], documents: int) -> str:
+    """Return what to do where English parameters cut text that is not English, and no source says another language."""
+    english = sum(number for code, number in articles.items() if base_code(code) == "en")
+    if choices.dumps and 2 * english > documents:
+        return (
+            "the header of the dump says that it is English: say its language with --language CODE, and give "
+            f"--sentences of it: {shipped_text()}"
+        )
+    several = " and --language-model py3langid" * (not choices.language_model)
+    return (
+        f"give --sentences of the language: {shipped_text()}; for several, --sentences auto{several} cut each document "
+        "by its language"
+    )
+
+
+def of_languages_without_parameters(choices: Choices, others: Mapping[str, int]) -> str:
+    """Return what to do where parameters go by language, and documents are in languages that have none."""
+    most = max(others, key=lambda code: others[code])
+    if most != UNKNOWN:
+        return f"give --sentences-of {most}={parameters_for(most)}"
+    if choices.language_model in ("", SOURCE):
+        return "nothing says their language: give --language-model py3langid, or a column `language`"
+    other = next(name for name in LANGUAGE_MODELS if name != choices.language_model)
+    return f"the model does not know their language: give a column `language`, or --language-model {other}"
+
+
+def of_short_documents(choices: Choices) -> str:
+    """Return what to do where documents are short."""
+    join = "join what belongs together into documents" + (
+        "" if choices.whole_files or not choices.rows else " (in .txt a blank line ends one, unless --whole-files)"
+    )
+    if choices.fills_rows:
+        return f"{join}; the rows of --objective {choices.objective} are full, but of many documents"
+    return f"{join}, or choose --objective full-sentences, which fills rows over their borders"
+
+
+def of_one_document(choices: Choices) -> str:
+    """Return what to do where one document has most of the text."""
+    ways = [
+        *(["--split-chapters for books"] if choices.books and not choices.split_chapters else []),
+        *(["blank lines in .txt"] if choices.rows and not choices.whole_files else []),
+    ]
+    how = f" ({'; '.join(ways)})" if ways else ""
+    return f"split it into documents{how}, or add others"
+
+
+def of_copies(choices: Choices) -> str:
+    """Return what to do where documents are copies of others."""
+    if choices.dedup == "exact":
+        return "they differ in a few words: leave them out with --dedup near"
+    return "leave them out with --dedup exact, or --dedup near"
+
+
+def of_unknown_tokens(choices: Choices) -> str:
+    """Return what to do where many tokens are [UNK]."""
+    if choices.trained:
+        return "raise --limit-alphabet, or train on more text"
+    return "train a vocabulary on these texts (leave --vocab out), or give one of their language"
+
+
+def of_long_sentences(choices: Choices, articles: Mapping[str, int]) -> str:
+    """Return what to do where the ends of sentences are not found."""
+    others = {code: number for code, number in articles.items() if base_code(code) != choices.language}
+    if choices.language and others and not choices.by_language:
+        own = of_other_language(choices, articles)
+        return f"their ends are not found: {own}"
+    return (
+        "their ends are not found: see whether the texts have any; put a sentence a line in .txt, or train parameters "
+        "on these texts (bertdata train-sentences)"
+    )
