@@ -37,6 +37,10 @@ from .phases import OF_A_PHASE, add_model_length, phases_of, require_model_lengt
 from .recipe import add_recipe, apply_recipe, save_recipe
 
 COMMAND = "build"
+REJECTS_HINT = (
+    "; bertdata show DIR --dropped shows documents that rules dropped, with what was measured, and "
+    "DIR/stages/duplicates/duplicates.parquet names duplicates"
+)
 DEFAULT_OUTPUT = "corpus"
 """The output of a command that names neither sources nor an output."""
 SAMPLE = Sources((SAMPLE_DUMP,), (SAMPLE_BOOKS,))
@@ -197,7 +201,9 @@ def _refuse_unread(flags: argparse.Namespace, sources: Sources) -> None:
     command_line.refuse_unread(flags, settings, bool(flags.decontaminate), "no test data is given by --decontaminate")
     for kind in KINDS:
         unread = [name for name in settings_of(kind) if name not in read]
-        command_line.refuse_unread(flags, unread, False, f"it is for --{kind}, and there is none")
+        for name in unread:
+            more = REJECTS_HINT if name == "rejects" else ""
+            command_line.refuse_unread(flags, [name], False, f"it is for --{kind}, and there is none{more}")
 
 
 def columns_of_flags(flags: argparse.Namespace) -> tuple[str, SourceColumns]:

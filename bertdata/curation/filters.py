@@ -22,6 +22,8 @@ from bertdata.engine.parts import Counters, Task, fingerprint
 from bertdata.errors import ConfigError
 from bertdata.registry import Registry, object_of
 
+MEASURED = 100_000
+"""Characters of the longest text that is measured for a sample, by plain Python."""
 JUDGED, DROPPED_BY = "judged by ", "dropped by "
 """What the counts of documents begin with that a filter saw, and that it dropped."""
 
@@ -48,6 +50,8 @@ class Filter:
     nulls. It must decide on each text alone, so that the result does not depend on how documents are grouped.
     judge: in place of `keep`, returns a `Judgement`, which has the reason of each text and may change texts.
     parse: makes the argument of the text after NAME=; its ValueError says what was expected.
+    measure: returns for one text, the argument and the reason of the drop what was measured and the threshold, as
+    `min_words is 12, threshold 50`; "" where there is nothing to measure. Only samples of dropped texts are measured.
     default: the argument where none is given; None: it must be given.
     revision: to be raised when what it keeps changes, so that documents are written again; of a function the digest of
     its code.
@@ -57,6 +61,7 @@ class Filter:
     parse: Callable[[str], Any]
     keep: Callable[[pa.StringArray, Any], pa.BooleanArray] | None = None
     judge: Callable[[pa.StringArray, Any], Judgement] | None = None
+    measure: Callable[[str, Any, str], str] | None = None
     default: str | None = None
     revision: int | str = 1
 
@@ -163,6 +168,32 @@ def filtered(
     return texts, reasons
 
 
+def measured(text: str, reason: str, filters: Sequence[str]) -> str:
+    """Return what the filter that dropped a text for a reason measured, "" where it does not say so.
+
+    >>> measured("Salt.", "filter min-characters=6", ["min-characters=6"])
+    'characters is 5, threshold 6'
+    """
+    for name in filters:
+        chosen, argument = parse_filter(name)
+        if chosen.measure is None or (reason.startswith("filter ") and reason != f"filter {name}"):
+            continue
+        if len(text) > MEASURED:
+            return f"a text of over {MEASURED:,} characters, which is not measured again"
+        if figures := chosen.measure(text, argument, reason):
+            return figures
+    return ""
+
+
+def figure_text(name: str, value: float, threshold: float) -> str:
+    """Return a measured figure beside its threshold.
+
+    >>> figure_text("max_hashes", 0.12345, 0.1)
+    'max_hashes is 0.1235, threshold 0.1'
+    """
+    return f"{name} is {value:.4g}, threshold {threshold:g}"
+
+
 def _judged(text: str, texts: pa.StringArray) -> Judgement:
     """Return what one filter makes of texts; raises ConfigError where it does not decide on each."""
     chosen, argument = parse_filter(text)
@@ -219,19 +250,34 @@ def few_symbols(texts: pa.StringArray, ratio: float) -> pa.BooleanArray:
     >>> few_symbols(pa.array(["one # in ten words " * 2, "# # words", "Well ... and … so"]), 0.2).to_pylist()
     [True, False, False]
     """
+    symbols, words = _symbols_and_words(texts)
+    return pc.less_equal(symbols, pc.multiply(words, ratio))
+
+
+def _symbols_and_words(texts: pa.StringArray) -> tuple[pa.DoubleArray, pa.DoubleArray]:
+    """Return the hash signs or the ellipses of texts, whichever are more, and their words."""
     words = pc.list_value_length(pc.utf8_split_whitespace(pc.utf8_trim_whitespace(texts)))
-    most = pc.multiply(pc.cast(words, pa.float64()), ratio)
     hashes = pc.count_substring(texts, "#")
     ellipses = pc.add(pc.count_substring(texts, "..."), pc.count_substring(texts, "…"))
-    return pc.less_equal(pc.cast(pc.max_element_wise(hashes, ellipses), pa.float64()), most)
+    symbols = pc.max_element_wise(hashes, ellipses)
+    return pc.cast(symbols, pa.float64()), pc.cast(words, pa.float64())
+
+
+def _measured_symbols(text: str, ratio: float, reason: str) -> str:
+    symbols, words = (column[0].as_py() for column in _symbols_and_words(pa.array([text])))
+    return figure_text("symbols a word", symbols / words, ratio) if words else ""
 
 
 MIN_CHARACTERS = Filter(
-    help="drops documents with fewer characters than the argument", keep=long_enough, parse=_positive_int
+    help="drops documents with fewer characters than the argument",
+    keep=long_enough,
+    parse=_positive_int,
+    measure=lambda text, characters, reason: figure_text("characters", len(text), characters),
 )
 MAX_SYMBOL_RATIO = Filter(
     help="drops documents with more hash signs or more ellipses a word than the argument, 0.1 unless given",
     keep=few_symbols,
     parse=_share,
+    measure=_measured_symbols,
     default="0.1",
 )

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from bertdata.curation.cleaners import cleaned
-from bertdata.curation.filters import filtered
+from bertdata.curation.filters import filtered, measured
 from bertdata.documents import TextRules
 from bertdata.engine.parts import Counters, Task
 
 
 def text_rules(task: Task) -> TextRules | None:
     """Return the cleaners and filters of a task for a `DocumentWriter`; None without any."""
-    return partial(_apply, task=task) if task.cleaners or task.filters else None
+    return RulesOfTask(task.cleaners, task.filters) if task.cleaners or task.filters else None
 
 
-def _apply(texts: pa.StringArray, counters: Counters, *, task: Task) -> tuple[pa.StringArray, pa.StringArray]:
-    texts, reasons = cleaned(texts, task.cleaners, counters)
-    kept = pc.is_null(reasons)
-    left, dropped = filtered(texts.filter(kept), task.filters, counters)
-    return pc.replace_with_mask(texts, kept, left), pc.replace_with_mask(reasons, kept, dropped)
+@dataclass(frozen=True)
+class RulesOfTask:
+    """The cleaners and filters of a task, by their names."""
+
+    cleaners: Sequence[str]
+    filters: Sequence[str]
+
+    def __call__(self, texts: pa.StringArray, counters: Counters) -> tuple[pa.StringArray, pa.StringArray]:
+        """Return what becomes of texts, and why each is dropped, null where it is kept."""
+        texts, reasons = cleaned(texts, self.cleaners, counters)
+        kept = pc.is_null(reasons)
+        left, dropped = filtered(texts.filter(kept), self.filters, counters)
+        return pc.replace_with_mask(texts, kept, left), pc.replace_with_mask(reasons, kept, dropped)
+
+    def measured(self, text: str, reason: str) -> str:
+        """Return what the filter that dropped a text measured, beside its threshold."""
+        return measured(text, reason, self.filters)

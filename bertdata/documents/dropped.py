@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,18 +33,30 @@ class Dropped:
     language: str | None = None
 
 
-def add_dropped_text(samples: dict[str, list[list[Any]]], reason: str, document_id: str, title: str, text: str) -> None:
-    """Add a dropped document to the samples of its reason, if the hash of its id is one of the smallest."""
+def add_dropped_text(
+    samples: dict[str, list[list[Any]]],
+    reason: str,
+    document_id: str,
+    title: str,
+    text: str,
+    measured: Callable[[str, str], str] | None = None,
+) -> None:
+    """Add a dropped document to the samples of its reason, if the hash of its id is one of the smallest.
+
+    measured: returns for the text and the reason what the rule measured, "" of a rule that measures nothing.
+    """
     found = samples.setdefault(reason, [])
     bits = text_bits(document_id) >> 11
     if len(found) < SAMPLES or bits < found[-1][0]:
-        found.append([bits, document_id, title, text[:SAMPLE_CHARACTERS]])
+        figures = measured(text, reason) if measured else ""
+        found.append([bits, document_id, title, text[:SAMPLE_CHARACTERS], *([figures] if figures else [])])
         found.sort()
         del found[SAMPLES:]
 
 
 def dropped_texts(records: Iterable[PartMetadata]) -> dict[str, list[list[Any]]]:
-    """Return samples of the documents that rules dropped, by reason: [number, id, title, beginning of the text].
+    """Return samples of the documents that rules dropped, by reason: [number, id, title, beginning of the text], and
+    what the rule measured, where it says so.
 
     The number is a hash of the id. Those with the smallest are the samples, so they are the same for any parts.
     """

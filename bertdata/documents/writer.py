@@ -38,7 +38,8 @@ OnDrop = Callable[[str], None]
 TextRules = Callable[[pa.StringArray, Counters], tuple[pa.StringArray, pa.StringArray]]
 """Returns what becomes of texts, and why each is dropped, null where it is kept, and counts changes.
 
-See `bertdata.curation.text_rules`."""
+See `bertdata.curation.text_rules`. It may have a method `measured(text, reason)`, which says what a rule measured of a
+text that it drops."""
 AddLanguages = Callable[[Sequence[str], pa.StringArray], tuple[list[str], list[str]]]
 """Returns the columns of documents with their languages, and these (see `bertdata.curation.languages`)."""
 
@@ -154,8 +155,9 @@ class DocumentWriter:
                 self._counters.drop(reason)
                 if self._on_drop and (on_drop := self._on_drop[row]):
                     on_drop(reason)
-                named = (table[name][row].as_py() for name in ("id", "title", "text"))
-                add_dropped_text(samples, reason, *named)
+                document_id, title, text = (table[name][row].as_py() for name in ("id", "title", "text"))
+                measured = getattr(self._rules, "measured", None)
+                add_dropped_text(samples, reason, document_id, title, text, measured)
         if not samples:
             del self._counters.details[DROPPED_TEXTS]
         return table.filter(pc.is_null(reasons))

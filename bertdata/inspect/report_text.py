@@ -72,8 +72,8 @@ def dropped_part(sources: Mapping[str, Any]) -> list[Element]:
     by_reason: dict[str, list[Element]] = {}
     for name, source in sources.items():
         for reason, samples in source.get(DROPPED_TEXTS, {}).items():
-            for _, document, title, text in samples:
-                about = ", ".join([name, *([document] if title else [])])
+            for _, document, title, text, *measured in samples:
+                about = ", ".join([name, *([document] if title else []), *measured])
                 shown = " ".join(text.split()) or "(nothing stays of its text)"
                 by_reason.setdefault(reason, []).append(_card(title or document, about, shown))
     return [element("div", element("h3", reason), cards, class_="samples") for reason, cards in by_reason.items()]

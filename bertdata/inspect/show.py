@@ -13,12 +13,13 @@ import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, printable
-from bertdata.inspect.dropped import dropped_lines
+from bertdata.inspect.dropped import dropped_lines, stored_texts
 from bertdata.inspect.folders import describe, text_of
 from bertdata.inspect.grep import counted_rows, opened, rows_with
 from bertdata.inspect.summary import choice_text
@@ -292,7 +293,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", help="train or validation (default: train)")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--index", type=int, metavar="N", help="only this example; negative numbers count from the end")
-    which.add_argument("--count", type=int, default=3, metavar="N", help="the first N examples (default: 3)")
+    which.add_argument(
+        "--count",
+        type=int,
+        default=3,
+        metavar="N",
+        help="the first N examples, with --dropped N of each reason (default: 3)",
+    )
     parser.add_argument("--epoch", type=int, metavar="N", help="draw dynamic masks of this epoch (default: 0)")
     parser.add_argument(
         "--at",
@@ -305,7 +312,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="REASON",
         nargs="?",
         const="",
-        help="in place of examples, samples of the documents that rules dropped, for all reasons or for one",
+        help="in place of examples, samples of the documents that rules dropped and what these measured, for all "
+        "reasons or for one",
     )
     parser.add_argument(
         "--grep", metavar="TEXT", help="count the rows of all splits that have these words, and show the first of them"
@@ -334,7 +342,9 @@ def run(arguments: argparse.Namespace) -> int:
         print("\n\n".join(shown) or f"{shards.split} holds no examples")
         return 0
     if arguments.dropped is not None:
-        print("\n".join(dropped_lines(shards.manifest, arguments.dropped)))
+        width = shutil.get_terminal_size((100, 24)).columns
+        texts_of = partial(stored_texts, shards.build)
+        print("\n".join(dropped_lines(shards.manifest, arguments.dropped, arguments.count, texts_of, width)))
         return 0
     if not len(shards):
         print(f"{shards.split} holds no examples")

@@ -110,9 +110,10 @@ def test_samples_are_the_same_for_ranges_of_any_size(tmp_path: Path) -> None:
     found = [samples(target) for target in (1, 500, 1 << 20)]
     assert found[0] == found[1] == found[2]
     assert [len(found[0][reason]) for reason in found[0]] == [SAMPLES]
-    number, name, title, text = found[0]["gopher_too_few_words"][0]
+    number, name, title, text, measured = found[0]["gopher_too_few_words"][0]
     assert (name[:5], title, text[:10]) == ("short", "", "Too short,")
     assert isinstance(number, int)
+    assert measured == "min_words is 3, threshold 50"
 
 
 def test_a_build_with_the_fineweb_recipe_shows_and_verifies_what_it_dropped(
@@ -131,7 +132,12 @@ def test_a_build_with_the_fineweb_recipe_shows_and_verifies_what_it_dropped(
     reason = "gopher_top_2_gram"
     assert dispatch(["show", build, "--dropped", reason]) == 0
     shown = capsys.readouterr().out
-    assert f"documents: {source['drops'][reason]} dropped as {reason}, {SAMPLES} of them here\n  short" in shown
+    assert f"documents: 12 dropped as {reason}, 3 of them here (--count {SAMPLES} shows {SAMPLES})\n  short" in shown
+    assert shown.count("    max_top_2_gram is 0.") == shown.count(", threshold 0.2\n") == 3
+    assert dispatch(["show", build, "--dropped", reason, "--count", "1"]) == 0
+    assert capsys.readouterr().out.count("  short") == 1
+    assert dispatch(["show", build, "--dropped", reason, "--count", "9"]) == 0
+    assert f"{SAMPLES} of them here (a build keeps {SAMPLES} of each reason)" in capsys.readouterr().out
     assert dispatch(["show", build, "--dropped"]) == 0
     shown = capsys.readouterr().out
     assert shown.index("12 dropped as gopher_top_2_gram") < shown.index("3 dropped as c4_lorem_ipsum, 3 of them here")

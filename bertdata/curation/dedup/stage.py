@@ -156,12 +156,15 @@ def dropped_part(task: Task, file: BinaryIO) -> Counters:
     return counters
 
 
-def apply_dedup(parts: Sequence[PartResult], signing: Sequence[Task], path: str) -> list[PartResult]:
+def apply_dedup(
+    parts: Sequence[PartResult], signing: Sequence[Task], path: str, threshold: float | None = None
+) -> list[PartResult]:
     """Return parts of documents whose records leave out what the decision at `path` drops, with some of it as samples.
 
     `signing` are the tasks that signed the parts, in their order: the decision names rows by them. Some thousand rows
-    of it are held at a time.
+    of it are held at a time. threshold: the similarity at which documents are alike, None where they are the same.
     """
+    limit = "" if threshold is None else f", threshold {threshold:.2f}"
     with files.open_raw(path) as raw:
         rows = _rows(open_parquet(raw, path))
         row = next(rows, None)
@@ -173,7 +176,7 @@ def apply_dedup(parts: Sequence[PartResult], signing: Sequence[Task], path: str)
                 first = begins[signing[row["file"]].payload.documents.first]
                 one = (row["id"], row["bytes"], row["reason"], row["language"])
                 dropped.append(Dropped(first + row["row"], *one))
-                stays = f"[{row['kept']} stays for it, similarity {row['similarity']:.2f}]"
+                stays = f"[{row['kept']} stays for it, similarity {row['similarity']:.2f}{limit}]"
                 add_dropped_text(samples, row["reason"], row["id"], "", stays)
                 row = next(rows, None)
             result.append((task, without_rows(record, dropped, samples)))
@@ -229,7 +232,9 @@ class DropDuplicates:
 
         def finish(done: Sequence[Sequence[PartResult]]) -> Standing:
             [[task, _]] = done[-1]
-            return replace(standing, documents=tuple(apply_dedup(standing.documents, signing, task.path)))
+            return replace(
+                standing, documents=tuple(apply_dedup(standing.documents, signing, task.path, threshold or None))
+            )
 
         return Plan(
             [

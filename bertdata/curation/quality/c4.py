@@ -121,4 +121,11 @@ def _has_policy(lower: str) -> bool:
     return any(policy in lower for policy in _POLICIES)
 
 
-C4 = rule_filter("leaves lines out and drops documents by C4's rules", RULES, judge)
+def figures(text: str, thresholds: Thresholds) -> Iterator[tuple[str, float]]:
+    """Yield how many sentences are in the lines that are left, which alone is measured of a document."""
+    on = {rule.name: limit for rule, limit in zip(RULES, thresholds.values, strict=True) if not isnan(limit)}
+    lines, _ = _lines_left(text, on, Counter())
+    yield "min_sentences", int(sentence_counts(pa.array(lines, pa.string())).sum())
+
+
+C4 = rule_filter("leaves lines out and drops documents by C4's rules", RULES, judge, figures)

@@ -50,15 +50,16 @@ def judge(texts: pa.StringArray, thresholds: Thresholds) -> Judgement:
 
 def reference(text: str, thresholds: Thresholds) -> str | None:
     """Return why one text is dropped, None where it is kept: the readable form of the kernel."""
-    text = without_blank_lines(pa.array([text]), thresholds)[0].as_py()
-    for (name, figure), rule in zip(_figures(text, thresholds["short_line"]), RULES, strict=False):
+    for (name, figure), rule in zip(figures(text, thresholds), RULES, strict=False):
         limit = thresholds[name]
         if figure < limit if name.startswith("min") else figure > limit:
             return rule.reason
     return None
 
 
-def _figures(text: str, short: float) -> Iterator[tuple[str, float]]:
+def figures(text: str, thresholds: Thresholds) -> Iterator[tuple[str, float]]:
+    """Yield the figure of each rule that has one."""
+    text, short = without_blank_lines(pa.array([text]), thresholds)[0].as_py(), thresholds["short_line"]
     lines = [line for line in text.split("\n") if line.strip()]
     if not lines:
         return
@@ -69,4 +70,4 @@ def _figures(text: str, short: float) -> Iterator[tuple[str, float]]:
     yield "max_newlines", text.count("\n") / len(reference_words(text))
 
 
-FINEWEB = rule_filter("drops documents by FineWeb's rules", RULES, judge)
+FINEWEB = rule_filter("drops documents by FineWeb's rules", RULES, judge, figures)

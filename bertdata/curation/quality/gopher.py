@@ -72,17 +72,17 @@ def reference(text: str, thresholds: Thresholds) -> str | None:
     >>> reference("Too short.", parse_thresholds("", RULES))
     'gopher_too_few_words'
     """
-    if isnan(thresholds[BLANK_LINES]):
-        text = re.sub(r"\n\n+", "\n", text)
     limits = dict(zip((rule.name for rule in RULES), thresholds.values, strict=True))
-    for name, figure in _figures(text):
+    for name, figure in figures(text, thresholds):
         if figure < limits[name] if name.startswith("min") else figure > limits[name]:
             return next(rule.reason for rule in RULES if rule.name == name)
     return None
 
 
-def _figures(text: str) -> Iterator[tuple[str, float]]:
+def figures(text: str, thresholds: Thresholds) -> Iterator[tuple[str, float]]:
     """Yield the figure of each rule that has one."""
+    if isnan(thresholds[BLANK_LINES]):
+        text = re.sub(r"\n\n+", "\n", text)
     words, symbols = reference_words(text), members("symbol")
     counted = [word for word in words if not symbols.issuperset(word)]
     yield "min_words", len(counted)
@@ -102,4 +102,4 @@ def _figures(text: str) -> Iterator[tuple[str, float]]:
     yield "min_stop_words", len(set(words) & set(STOP_WORDS))
 
 
-QUALITY = rule_filter("drops documents by Gopher's rules of quality", RULES, judge)
+QUALITY = rule_filter("drops documents by Gopher's rules of quality", RULES, judge, figures)

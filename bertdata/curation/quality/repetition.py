@@ -70,10 +70,16 @@ def judge(texts: pa.StringArray, thresholds: Thresholds) -> Judgement:
 
 def reference(text: str, thresholds: Thresholds) -> str | None:
     """Return why one text is dropped, None where it is kept: the readable form of the kernel."""
-    for rule, figure in zip(RULES, _figures(text), strict=False):
+    for rule, (_, figure) in zip(RULES, figures(text, thresholds), strict=False):
         if figure > thresholds[rule.name]:
             return rule.reason
     return None
+
+
+def figures(text: str, thresholds: Thresholds) -> Iterator[tuple[str, float]]:
+    """Yield the figure of each rule by its name; none depends on the thresholds."""
+    for rule, figure in zip(RULES, _figures(text), strict=False):
+        yield rule.name, figure
 
 
 def _figures(text: str) -> Iterator[float]:
@@ -114,4 +120,4 @@ def _repeated(words: Sequence[str], n: int) -> int:
     return found
 
 
-REPETITION = rule_filter("drops documents by Gopher's rules of repetition", RULES, judge)
+REPETITION = rule_filter("drops documents by Gopher's rules of repetition", RULES, judge, figures)

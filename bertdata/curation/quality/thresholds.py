@@ -7,14 +7,15 @@ recipe it is `filter = ["gopher-quality=max_bullet_lines:0.8,min_stop_words:off"
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.curation.filters import Filter, Judgement
+from bertdata.curation.filters import Filter, Judgement, figure_text
 from bertdata.errors import expected_one_of
 
 ON, OFF = "on", "off"
@@ -91,18 +92,36 @@ def _example(rule: Rule) -> str:
     return f"{rule.name}:{ON if rule.default is True else OFF if rule.default is False else f'{rule.default:g}'}"
 
 
+Figures = Callable[[str, Thresholds], Iterable[tuple[str, float]]]
+"""Returns what rules measure of a text, by their names."""
+
+
 def rule_filter(
-    what: str, rules: Sequence[Rule], judge: Callable[[pa.StringArray, Thresholds], Judgement], revision: int = 1
+    what: str,
+    rules: Sequence[Rule],
+    judge: Callable[[pa.StringArray, Thresholds], Judgement],
+    figures: Figures,
+    revision: int = 1,
 ) -> Filter:
-    """Return the filter that applies rules; its help names each with its default."""
+    """Return the filter that applies rules; its help names each with its default. figures: for samples of drops."""
     listed = ", ".join(map(_example, rules))
     return Filter(
         help=f"{what}; rules, as NAME:VALUE,NAME:VALUE or NAME:off: {listed}",
         judge=judge,
+        measure=partial(_measured, rules, figures),
         parse=lambda text: parse_thresholds(text, rules),
         default="",
         revision=revision,
     )
+
+
+def _measured(rules: Sequence[Rule], figures: Figures, text: str, thresholds: Thresholds, reason: str) -> str:
+    """Return the figure of the rule that dropped a text, beside its threshold."""
+    names = {rule.name for rule in rules if rule.reason and rule.reason == reason}
+    for name, value in figures(text, thresholds) if names else ():
+        if name in names:
+            return figure_text(name, value, thresholds[name])
+    return ""
 
 
 def named(codes: NDArray[np.int8], rules: Sequence[Rule]) -> pa.StringArray:
