@@ -14,6 +14,8 @@ from bertdata.estimate.estimate import estimate
 from bertdata.estimate.figures import Asked, Estimate
 from bertdata.estimate.sample import SAMPLE_BYTES, BeginningsOf, Sample, run_sample
 from bertdata.objectives.settings import MixingConfig
+from bertdata.shards.phases import PhaseConfig
+from bertdata.shards.shared_rows import same_rows
 from bertdata.shards.write_shards import CheckDocuments
 from bertdata.sources.stage import ReadSource
 from bertdata.tokenizers.base import Tokenizer
@@ -26,17 +28,21 @@ MakeStages = Callable[[str, Settings], Sequence[Stage]]
 
 def sample_stages(make: MakeStages, settings: Settings, sampler: BeginningsOf) -> Sample:
     """Build samples of the sources; each phase has its text once, whatever its mixture, and nothing is dropped."""
-    phases = tuple(
-        replace(phase, examples=replace(phase.examples, dupe_factor=1), mixing=MixingConfig())
-        for phase in settings.phases
-    )
-    once = replace(settings, phases=phases, cleaning=replace(settings.cleaning, rejects=""))
+    once = replace(settings, phases=_once(settings), cleaning=replace(settings.cleaning, rejects=""))
     stages = make(os.path.join(sampler.folder, "build"), once)
     read = [replace(stage, sampler=sampler) if isinstance(stage, ReadSource) else stage for stage in stages]
     try:
         return run_sample([stage for stage in read if not isinstance(stage, CheckDocuments)], sampler.groups)
     except InputError as error:
         raise InputError(sampler.naming_files(str(error))) from error
+
+
+def _once(settings: Settings) -> tuple[PhaseConfig, ...]:
+    """Return the phases, each with its text once, whatever its mixture."""
+    return tuple(
+        replace(phase, examples=replace(phase.examples, dupe_factor=1), mixing=MixingConfig())
+        for phase in settings.phases
+    )
 
 
 def estimate_build(
@@ -68,6 +74,7 @@ def estimate_build(
         source_of=source_of,
         jobs=job_titles(stages, plan_first(stages)),
         at_url=at_url,
+        sampled_as=same_rows(_once(settings)),
     )
     return estimate(sample, asked)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from bertdata.cli import command_line
 from bertdata.curation.where import OF_ALL, Condition, parse_condition
+from bertdata.errors import ConfigError, expected_one_of
 from bertdata.masking import MASK_UNITS
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives import OBJECTIVES
@@ -43,8 +44,17 @@ def add_model_length(parser: argparse.ArgumentParser) -> None:
 def phases_of(flags: argparse.Namespace) -> tuple[PhaseConfig, ...]:
     """Return the phases that flags stand for: those of a recipe, else one, or one for each of several lengths.
 
-    Flags that were given win over what a phase of the recipe says.
+    Flags that were given win over what a phase of the recipe says. --phase names those that are taken. Raises
+    ConfigError where there is no phase of such a name.
     """
+    phases, chosen = _all_phases(flags), getattr(flags, "phase", [])
+    names = [phase.folder for phase in phases]
+    if unknown := next((name for name in chosen if name not in names), None):
+        raise ConfigError(f"--phase is {unknown!r}{expected_one_of(unknown, names)}")
+    return tuple(phase for phase in phases if phase.folder in chosen) if chosen else phases
+
+
+def _all_phases(flags: argparse.Namespace) -> tuple[PhaseConfig, ...]:
     recipe: Sequence[Mapping[str, Any]] = getattr(flags, "recipe_phases", ())
     if not recipe:
         refuse_unread(flags)

@@ -24,12 +24,20 @@ OF_THE_COMMAND = ("vocab", "text_column", "id_column", "source_format", "model_m
 
 
 def add_recipe(parser: argparse.ArgumentParser) -> None:
-    """Add --recipe and --save-recipe."""
+    """Add --recipe, --phase and --save-recipe."""
     parser.add_argument(
         "--recipe",
         metavar="NAME|FILE",
         help="take the settings of a recipe, but those that are given here: a .toml file, or one of "
         + ", ".join(recipe_names()),
+    )
+    parser.add_argument(
+        "--phase",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="NAME",
+        help="build these phases of the recipe, or of several lengths, alone; one is built in --output itself",
     )
     parser.add_argument(
         "--save-recipe", metavar="FILE", help="write the settings of this command as a recipe, and stop"

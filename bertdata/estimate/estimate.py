@@ -24,6 +24,7 @@ from bertdata.objectives.mixing import plan_shares
 from bertdata.shards import memory
 from bertdata.shards.phases import PhaseConfig
 from bertdata.shards.plan import LARGEST_SHARD, plan_shards
+from bertdata.shards.shared_rows import same_rows
 from bertdata.sources.stage import KIND_TITLES
 
 _MEGABYTE = 1e6
@@ -234,13 +235,16 @@ class _Estimator:
         """Return the work of writing shards, and the number of examples."""
         stored = examples = seconds = 0.0
         encoded = self.sample.counts("tokenize").get("tokens", 0)
-        parts = 0
+        parts, shared = 0, same_rows(self.asked.phases)
         for number, phase in enumerate(self.asked.phases):
-            made = [one for one in self.sample.parts("write shards") if one.task.payload.phase == number]
+            sampled = self.asked.sampled_as.get(number, number)
+            made = [one for one in self.sample.parts("write shards") if one.task.payload.phase == sampled]
             share = self.tokens / encoded if encoded else 0.0
             copies = self.copies(number, phase)
-            stored += sum(one.stored for one in made) * share * copies
             examples += sum(one.record.counts.get("examples", 0) for one in made) * share * copies
+            if number in shared:
+                continue
+            stored += sum(one.stored for one in made) * share * copies
             tokens = sum(one.record.counts.get("row_tokens", 0) for one in made) * share * copies
             seconds += rates.ROWS[phase.examples.masking] * tokens / _MEGABYTE
             parts += self.shards * len(phase.examples.bins)

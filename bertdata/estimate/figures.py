@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from bertdata.estimate import rates
 from bertdata.shards.phases import PhaseConfig
@@ -16,7 +16,8 @@ class Asked:
 
     tokenizer: the model of the tokenizer, "tokenizers" where that package encodes; trained: whether it is trained, to
     vocab_size tokens. source_of: the name of the source of each file; jobs: the titles of the pipelines. at_url:
-    whether the output is at a URL, where a worker makes several small parts at once.
+    whether the output is at a URL, where a worker makes several small parts at once. sampled_as: of phases whose rows
+    the sample has once, the number of the one that it has (`bertdata.shards.shared_rows.same_rows`).
     """
 
     phases: Sequence[PhaseConfig]
@@ -31,6 +32,7 @@ class Asked:
     source_of: dict[str, str]
     jobs: Sequence[str]
     at_url: bool = False
+    sampled_as: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,13 @@ from bertdata.inspect.folders import describe, text_of
 from bertdata.inspect.grep import counted_rows, opened, rows_with
 from bertdata.inspect.summary import choice_text
 from bertdata.inspect.task_figures import task_example_text, task_examples
+from bertdata.io import files
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.schedule import LEVELS
 from bertdata.objectives.objective import Objective
 from bertdata.shards import Shards, open_shards
 from bertdata.shards.packed import WORD_STARTS
+from bertdata.shards.phases import phase_names
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.tasks import TaskInfo
 from bertdata.tokenizers.base import Tokenizer
@@ -335,7 +337,10 @@ def run(arguments: argparse.Namespace) -> int:
             if rows:
                 _print_examples(found, rows[: arguments.count], arguments)
         return 0
-    shards = open_shards(arguments.shards, arguments.split)
+    folder_of_phase, note = _of_phases(arguments.shards)
+    if note:
+        print(note)
+    shards = open_shards(folder_of_phase, arguments.split)
     numbers = [arguments.index] if arguments.index is not None else range(min(arguments.count, len(shards)))
     if isinstance(shards.info, TaskInfo):
         shown = (task_example_text(one, len(shards)) for one in task_examples(shards, shards.info, numbers))
@@ -367,6 +372,15 @@ def _print_examples(shards: Shards, numbers: Sequence[int], arguments: argparse.
             if choice := choice_text(asdict(shards.expect_pretraining().masking.for_split(shards.split))):
                 print(f"Tokens to predict are {choice}")
         print("\n" + render(example, len(shards), width, color=color))
+
+
+def _of_phases(build: str) -> tuple[str, str]:
+    """Return the folder of the first phase of a build, and a line that names the others; `build`, "" without phases."""
+    names = phase_names(files.read_json_if_there(files.join(build, "manifest.json")))
+    if not names:
+        return build, ""
+    others = ", ".join(files.join(build, name) for name in names[1:])
+    return files.join(build, names[0]), f"The phase {names[0]}, the first. The others: {others}"
 
 
 def wants_color() -> bool:

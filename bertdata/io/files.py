@@ -257,6 +257,33 @@ def move(path: str, to: str) -> None:
         os.replace(path, to)
 
 
+def link(path: str, to: str) -> None:
+    """Let `to` be the same file as `path`, in the place of what is there: a hard link, else a copy.
+
+    At a URL the store copies it. Raises OutputError where it cannot be written.
+    """
+    if is_remote(to):
+        with remote.writing(to) as (fs, place):
+            fs.cp_file(remote.file_system(path)[1], place)
+        return
+    if os.path.exists(to) and os.path.samefile(path, to):
+        return
+    temporary = os.path.join(os.path.dirname(to), f"{TEMPORARY}{os.getpid()}-{os.path.basename(to)}")
+    try:
+        os.makedirs(os.path.dirname(to), exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        try:
+            os.link(path, temporary)
+        except OSError:
+            shutil.copyfile(path, temporary)
+        os.replace(temporary, to)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise output_error(error, to) from error
+
+
 def remove_files(paths: Iterable[str]) -> None:
     """Delete files, those that are there; at URLs by one request each, many at once."""
     remote.at_once(_remove_file, paths)

@@ -340,7 +340,7 @@ def _of_tokens(
 
 
 def warnings_in(manifest: Mapping[str, Any]) -> list[tuple[str, CorpusWarning]]:
-    """Return the warnings of a build, each once, with the phase that has it ("" where that is the first or only one)."""
+    """Return the warnings of a build, each once, with its phase, "" where that is the first or the only one."""
     warnings: list[tuple[str, CorpusWarning]] = []
     for place, (name, build) in enumerate(manifest.get("phases", {"": manifest}).items()):
         of_others = [warning for _, warning in warnings]

@@ -6,7 +6,7 @@ Dynamic masks are drawn by the loader, so their settings are in the manifest and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import BinaryIO
@@ -39,19 +39,27 @@ def folder_of(output: str) -> str:
     return files.join(output, "stages", "mask-counts")
 
 
-def counting(specs: Sequence[ShardsSpec], folder: str) -> list[Step]:
-    """Return the step that counts the predictions of kept shards, none where no phase has dynamic masks."""
+def counting(specs: Sequence[ShardsSpec], folder: str, shared: Mapping[int, int] | None = None) -> list[Step]:
+    """Return the step that counts the predictions of kept shards, none where no phase has dynamic masks.
+
+    shared: the phases that have the shards of others (`shared_rows.same_rows`), and maybe other masks.
+    """
     if not any(spec.info.draws_masks for spec in specs):
         return []
-    grouping = Grouping((None,), partial(_references, specs), partial(_tasks, specs, folder))
+    grouping = Grouping((None,), partial(_references, specs, dict(shared or {})), partial(_tasks, specs, folder))
     return [Step(TITLE, partial(count_part, specs), grouping=grouping, unit="shard", of_kept=True)]
 
 
-def _references(specs: Sequence[ShardsSpec], task: Task, record: PartMetadata) -> list[tuple[None, WrittenShard]]:
-    spec, split = specs[task.payload.phase], task.payload.split
-    if not spec.info.draws_masks or record.details.get(MASKS, "") == spec.info.masks_of(split):
-        return []
-    return [(None, WrittenShard(task.payload.phase, split, task.path, task.name, record.sha256, record.bytes))]
+def _references(
+    specs: Sequence[ShardsSpec], shared: Mapping[int, int], task: Task, record: PartMetadata
+) -> list[tuple[None, WrittenShard]]:
+    split, first = task.payload.split, task.payload.phase
+    masks = record.details.get(MASKS, "")
+    return [
+        (None, WrittenShard(phase, split, task.path, task.name, record.sha256, record.bytes))
+        for phase, spec in enumerate(specs)
+        if shared.get(phase, phase) == first and spec.info.draws_masks and spec.info.masks_of(split) != masks
+    ]
 
 
 def _tasks(specs: Sequence[ShardsSpec], folder: str, key: None, shards: Iterable[WrittenShard]) -> list[Task]:
@@ -83,10 +91,12 @@ def count_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Count
     return counters
 
 
-def recounted(shards: Sequence[PartResult], counts: Sequence[PartResult]) -> list[PartResult]:
-    """Return shards with the counts of their masks as they are now."""
-    of_path: dict[str, Counts] = {task.payload.path: record.counts for task, record in counts}
+def recounted(shards: Sequence[PartResult], counts: Sequence[PartResult], phase: int) -> list[PartMetadata]:
+    """Return the records of the shards of a phase with the counts of its masks as they are now."""
+    of_path: dict[str, Counts] = {
+        task.payload.path: record.counts for task, record in counts if task.payload.phase == phase
+    }
     return [
-        (task, replace(record, counts=record.counts | of_path[task.path]) if task.path in of_path else record)
+        replace(record, counts=record.counts | of_path[task.path]) if task.path in of_path else record
         for task, record in shards
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import BinaryIO
@@ -189,12 +189,12 @@ def _shard_task(
     )
 
 
-def sharded(specs: Sequence[ShardsSpec]) -> Grouping:
-    """Return how token files lead to the shards of all phases, by one reference to each file.
+def sharded(specs: Sequence[ShardsSpec], shared: Collection[int] = ()) -> Grouping:
+    """Return how token files lead to the shards of all phases but `shared`, by one reference to each file.
 
     One worker makes the tasks of all shards; the length bins of a shard are then written by one worker.
     """
-    return Grouping((None,), _token_file, partial(_shard_tasks, specs), _phase_and_shard)
+    return Grouping((None,), _token_file, partial(_shard_tasks, specs, frozenset(shared)), _phase_and_shard)
 
 
 def _token_file(task: Task, record: PartMetadata) -> list[tuple[None, TokenFile]]:
@@ -205,12 +205,16 @@ def _phase_and_shard(task: Task) -> tuple[int, int]:
     return task.payload.phase, task.payload.shard
 
 
-def _shard_tasks(specs: Sequence[ShardsSpec], key: None, token_files: Iterable[TokenFile]) -> list[Task]:
+def _shard_tasks(
+    specs: Sequence[ShardsSpec], shared: frozenset[int], key: None, token_files: Iterable[TokenFile]
+) -> list[Task]:
     """Return the tasks of all shards, phase by phase: one of a shard, or one for each length bin."""
     tasks: list[list[Task]] = [[] for _ in specs]
     for shard, slices in by_shard(token_files, len(specs[0].plan.ends)):
         parts, packed = made_of(slices), TokenSlices.of(slices)
         for phase, spec in enumerate(specs):
+            if phase in shared:
+                continue
             for number in range(len(spec.info.examples.bins)):
                 tasks[phase].append(_shard_task(spec, shard, parts, packed, number, phase))
     return [task for each in tasks for task in each]

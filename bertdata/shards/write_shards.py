@@ -27,6 +27,7 @@ from bertdata.shards.manifest import build_manifest, source_entry, write_dataset
 from bertdata.shards.phases import PhaseConfig, plan_phases, write_index
 from bertdata.shards.schema import SPLITS
 from bertdata.shards.settings import ShardsConfig
+from bertdata.shards.shared_rows import link_shards, same_rows, shared_notes
 from bertdata.shards.similar_words import FOLDER, note
 from bertdata.shards.stage import ShardsSpec, shard_part, sharded
 from bertdata.shards.token_plan import TokenPlan
@@ -105,13 +106,17 @@ class WriteShards:
             for phase, share in zip(self.phases, shares, strict=True)
         ]
         specs = store.specs([found if one else () for one, found in zip(shares, epochs, strict=True)])
-        places = [folder for spec in specs for folder in (spec.output, spec.records)]
+        shared = same_rows(self.phases)
+        places = [
+            *(spec.output for number, spec in enumerate(specs) if number not in shared),
+            *(spec.records for spec in specs),
+        ]
         counts = [one for _, _, one in store.masks]
         return Plan(
             [
                 Step("tokenize", store.make, store.tasks),
-                Step("write shards", partial(shard_part, specs), grouping=sharded(specs), unit="shard"),
-                *mask_counts.counting(specs, mask_counts.folder_of(self.output)),
+                Step("write shards", partial(shard_part, specs), grouping=sharded(specs, shared), unit="shard"),
+                *mask_counts.counting(specs, mask_counts.folder_of(self.output), shared),
             ],
             partial(self._finish, standing, specs, store, shares),
             store.prepare,
@@ -123,6 +128,7 @@ class WriteShards:
             ],
             notes=[
                 *store.plan.notes,
+                *shared_notes(self.phases),
                 *_not_served(self.segmenter, [record for _, record in standing.documents]),
                 *dict.fromkeys(note(one) for one in counts if one),
                 *(told for phase, share in zip(self.phases, shares, strict=True) for told in self._empty(phase, share)),
@@ -194,10 +200,14 @@ class WriteShards:
         for name in ("dedup_spans", "decontamination"):
             if account := getattr(standing, name):
                 origins[name] = account
-        written = mask_counts.recounted(done[1], done[2] if len(done) > 2 else [])
+        shared = same_rows(self.phases)
         manifests: dict[str, dict[str, Any]] = {}
         for number, (spec, share, (_, _, counts)) in enumerate(zip(specs, shares, store.masks, strict=True)):
-            shards = [record for task, record in written if task.payload.phase == number]
+            first = shared.get(number, number)
+            own = [(task, record) for task, record in done[1] if task.payload.phase == first]
+            shards = mask_counts.recounted(own, done[2] if len(done) > 2 else [], number)
+            if first != number:
+                link_shards([task for task, _ in own], spec.output)
             require_examples(spec, shards)
             table = {FOLDER: {"counts": dict(counts)}} if counts else {}
             mix = {name: one.values() for name, one in share.items()}
