@@ -231,6 +231,7 @@ def dry_run(
     rows += end_rows(output, build.origin, runner, force=force, named=named.settings)
     if reason := unagreed(output, build.origin, named, force=force):
         rows.append(("asks first", f"{output} {reason}; {remedy(output)}"))
+    runner.say("estimate: samples of the sources are built in a temporary folder")
     try:
         at_url, sources_of = files.is_remote(output), build.inputs.source_of
         found = estimate_build(

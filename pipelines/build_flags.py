@@ -33,7 +33,7 @@ from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.source_columns import SourceColumns
 from bertdata.tokenizers.settings import VocabularyConfig
 
-from .phases import OF_A_PHASE, add_model_length, phases_of, require_model_length
+from .phases import OF_A_PHASE, add_model_length, phases_of, require_model_length, say_defaults
 from .recipe import add_recipe, apply_recipe, save_recipe
 
 COMMAND = "build"
@@ -241,6 +241,7 @@ def settings_of_flags(flags: argparse.Namespace) -> tuple[Sources, Settings]:
     groups = {name: from_flags(flags, GROUPS[name]) for name in GROUPS if name not in OF_A_PHASE}
     phases = phases_of(flags)
     require_model_length(flags, phases)
+    say_defaults(flags)
     return sources, Settings(phases=phases, vocab=flags.vocab, **groups)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
@@ -118,6 +119,18 @@ def require_model_length(flags: argparse.Namespace, phases: Sequence[PhaseConfig
         not said or length <= limit,
         f"--max-seq-length {length} is over the {limit:,} tokens that the model takes (model_max_length), by {said}; "
         f"give {limit} or less, or --model-max-length {length} if yours takes so many",
+    )
+
+
+def say_defaults(flags: argparse.Namespace) -> None:
+    """Print that rows are the default ones, where those of the model that a vocabulary comes from are mostly wanted."""
+    named = {"objective", "max_seq_length", "recipe"} & {*flags.named}
+    if flags.quiet or named or not flags.vocab or not (length := model_max_length(flags.vocab)):
+        return
+    print(
+        f"rows are the default ones, nsp of 128 tokens; to continue the model of {flags.vocab}, give --objective "
+        f"full-sentences --max-seq-length {length} (docs/howto/continue.md)",
+        file=sys.stderr,
     )
 
 
