@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from bertdata.options.flags import add_flags, add_logging, each_from_flags
+from bertdata.options.flags import add_dry_run, add_flags, add_logging, each_from_flags
 from bertdata.options.option import require
 
 
@@ -25,6 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="runs with N seeds, --seed and those after it: scores with their mean and spread, and the best model",
     )
+    parser.add_argument("--restart", action="store_true", help="train again what is trained already")
+    add_dry_run(parser)
     add_logging(parser)
     add_flags(parser, FinetuneSettings)
 
@@ -32,8 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Fine-tune as parsed arguments say, once or with several seeds, and return the summary."""
     from bertdata.torch.training.finetune import finetune
-    from bertdata.torch.training.metrics_log import LogRecord
-    from bertdata.torch.training.progress import shown
     from bertdata.torch.training.seeds import finetune_seeds
     from bertdata.torch.training.settings import FinetuneSettings
 
@@ -43,20 +40,16 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         require(arguments.seeds > 0, f"--seeds is {arguments.seeds}; expected 1 or more, as 5")
         require(len(seeds) == 1, f"--seed {' '.join(map(str, seeds))} names the seeds; leave out --seeds")
         seeds = list(range(seeds[0], seeds[0] + arguments.seeds))
-    if len(seeds) == 1:
-        with nullcontext() if arguments.quiet else shown() as report:
-            return finetune(arguments.task, arguments.model, arguments.output, each[0], report=report)
-
-    def reporting(seed: int) -> AbstractContextManager[Callable[[LogRecord], None] | None]:
-        if arguments.quiet:
-            return nullcontext()
-        print(f"seed {seed}", file=sys.stderr, flush=True)
-        return shown()
-
-    found = finetune_seeds(arguments.task, arguments.model, arguments.output, seeds, each[0], reporting=reporting)
+    names = " ".join(map(str, seeds))
+    place = (arguments.task, arguments.model, arguments.output)
+    shown = {"restart": arguments.restart, "quiet": arguments.quiet}
+    if len(seeds) == 1 or arguments.dry_run:
+        result = finetune(*place, each[0], dry_run=arguments.dry_run, **shown)
+        return result if len(seeds) == 1 else result | {"seeds": f"{names}, each such a run"}
+    found = finetune_seeds(*place, seeds, each[0], **shown)
     spread = {
         name: f"{mean:.4g} (sd {found['sd'][name]:.2g}, {found['min'][name]:.4g} to {found['max'][name]:.4g})"
         for name, mean in found["mean"].items()
     }
     saved = f"{found['saved_seed']}, the best by {found['chosen_by']}"
-    return {"output": arguments.output, "seeds": " ".join(map(str, seeds)), "saved_seed": saved, **spread}
+    return {"output": arguments.output, "seeds": names, "saved_seed": saved, **spread}

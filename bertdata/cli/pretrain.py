@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-from contextlib import nullcontext
 from typing import Any
 
-from bertdata.options.flags import add_flags, add_logging, from_flags
+from bertdata.options.flags import add_dry_run, add_flags, add_logging, from_flags
 from bertdata.options.option import require
 
 
@@ -53,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         help="the directory of a trained model that the model learns from as well (distillation)",
     )
+    add_dry_run(parser)
     add_logging(parser)
     add_flags(parser, PretrainSettings)
     add_flags(parser, DistillationSettings)
@@ -62,10 +62,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
     """Pretrain as parsed arguments say, and return the summary; of several processes, all but the first return 0."""
     from bertdata.torch.distillation.settings import DistillationSettings
     from bertdata.torch.training.pretrain import pretrain
-    from bertdata.torch.training.progress import shown
     from bertdata.torch.training.settings import PretrainSettings
 
-    settings, first = from_flags(arguments, PretrainSettings), os.environ.get("RANK", "0") == "0"
+    settings = from_flags(arguments, PretrainSettings)
     distillation = from_flags(arguments, DistillationSettings)
     require(
         bool(arguments.teacher) or distillation == DistillationSettings(),
@@ -78,18 +77,18 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
         "--config has no effect beside --branch, whose checkpoint has the model; leave one of them out",
     )
     overrides = dict(given.split("=", 1) for given in arguments.config_overrides)
-    with shown(settings.max_steps) if first and not arguments.quiet else nullcontext() as report:
-        summary = pretrain(
-            arguments.shards,
-            arguments.config or "base",
-            arguments.output,
-            settings,
-            library=arguments.library,
-            config_overrides=overrides,
-            restart=arguments.restart,
-            branch=arguments.branch,
-            teacher=arguments.teacher,
-            distillation=distillation,
-            report=report,
-        )
-    return summary if first else 0
+    summary = pretrain(
+        arguments.shards,
+        arguments.config or "base",
+        arguments.output,
+        settings,
+        library=arguments.library,
+        config_overrides=overrides,
+        restart=arguments.restart,
+        branch=arguments.branch,
+        teacher=arguments.teacher,
+        distillation=distillation,
+        dry_run=arguments.dry_run,
+        quiet=arguments.quiet,
+    )
+    return summary if os.environ.get("RANK", "0") == "0" else 0

@@ -137,8 +137,9 @@ class ShardExamples(HasEpoch):
 
     @cached_property
     def tokens(self) -> int:
-        """The number of tokens of all examples."""
-        offsets = (chunk.offsets for chunk in self._columns["input_ids"] if len(chunk))
+        """The number of tokens of all examples, in all texts of each."""
+        texts = [chunks for name, chunks in self._columns.items() if name.startswith("input_ids")]
+        offsets = (chunk.offsets for chunks in texts for chunk in chunks if len(chunk))
         return sum(one[-1].as_py() - one[0].as_py() for one in offsets)
 
     @property

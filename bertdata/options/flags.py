@@ -64,6 +64,12 @@ def add_log_format(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_dry_run(parser: argparse.ArgumentParser) -> None:
+    """Add --dry-run, of a command that trains."""
+    text = "say what the run would do, and how long it takes at least; no step is taken, and nothing is written"
+    parser.add_argument("--dry-run", action="store_true", help=text)
+
+
 def add_json(parser: argparse.ArgumentParser, what: str = "the result") -> None:
     """Add --json."""
     text = f"print {what} as JSON to standard output, and nothing else there"

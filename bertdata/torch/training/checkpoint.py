@@ -161,9 +161,20 @@ def check_settings(checkpoint: Checkpoint, settings: dict[str, Any]) -> None:
     if changed:
         raise ConfigError(
             f"this checkpoint is of another run: {'; '.join(changed)}; use the same settings to resume it, another "
-            "output, or --restart to start again",
+            f"output, or --restart to start again{_longer(checkpoint, settings.get('max_steps', 0))}",
             path=checkpoint.directory,
         )
+
+
+def _longer(checkpoint: Checkpoint, steps: int) -> str:
+    """Return how a run goes on to more steps than it was to have, for the end of a message; "" for no more."""
+    if steps <= max(checkpoint.settings.get("max_steps", steps), checkpoint.step):
+        return ""
+    return (
+        f". To train longer, begin another run from this one: with --branch {printable(checkpoint.directory)} (its "
+        "weights, its optimizer, its place in the rows), or with the same as --config (its weights alone), another "
+        f"--output, and as --max-steps those to add, {steps - checkpoint.step}; steps and learning rate begin anew"
+    )
 
 
 def load_optimizer(checkpoint: Checkpoint, optimizer: torch.optim.Optimizer, device: torch.device) -> None:

@@ -49,13 +49,19 @@ def panels_of(records: Sequence[LogRecord]) -> dict[str, dict[str, Points]]:
 
     >>> panels_of([{"step": 1, "mlm_loss": 9.5, "validation_mlm_loss": 9.0}, {"step": 2, "mlm_loss": 8.5}])
     {'mlm_loss': {'training': [(1, 9.5), (2, 8.5)], 'validation': [(1, 9.0)]}}
+
+    A log whose loss has no parts, as that of fine-tuning, has the curve of its loss:
+
+    >>> panels_of([{"step": 1, "loss": 0.5}])
+    {'loss': {'training': [(1, 0.5)]}}
     """
     panels: dict[str, dict[str, list[tuple[float, float]]]] = {}
     phases = {phase for record in records for name in record if (phase := parsed_name(name)[0])}
+    ends = ("_loss", "_accuracy") if any(name.endswith("_loss") for record in records for name in record) else ("loss",)
     for record in records:
         for name, value in record.items():
             phase, figure = parsed_name(name)
-            if not figure.endswith(("_loss", "_accuracy")) or (phase == "" and phases):
+            if not figure.endswith(ends) or (phase == "" and phases):
                 continue
             curve = "training" if phase is None else f"validation {phase}".rstrip()
             panels.setdefault(figure, {}).setdefault(curve, []).append((record["step"], value))

@@ -1,13 +1,15 @@
 """Fine-tuning on the shards of `bertdata encode-task`: texts, tags of words, questions (BERT section 4), embeddings.
 
-The output directory gets the model, its configuration, its tokenizer, `log.jsonl` (a line for each step) and
-`scores.json`. A run takes minutes; an interrupted one starts again.
+The output directory gets the model, its configuration, its tokenizer, `log.jsonl` (a line for each step),
+`scores.json`, and last `run.json`, which says what was trained. A run takes minutes; an interrupted one starts again,
+and one that is finished is not run again.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -15,20 +17,23 @@ import torch
 from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError
 from bertdata.io import files
+from bertdata.options.option import stored_values
 from bertdata.shards.tasks import TaskInfo
 from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
 from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader, explaining_workers
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import check_tokenizer, load_config
-from bertdata.torch.models.weights import PreTrainedModel
+from bertdata.torch.models.weights import WEIGHTS, PreTrainedModel
 from bertdata.torch.training import metrics_log, optimization
+from bertdata.torch.training.display import shown
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.phases import validation_split
+from bertdata.torch.training.plan import RunPlan, highest_flops, parameters_of, plan_of_rows
 from bertdata.torch.training.schedules import learning_rate
 from bertdata.torch.training.settings import FinetuneSettings
 from bertdata.torch.training.tasks import HEADS, SENTENCES, evaluate, task_of
 
-SCORES = "scores.json"
+SCORES, RUN = "scores.json", "run.json"
 
 
 def finetune(
@@ -37,13 +42,20 @@ def finetune(
     output: str | os.PathLike[str],
     settings: FinetuneSettings | None = None,
     *,
+    restart: bool = False,
+    dry_run: bool = False,
+    quiet: bool = False,
     report: Callable[[LogRecord], None] | None = None,
 ) -> dict[str, Any]:
     """Train a head and the encoder of a model's directory on a task, and return output, examples, steps and scores.
 
+    The run is shown on stderr, in a notebook below the cell, unless `quiet`. A run that is finished in `output`, with
+    the same task, model and settings, is not run again, unless `restart`. `dry_run`: check everything, take no step,
+    write nothing, and return what the run would do.
+
     `task` is a folder that `encode_task` wrote. Scores are those of its validation split, if it has one, named as
-    `evaluate` does. `report` is called after each step. Raises ConfigError where the model, its tokenizer and the
-    shards do not fit together.
+    `evaluate` does. `report` is called after each step, and nothing else is then shown. Raises ConfigError where the
+    model, its tokenizer and the shards do not fit together.
     """
     settings, directory = settings or FinetuneSettings(), os.fspath(model)
     learned = ShardDataset(os.fspath(task), "train")
@@ -54,23 +66,51 @@ def finetune(
     head.check(info, settings)
     if settings.sentence_loss and info.definition.head != SENTENCES:
         raise ConfigError(f"--sentence-loss is for sentence embeddings, and this is {info.task}; leave it out")
-    device = optimization.choose_device(settings.device)
-    with output_lock(os.fspath(output), "a fine-tuned model"), optimization.own_randomness(device):
+    device, place = optimization.choose_device(settings.device), os.fspath(output)
+    sampler = ResumableBatchSampler(
+        learned, settings.batch_size, epochs=settings.epochs, seed=settings.seed, rank=0, world_size=1
+    )
+    locked = nullcontext() if dry_run else output_lock(place, "a fine-tuned model")
+    with locked, optimization.own_randomness(device), shown(quiet=quiet or report is not None or dry_run) as progress:
         torch.manual_seed(settings.seed)
         classifier = head.make(directory, info, settings).to(device)
-        log = files.join(os.fspath(output), metrics_log.LOG)
-        files.write_bytes(log, b"")
-        with explaining_workers(learned):
-            record = _train(classifier, learned, settings, device, log, report)
-        scores = {} if held is None else evaluate(classifier, held, settings.batch_size, device)
-        if mismatched is not None:
-            others = evaluate(classifier, mismatched, settings.batch_size, device)
-            scores |= {f"mismatched_{name}": value for name, value in others.items()}
-        classifier.save_pretrained(output)
-        learned.shards.tokenizer().save_pretrained(output)
-        files.write_json(files.join(os.fspath(output), SCORES), scores)
+        identity = identity_of(os.fspath(task), directory, settings) | {"seed": settings.seed}
+        finished = not restart and is_finished(place, identity)
+        phase = plan_of_rows(learned, settings.batch_size, classifier, len(sampler), settings.epochs)
+        plan = RunPlan(
+            output=place,
+            model=classifier.architecture,
+            parameters=parameters_of(classifier),
+            device=device.type,
+            processes=1,
+            batch_size=settings.batch_size,
+            steps=len(sampler),
+            phases=[phase],
+            first=len(sampler) if finished else 0,
+            flops=0.0 if quiet or report else highest_flops(device, 1, 0.0, bf16=settings.bf16),
+            more={"validation_rows": 0 if held is None else len(held)},
+        )
+        if dry_run:
+            return plan.summary()
+        progress.begin(plan)
+        log, scores = files.join(place, metrics_log.LOG), {}
+        if finished:
+            record, scores = metrics_log.read(log)[-1], files.read_json(files.join(place, SCORES))
+        else:
+            files.remove(files.join(place, RUN))
+            files.write_bytes(log, b"")
+            with explaining_workers(learned):
+                record = _train(classifier, learned, sampler, settings, device, log, report or progress)
+            scores = {} if held is None else evaluate(classifier, held, settings.batch_size, device)
+            if mismatched is not None:
+                others = evaluate(classifier, mismatched, settings.batch_size, device)
+                scores |= {f"mismatched_{name}": value for name, value in others.items()}
+            classifier.save_pretrained(place)
+            learned.shards.tokenizer().save_pretrained(place)
+            files.write_json(files.join(place, SCORES), scores)
+            files.write_json(files.join(place, RUN), identity)
     return {
-        "output": os.fspath(output),
+        "output": place,
         "task": info.task,
         "train_examples": len(learned),
         "validation_examples": 0 if held is None else len(held),
@@ -78,6 +118,23 @@ def finetune(
         "loss": record["loss"],
         **scores,
     }
+
+
+def identity_of(task: str, model: str, settings: FinetuneSettings) -> dict[str, Any]:
+    """Return what a run depends on beside its seed, as JSON."""
+    values = {name: value for name, value in stored_values(settings).items() if name not in ("seed", "num_workers")}
+    digests = {name: files.sha256(files.join(model, name)) for name in ("config.json", WEIGHTS)}
+    return {"task": files.sha256(files.join(task, "manifest.json")), "model": digests, "settings": values}
+
+
+def is_finished(output: str, identity: Mapping[str, Any]) -> bool:
+    """Return whether an output has the model and the scores of a run."""
+    path = files.join(output, RUN)
+    return (
+        files.exists(path)
+        and files.read_json(path) == identity
+        and all(files.exists(files.join(output, name)) for name in (WEIGHTS, SCORES, metrics_log.LOG))
+    )
 
 
 def _check_fit(info: TaskInfo, config: EncoderConfig, directory: str) -> None:
@@ -100,14 +157,12 @@ def _check_fit(info: TaskInfo, config: EncoderConfig, directory: str) -> None:
 def _train(
     model: PreTrainedModel,
     dataset: ShardDataset,
+    sampler: ResumableBatchSampler,
     settings: FinetuneSettings,
     device: torch.device,
     log: str,
-    report: Callable[[LogRecord], None] | None,
+    report: Callable[[LogRecord], None],
 ) -> LogRecord:
-    sampler = ResumableBatchSampler(
-        dataset, settings.batch_size, epochs=settings.epochs, seed=settings.seed, rank=0, world_size=1
-    )
     steps, optimizer = len(sampler), optimization.make_optimizer(model, settings.weight_decay)
     loader = ResumableLoader(dataset, sampler, PretrainingCollator(dataset), num_workers=settings.num_workers)
     record: LogRecord = {}
@@ -123,6 +178,5 @@ def _train(
         norm = optimization.update(model, optimizer, loss, rate, settings.max_grad_norm, step)
         record = {"step": step, "steps": steps, "loss": loss, "learning_rate": rate, "gradient_norm": norm}
         metrics_log.append(log, record)
-        if report is not None:
-            report(record)
+        report(record)
     return record

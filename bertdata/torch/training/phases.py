@@ -43,23 +43,29 @@ class Phase:
         rising = settings.max_steps * settings.batch_warmup_ratio
         return self.accumulation_steps if step > rising else math.ceil(self.accumulation_steps * step / rising)
 
-    def run_epochs(self, settings: PretrainSettings) -> float | None:
-        """Return the epochs of the phase, None where the masks do not depend on it."""
-        if not self.dataset.follows_schedule:
-            return None
-        parts = sum(self.parts(step, settings) for step in range(self.first + 1, self.last + 1))
+    def epochs(self, settings: PretrainSettings) -> float:
+        """Return how many times the phase goes through its rows."""
+        rising = min(self.last, math.floor(settings.max_steps * settings.batch_warmup_ratio))
+        parts = sum(self.parts(step, settings) for step in range(self.first + 1, rising + 1))
+        parts += self.accumulation_steps * (self.last - max(self.first, rising))
         return parts * settings.batch_size / self.accumulation_steps / len(self.dataset)
 
+    def run_epochs(self, settings: PretrainSettings) -> float | None:
+        """Return the epochs of the phase, None where the masks do not depend on it."""
+        return self.epochs(settings) if self.dataset.follows_schedule else None
 
-def open_phases(
-    shards: str | os.PathLike[str] | Shards, settings: PretrainSettings, batch: int, accumulation_steps: int
-) -> list[Phase]:
-    """Return the phases of a build with their steps: by `phase_shares`, or `last_share` of them for the last one.
 
-    `batch` is the rows of a process in a step. It is split into `accumulation_steps` parts for the shortest rows, and
-    into more for longer ones, so that no part has more tokens. Raises ConfigError where a phase gets no step, and where
-    the phases are not of one corpus.
-    """
+@dataclass(frozen=True)
+class PhaseRows:
+    """The rows of a phase of a build: its name, its examples, those of the validation split, None without one."""
+
+    name: str
+    dataset: ShardDataset
+    validation: ShardDataset | None
+
+
+def open_rows(shards: str | os.PathLike[str] | Shards) -> list[PhaseRows]:
+    """Open the rows of each phase of a build; raises ConfigError where the phases are not of one corpus."""
     datasets = _open(shards)
     for _, dataset in datasets:
         if isinstance(dataset.info, TaskInfo):
@@ -68,20 +74,31 @@ def open_phases(
                 path=dataset.shards.build,
             )
     common_info([dataset.shards for _, dataset in datasets], masks=False)
-    borders = split_steps(settings, len(datasets))
-    shortest = min(dataset.info.max_seq_length for _, dataset in datasets)
+    return [PhaseRows(name, dataset, validation_split(dataset.shards)) for name, dataset in datasets]
+
+
+def plan_phases(
+    rows: Sequence[PhaseRows], settings: PretrainSettings, batch: int, accumulation_steps: int
+) -> list[Phase]:
+    """Return the phases of a run with their steps: by `phase_shares`, or `last_share` of them for the last one.
+
+    `batch` is the rows of a process in a step. It is split into `accumulation_steps` parts for the shortest rows, and
+    into more for longer ones, so that no part has more tokens. Raises ConfigError where a phase gets no step.
+    """
+    borders = split_steps(settings, len(rows))
+    shortest = min(phase.dataset.info.max_seq_length for phase in rows)
     return [
         Phase(
-            name,
-            dataset,
-            validation_split(dataset.shards),
+            phase.name,
+            phase.dataset,
+            phase.validation,
             first,
             last,
             settings.peak(number),
-            _parts(batch, accumulation_steps, dataset.info.max_seq_length / shortest),
+            _parts(batch, accumulation_steps, phase.dataset.info.max_seq_length / shortest),
             settings.rope_theta(number),
         )
-        for number, ((name, dataset), (first, last)) in enumerate(zip(datasets, pairwise(borders), strict=True))
+        for number, (phase, (first, last)) in enumerate(zip(rows, pairwise(borders), strict=True))
     ]
 
 

@@ -28,11 +28,14 @@ from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import LIBRARIES, Library
 from bertdata.torch.models.objectives.settings import model_class
 from bertdata.torch.training import checkpoint, curves, metrics_log, trackers
+from bertdata.torch.training.display import shown
 from bertdata.torch.training.distributed import Group, init_distributed
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.optimization import make_optimizer, own_randomness
-from bertdata.torch.training.phases import Phase, longest_info, open_phases
+from bertdata.torch.training.phases import Phase, longest_info, open_rows, plan_phases
+from bertdata.torch.training.plan import plan_of_run
 from bertdata.torch.training.run import Run
+from bertdata.torch.training.run_length import with_length
 from bertdata.torch.training.settings import PretrainSettings
 from bertdata.torch.training.steps import train
 
@@ -67,9 +70,14 @@ def pretrain(
     branch: str | os.PathLike[str] = "",
     teacher: str | os.PathLike[str] = "",
     distillation: DistillationSettings | None = None,
+    dry_run: bool = False,
+    quiet: bool = False,
     report: Callable[[LogRecord], None] | None = None,
 ) -> dict[str, Any]:
     """Train the model of a config on shards and return a summary: output, steps, and the last line of the log.
+
+    The run is shown on stderr, in a notebook below the cell, unless `quiet`: what it will do, then its progress.
+    `dry_run`: check everything, take no step, write nothing, and return what the run would do.
 
     `config` is the name of a preset, an `EncoderConfig`, or a directory with a model to start from. With `library`
     "transformers" it is a directory with a `config.json` of any of its encoders, or a model type.
@@ -79,35 +87,44 @@ def pretrain(
     stood if the shards and the seed are the same; steps are counted from 0, and they and all other settings are of this
     run. So a decay can be tried from several checkpoints of a run with a constant rate. `teacher` is the directory of a
     model that the one of `config` learns from, as `distillation` says; a fresh one begins with layers of it. `report`
-    is called with each record of the log, and with that of the first step. Raises ConfigError where the settings do not
-    fit the shards, the teacher or the checkpoint, and DivergenceError where the loss is not finite.
+    is called with each record of the log, and with that of the first step; nothing else is then shown. Raises
+    ConfigError where the settings do not fit the shards, the teacher or the checkpoint, and DivergenceError where the
+    loss is not finite.
     """
     settings, output = settings or PretrainSettings(), os.fspath(output)
     if files.is_remote(output):
         raise ConfigError("checkpoints are written to a local directory; give one, and copy it later", path=output)
     with init_distributed(settings.device) as group:
-        rows, parts = rows_of(settings, group), settings.gradient_accumulation_steps
-        phases = open_phases(shards, settings, rows, parts)
-        tokenizer = phases[0].dataset.shards.tokenizer()
-        with output_lock(output, "a pretrained model") if group.first else nullcontext(), own_randomness(group.device):
+        batch, parts = rows_of(settings, group), settings.gradient_accumulation_steps
+        rows = open_rows(shards)
+        tokenizer = rows[0].dataset.shards.tokenizer()
+        locked = output_lock(output, "a pretrained model") if group.first and not dry_run else nullcontext()
+        with locked, own_randomness(group.device):
+            kept = None if restart else checkpoint.newest(files.join(output, "checkpoints"))
+            settings, length = with_length(settings, rows, kept)
+            phases = plan_phases(rows, settings, batch, parts)
             lesson = None
             if teacher:
                 learned = (distillation or DistillationSettings(), longest_info(phases), tokenizer, settings)
                 lesson = Lesson.of(os.fspath(teacher), *learned, quiet=not group.first)
             place = (LIBRARIES[library], os.fspath(branch), lesson)
-            kept = None if restart else checkpoint.newest(files.join(output, "checkpoints"))
             run = _start(config, config_overrides, phases, output, settings, group, kept, *place)
+            if dry_run:
+                return plan_of_run(run, settings, length).summary()
             group.barrier()
             if restart and group.first:  # now that all settings are known to fit
                 files.remove(files.join(output, "checkpoints"))
             record = metrics_log.keep(files.join(output, metrics_log.LOG), run.first) if group.first else {}
             names = settings.report_to if group.first else ()
-            with trackers.opened(names, output, run.settings, run.first) as track:
-                reports = [one for one in (report, track) if one is not None and group.first]
+            silent = quiet or report is not None or not group.first
+            with trackers.opened(names, output, run.settings, run.first) as track, shown(quiet=silent) as progress:
+                if not silent:
+                    progress.begin(plan_of_run(run, settings, length))
+                reports = [report or progress, track] if group.first else []
                 for phase in phases:
                     if run.first < phase.last:
                         with explaining_workers(phase.dataset):
-                            record = train(run, phase, settings, reports) or record
+                            record = train(run, phase, settings, reports, progress.step) or record
             if group.first:
                 run.model.final.save_pretrained(output, run.about)
                 tokenizer.save_pretrained(output)

@@ -1,17 +1,20 @@
-"""The progress of a run on stderr: a bar on a terminal, lines with the time of day in a log, or events."""
+"""The progress of a run on stderr: a bar on a terminal, lines with the time of day in a log, or events.
+
+`display` chooses between them, and has that of a notebook.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import timedelta
-from typing import TextIO
+from typing import Any, TextIO
 
 from bertdata.io import log
 from bertdata.torch.training.metrics_log import LogRecord, parsed_name
+from bertdata.torch.training.plan import RunPlan
 
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
 """Seconds between two plain lines, doubled each time, up to the longest."""
@@ -69,64 +72,112 @@ def short(record: LogRecord, room: int) -> str:
     return ", ".join(parts)
 
 
-class PlainLines:
-    """Writes a line for the first record, the last, each with a validation loss, and others at growing intervals."""
+class Progress:
+    """What shows a run: `begin` its plan, then each step, and each record of the log. This one shows nothing."""
 
-    def __init__(
-        self, steps: int | None, stream: TextIO | log.TimedStream, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self.steps, self.stream, self.clock = steps, stream, clock
-        self._due, self._wait = float("-inf"), FIRST_WAIT
-        self._first: tuple[int, float] | None = None
+    def begin(self, plan: RunPlan) -> None:
+        """Show what the run will do."""
+
+    def step(self, step: int) -> None:
+        """Show that a step was taken."""
 
     def __call__(self, record: LogRecord) -> None:
-        now, step, steps = self.clock(), int(record["step"]), self.steps or int(record["steps"])
-        first, began = self._first = self._first or (step, now)
+        """Show a record."""
+
+
+class PlainLines(Progress):
+    """Writes the plan, and a line for the first record, the last, each with a validation loss, and others now and then.
+
+    The intervals grow up to a minute. Where no record came for a minute, the next step has a line.
+    """
+
+    def __init__(self, stream: TextIO | log.TimedStream, clock: Callable[[], float] = time.monotonic) -> None:
+        self.stream, self.clock = stream, clock
+        self._plan: RunPlan | None = None
+        self._due, self._wait = float("-inf"), FIRST_WAIT
+        self._written = float("-inf")
+        self._from: tuple[int, float] | None = None
+        self._measured = False
+
+    def begin(self, plan: RunPlan) -> None:
+        self._plan, self._from = plan, (plan.first, self.clock())
+        self._print(*plan.lines())
+
+    def step(self, step: int) -> None:
+        now = self.clock()
+        if self._plan is not None and now - self._written >= LONGEST_WAIT:
+            self._print(f"step {step:,} of {self._plan.steps:,}{self._left(step, self._plan.steps, now)}")
+
+    def __call__(self, record: LogRecord) -> None:
+        now, step = self.clock(), int(record["step"])
+        steps = self._plan.steps if self._plan else int(record["steps"])
+        self._from = self._from or (step, now)
         if now < self._due and step < steps and "validation_loss" not in record:
             return
         if now >= self._due:
             self._due, self._wait = now + self._wait, min(2 * self._wait, LONGEST_WAIT)
         shown = ", ".join(f"{name} {value}" for name, value in line(record).items())
-        left = ""
-        if first < step < steps:
-            left = f", {timedelta(seconds=round((now - began) / (step - first) * (steps - step)))} left"
-        print(f"step {step:,} of {steps:,}: {shown}{left}", file=self.stream, flush=True)
+        self._print(f"step {step:,} of {steps:,}: {shown}{self._left(step, steps, now)}")
+        if not self._measured:  # what the first step has more of, as compiling, is not in the steps after it
+            self._measured, self._from = True, (step, now)
+
+    def _left(self, step: int, steps: int, now: float) -> str:
+        """Return the time left as the end of a line, by that of the steps so far."""
+        first, began = self._from or (step, now)
+        if not first < step < steps:
+            return ""
+        return f", {timedelta(seconds=round((now - began) / (step - first) * (steps - step)))} left"
+
+    def _print(self, *lines: str) -> None:
+        self._written = self.clock()
+        print(*lines, sep="\n", file=self.stream, flush=True)
 
 
-@contextmanager
-def shown(steps: int | None = None) -> Iterator[Callable[[LogRecord], None]]:
-    """Yield a function that shows records on stderr; `steps` is those of the run, None where each record has them.
+class Events(Progress):
+    """Logs the plan, and each record, as an event."""
 
-    A bar is one line of the terminal, and above it validation losses and warnings stay.
-    """
-    if log.is_json():
-        yield lambda record: log.event("step", **{"steps": steps, **record})
-        return
-    if not sys.stderr.isatty():
-        yield PlainLines(steps, log.TimedStream(sys.stderr))
-        return
-    from tqdm import tqdm
-    from tqdm.contrib.logging import logging_redirect_tqdm
+    def __init__(self) -> None:
+        self._steps: dict[str, int] = {}
 
-    with (
-        logging_redirect_tqdm(),
-        tqdm(total=steps, unit="step", bar_format=_BAR, dynamic_ncols=True, miniters=1) as bar,
-    ):
-        started = False
+    def begin(self, plan: RunPlan) -> None:
+        self._steps = {"steps": plan.steps}
+        log.event("plan", plan=plan.summary())
 
-        def report(record: LogRecord) -> None:
-            nonlocal started
-            step = int(record["step"])
-            if not started:
-                bar.total = steps or int(record["steps"])
-                started, bar.initial, bar.n = True, step - 1, step - 1
-            room = _columns() - _BAR_WITHOUT_TEXT - 2 * len(f" {bar.total}")
-            bar.set_postfix_str(short(record, room), refresh=False)
-            bar.update(step - bar.n)
-            if loss := validation_loss(record):
-                bar.write(f"step {step:,}: validation loss {loss}", file=sys.stderr)
+    def __call__(self, record: LogRecord) -> None:
+        log.event("step", **(self._steps | record))
 
-        yield report
+
+class Bar(Progress):
+    """Writes the plan, and a bar in one line of a terminal; above it validation losses and warnings stay."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._steps = 0
+
+    def begin(self, plan: RunPlan) -> None:
+        print(*plan.lines(), sep="\n", file=sys.stderr, flush=True)
+        self._steps = plan.steps
+        if not plan.finished:
+            from tqdm import tqdm
+
+            shape: dict[str, Any] = {"bar_format": _BAR, "dynamic_ncols": True, "miniters": 1}
+            self._bar = tqdm(total=plan.steps, initial=plan.first, unit="step", **shape)
+
+    def step(self, step: int) -> None:
+        self._bar.update(step - self._bar.n)
+
+    def __call__(self, record: LogRecord) -> None:
+        step = int(record["step"])
+        room = _columns() - _BAR_WITHOUT_TEXT - 2 * len(f" {self._steps}")
+        self._bar.set_postfix_str(short(record, room), refresh=False)
+        self._bar.update(step - self._bar.n)
+        if loss := validation_loss(record):
+            self._bar.write(f"step {step:,}: validation loss {loss}", file=sys.stderr)
+
+    def close(self) -> None:
+        """Leave the bar as it is."""
+        if self._bar is not None:
+            self._bar.close()
 
 
 def _columns() -> int:

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import os
 import statistics
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,20 +22,16 @@ from typing import Any
 from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError
 from bertdata.io import files
-from bertdata.options.option import require, stored_values
+from bertdata.options.option import require
 from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.models.weights import WEIGHTS
 from bertdata.torch.training import metrics_log
-from bertdata.torch.training.finetune import SCORES, finetune
-from bertdata.torch.training.metrics_log import LogRecord
+from bertdata.torch.training.finetune import RUN, SCORES, finetune, identity_of
 from bertdata.torch.training.phases import validation_split
 from bertdata.torch.training.settings import FinetuneSettings
 from bertdata.torch.training.tasks import HEADS, task_of
 
-RUN = "run.json"
 Scores = dict[str, float]
-Reporting = Callable[[int], AbstractContextManager[Callable[[LogRecord], None] | None]]
-"""Returns the context of the run of a seed, which yields what is called after each step."""
 
 
 def finetune_seeds(
@@ -45,12 +41,14 @@ def finetune_seeds(
     seeds: Sequence[int],
     settings: FinetuneSettings | None = None,
     *,
-    reporting: Reporting | None = None,
+    restart: bool = False,
+    quiet: bool = False,
 ) -> dict[str, Any]:
     """Fine-tune once with each seed, keep the model with the best score, and return what `scores.json` holds.
 
     The score that decides is `chosen_by`: F1 of tags and of answers, else the first metric of the task; of equal ones
-    the earlier seed. Raises ConfigError for a seed given twice, for no seeds, and where the task has no validation
+    the earlier seed. Each run is shown as `finetune` shows one, unless `quiet`. `restart`: train also the seeds that
+    are done. Raises ConfigError for a seed given twice, for no seeds, and where the task has no validation
     split to measure by; and what `finetune` raises.
     """
     settings, place = settings or FinetuneSettings(), os.fspath(output)
@@ -62,14 +60,18 @@ def finetune_seeds(
         raise ConfigError(
             "has no validation split, so seeds cannot be compared; encode with --validation", path=os.fspath(task)
         )
-    definition, run = info.definition, _identity(os.fspath(task), os.fspath(model), settings)
+    definition, run = info.definition, identity_of(os.fspath(task), os.fspath(model), settings)
     main = HEADS[definition.head].main or definition.metrics[0]
+
+    def say(text: str) -> None:
+        if not quiet:
+            print(text, file=sys.stderr, flush=True)
 
     def train(seed: int) -> Scores:
         folder = files.join(place, f"seed-{seed}")
         files.remove(files.join(folder, RUN))
-        with (reporting or (lambda seed: nullcontext()))(seed) as report:
-            finetune(task, model, folder, replace(settings, seed=seed), report=report)
+        say(f"seed {seed}")
+        finetune(task, model, folder, replace(settings, seed=seed), restart=True, quiet=quiet)
         scores: Scores = files.read_json(files.join(folder, SCORES))
         files.write_json(files.join(folder, RUN), run)
         return scores
@@ -81,7 +83,10 @@ def finetune_seeds(
 
     with output_lock(place, "a fine-tuning of several seeds"):
         folders = {seed: files.join(place, f"seed-{seed}") for seed in seeds}
-        done = [seed for seed in seeds if _read(files.join(folders[seed], RUN)) == run]
+        done = [] if restart else [seed for seed in seeds if _read(files.join(folders[seed], RUN)) == run]
+        if done:
+            left = "" if len(done) < len(seeds) else "nothing to do: "
+            say(f"{left}trained before: {', '.join(f'seed {seed}' for seed in done)}")
         found: dict[int, Scores] = {seed: files.read_json(files.join(folders[seed], SCORES)) for seed in done}
         for seed in seeds:
             if seed not in found:
@@ -112,13 +117,6 @@ def summary(scores: Mapping[int, Scores], main: str = "") -> dict[str, Any]:
         "saved_seed": max(scores, key=lambda seed: scores[seed][main]),
         "chosen_by": main,
     }
-
-
-def _identity(task: str, model: str, settings: FinetuneSettings) -> dict[str, Any]:
-    """Return what a run depends on beside its seed, as JSON."""
-    values = {name: value for name, value in stored_values(settings).items() if name not in ("seed", "num_workers")}
-    digests = {name: files.sha256(files.join(model, name)) for name in ("config.json", WEIGHTS)}
-    return {"task": files.sha256(files.join(task, "manifest.json")), "model": digests, "settings": values}
 
 
 def _read(path: str) -> Any:

@@ -12,6 +12,9 @@ from bertdata.torch.training.schedules import DECAYS, SCHEDULES, Shape
 from bertdata.torch.training.sentence_losses import SENTENCE_LOSSES
 from bertdata.torch.training.trackers import TRACKERS
 
+DEFAULT_STEPS, DEFAULT_EPOCHS = 100_000, 40.0
+"""The length of a pretraining that is not told how long to be: the lesser of the two. BERT made about 40 epochs."""
+
 
 @dataclass(frozen=True)
 class TrainingSettings(Settings):
@@ -30,7 +33,15 @@ class TrainingSettings(Settings):
 class PretrainSettings(TrainingSettings, ObjectiveSettings):
     """How a model is pretrained (BERT appendix A.2; its batch is 256 rows for 1,000,000 steps)."""
 
-    max_steps: int = option(100_000, "updates of the weights in total", at_least=1)
+    max_steps: int = option(0, "updates of the weights in total; 0: as --epochs says", at_least=0)
+    epochs: float = option(
+        0.0,
+        "times that the run goes through the rows, of all phases together, in place of --max-steps; without both, it "
+        f"ends where the resumed run was to end, else after {DEFAULT_EPOCHS:g} epochs, or {DEFAULT_STEPS} steps, "
+        "whichever is less",
+        at_least=0,
+        later=True,
+    )
     batch_size: int = option(256, "rows of an update, over all processes", at_least=1)
     gradient_accumulation_steps: int = option(
         1,
@@ -133,6 +144,10 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        require(
+            not (self.max_steps and self.epochs),
+            f"--max-steps {self.max_steps} and --epochs {self.epochs:g} both say how long the run is; leave one out",
+        )
         trapezoid = self.lr_scheduler_type == "warmup_stable_decay"
         for name in ("decay_ratio", "decay_type"):
             require(

@@ -49,12 +49,17 @@ class Interval:
 
 
 def train(
-    run: Run, phase: Phase, settings: PretrainSettings, reports: Sequence[Callable[[LogRecord], None]]
+    run: Run,
+    phase: Phase,
+    settings: PretrainSettings,
+    reports: Sequence[Callable[[LogRecord], None]],
+    on_step: Callable[[int], None] = lambda step: None,
 ) -> LogRecord:
     """Take the remaining steps of a phase and return the last record; all processes call it together.
 
-    reports: what gets each record, and that of the first step. Raises DivergenceError where the loss is not finite, or
-    where the run would go back from a spike once more than `max_rewinds`.
+    reports: what gets each record, and that of the first step; on_step: gets the steps without one. Raises
+    DivergenceError where the loss is not finite, or where the run would go back from a spike once more than
+    `max_rewinds`.
     """
     group, draws = run.group, attached(run.model)
     draws.explicit = settings.attention_dropout_by_row
@@ -103,6 +108,8 @@ def train(
                 record |= validate_phases(run.model, group, measured, phase, len(run.phases) > 1, settings, draws)
             for report in reports:
                 report(record)
+        else:
+            on_step(step)
         if logging:
             if group.first:
                 metrics_log.append(files.join(run.output, metrics_log.LOG), record)

@@ -272,3 +272,27 @@ def test_a_model_is_pretrained_and_fine_tuned_from_shards_alone(tmp_path: Path) 
     shards = encoded(tmp_path / "task", "classification", texts, (20, 10))
     summary = finetune.finetune(shards, tmp_path / "model", tmp_path / "out", replace(SETTINGS, epochs=1))
     assert summary["task"] == "classification"
+
+
+def test_a_finished_run_has_nothing_to_do_unless_something_is_another_or_it_is_restarted(
+    tmp_path: Path, model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shards, settings = encoded(tmp_path / "task", "classification", texts, (32, 10)), replace(SETTINGS, epochs=1)
+    place = (shards, model, tmp_path / "out")
+    plan = finetune.finetune(*place, settings, dry_run=True)
+    assert (plan["rows"], plan["steps"], plan["epochs"], plan["validation_rows"]) == (32, 2, 1, 10)
+    assert not (tmp_path / "out").exists()
+    first = finetune.finetune(*place, settings)
+    plan_line, *steps = capsys.readouterr().err.splitlines()
+    assert "; 32 rows of up to 32 tokens, " in plan_line
+    assert plan_line.startswith("BertForSequenceClassification on cpu: ")
+    assert [line.partition(":")[0] for line in steps] == ["step 1 of 2", "step 2 of 2"]
+    assert finetune.finetune(*place, replace(settings, num_workers=1)) == first
+    assert capsys.readouterr().err == f"nothing to do: {tmp_path / 'out'} is trained, 2 of 2 steps\n"
+    for again in ({"settings": replace(settings, seed=1)}, {"settings": settings}, {"restart": True}):
+        finetune.finetune(*place, **{"settings": settings, "quiet": False, **again})  # type: ignore[arg-type]
+        assert "step 2 of 2" in capsys.readouterr().err
+    files.remove(str(tmp_path / "out" / "model.safetensors"))
+    finetune.finetune(*place, settings, quiet=True)
+    assert (tmp_path / "out" / "model.safetensors").exists()
+    assert capsys.readouterr().err == ""

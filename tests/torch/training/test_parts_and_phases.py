@@ -23,7 +23,7 @@ from bertdata.torch.models.dropout import Draws, attached
 from bertdata.torch.training import checkpoint
 from bertdata.torch.training.losses import add, count
 from bertdata.torch.training.optimization import peak_of
-from bertdata.torch.training.phases import open_phases, split_steps
+from bertdata.torch.training.phases import open_rows, plan_phases, split_steps
 from bertdata.torch.training.pretrain import pretrain
 from bertdata.torch.training.schedules import learning_rate
 from bertdata.torch.training.settings import PretrainSettings
@@ -117,7 +117,7 @@ def test_each_phase_has_its_mask_rate(tmp_path: Path) -> None:
     files.write_json(str(tmp_path / "manifest.json"), {"phases": ["16", "48"]})
     pretrain(tmp_path, SMALL, tmp_path / "out", replace(SETTINGS, max_steps=4, last_share=0.5))
     assert [record["max_seq_length"] for record in log(tmp_path / "out")] == [16, 16, 48, 48]
-    phases = open_phases(tmp_path, SETTINGS, 8, 1)
+    phases = plan_phases(open_rows(tmp_path), SETTINGS, 8, 1)
     batches = [PretrainingCollator(one.dataset, epoch=0)(one.dataset.__getitems__(range(32))) for one in phases]
     rates = [float((one["labels"] >= 0).sum() / one["attention_mask"].sum()) for one in batches]
     assert rates[0] > 0.2

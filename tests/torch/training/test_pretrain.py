@@ -254,7 +254,7 @@ def test_a_model_that_does_not_fit_the_shards_is_refused(
         pretrain.pretrain(dynamic_build, config, tmp_path, SETTINGS)
 
 
-@pytest.mark.parametrize("name", ["max_steps", "batch_size", "learning_rate", "logging_steps", "save_steps"])
+@pytest.mark.parametrize("name", ["batch_size", "learning_rate", "logging_steps", "save_steps"])
 def test_settings_that_cannot_be_met_are_refused(name: str) -> None:
     changes: dict[str, Any] = {name: 0}
     with pytest.raises(ConfigError, match=f"`{name}` is 0"):
@@ -306,6 +306,7 @@ def test_the_command_line_trains_the_base_model_and_resumes_unless_told_otherwis
     found = vars(parser.parse_args(given))
     assert (found.pop("shards"), found.pop("output"), found.pop("config")) == ("shards", "out", "")
     assert (found.pop("restart"), found.pop("branch"), found.pop("library")) == (False, "", "bertdata")
+    assert found.pop("dry_run") is False
     assert (found.pop("config_overrides"), found.pop("teacher"), found.pop("quiet")) == ([], "", False)
     learned = {setting.name: found.pop(setting.name) for setting in fields(DistillationSettings)}
     assert DistillationSettings(**learned) == DistillationSettings()

@@ -17,25 +17,32 @@ from typing import Any
 import pytest
 
 from bertdata.io import log
-from bertdata.torch.training.progress import PlainLines, line, shown
+from bertdata.torch.training.display import shown
+from bertdata.torch.training.progress import PlainLines, line
+from tests.torch.training.plans import plan_of
 
 
 def record(step: int, **more: float) -> dict[str, float]:
     return {"step": step, "loss": 7.25, "mlm_accuracy": 0.125, "tokens_per_second": 4321.0, **more}
 
 
-def lines_at(times: list[tuple[float, dict[str, float]]], steps: int | None = 1000) -> list[str]:
+def lines_at(times: list[tuple[float, dict[str, float] | int]], steps: int = 1000, first: int = 0) -> list[str]:
+    """Return what is written after the plan when records, and steps without one, come at some seconds."""
     now, stream = [0.0], io.StringIO()
-    lines = PlainLines(steps, stream, lambda: now[0])
+    lines = PlainLines(stream, lambda: now[0])
+    lines.begin(plan_of(steps, first))
     for second, one in times:
         now[0] = second
-        lines(one)
-    return stream.getvalue().splitlines()
+        if isinstance(one, int):
+            lines.step(one)
+        else:
+            lines(one)
+    return stream.getvalue().splitlines()[1:]
 
 
 def test_a_line_says_step_loss_speed_and_what_is_left() -> None:
-    assert lines_at([(0, record(1)), (99, record(100))]) == [
-        "step 1 of 1,000: loss 7.250, mlm accuracy 12.5%, tokens/s 4,321",
+    assert lines_at([(9, record(1)), (108, record(100))]) == [
+        "step 1 of 1,000: loss 7.250, mlm accuracy 12.5%, tokens/s 4,321, 2:29:51 left",
         "step 100 of 1,000: loss 7.250, mlm accuracy 12.5%, tokens/s 4,321, 0:15:00 left",
     ]
 
@@ -56,8 +63,34 @@ def test_the_last_step_and_a_validation_loss_are_always_shown() -> None:
     assert not found[2].endswith("left")
 
 
-def test_fine_tuning_says_its_steps_in_each_record() -> None:
-    assert lines_at([(0, {"step": 1, "steps": 9, "loss": 2.0})], None) == ["step 1 of 9: loss 2.000"]
+def test_the_time_left_of_a_resumed_run_is_that_of_the_steps_it_takes() -> None:
+    [shown_line] = lines_at([(10, record(901))], first=900)
+    assert shown_line.endswith(", 0:16:30 left")
+
+
+def test_a_run_whose_steps_take_minutes_has_a_line_for_each() -> None:
+    times: list[tuple[float, dict[str, float] | int]] = [(400, record(1)), (450, 2), (800, 3), (1200, record(4))]
+    shown_lines = lines_at(times, 97)
+    assert [one.partition(":")[0].partition(",")[0] for one in shown_lines] == [f"step {n} of 97" for n in (1, 3, 4)]
+    assert shown_lines[0].endswith(", 10:40:00 left")
+    assert shown_lines[1] == "step 3 of 97, 5:13:20 left"
+
+
+def test_the_plan_is_written_before_anything_else(capsys: pytest.CaptureFixture[str]) -> None:
+    with shown() as progress:
+        progress.begin(plan_of(97))
+        [plan] = capsys.readouterr().err.splitlines()
+    assert plan.startswith("BertForPreTraining on cpu: 1,000 parameters; 615 rows of up to 128 tokens, 3,712 tokens a ")
+    with shown(quiet=True) as progress:
+        progress.begin(plan_of(97))
+        progress(record(1))
+    assert capsys.readouterr().err == ""
+
+
+def test_fine_tuning_without_a_plan_says_its_steps_in_each_record() -> None:
+    stream = io.StringIO()
+    PlainLines(stream)({"step": 1, "steps": 9, "loss": 2.0})
+    assert stream.getvalue() == "step 1 of 9: loss 2.000\n"
     assert line({"loss": 1.0, "replaced_accuracy": 0.5}) == {"loss": "1.000", "replaced accuracy": "50.0%"}
 
 
@@ -72,7 +105,8 @@ def on_terminal(
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     with open(slave, "w", encoding="utf-8") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
-        with shown(100_000) as report:
+        with shown() as report:
+            report.begin(plan_of(100_000))
             for one in records:
                 if before is not None:
                     before(one)
@@ -111,15 +145,18 @@ def test_the_bar_goes_back_with_a_run_that_does_and_its_warning_has_a_line(monke
 
 def test_anything_else_gets_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
-    with shown(1000) as report:
+    with shown() as report:
+        report.begin(plan_of(1000, first=500))
         report(record(501))
         report(record(1000))
-    lines = capsys.readouterr().err.splitlines()
+    lines = capsys.readouterr().err.splitlines()[-2:]
     assert [one[8:].split(":")[0] for one in lines] == [" step 501 of 1,000", " step 1,000 of 1,000"]
 
 
-def test_a_log_of_json_has_an_event_for_each_record(capsys: pytest.CaptureFixture[str]) -> None:
-    with contextlib.redirect_stderr(log.EventStream(sys.stderr, clock=lambda: "now")), shown(1000) as report:
+def test_a_log_of_json_has_an_event_for_the_plan_and_each_record(capsys: pytest.CaptureFixture[str]) -> None:
+    with contextlib.redirect_stderr(log.EventStream(sys.stderr, clock=lambda: "now")), shown() as report:
+        report.begin(plan_of(1000, first=500))
         report(record(501))
-    [line] = capsys.readouterr().err.splitlines()
-    assert json.loads(line) == {"time": "now", "event": "step", "steps": 1000, **record(501)}
+    plan, step = map(json.loads, capsys.readouterr().err.splitlines())
+    assert plan == {"time": "now", "event": "plan", "plan": plan_of(1000, first=500).summary()}
+    assert step == {"time": "now", "event": "step", "steps": 1000, **record(501)}

@@ -112,6 +112,20 @@ def test_done_seeds_are_not_trained_again_and_others_can_be_added(
     assert trained == [0, 1, 2, 0]
 
 
+def test_what_is_trained_and_what_was_is_said(
+    tmp_path: Path, model: Path, task: Path, trained: list[int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    finetune_seeds(task, model, tmp_path / "out", [0], SETTINGS)
+    assert capsys.readouterr().err.splitlines()[0] == "seed 0"
+    finetune_seeds(task, model, tmp_path / "out", [0, 1], SETTINGS)
+    assert capsys.readouterr().err.splitlines()[:2] == ["trained before: seed 0", "seed 1"]
+    first = finetune_seeds(task, model, tmp_path / "out", [0, 1], SETTINGS)
+    assert capsys.readouterr().err == "nothing to do: trained before: seed 0, seed 1\n"
+    assert finetune_seeds(task, model, tmp_path / "out", [0, 1], SETTINGS, restart=True, quiet=True) == first
+    assert trained == [0, 1, 0, 1]
+    assert capsys.readouterr().err == ""
+
+
 def test_an_interrupted_run_goes_on_with_its_seed(
     tmp_path: Path, model: Path, task: Path, trained: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
