@@ -11,12 +11,12 @@ from bertdata.curation.cleaners import CLEANERS
 from bertdata.curation.filters import FILTERS
 from bertdata.engine.own_objects import handed_over_as, name_of
 from bertdata.errors import ConfigError
+from bertdata.inspect.built_corpus import BuiltCorpus
 from bertdata.masking import MASK_UNITS
 from bertdata.objectives import OBJECTIVES
 from bertdata.options.option import flag_of
 from bertdata.plugins import use_plugins
 from bertdata.registry import Registry
-from bertdata.shards.built_corpus import BuiltCorpus
 from bertdata.sources.formats import SOURCE_FORMATS
 from bertdata.sources.handed_over import HandedOver, handed_over
 

@@ -6,12 +6,14 @@
     models/     BERT, ALBERT, ELECTRA and ModernBERT, named and saved as in transformers, and heads for tasks;
                 `families` has them all, `objectives` what they learn besides masked tokens
     distillation/   a student learns from a teacher as well
-    training/   pretraining and fine-tuning
+    training/   pretrain and finetune with their settings, as the commands of these names do; loaded when first used
 
 Importing it raises MissingExtraError where torch is not installed. It never imports Beam.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from bertdata.errors import MissingExtraError
 
@@ -40,6 +42,18 @@ from bertdata.torch.models.heads import (
 from bertdata.torch.models.modernbert import ModernBertConfig, ModernBertForMaskedLM
 from bertdata.torch.models.sentence_encoder import SentenceEncoder
 
+if TYPE_CHECKING:
+    from bertdata.torch.training.finetune import finetune
+    from bertdata.torch.training.pretrain import pretrain
+    from bertdata.torch.training.settings import FinetuneSettings, PretrainSettings
+
+_OF_TRAINING = {
+    "FinetuneSettings": "settings",
+    "PretrainSettings": "settings",
+    "finetune": "finetune",
+    "pretrain": "pretrain",
+}
+
 __all__ = [
     "AlbertConfig",
     "AlbertForPreTraining",
@@ -54,12 +68,26 @@ __all__ = [
     "ElectraForMaskedLM",
     "ElectraForPreTraining",
     "ElectraForReplacedTokenDetection",
+    "FinetuneSettings",
     "ModernBertConfig",
     "ModernBertForMaskedLM",
     "PermutationLMCollator",
+    "PretrainSettings",
     "PretrainingCollator",
     "ResumableBatchSampler",
     "ResumableLoader",
     "SentenceEncoder",
     "ShardDataset",
+    "finetune",
+    "pretrain",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OF_TRAINING:
+        raise AttributeError(f"module 'bertdata.torch' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"bertdata.torch.training.{_OF_TRAINING[name]}"), name)
+    globals()[name] = value
+    return value

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from bertdata.errors import ConfigError
+from bertdata.inspect.built_corpus import BuiltCorpus
+from bertdata.inspect.summary import build_rows
 from bertdata.io import files
+from bertdata.io.notebook import escaped
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
-from bertdata.shards.built_corpus import BuiltCorpus
 from tests.shards.build import write_build
 
 
@@ -47,3 +49,24 @@ def test_several_phases_are_corpora_of_their_own(tmp_path: Path) -> None:
     assert repr(corpus) == f"BuiltCorpus({str(tmp_path)!r}): phases 32, 64"
     with pytest.raises(ConfigError, match=r"take one, as corpus.phases\['32'\].train"):
         _ = corpus.train
+
+
+def test_in_a_notebook_it_shows_the_summary_and_the_warnings() -> None:
+    counts = {"documents": 3, "examples": 7, "tokens_in_examples": 70, "predictions": 9}
+    manifest = {
+        "info": {
+            "examples": {"objective": "single-segment", "masking": "dynamic"},
+            "masking": {"max_predictions_per_seq": 0},
+        },
+        "sources": {"a<b>": {"counts": {"rows": 3, "documents": 3, "text_bytes": 2000}, "drops": {}, "broken": []}},
+        "tokens": {"counts": {"documents": 3, "sentences": 9, "tokens": 90}, "drops": {}},
+        "vocabulary": {"pieces": 100},
+        "splits": {"train": {"counts": counts, "shards": [{"bytes": 5}]}},
+        "warnings": [{"about": "[UNK]", "found": "9% of the tokens are [UNK]", "remedy": "train a <vocabulary>"}],
+    }
+    page = BuiltCorpus("corpus", manifest)._repr_html_()
+    assert page.startswith("<div>BuiltCorpus(&#x27;corpus&#x27;): 7 examples in train</div><div><table>")
+    for row in build_rows(manifest):
+        assert all(escaped(text) in page for text in row)
+    assert "<b>[UNK]</b>: 9% of the tokens are [UNK]; train a &lt;vocabulary&gt;" in page
+    assert "a&lt;b&gt;: rows in" in page

@@ -1,4 +1,4 @@
-"""`BuiltCorpus`: a finished build in Python, what `bertdata.build` returns."""
+"""`BuiltCorpus`: a finished build in Python, what `bertdata.build` returns; in a notebook it shows its summary."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bertdata.errors import ConfigError
+from bertdata.inspect.summary import build_rows
 from bertdata.io import files
+from bertdata.io.notebook import escaped, html_table
+from bertdata.shards.corpus_warnings import warnings_in
 from bertdata.shards.reader import Shards, open_shards
 
 
@@ -71,3 +74,12 @@ class BuiltCorpus(Mapping[str, Any]):
         counts = {name: one["counts"]["examples"] for name, one in self.manifest["splits"].items()}
         shown = ", ".join(f"{number:,} examples in {name}" for name, number in counts.items())
         return f"BuiltCorpus({self.path!r}): {shown}"
+
+    def _repr_html_(self) -> str:
+        """Return what the command prints of a build: its summary, and its warnings with what to do."""
+        parts = [escaped(repr(self)), html_table(build_rows(self.manifest))]
+        for warning in warnings_in(self.manifest):
+            parts.append(
+                f"<b>{escaped(warning['about'])}</b>: {escaped(warning['found'])}; {escaped(warning['remedy'])}"
+            )
+        return "".join(f"<div>{part}</div>" for part in parts)
