@@ -27,8 +27,8 @@ pretrain += ["--device", "cpu", "--output"]
 save = checkpoint.save
 
 
-def save_and_stop(*arguments):
-    save(*arguments)
+def save_and_stop(*arguments, **keywords):
+    save(*arguments, **keywords)
     raise KeyboardInterrupt
 
 

@@ -68,6 +68,10 @@ class DistilledModel(PreTrainedModel):
         """The student."""
         return self.student
 
+    @property
+    def folders(self) -> Sequence[str]:
+        return self.student.folders
+
     def train(self, mode: bool = True) -> Self:
         """Set the mode of the student; the teacher's is always eval."""
         super().train(mode)

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from bertdata.errors import ConfigError, InputError, MissingExtraError
 from bertdata.io import files
+from bertdata.tokenizers.base import Tokenizer
 from bertdata.torch.data.dataset import PretrainingCollator
 from bertdata.torch.models.config import Counts, EncoderConfig
 from bertdata.torch.models.encoder import Encoder
@@ -80,6 +81,11 @@ class PreTrainedModel(nn.Module):
         """The model that training ends with and saves: this one; of a student with its teacher the student."""
         return self
 
+    @property
+    def folders(self) -> Sequence[str]:
+        """The folders that `save_pretrained` makes a model in, below its directory, which is "" itself."""
+        return ("",)
+
     def training_flops(self, counts: Counts) -> float:
         """Return the operations of forward and backward passes over batches of these counts."""
         return self.config.training_flops(counts)
@@ -107,6 +113,21 @@ class PreTrainedModel(nn.Module):
     def reload(self, directory: str) -> None:
         """Load the weights of a checkpoint of this model; raises InputError as `from_pretrained`."""
         self.load_state_dict(type(self).from_pretrained(directory).state_dict())
+
+
+def save_with_tokenizer(
+    model: PreTrainedModel,
+    directory: str | os.PathLike[str],
+    tokenizer: Tokenizer,
+    extra: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a model, and its tokenizer into each folder that AutoTokenizer may be pointed at; raises OutputError.
+
+    Beside a `config.json` without a tokenizer, transformers 5 makes one of special tokens alone, without a word.
+    """
+    model.save_pretrained(directory, extra)
+    for folder in model.folders:
+        tokenizer.save_pretrained(files.join(os.fspath(directory), folder) if folder else directory)
 
 
 def check_memory(config: EncoderConfig) -> None:

@@ -23,7 +23,8 @@ from bertdata.engine.parts import is_sealed, sealed
 from bertdata.errors import ConfigError, InputError, printable
 from bertdata.io import files, listing
 from bertdata.io.digests import damaged
-from bertdata.torch.models.weights import PreTrainedModel
+from bertdata.tokenizers.base import Tokenizer
+from bertdata.torch.models.weights import PreTrainedModel, save_with_tokenizer
 
 _LOG = logging.getLogger("bertdata")
 _STATE, _OPTIMIZER = "state.json", "optimizer.pt"
@@ -61,15 +62,18 @@ def save(
     about: dict[str, Any] | None = None,
     keep: int = 1,
     rewinds: Sequence[tuple[int, int]] = (),
+    *,
+    tokenizer: Tokenizer,
 ) -> None:
     """Write the checkpoint of a step below `root`, then delete all but the last `keep` (0: none is deleted).
 
+    The tokenizer is beside each model, for those who open a checkpoint as a model; a run is resumed without it.
     rewinds: the steps from which and to which the run went back so far. Raises OutputError, the others kept.
     """
     name = f"step-{step:09d}"
     directory = files.join(root, name)
     files.remove(files.join(directory, _STATE))
-    model.save_pretrained(directory, about)
+    save_with_tokenizer(model, directory, tokenizer, about)
     buffer = io.BytesIO()
     torch.save(optimizer.state_dict(), buffer)
     files.write_bytes(files.join(directory, _OPTIMIZER), buffer.getvalue())

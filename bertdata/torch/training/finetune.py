@@ -23,7 +23,7 @@ from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
 from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader, explaining_workers
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import check_tokenizer, load_config
-from bertdata.torch.models.weights import WEIGHTS, PreTrainedModel
+from bertdata.torch.models.weights import WEIGHTS, PreTrainedModel, save_with_tokenizer
 from bertdata.torch.training import metrics_log, optimization
 from bertdata.torch.training.display import shown
 from bertdata.torch.training.metrics_log import LogRecord
@@ -105,8 +105,7 @@ def finetune(
             if mismatched is not None:
                 others = evaluate(classifier, mismatched, settings.batch_size, device)
                 scores |= {f"mismatched_{name}": value for name, value in others.items()}
-            classifier.save_pretrained(place)
-            learned.shards.tokenizer().save_pretrained(place)
+            save_with_tokenizer(classifier, place, learned.shards.tokenizer())
             files.write_json(files.join(place, SCORES), scores)
             files.write_json(files.join(place, RUN), identity)
     return {

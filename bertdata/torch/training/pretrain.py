@@ -27,6 +27,7 @@ from bertdata.torch.models import families
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import LIBRARIES, Library
 from bertdata.torch.models.objectives.settings import model_class
+from bertdata.torch.models.weights import save_with_tokenizer
 from bertdata.torch.training import checkpoint, curves, metrics_log, trackers
 from bertdata.torch.training.display import shown
 from bertdata.torch.training.distributed import Group, init_distributed
@@ -126,8 +127,7 @@ def pretrain(
                         with explaining_workers(phase.dataset):
                             record = train(run, phase, settings, reports, progress.step) or record
             if group.first:
-                run.model.final.save_pretrained(output, run.about)
-                tokenizer.save_pretrained(output)
+                save_with_tokenizer(run.model.final, output, tokenizer, run.about)
             group.barrier()
     return {"output": output, "steps": settings.max_steps, **record}
 

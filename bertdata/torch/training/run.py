@@ -51,7 +51,8 @@ class Run:
         """Write the checkpoint of a step, if this is the process that writes, and delete all but the last `keep`."""
         if self.group.first:
             root, told = files.join(self.output, "checkpoints"), (self.settings, self.about, keep, self.rewinds)
-            checkpoint.save(root, step, self.model, self.optimizer, sampler, *told)
+            tokenizer = self.phases[0].dataset.shards.tokenizer()
+            checkpoint.save(root, step, self.model, self.optimizer, sampler, *told, tokenizer=tokenizer)
 
 
 def loader_of(run: Run, phase: Phase, settings: PretrainSettings, first: int) -> ResumableLoader:

@@ -32,7 +32,7 @@ from bertdata.torch.training.pretrain import pretrain
 from tests.torch.build import write_build
 from tests.torch.distillation.test_losses import MODERN
 from tests.torch.models.test_from_transformers import config_of
-from tests.torch.training.small_runs import SETTINGS, SMALL, log, losses, stop_at
+from tests.torch.training.small_runs import IDS, SETTINGS, SMALL, log, losses, stop_at, tokenizers_below
 from tests.torch.training.test_validation import build_of
 
 RUN = replace(SETTINGS, max_steps=5, save_steps=2)
@@ -58,6 +58,7 @@ def test_a_run_cut_off_goes_on_to_the_same_losses_and_saves_the_student_alone(
     assert losses(tmp_path / "cut") == losses(tmp_path / "whole")
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("cut", "whole")]
     assert weights[0] == weights[1]
+    assert tokenizers_below(tmp_path / "cut") == dict.fromkeys((".", "checkpoints/step-000000005"), IDS)
     saved = load_file(tmp_path / "cut" / "model.safetensors")
     assert {*saved} == {*BertForMaskedLM(SMALL).state_dict()} - {*BertForMaskedLM.tied}
     assert not (tmp_path / "cut" / "distillation.safetensors").exists()

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from transformers import AutoTokenizer
+
 from bertdata.torch import BertConfig
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.settings import PretrainSettings
@@ -38,6 +40,20 @@ def log(output: Path) -> list[LogRecord]:
 def losses(output: Path) -> list[float]:
     """Return the losses of a run."""
     return [record["loss"] for record in log(output)]
+
+
+def tokenizers_below(place: Path) -> dict[str, list[int]]:
+    """Return what AutoTokenizer makes of a text, by folder, in each folder with the config of a model."""
+    found = {}
+    for config in sorted(place.rglob("config.json")):
+        if "model_type" in json.loads(config.read_text()):
+            name = str(config.parent.relative_to(place))
+            found[name] = AutoTokenizer.from_pretrained(config.parent)("w3 w94").input_ids
+    return found
+
+
+IDS = [2, 8, 99, 3]
+"""What `tokenizer_of` makes of it."""
 
 
 def stop_at(step: int) -> Callable[[LogRecord], None]:

@@ -14,6 +14,7 @@ from bertdata.io import files
 from bertdata.torch import BertConfig, BertForPreTraining
 from bertdata.torch.training import checkpoint
 from bertdata.torch.training.optimization import make_optimizer
+from tests.torch.build import tokenizer_of
 
 CONFIG = BertConfig(
     vocab_size=30,
@@ -33,7 +34,7 @@ def saved(root: Path, step: int) -> tuple[BertForPreTraining, torch.optim.Optimi
     for parameter in model.parameters():
         parameter.grad = torch.full_like(parameter, step / 100)
     optimizer.step()
-    checkpoint.save(str(root), step, model, optimizer, SAMPLER, {"max_steps": 9})
+    checkpoint.save(str(root), step, model, optimizer, SAMPLER, {"max_steps": 9}, tokenizer=tokenizer_of())
     return model, optimizer
 
 
@@ -143,7 +144,9 @@ def test_settings_that_differ_come_or_go_are_named_each_and_equal_ones_pass(tmp_
 def test_settings_of_several_values_are_those_that_were_written(tmp_path: Path) -> None:
     """A tuple is read back as a list."""
     model, optimizer = saved(tmp_path, 4)
-    checkpoint.save(str(tmp_path), 5, model, optimizer, SAMPLER, {"phase_shares": ("0.7", "0.3")})
+    checkpoint.save(
+        str(tmp_path), 5, model, optimizer, SAMPLER, {"phase_shares": ("0.7", "0.3")}, tokenizer=tokenizer_of()
+    )
     found = checkpoint.newest(str(tmp_path))
     assert found is not None
     checkpoint.check_settings(found, {"phase_shares": ("0.7", "0.3")})

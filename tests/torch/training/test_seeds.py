@@ -26,6 +26,7 @@ from bertdata.torch.training.seeds import finetune_seeds, summary
 from bertdata.torch.training.settings import FinetuneSettings
 from bertdata.torch.training.tasks import evaluate
 from tests.torch.training.small_models import saved
+from tests.torch.training.small_runs import IDS, tokenizers_below
 
 SETTINGS = FinetuneSettings(epochs=1, batch_size=8, learning_rate=3e-3, device="cpu")
 
@@ -97,6 +98,7 @@ def test_the_best_model_alone_is_kept_and_is_that_of_its_single_run(tmp_path: Pa
     scores = evaluate(again, ShardDataset(task, "validation"), 8, choose_device("cpu"))
     assert scores == found["scores"][str(best)]
     assert (tmp_path / "out" / "seed-2" / "log.jsonl").exists()
+    assert tokenizers_below(tmp_path / "out") == dict.fromkeys((".", "seed-0", "seed-1", "seed-2"), IDS)
 
 
 def test_done_seeds_are_not_trained_again_and_others_can_be_added(

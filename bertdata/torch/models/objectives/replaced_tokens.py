@@ -105,6 +105,11 @@ class ReplacedTokenDetection(PreTrainedModel):
         """The name of the discriminator's class in transformers."""
         return self.discriminator.architecture
 
+    @property
+    def folders(self) -> Sequence[str]:
+        """That of the discriminator, and below it that of the generator."""
+        return ("", GENERATOR)
+
     def training_flops(self, counts: Counts) -> float:
         """Return the operations of both models: the generator with its head, the discriminator without."""
         return self.generator.training_flops(counts) + self.discriminator.training_flops(counts._replace(labelled=0))

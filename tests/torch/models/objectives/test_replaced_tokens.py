@@ -26,9 +26,9 @@ from bertdata.torch.models.objectives.transformers_detection import (
     generator_config,
 )
 from bertdata.torch.training.pretrain import pretrain
-from tests.torch.build import write_build
+from tests.torch.build import tokenizer_of, write_build
 from tests.torch.models.test_from_transformers import config_of
-from tests.torch.training.small_runs import SETTINGS, SMALL, log, losses, stop_at
+from tests.torch.training.small_runs import IDS, SETTINGS, SMALL, log, losses, stop_at, tokenizers_below
 
 RUN = replace(SETTINGS, max_steps=4, save_steps=2)
 DETECTION = replace(RUN, training_objective="replaced-token-detection")
@@ -65,6 +65,8 @@ def resumed(build: Path, config: Any, place: Path, settings: Any, library: str =
     assert losses(place / "cut") == losses(place / "whole")
     for name in ("model.safetensors", "generator/model.safetensors"):
         assert (place / "cut" / name).read_bytes() == (place / "whole" / name).read_bytes()
+    last = "checkpoints/step-000000004"
+    assert tokenizers_below(place / "cut") == dict.fromkeys((".", last, f"{last}/generator", "generator"), IDS)
     return place / "cut"
 
 
@@ -102,7 +104,8 @@ def test_an_encoder_of_transformers_is_resumed_exactly_and_opened(
     assert not notes["unexpected_keys"]
     made = transformers.AutoModelForMaskedLM.from_pretrained(saved / "generator").config
     assert {name: getattr(made, name) for name in generator} == generator
-    assert transformers.AutoTokenizer.from_pretrained(saved).vocab_size == 100
+    fill = transformers.pipeline("fill-mask", str(saved / "generator"), device="cpu")
+    assert {guess["token_str"] for guess in fill("w3 [MASK] w5", top_k=100)} == {*tokenizer_of().tokens}
 
 
 def test_training_goes_on_from_a_saved_model_with_another_sharing(build: Path, tmp_path: Path) -> None:
