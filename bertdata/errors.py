@@ -82,13 +82,20 @@ def expected_one_of(name: str, names: Iterable[str]) -> str:
     return f"; expected one of {', '.join(names)}{did_you_mean(name, names)}"
 
 
-def install_hint(extra: str) -> str:
-    """Return the command that installs an extra of bertdata.
+def install_hint(extra: str, package: str = "") -> str:
+    """Return the command that installs an extra of bertdata; of torch also the one for its build without CUDA.
 
-    >>> install_hint("torch")
-    'get it with: pip install ".[torch]" (in a clone of bertdata)'
+    >>> install_hint("report")
+    'get it with: pip install ".[report]" (in a clone of bertdata)'
+    >>> print(install_hint("torch", "torch"))
+    get it with: pip install ".[torch]" (in a clone of bertdata), which on Linux brings gigabytes of CUDA; \
+without a GPU: `pip install uv && uv pip install --torch-backend cpu ".[torch]"`
     """
-    return f'get it with: pip install ".[{extra}]" (in a clone of bertdata)'
+    command = f'get it with: pip install ".[{extra}]" (in a clone of bertdata)'
+    if package != "torch":
+        return command
+    for_cpu = f'`pip install uv && uv pip install --torch-backend cpu ".[{extra}]"`'
+    return f"{command}, which on Linux brings gigabytes of CUDA; without a GPU: {for_cpu}"
 
 
 _FLAG = re.compile(r"(?<![\w-])--(?!(?:runner|region|project)\b)(no-)?([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?![\w=-])")
@@ -198,7 +205,7 @@ class MissingExtraError(BertDataError, ImportError):
 
     def __init__(self, package: str, extra: str) -> None:
         self.package, self.extra = package, extra
-        super().__init__(f"{package} is not installed; {install_hint(extra)}")
+        super().__init__(f"{package} is not installed; {install_hint(extra, package)}")
 
     def __str__(self) -> str:
         cause, package = self.__cause__, self.package.partition("[")[0]

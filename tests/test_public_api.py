@@ -195,7 +195,9 @@ def test_no_module_outside_beam_and_torch_imports_them_at_its_top() -> None:
         (
             "torch",
             "import bertdata.torch",
-            'torch is not installed; get it with: pip install ".[torch]" (in a clone of bertdata)',
+            'torch is not installed; get it with: pip install ".[torch]" (in a clone of bertdata), which on Linux '
+            "brings gigabytes of CUDA; without a GPU: "
+            '`pip install uv && uv pip install --torch-backend cpu ".[torch]"`',
         ),
         (
             "apache_beam",

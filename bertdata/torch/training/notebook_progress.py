@@ -31,14 +31,15 @@ class NotebookProgress(Progress):
     def __init__(self, show: Callable[[str], None] | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._show, self._clock = show, clock
         self._plan: RunPlan | None = None
-        self._step, self._began = 0, 0.0
+        self._step = 0
+        self._from: tuple[int, float] | None = None
         self._shown = self._drawn = float("-inf")
         self._rows: list[dict[str, str]] = []
         self._last: dict[str, str] = {}
         self._curves = ""
 
     def begin(self, plan: RunPlan) -> None:
-        self._plan, self._step, self._began = plan, plan.first, self._clock()
+        self._plan, self._step = plan, plan.first
         self._show = self._show or live_output()
         if plan.finished or plan.first:
             self._draw(plan)
@@ -51,6 +52,7 @@ class NotebookProgress(Progress):
 
     def __call__(self, record: LogRecord) -> None:
         self._step = int(record["step"])
+        self._from = self._from or (self._step, self._clock())  # the first step has compiling and loading in it
         self._last = {"step": f"{self._step:,}", **line(record)}
         if "validation_loss" in record:
             self._rows = [*self._rows, self._last][-_ROWS:]
@@ -78,9 +80,10 @@ class NotebookProgress(Progress):
         self._shown = self._clock()
 
     def _left(self, plan: RunPlan) -> str:
-        if not plan.first < self._step < plan.steps:
+        first, began = self._from or (self._step, 0.0)
+        if not first < self._step < plan.steps:
             return ""
-        each = (self._clock() - self._began) / (self._step - plan.first)
+        each = (self._clock() - began) / (self._step - first)
         return f", {timedelta(seconds=round(each * (plan.steps - self._step)))} left"
 
     def _draw(self, plan: RunPlan) -> None:

@@ -118,13 +118,16 @@ class PlainLines(Progress):
             self._due, self._wait = now + self._wait, min(2 * self._wait, LONGEST_WAIT)
         shown = ", ".join(f"{name} {value}" for name, value in line(record).items())
         self._print(f"step {step:,} of {steps:,}: {shown}{self._left(step, steps, now)}")
-        if not self._measured:  # what the first step has more of, as compiling, is not in the steps after it
+        if not self._measured:
             self._measured, self._from = True, (step, now)
 
     def _left(self, step: int, steps: int, now: float) -> str:
-        """Return the time left as the end of a line, by that of the steps so far."""
+        """Return the time left as the end of a line, by that of the steps so far.
+
+        The first step has compiling and loading in it, so what is left is not known by it, unless it took a minute.
+        """
         first, began = self._from or (step, now)
-        if not first < step < steps:
+        if not first < step < steps or (not self._measured and now - began < LONGEST_WAIT):
             return ""
         return f", {timedelta(seconds=round((now - began) / (step - first) * (steps - step)))} left"
 

@@ -20,7 +20,8 @@ try:
     import bertdata.torch
 except MissingExtraError as error:
     assert isinstance(error, ImportError)
-    assert str(error) == 'torch is not installed; get it with: pip install ".[torch]" (in a clone of bertdata)', error
+    assert str(error).startswith('torch is not installed; get it with: pip install ".[torch]" (in a clone of '), error
+    assert '`pip install uv && uv pip install --torch-backend cpu ".[torch]"`' in str(error), error
 else:
     raise AssertionError("no error")
 """

@@ -37,7 +37,10 @@ def test_a_state_has_the_plan_the_bar_the_time_left_and_the_figures(
     shown_states, progress, now = states
     assert "615 rows of up to 128 tokens" in shown_states[-1]
     assert '<progress value="0" max="100"' in shown_states[-1]
-    now[0] = 10.0
+    now[0] = 5.0
+    progress(record(1))
+    assert "step 1 of 100</div>" in shown_states[-1]
+    now[0] = 14.5
     progress(record(20))
     assert '<progress value="20" max="100"' in shown_states[-1]
     assert "step 20 of 100, 0:00:40 left" in shown_states[-1]
