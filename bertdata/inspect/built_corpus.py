@@ -78,8 +78,8 @@ class BuiltCorpus(Mapping[str, Any]):
     def _repr_html_(self) -> str:
         """Return what the command prints of a build: its summary, and its warnings with what to do."""
         parts = [escaped(repr(self)), html_table(build_rows(self.manifest))]
-        for warning in warnings_in(self.manifest):
-            parts.append(
-                f"<b>{escaped(warning['about'])}</b>: {escaped(warning['found'])}; {escaped(warning['remedy'])}"
-            )
+        for name, warning in warnings_in(self.manifest):
+            phase = f"phase {name}, " if name else ""
+            about, found, remedy = (escaped(str(warning[key])) for key in ("about", "found", "remedy"))
+            parts.append(f"{escaped(phase)}<b>{about}</b>: {found}; {remedy}")
         return "".join(f"<div>{part}</div>" for part in parts)

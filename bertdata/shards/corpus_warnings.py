@@ -348,13 +348,6 @@ def warnings_in(manifest: Mapping[str, Any]) -> list[tuple[str, CorpusWarning]]:
     return warnings
 
 
-def warnings_in(manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the warnings of a build, of several phases those of the first."""
-    build = next(iter(manifest["phases"].values())) if "phases" in manifest else manifest
-    warnings: list[dict[str, Any]] = build.get("warnings", [])
-    return warnings
-
-
 def warning_lines(manifest: Mapping[str, Any]) -> list[str]:
     """Return a block of text on the warnings of a build; nothing without any.
 

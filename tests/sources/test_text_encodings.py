@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bertdata.cli.main import dispatch
-from bertdata.engine.parts import PartMetadata, run_once
+from bertdata.engine.parts import PartMetadata, Task, run_once
 from bertdata.engine.stages import Plan, Standing
 from bertdata.errors import ConfigError, InputError
 from bertdata.inspect.summary import source_rows
@@ -138,7 +138,7 @@ def test_the_beginning_of_a_decoded_file_is_estimated_from(tmp_path: Path) -> No
         from bertdata.sources.formats import SOURCE_FORMATS
 
         short = SOURCE_FORMATS[task.payload.format].beginning(task, 4000, str(tmp_path))
-        assert short is not None
+        assert isinstance(short, Task)
         assert 0 < short.weight <= 5000
         record = run_once(short, write_documents)
         assert 0 < record.counts["text_bytes"] < 8000
