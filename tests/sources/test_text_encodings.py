@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import shutil
-import subprocess
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -16,7 +14,7 @@ from bertdata.engine.parts import PartMetadata, Task, run_once
 from bertdata.engine.stages import Plan, Standing
 from bertdata.errors import ConfigError, InputError
 from bertdata.inspect.summary import source_rows
-from bertdata.io.encodings import WITH_CP1252, find_bad_byte, iconv_name, likeliest
+from bertdata.io.encodings import WITH_CP1252, find_bad_byte
 from bertdata.shards.manifest import source_entry
 from bertdata.sources.formats import write_documents
 from bertdata.sources.settings import CleaningConfig
@@ -143,41 +141,6 @@ def test_the_beginning_of_a_decoded_file_is_estimated_from(tmp_path: Path) -> No
         record = run_once(short, write_documents)
         assert 0 < record.counts["text_bytes"] < 8000
         assert not any("not UTF-8" in reason for reason in record.drops)
-
-
-@pytest.mark.parametrize(
-    ("encoding", "text"),
-    [
-        ("cp1252", "We met at the river – the water was high."),
-        ("cp1252", "Il était une fois à Noël, où ça se passe."),
-        ("cp1252", "“Quoted” text — it’s here."),
-        ("cp1252", "café"),
-        ("cp1250", "Zażółć gęślą jaźń to jest zdanie."),
-        ("cp1251", "Привет мир, как дела сегодня. Это текст."),
-        ("koi8_r", "Это текст по-русски, и он короткий."),
-        ("cp1253", "Ελληνικά κείμενα εδώ."),
-        ("shift_jis", "日本語の文章です。これは短い。"),
-        ("gb18030", "这是一个中文句子，很短。"),
-    ],
-)
-def test_the_likeliest_encoding_of_short_texts_gives_the_text(encoding: str, text: str) -> None:
-    found = likeliest(text.encode(encoding))[0]
-    assert text.encode(encoding).decode(found) == text
-
-
-def test_latin1_is_advised_for_no_text() -> None:
-    for byte in range(0x80, 0x100):
-        assert not {"latin_1", "latin1", "iso8859_1"} & {*likeliest(b"We met %c here." % byte)}
-
-
-@pytest.mark.skipif(not shutil.which("iconv"), reason="no iconv")
-@pytest.mark.parametrize("encoding", ["cp1252", "koi8_r", "mac_roman", "iso8859_2", "euc_jp", "utf-16", "gb18030"])
-def test_the_command_that_is_advised_is_one_of_iconv(encoding: str) -> None:
-    data = "abc".encode(encoding)
-    done = subprocess.run(
-        ["iconv", "-f", iconv_name(encoding), "-t", "utf-8"], input=data, capture_output=True, check=True
-    )
-    assert done.stdout == b"abc"
 
 
 def test_stray_bytes_of_cp1252_in_utf_8_are_read_as_such(tmp_path: Path) -> None:
