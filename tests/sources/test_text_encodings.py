@@ -6,6 +6,7 @@ import gzip
 import json
 from pathlib import Path
 
+import fsspec
 import pyarrow.parquet as pq
 import pytest
 
@@ -217,3 +218,18 @@ def test_clean_and_tokenize_use_the_same_words(tmp_path: Path, capsys: pytest.Ca
     printed = capsys.readouterr()
     assert printed.out == "we met – late .\n"
     assert printed.err == f"left out, not UTF-8: {path}, {bad}\n"
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
+def test_files_at_a_url_are_looked_at_and_decoded(name: str, tmp_path: Path) -> None:
+    url = f"memory://{tmp_path.name}/{name}"
+    data = (PROSE + "\n").encode("cp1252")
+    with fsspec.open(url, "wb") as file:
+        file.write(gzip.compress(data) if name.endswith(".gz") else data)
+    stages = {
+        encoding: ReadSource("documents", {url: "a"}, str(tmp_path), CleaningConfig(encoding=encoding))
+        for encoding in ((), ("guess",))
+    }
+    with pytest.raises(InputError, match=r"byte 5: is not UTF-8 \(byte 0xe4\), it fits cp1252"):
+        stages[()].plan(Standing())
+    assert made(stages["guess",].plan(Standing()))[0] == [PROSE]
