@@ -123,12 +123,24 @@ def test_a_moved_token_store_makes_no_shard_stale(tmp_path: Path) -> None:
     assert shard_task(spec, 0, slices).fingerprint == shard_task(spec, 0, moved).fingerprint
 
 
+def test_other_masks_make_a_shard_stale_where_they_are_in_it(tmp_path: Path) -> None:
+    slices = [TokenSlice("/a/tokens-00000.arrow", "1" * 64, 8, 100)]
+
+    def fingerprint(kind: str, rate: float) -> str:
+        examples = ExamplesConfig(max_seq_length=32, masking=kind)
+        info = replace(INFO, examples=examples, masking=MaskingConfig(masked_lm_prob=rate))
+        return shard_task(replace(spec_of(tmp_path), info=info), 0, slices).fingerprint
+
+    assert fingerprint("static", 0.2) != fingerprint("static", 0.15)
+    assert fingerprint("dynamic", 0.2) == fingerprint("dynamic", 0.15)
+
+
 @pytest.mark.parametrize(
     "change",
     [
         {"examples": ExamplesConfig(max_seq_length=32, seed=1)},
         {"examples": ExamplesConfig(max_seq_length=32, dupe_factor=2)},
-        {"masking": MaskingConfig(masked_lm_prob=0.2)},
+        {"examples": ExamplesConfig(max_seq_length=32, masking="static")},
         {"tokenizer": "0" * 64},
         {"word_starts": True},
     ],
