@@ -23,8 +23,8 @@ CHANGING = re.compile(
     r"second|loss|/s\b|grad|ETA|accuracy|\d s\b|model_flops|tflops|rss gib|wait share|^  (clean|count|tokenize)"
 )
 """Lines whose numbers differ from machine to machine."""
-LEFT = re.compile(r"^\d\d:\d\d:\d\d |, \d+:\d\d:\d\d left")
-"""The time of day of a line of a log, and what is left."""
+LEFT = re.compile(r"^\d\d:\d\d:\d\d |, \d+:\d\d:\d\d left|; [\d.]+ \w+ or more")
+"""The time of day of a line of a log, what is left, and what a run takes at least."""
 
 
 @dataclass(frozen=True)
