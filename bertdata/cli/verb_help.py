@@ -114,7 +114,9 @@ VERB_HELP: dict[str, VerbHelp] = {
         {
             **_TRAINING,
             "--config": "the model: tiny, base, large, ..., or a folder with one",
-            "--max-steps": "optimizer steps of the run",
+            "--max-steps": "optimizer steps (default: 40 epochs, at most 100,000)",
+            "--epochs": "times through the rows, in place of --max-steps",
+            "--dry-run": "say what the run would do, and stop",
             "--restart": "start again instead of going on from a checkpoint",
         },
     ),
@@ -146,6 +148,8 @@ VERB_HELP: dict[str, VerbHelp] = {
             **_TRAINING,
             "--seeds": "runs with N seeds: scores with mean and spread",
             "--epochs": "epochs of the run",
+            "--dry-run": "say what the run would do, and stop",
+            "--restart": "train again what is trained already",
         },
     ),
     "clean-wikipedia": VerbHelp(
