@@ -36,9 +36,7 @@ COMMANDS = {
     "report": Command("an HTML page on a build, documents, a vocabulary ...", "bertdata.inspect.report"),
     "diff": Command("how two builds differ, and why", "bertdata.inspect.diff"),
     "verify": Command("recount everything and compare with the manifest", "bertdata.shards.verify.build"),
-    "clean-up": Command(
-        "delete the stages of a finished build, once its shards are checked", "bertdata.shards.clean_up"
-    ),
+    "clean-up": Command("delete the stages of a finished build, checked first", "bertdata.shards.clean_up"),
     "export": Command("shards to Parquet, JSON lines, TFRecord and other formats", "bertdata.cli.export"),
     "import": Command("TFRecords of Google's BERT or HDF5 of NVIDIA's to shards", "bertdata.cli.import_"),
     "tokenize": Command("print the tokens or ids of lines of text", "bertdata.cli.tokenize"),

@@ -1,7 +1,7 @@
 """Decide when compiled kernels are used for text, and tell when a kernel is compiled.
 
-On little text the plain Python versions finish before the kernels are loaded from disk, and on more of it before the
-compiler would. The result is the same.
+On little text the plain Python versions finish before the compiler would. `use` decides for work that is done again and
+again.
 """
 
 from __future__ import annotations
@@ -9,12 +9,9 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Callable, Iterator
-from importlib import import_module
 
 COMPILED_FROM = 32 << 20
 """Bytes of text from which compiled passes over them are worth building, or loading from disk."""
-LOADED_FROM = 1 << 20
-"""Bytes of text, of all calls in a process, from which kernels are loaded that are compiled already."""
 
 
 _always = False
@@ -23,8 +20,7 @@ _always = False
 def compiling_pays(size: int, compiled: bool | None, least: int | None = None) -> bool:
     """Tell whether work that is done once, on `size` bytes of text, runs compiled: as `compiled` says, or by its size.
 
-    least: the size from which it does, COMPILED_FROM where it is None. `Kernels` decides for work that is done again
-    and again.
+    least: the size from which it does, COMPILED_FROM where it is None.
 
     >>> compiling_pays(1000, None), compiling_pays(COMPILED_FROM, None), compiling_pays(1000, True)
     (False, True, True)
@@ -34,45 +30,9 @@ def compiling_pays(size: int, compiled: bool | None, least: int | None = None) -
     return _always or size >= (COMPILED_FROM if least is None else least)
 
 
-class Kernels:
-    """The kernels of one kind of work, which plain Python can do as well, and whether this process runs them.
-
-    names: those that every call of the work uses, as "module:function".
-
-    >>> rot13 = Kernels("my_kernels:rot13")
-    >>> rot13.pay(1000), rot13.pay(1000, compiled=True), rot13.pay(1000)
-    (False, True, True)
-    """
-
-    def __init__(self, *names: str) -> None:
-        self._names = names
-        self._bytes = 0
-        self._run = self._looked = False
-
-    def pay(self, size: int, compiled: bool | None = None) -> bool:
-        """Tell whether a call for `size` bytes of text runs compiled: as `compiled` says, else by all calls so far.
-
-        It does from LOADED_FROM bytes in this process on where machine code for this processor is on disk, else from
-        COMPILED_FROM on; and after a call that ran compiled.
-        """
-        if compiled is not None:
-            self._run |= compiled
-            return compiled
-        if self._run or _always:
-            return True
-        self._bytes += size
-        if self._bytes >= COMPILED_FROM:
-            self._run = True
-        elif self._bytes >= LOADED_FROM and not self._looked:
-            self._looked = True
-            self._run = self._are_kept()
-        return self._run
-
-    def _are_kept(self) -> bool:
-        from bertdata.kernels.jit import is_kept
-
-        places = (name.partition(":") for name in self._names)
-        return all(is_kept(getattr(import_module(module), function)) for module, _, function in places)
+def always() -> bool:
+    """Tell whether work of any size runs compiled in this process at the moment."""
+    return _always
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
-from bertdata.kernels.warmup import Kernels
+from bertdata.kernels.use import Kernels
 from bertdata.sentences import marks
 from bertdata.sentences.batch import Spans, find_spans, spans_by
 from bertdata.sentences.citations import attach_citations

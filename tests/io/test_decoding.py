@@ -13,7 +13,7 @@ def test_a_byte_order_mark_is_left_out_where_the_encoding_says_so() -> None:
     assert decode_utf8("\ufeffBär".encode(), "a.txt") == "\ufeffBär"
 
 
-@pytest.mark.parametrize(("encoding", "named"), [("utf-16", "utf-16"), ("latin-1", "latin1")])
+@pytest.mark.parametrize(("encoding", "named"), [("utf-16", "utf-16"), ("latin-1", "cp1252")])
 def test_the_message_names_the_encoding_that_the_file_seems_to_have(encoding: str, named: str) -> None:
     with pytest.raises(InputError, match=f"iconv -f {named} -t utf-8 FILE > NEW"):
         decode_utf8("Bär".encode(encoding), "a.txt")

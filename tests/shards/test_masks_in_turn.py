@@ -79,7 +79,7 @@ def test_validation_is_masked_alike_in_every_epoch(dynamic: Path) -> None:
 
 
 def test_show_says_that_positions_are_masked_in_turn(dynamic: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = {"index": 0, "count": 1, "epoch": None, "at": None, "color": "never"}
+    options = {"grep": None, "index": 0, "count": 1, "epoch": None, "at": None, "color": "never"}
     show(argparse.Namespace(dropped=None, shards=str(dynamic), split=None, **options))
     assert "Tokens to predict are each position of a row once before any is masked again" in capsys.readouterr().out
     show(argparse.Namespace(dropped=None, shards=str(dynamic), split="validation", **options))

@@ -59,7 +59,9 @@ def write_build(
             write_shard(block_of(documents, seed * 100 + number), info, info.masker(tokenizer), file)
         entries.append({"file": name, "bytes": files.size(path)})
     tokenizer.save_pretrained(directory / "tokenizer")
-    files.write_json(str(directory / "manifest.json"), {"splits": {"train": {"shards": entries}}})
+    files.write_json(
+        str(directory / "manifest.json"), {"splits": {"train": {"shards": entries}}, "info": info.values()}
+    )
     return directory
 
 

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 from bertdata.errors import ConfigError, InputError
 from bertdata.io.compression import compression, decompress
 from bertdata.io.files import CHUNK, open_raw, size
-from bertdata.kernels.warmup import Kernels
+from bertdata.kernels.use import Kernels
 from bertdata.sources.books import gutenberg, layout
 from bertdata.sources.books.chapters import Chapter, cut_chapters
 from bertdata.sources.books.encodings import as_utf8, decode

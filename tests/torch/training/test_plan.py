@@ -58,12 +58,12 @@ def test_a_run_says_its_plan_first_and_nothing_if_quiet_or_reported(
 ) -> None:
     settings = replace(SETTINGS, max_steps=2)
     pretrain(dynamic_build, SMALL, tmp_path / "shown", settings)
-    first, *others = capsys.readouterr().err.splitlines()
+    first, *others = (line[9:] for line in capsys.readouterr().err.splitlines())  # after the time of day
     assert first.startswith("BertForPreTraining on cpu: ")
     assert "; 2 steps, " in first
     assert others[0].startswith("step 1 of 2: loss ")
     pretrain(dynamic_build, SMALL, tmp_path / "shown", settings)
-    assert capsys.readouterr().err == f"nothing to do: {tmp_path / 'shown'} is trained, 2 of 2 steps\n"
+    assert capsys.readouterr().err[9:] == f"nothing to do: {tmp_path / 'shown'} is trained, 2 of 2 steps\n"
     pretrain(dynamic_build, SMALL, tmp_path / "quiet", settings, quiet=True)
     pretrain(dynamic_build, SMALL, tmp_path / "reported", settings, report=stop_at(3))
     assert capsys.readouterr().err == ""

@@ -306,7 +306,7 @@ def test_the_command_line_trains_the_base_model_and_resumes_unless_told_otherwis
     found = vars(parser.parse_args(given))
     assert (found.pop("shards"), found.pop("output"), found.pop("config")) == ("shards", "out", "")
     assert (found.pop("restart"), found.pop("branch"), found.pop("library")) == (False, "", "bertdata")
-    assert found.pop("dry_run") is False
+    assert (found.pop("dry_run"), found.pop("log_format")) == (False, "text")
     assert (found.pop("config_overrides"), found.pop("teacher"), found.pop("quiet")) == ([], "", False)
     learned = {setting.name: found.pop(setting.name) for setting in fields(DistillationSettings)}
     assert DistillationSettings(**learned) == DistillationSettings()

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.kernels.warmup import Kernels
+from bertdata.kernels.use import Kernels
 from bertdata.sources.wikipedia.dump.redirect_words import redirect_target
 from bertdata.sources.wikipedia.dump.site_config import (
     DEFAULT_NAMESPACES,

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from bertdata import InputError
 from bertdata.kernels import warmup
 from bertdata.kernels.jit import kernel
+from bertdata.kernels.use import Kernels
 from bertdata.sources.wikipedia.dump.ranges import plan_ranges
 from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
 from bertdata.sources.wikipedia.dump.site_config import Namespaces
@@ -211,7 +212,7 @@ def test_many_small_pages_run_compiled_as_one_large_page_does(monkeypatch: pytes
         return extract_utf8(data, context)
 
     monkeypatch.setattr(driver, "extract_utf8", counted)
-    monkeypatch.setattr(clean, "KERNELS", warmup.Kernels(*clean.KERNELS._names))
+    monkeypatch.setattr(clean, "KERNELS", Kernels(*clean.KERNELS._names))
     monkeypatch.setattr(warmup, "COMPILED_FROM", 5 * len(page))
     expected = clean_wikitext(page, compiled=False)
     assert [clean_wikitext(page) for _ in range(8)] == [expected] * 8
