@@ -27,11 +27,11 @@ from bertdata.options.option import require
 from bertdata.sentences.by_language import default_of, segmenter_of
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.advice import Choices
-from bertdata.shards.corpus_warnings import warning_lines, warnings_in
 from bertdata.shards.count_tokens import write_stages
 from bertdata.shards.phases import PhaseConfig
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.similar_words import check_table
+from bertdata.shards.warning_lines import warning_lines, warnings_in
 from bertdata.shards.write_shards import CheckDocuments, WriteShards
 from bertdata.sources.inputs import GivenDocuments, find_documents
 from bertdata.sources.settings import CleaningConfig

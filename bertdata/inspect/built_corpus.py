@@ -9,8 +9,8 @@ from bertdata.errors import ConfigError
 from bertdata.inspect.summary import build_rows
 from bertdata.io import files
 from bertdata.io.notebook import escaped, html_table
-from bertdata.shards.corpus_warnings import warnings_in
 from bertdata.shards.reader import Shards, open_shards
+from bertdata.shards.warning_lines import warnings_in
 
 
 class BuiltCorpus(Mapping[str, Any]):

@@ -14,7 +14,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from bertdata.errors import ConfigError, OutputError
-from bertdata.inspect import show, stats, summary
+from bertdata.inspect import examples, show, stats, summary
 from bertdata.inspect.folders import DOCUMENTS, describe
 from bertdata.inspect.page import GENERATOR, bar, facts, grid, histogram, page
 from bertdata.inspect.report_folder import folder_report_html
@@ -143,7 +143,7 @@ def _labels(splits: Sequence[Shards], figures: Mapping[str, stats.Figures]) -> l
     for shards in splits:
         numbers = figures[shards.split].labels
         if shards.info.label and sum(numbers):
-            names = show.label_texts(shards.expect_pretraining().objective)
+            names = examples.label_texts(shards.expect_pretraining().objective)
             parts = [(name, numbers[label], f"c{label}") for label, name in enumerate(names)]
             remark = element("span", f" one label: {summary.by_chance(sum(numbers))}", class_="quiet")
             bars.append(bar(f"{shards.split}, {shards.info.label}", parts, remarks=[remark] if len(parts) == 2 else []))
@@ -167,23 +167,23 @@ def _examples(shards: Shards, count: int) -> list[Element]:
     legend += [element("li", notation) for notation in show.notations(shards.tokenizer())]
     return [
         element("ul", legend, class_="keys"),
-        *(_example(example, shards.split) for example in show.read_examples(shards, chosen)),
+        *(_example(example, shards.split) for example in examples.read_examples(shards, chosen)),
     ]
 
 
-def _example(example: show.Example, split: str) -> Element:
+def _example(example: examples.Example, split: str) -> Element:
     label = f", {example.label}" if example.label else ""
     head = f"{split} {example.number:,}: {example.tokens} tokens, {example.predictions} to predict{label}"
     article = element("article", element("h3", head))
     names = "AB" if len(example.segments) > 1 else " "
     for place, segment in enumerate(example.segments):
         name = element("span", names[place % len(names)], class_="segment")
-        words = [part for word in show.words(segment) for part in (*map(_token, word), " ")]
+        words = [part for word in examples.words(segment) for part in (*map(_token, word), " ")]
         article.append(element("p", name, words[:-1]))
     return article
 
 
-def _token(token: show.ShownToken) -> Element | str:
+def _token(token: examples.ShownToken) -> Element | str:
     if token.kind == "text":
         return token.text
     tag, kind = ("span", "quiet") if token.kind == "special" else ("b", token.kind)

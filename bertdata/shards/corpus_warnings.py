@@ -14,7 +14,7 @@ from typing import Any
 from bertdata.curation.filters import DROPPED_BY, JUDGED
 from bertdata.documents import BYTES_LEFT_OUT, CHANGED
 from bertdata.engine.parts import PartMetadata, add_counts
-from bertdata.io.console import byte_size, counted, wrapped
+from bertdata.io.console import byte_size
 from bertdata.sentences.languages import base_code
 from bertdata.shards import advice
 from bertdata.shards.advice import Choices
@@ -337,27 +337,3 @@ def _of_tokens(
     copies, sampled = share_of_copies([record.details.get("sample", []) for record in records])
     if not deduplicated and choices.dedup != "near" and sampled >= FEWEST_DOCUMENTS:
         yield from _check("copies", copies, most=MOST_COPIES, remedy=advice.of_copies(choices))
-
-
-def warnings_in(manifest: Mapping[str, Any]) -> list[tuple[str, CorpusWarning]]:
-    """Return the warnings of a build, each once, with its phase, "" where that is the first or the only one."""
-    warnings: list[tuple[str, CorpusWarning]] = []
-    for place, (name, build) in enumerate(manifest.get("phases", {"": manifest}).items()):
-        of_others = [warning for _, warning in warnings]
-        warnings += [(name if place else "", one) for one in build.get("warnings", []) if one not in of_others]
-    return warnings
-
-
-def warning_lines(manifest: Mapping[str, Any]) -> list[str]:
-    """Return a block of text on the warnings of a build; nothing without any.
-
-    Of several phases those that the first has not are told with the name of theirs. Lines are wrapped at words where
-    standard output is a terminal, as those of a table.
-    """
-    warnings = warnings_in(manifest)
-    lines = [f"{counted(len(warnings), 'warning')} (thresholds: docs/warnings.md)"] if warnings else []
-    for name, warning in warnings:
-        phase = f"phase {name}, " if name else ""
-        lines += wrapped(f"{phase}{warning['about']}: {warning['found']}", "  ", "    ")
-        lines += wrapped(str(warning["remedy"]), "    ")
-    return lines

@@ -7,12 +7,10 @@ formats a task is a range of one file: they are children of `RangeFormat`.
 
 from __future__ import annotations
 
-import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, BinaryIO
 
 from bertdata.curation.languages import add_languages
@@ -22,9 +20,8 @@ from bertdata.engine.parts import Counters, PartResult, Task, fingerprint, part_
 from bertdata.engine.stages import Step
 from bertdata.errors import ConfigError
 from bertdata.io import files
-from bertdata.io.compression import compression, decompress
-from bertdata.io.console import byte_size
-from bertdata.io.encodings import SKIP, beginning_as_utf8, encoded
+from bertdata.io.compression import compression
+from bertdata.io.encodings import SKIP, encoded
 from bertdata.io.patterns import ends_in, expand
 from bertdata.io.separated_lines import CHECKED
 from bertdata.registry import Registry
@@ -259,51 +256,6 @@ class RangeFormat(SourceFormat):
         return counters
 
 
-def first_lines(task: Task, size: int, folder: str) -> Task | str:
-    """Return the task of the first `size` bytes of a range that is counted in bytes, of a compressed one a copy."""
-    chosen: FileRange = task.payload
-    if task.weight <= size:
-        return task
-    if compression(chosen.path) is None and not chosen.encoding:
-        return replace(task, weight=size, payload=replace(chosen, end=chosen.start + size))
-    text = partial(beginning_as_utf8, encoding=chosen.encoding)
-    copied = copy_beginning(chosen.path, size, files.join(folder, task.name), _whole_lines, text)
-    if copied is None:
-        return f"{files.name(chosen.path)} has no line that ends in its first {byte_size(size)}"
-    path, taken = copied
-    return replace(task, weight=taken, payload=replace(chosen, path=path, end=files.size(path), encoding=""))
-
-
-def _whole_lines(data: bytes) -> bytes:
-    return data[: data.rfind(b"\n") + 1]
-
-
-def copy_beginning(
-    path: str, size: int, to: str, whole: Callable[[bytes], bytes], text: Callable[[bytes], bytes] = bytes
-) -> tuple[str, int] | None:
-    """Write what the first `size` stored bytes of a file hold, at most 16 times as much; decompressed.
-
-    text: returns the bytes in the encoding of the copy. whole: returns these without the last row, page or line if it
-    is cut off, none where there is no whole one. Returns the copy, named as the file without its compression, and the
-    stored bytes that it stands for; None where it would have nothing.
-    """
-    kind = compression(path)
-    copy = to + os.path.splitext(path.removesuffix(os.path.splitext(path)[1]) if kind else path)[1]
-    data, taken = bytearray(), 0
-    with files.open_raw(path) as raw:
-        for _, piece in decompress(raw, kind, path, max(1, min(1 << 16, size // 8))):
-            if raw.tell() != taken and (taken >= size or len(data) >= _EXPANDED * size):
-                break
-            data += piece
-            taken = raw.tell()
-    held = text(bytes(data))
-    beginning = whole(held)
-    if not beginning:
-        return None
-    files.write_bytes(copy, beginning)
-    return copy, max(1, taken * min(len(beginning), len(held)) // len(held))
-
-
 SOURCE_FORMATS: Registry[SourceFormat] = Registry(
     "source format",
     {
@@ -319,8 +271,6 @@ SOURCE_FORMATS: Registry[SourceFormat] = Registry(
     },
     "bertdata.sources.own_formats:own_format",
 )
-_EXPANDED = 16
-"""How many bytes of text a sample has at most for each of its stored bytes."""
 _DEFAULTS = {"wikipedia": "wikipedia", "books": "books", "documents": "json-lines"}
 """The format of a file of each kind whose name has the suffix of none."""
 

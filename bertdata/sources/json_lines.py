@@ -15,7 +15,8 @@ from bertdata.io.bounded_lines import LONGEST, bounded_lines, lines_before, too_
 from bertdata.io.decoding import how_to_convert
 from bertdata.io.encodings import is_stream, open_text
 from bertdata.sources import unsupported
-from bertdata.sources.formats import FileRange, first_lines
+from bertdata.sources.beginnings import first_lines
+from bertdata.sources.formats import FileRange
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.tabular import LOOKED_AT, TableFormat
 

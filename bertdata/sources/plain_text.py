@@ -22,7 +22,8 @@ from bertdata.io.bounded_lines import LONGEST
 from bertdata.io.decoding import decode_utf8
 from bertdata.io.encodings import SKIP, is_stream, open_text
 from bertdata.sources import text_files
-from bertdata.sources.formats import FileRange, RangeFormat, Request, SourceFile, first_lines
+from bertdata.sources.beginnings import first_lines
+from bertdata.sources.formats import FileRange, RangeFormat, Request, SourceFile
 from bertdata.sources.names import InputCount
 
 SUFFIXES = (".txt", ".txt.gz", ".txt.bz2", ".txt.zst")

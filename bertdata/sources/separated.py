@@ -24,7 +24,8 @@ from bertdata.io.decoding import how_to_convert
 from bertdata.io.encodings import beginning_as_utf8, open_text
 from bertdata.io.separated_lines import CHECKED, NONE, WHAT, RowError, rows_of, separator_of
 from bertdata.sources import unsupported
-from bertdata.sources.formats import FileRange, Layout, Request, SourceFile, copy_beginning
+from bertdata.sources.beginnings import copy_beginning
+from bertdata.sources.formats import FileRange, Layout, Request, SourceFile
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.tabular import LOOKED_AT, TableFormat
 

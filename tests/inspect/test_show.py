@@ -10,7 +10,8 @@ import pytest
 
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError, InputError
-from bertdata.inspect.show import Example, ShownToken, columns, legend, read_examples, render, wants_color, words
+from bertdata.inspect.examples import Example, ShownToken, read_examples, words
+from bertdata.inspect.show import columns, legend, render, wants_color
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import Shards, open_shards
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bertdata.inspect.examples import Example, read_examples, words
 from bertdata.inspect.report import report_html
-from bertdata.inspect.show import BYTES, Example, legend, notations, read_examples, words
+from bertdata.inspect.show import BYTES, legend, notations
 from bertdata.inspect.stats import measure, measure_vocabulary
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.settings import MaskingConfig

@@ -16,8 +16,9 @@ from bertdata.engine.parts import PartMetadata
 from bertdata.io.compression import open_decompressed
 from bertdata.sentences import SentenceSegmenter
 from bertdata.shards import corpus_warnings, left_out
-from bertdata.shards.corpus_warnings import warning_lines, warnings_of
+from bertdata.shards.corpus_warnings import warnings_of
 from bertdata.shards.token_store import write_tokens
+from bertdata.shards.warning_lines import warning_lines
 from bertdata.tokenizers import Tokenizer
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from tests.data import data_path

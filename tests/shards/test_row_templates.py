@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bertdata.inspect.examples import read_examples
 from bertdata.inspect.report import report_html
-from bertdata.inspect.show import read_examples
 from bertdata.inspect.stats import measure
 from bertdata.loader.collator import BatchCollator
 from bertdata.loader.examples import ShardExamples

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 
 from bertdata.engine.parts import PartMetadata, Task
 from bertdata.errors import ConfigError
-from bertdata.inspect.show import read_examples
+from bertdata.inspect.examples import read_examples
 from bertdata.inspect.stats import measure
 from bertdata.io import files
 from bertdata.objectives import OBJECTIVES

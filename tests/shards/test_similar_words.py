@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from bertdata.errors import ConfigError, InputError, VerificationError
-from bertdata.inspect.show import read_examples
+from bertdata.inspect.examples import read_examples
 from bertdata.loader import BatchCollator, ShardExamples
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig

@@ -14,7 +14,7 @@ import pytest
 from bertdata.errors import InputError
 from bertdata.formats.exporting import export
 from bertdata.formats.importing import import_shards
-from bertdata.inspect.show import read_examples
+from bertdata.inspect.examples import read_examples
 from bertdata.inspect.stats import measure
 from bertdata.io import files
 from bertdata.loader import BatchCollator, ShardExamples

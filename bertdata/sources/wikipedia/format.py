@@ -27,7 +27,8 @@ from bertdata.io.compression import compression
 from bertdata.io.console import byte_size
 from bertdata.io.patterns import expand
 from bertdata.kernels.warmup import compiling_pays
-from bertdata.sources.formats import Request, SourceFile, SourceFormat, copy_beginning, text_bytes
+from bertdata.sources.beginnings import copy_beginning
+from bertdata.sources.formats import Request, SourceFile, SourceFormat, text_bytes
 from bertdata.sources.names import InputCount
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.wikipedia import template_pages

@@ -11,7 +11,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from bertdata.errors import ConfigError
-from bertdata.inspect.show import read_examples
+from bertdata.inspect.examples import read_examples
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
