@@ -43,4 +43,4 @@ roberta []
 modernbert error
 TEXT
 diff expected seen
-grep -i "vocab\|tokenizer" said && exit 1 || true
+! grep -v "PyTorch was not found" said

@@ -50,7 +50,7 @@ def build(
         corpus.train[0]["input_ids"], corpus["splits"]["train"]["counts"]["examples"]
     """
     use_plugins(plugins)
-    for name in settings.keys() & {"dry_run", "json", "save_recipe"}:
+    for name in settings.keys() & {"dry_run", "json", "log_format", "save_recipe"}:
         raise ConfigError(f"{flag_of(name)} is for the command line; leave it out: `build` builds")
     others = {name: value for name, value in settings.items() if name != "documents"}
     flags = command_line.flags_of(make_parser(), {"output": output} | _named(others))

@@ -170,6 +170,7 @@ def steps_of_commands(theirs: Path, out: Path) -> dict[str, Sequence[list[str] |
         "report": [["report", one, "--output", f"{to}/report.html"] for one in opened],
         "diff": [["diff", one, whole] for one in opened],
         "verify": [["verify", one] for one in opened] + [["verify", one, "--duplicates"] for one in opened[:2]],
+        "clean-up": [["clean-up", one] for one in [*opened, *begun]],
         "export": [["export", one, "--to", "jsonl", "--output", f"{to}/export"] for one in opened],
         "import": [["import", texts, "--vocab", one, "--output", f"{to}/import"] for one in tokenizers],
         "tokenize": [["tokenize", texts, "--vocab", one] for one in tokenizers],

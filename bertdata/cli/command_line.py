@@ -229,7 +229,7 @@ def flags_of(parser: argparse.ArgumentParser, settings: Mapping[str, Any]) -> ar
     flags = parser.parse_args([])
     for name, value in settings.items():
         action = next((action for action in parser._actions if action.dest == name and action.option_strings), None)
-        if action is None or name in ("help", "help_all", "plugin", "log_format"):
+        if action is None or name in ("help", "help_all", "plugin"):
             raise ConfigError(f"there is no setting {name!r}{did_you_mean(name, vars(flags))}")
         setattr(flags, name, chosen := flag_value(action, value))
         for item in (chosen if isinstance(chosen, list) else [chosen]) if action.type is consent_to else ():

@@ -88,7 +88,7 @@ class Condition:
         "" where it compares none of them.
 
         >>> parse_condition("tokens > 9 and not owner == 'lee'").taking_missing({"owner"})
-        "tokens > 9 and (owner is None or (not owner == 'lee'))"
+        "tokens > 9 and (owner is None or not owner == 'lee')"
         """
         tree = _taking_missing(self.tree, missing)
         return "" if ast.dump(tree) == ast.dump(self.tree) else ast.unparse(tree)

@@ -184,7 +184,7 @@ def test_a_package_outside_adds_a_cleaner_and_builds_with_it(tmp_path: Path) -> 
         ["verify", build],
         ["show", build],
     )
-    assert "; no-gold: takes out gold" in helped
+    assert "- no-gold: takes out gold" in helped
     assert "dropped, emptied by no-gold 1 changed by no-gold 31 documents 30 " in " ".join(built.split())
     assert "gold" not in shown.lower().replace("no-gold", "")
     assert open_shards(build).manifest["sources"]["documents"]["drops"] == {"emptied by no-gold": 1}

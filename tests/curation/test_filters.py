@@ -213,7 +213,7 @@ def test_a_package_outside_adds_a_filter_and_builds_with_it(tmp_path: Path) -> N
         ["show", build],
         ["verify", build],
     )
-    assert "; without: drops documents with a word" in helped
+    assert "- without: drops documents with a word" in helped
     assert re.search(r"dropped, filter without=Gold +20\n +documents +40 ", built)
     assert "Iron" in shown.title()
     assert open_shards(build).manifest["sources"]["documents"]["drops"] == {"filter without=Gold": 20}

@@ -19,6 +19,7 @@ import pytest
 import zstandard
 
 from bertdata.beam.runner import Runner
+from bertdata.errors import InputError
 from bertdata.estimate.sample import SAMPLES
 from bertdata.io import compression
 from bertdata.shards.settings import ShardsConfig
@@ -219,9 +220,9 @@ def test_damage_in_a_sample_names_the_file_of_the_user(tmp_path: Path) -> None:
     path = tmp_path / "text.txt.gz"
     data = plain_text()
     path.write_bytes(gzip.compress(data[:5000].rpartition(b"\n")[0] + b"\n\xff\xfe\n" + data[5000:]))
-    planned = estimated([path], "documents")
-    assert planned.unknown.startswith(f"{path}, byte ")
-    assert "is not UTF-8 (byte 0xff)" in planned.unknown
+    with pytest.raises(InputError, match=r"text\.txt\.gz, byte 4994: is not UTF-8 \(byte 0xff\)") as refused:
+        estimated([path], "documents")
+    assert str(refused.value).startswith(str(path))
 
 
 def test_a_file_that_is_cut_off_inside_a_sample_is_said_to_be(tmp_path: Path) -> None:

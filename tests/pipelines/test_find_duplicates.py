@@ -67,13 +67,15 @@ def test_the_manifest_and_a_table_account_for_every_duplicate(built: Path) -> No
 
 def test_samples_of_them_are_shown_with_what_stays(built: Path) -> None:
     manifest = json.loads((built / "manifest.json").read_text())
-    [head, *lines] = dropped_lines(manifest, "exact duplicate")[-6:]
-    assert head == "documents: 10 dropped as exact duplicate, 5 of them here"
-    for line in lines:
+    lines = dropped_lines(manifest, "exact duplicate", 5)
+    head = lines.index("documents: 10 dropped as exact duplicate, 5 of them here")
+    samples = [line for line in lines[head + 1 :] if line.startswith("  row:")]
+    assert len(samples) == 5
+    for line in samples:
         number = int(line.split(":")[1])
         assert number >= 30
-        assert line == f"  row:{number}: [row:{number - 30:02d} stays for it, similarity 1.00]"
-    [_, line] = dropped_lines(manifest, "near duplicate")
+        assert line == f"  row:{number}: [row:{number - 30:02d} stays for it, similarity 1.00, threshold 0.80]"
+    [_, line, _] = dropped_lines(manifest, "near duplicate")
     assert line.startswith("  a-first-edition.txt:a-first-edition: [")
 
 

@@ -49,7 +49,7 @@ def test_what_only_a_command_line_can_mean_is_refused_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    of_the_line = {"dry_run", "save_recipe", "json"}
+    of_the_line = {"dry_run", "save_recipe", "json", "log_format"}
     assert of_the_line < {action.dest for action in ACTIONS}
     for name in of_the_line:
         settings: dict[str, Any] = {name: True}

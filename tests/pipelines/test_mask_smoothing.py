@@ -157,14 +157,14 @@ def test_special_tokens_have_weight_zero(built: Path) -> None:
 
 
 def test_show_and_the_summary_say_how_tokens_are_drawn(built: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = {"split": None, "index": 0, "count": 1, "epoch": None, "at": None, "color": "never"}
+    options = {"grep": None, "split": None, "index": 0, "count": 1, "epoch": None, "at": None, "color": "never"}
     show(argparse.Namespace(dropped=None, shards=str(built / "dynamic"), **options))
     assert "Tokens to predict are drawn by frequency in train to the power of -0.7" in capsys.readouterr().out
     manifest = files.read_json(str(built / "dynamic" / "manifest.json"))
     assert ("  tokens to predict", "drawn by frequency in train to the power of -0.7") in build_rows(manifest)
 
 
-def test_another_smoothing_writes_shards_again_and_counts_nothing_again(built: Path, tmp_path: Path) -> None:
+def test_another_smoothing_keeps_shards_of_dynamic_masks_and_counts_nothing_again(built: Path, tmp_path: Path) -> None:
     output = Path(shutil.copytree(built, tmp_path / "corpus"))
     stages = [path for kind in ("tokens", "id-counts") for path in (output / "stages" / kind).glob("*.arrow")]
     before, times = digests(output / "dynamic"), [path.stat().st_mtime_ns for path in stages]
@@ -172,7 +172,8 @@ def test_another_smoothing_writes_shards_again_and_counts_nothing_again(built: P
     build(output, replace(SETTINGS, phases=tuple(phases)))
     assert len(stages) >= 2
     assert [path.stat().st_mtime_ns for path in stages] == times
-    assert digests(output / "dynamic") != before
+    assert digests(output / "dynamic") == before
+    assert files.read_json(str(output / "dynamic" / "manifest.json"))["info"]["masking"]["mask_smoothing"] == 0.5
     assert digests(output / "static") == digests(built / "static")
     build(output, replace(SETTINGS, phases=(PHASES[3],)))
     assert not (output / FOLDER).exists()
