@@ -25,10 +25,19 @@ def first_lines(task: Task, size: int, folder: str) -> Task | str:
         return task
     if compression(chosen.path) is None and not chosen.encoding:
         return replace(task, weight=size, payload=replace(chosen, end=chosen.start + size))
+    return first_whole(task, size, folder, _whole_lines, "line")
+
+
+def first_whole(task: Task, size: int, folder: str, whole: Callable[[bytes], bytes], what: str) -> Task | str:
+    """Return the task of a copy of what the first `size` bytes of a file hold, or a sentence where that is no row.
+
+    whole: as in `copy_beginning`; what: what it calls a row.
+    """
+    chosen: FileRange = task.payload
     text = partial(beginning_as_utf8, encoding=chosen.encoding)
-    copied = copy_beginning(chosen.path, size, files.join(folder, task.name), _whole_lines, text)
+    copied = copy_beginning(chosen.path, size, files.join(folder, task.name), whole, text)
     if copied is None:
-        return f"{files.name(chosen.path)} has no line that ends in its first {byte_size(size)}"
+        return f"{files.name(chosen.path)} has no {what} that ends in its first {byte_size(size)}"
     path, taken = copied
     return replace(task, weight=taken, payload=replace(chosen, path=path, end=files.size(path), encoding=""))
 

@@ -11,7 +11,6 @@ import io
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -19,12 +18,11 @@ from bertdata.engine.parts import Task
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.bounded_lines import bounded_lines
-from bertdata.io.console import byte_size
 from bertdata.io.decoding import how_to_convert
-from bertdata.io.encodings import beginning_as_utf8, open_text
+from bertdata.io.encodings import open_text
 from bertdata.io.separated_lines import CHECKED, NONE, WHAT, RowError, rows_of, separator_of
 from bertdata.sources import unsupported
-from bertdata.sources.beginnings import copy_beginning
+from bertdata.sources.beginnings import first_whole
 from bertdata.sources.formats import FileRange, Layout, Request, SourceFile
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.tabular import LOOKED_AT, TableFormat
@@ -64,12 +62,7 @@ class SeparatedFormat(TableFormat):
         if task.weight <= size:
             return task
         whole = _whole_lines if chosen.quotes == NONE else _whole_rows
-        text = partial(beginning_as_utf8, encoding=chosen.encoding)
-        copied = copy_beginning(chosen.path, size, files.join(folder, task.name), whole, text)
-        if copied is None:
-            return f"{files.name(chosen.path)} has no row that ends in its first {byte_size(size)}"
-        path, taken = copied
-        return replace(task, weight=taken, payload=replace(chosen, path=path, end=files.size(path), encoding=""))
+        return first_whole(task, size, folder, whole, "row")
 
     def layout(self, source: SourceFile, request: Request) -> Layout:
         """Return the column of the text; a note where one worker reads a large file."""
