@@ -170,6 +170,12 @@ class Shards:
             if info != infos[0]:
                 raise InputError(f"was not built like {self.paths[0]}; build all shards in one run", path=path)
         self.info: ShardInfo = infos[0]
+        if "info" not in manifest and isinstance(self.info, PretrainingInfo) and self.info.draws_masks:
+            raise InputError(
+                "does not say how masks are drawn, which shards of dynamic masks leave to it; build again, or copy the "
+                "manifest.json of the build",
+                path=files.join(build, MANIFEST),
+            )
         if manifest.get("info", self.info.values()) != self.info.values():
             self.info = ShardInfo.from_values(manifest["info"], files.join(build, MANIFEST))
             if self.info.of_rows() != infos[0].of_rows():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import shutil
 from pathlib import Path
@@ -166,6 +167,13 @@ def test_shards_of_another_build_are_refused(own_build: Path, static_build: Path
         lambda value: value["splits"]["train"]["shards"][1].update(bytes=second.stat().st_size),
     )
     with pytest.raises(InputError, match=rf"{second.name}: was not built like .*{first.name}"):
+        open_shards(own_build)
+
+
+def test_a_manifest_that_does_not_say_how_masks_are_drawn_is_refused(own_build: Path) -> None:
+    manifest = json.loads((own_build / "manifest.json").read_text())
+    (own_build / "manifest.json").write_text(json.dumps({"splits": manifest["splits"]}))
+    with pytest.raises(InputError, match=r"manifest\.json: does not say how masks are drawn, .* leave to it"):
         open_shards(own_build)
 
 

@@ -79,7 +79,8 @@ def counting_build(directory: Path, objective: str) -> Path:
         write_shard(block, info, info.masker(tokenizer), file)
     tokenizer.save_pretrained(directory / "tokenizer")
     entry = {"file": "train/data-00000-of-00001.arrow", "bytes": files.size(path)}
-    files.write_json(str(directory / "manifest.json"), {"splits": {"train": {"shards": [entry]}}})
+    manifest = {"splits": {"train": {"shards": [entry]}}, "info": info.values()}
+    files.write_json(str(directory / "manifest.json"), manifest)
     return directory
 
 
