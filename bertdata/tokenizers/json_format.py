@@ -10,6 +10,7 @@ from typing import Any
 from bertdata.errors import InputError, shortened
 from bertdata.tokenizers.base import SpecialTokens
 from bertdata.tokenizers.ids import MOST_TYPES, is_id, read_added, read_id, read_ids, vocabulary_size
+from bertdata.tokenizers.literal_special import merged_tokens
 from bertdata.tokenizers.pairs import RowTemplate
 
 METASPACE = "\u2581"
@@ -109,39 +110,6 @@ def _numbered(pieces: Sequence[Any]) -> dict[str, int]:
     return known
 
 
-def without_special(data: Mapping[str, Any], vocabulary: Mapping[str, int]) -> dict[str, Any]:
-    """Return the file of a tokenizer with the same ids in which no text becomes a special token by spelling it.
-
-    vocabulary: what `vocabulary_of` returns. `encode_special_tokens` of `tokenizers` alone does that for the tokens
-    that are looked for before the model is met; Unigram, or a model that looks up whole words, would find them still.
-    Where there are added tokens that are not special, all stay in the list, as the ids of some depend on those before
-    them, and out of the model, which would find them where they are not looked for, inside of words.
-    """
-    model, added = data["model"], data.get("added_tokens") or ()
-    special = {entry["content"] for entry in added if entry["special"]} - {model.get("unk_token")}
-    renamed = {token: f"a{METASPACE}{vocabulary[token]}" for token in special}
-    rest = [_renamed(entry, renamed) for entry in added] if any(not entry["special"] for entry in added) else []
-    vocab: Any
-    if isinstance(model["vocab"], dict):
-        tokens = model["vocab"] if rest else vocabulary
-        vocab = {renamed.get(token, token): token_id for token, token_id in tokens.items()}
-    else:
-        vocab = [[renamed.get(piece, piece), score] for piece, score in model["vocab"]]
-        worst = min(score for _, score in vocab)
-        for token, token_id in sorted(vocabulary.items(), key=lambda item: item[1]) if added and not rest else ():
-            if token_id >= len(vocab):
-                vocab.append([renamed.get(token, token), worst])
-    return {**data, "model": {**model, "vocab": vocab}, "added_tokens": rest}
-
-
-def _renamed(entry: Mapping[str, Any], renamed: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return an added token under its new name, which stands for nothing in a text; as it is, where it has none."""
-    if entry["content"] not in renamed:
-        return entry
-    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    return {**entry, "content": renamed[entry["content"]], **flags}
-
-
 def is_reserved(token: str) -> bool:
     """Tell whether a token is kept free, as [unused0] of BERT and <unused0> of Gemma."""
     return _RESERVED.fullmatch(token) is not None
@@ -150,22 +118,53 @@ def is_reserved(token: str) -> bool:
 def special_tokens(data: Mapping[str, Any], config: Mapping[str, Any], vocabulary: Mapping[str, int]) -> SpecialTokens:
     """Return the special tokens with their roles: as the settings name them, else by their usual names.
 
-    Those with usual names that the row template holds go first: XLNet has both <s> and <cls>. Raises InputError where
-    the settings name a token that is not in the vocabulary.
+    Those with usual names that the row template holds go first: XLNet has both <s> and <cls>. A token that merges make
+    and that the file does not add is text, whatever its name, as </s> of Qwen 3. Raises InputError where the settings
+    name a token that is not in the vocabulary.
     """
     around = [token for token in _template_tokens(data) if token in vocabulary]
-    found: dict[str, str | None] = {}
+    added = {entry["content"]: bool(entry["special"]) for entry in data.get("added_tokens") or ()}
+    made = merged_tokens(data["model"]) if "model" in data else {}
+    text = made.keys() - added.keys() - {*around}
+    roles: dict[str, str | None] = {}
     for role, names in _USUAL.items():
-        named = config.get(f"{role}_token")
-        token = named.get("content") if isinstance(named, dict) else named
+        token = content_of(config.get(f"{role}_token"))
         if token is not None and token not in vocabulary:
             raise InputError(
-                f"the settings beside it name {token!r} as the {role} token, but it is not in the vocabulary"
+                f"the settings beside it name {token!r} as the {role} token, but it is not in the vocabulary; "
+                "transformers would add it after the others: open the folder with AutoTokenizer, save it, and use "
+                "what it saved, or name a token that is there"
             )
-        usual = [*(name for name in names if name in around), *(name for name in names if name in vocabulary)]
-        found[role] = token if token is not None else usual[0] if usual else None
-    special = [entry["content"] for entry in data.get("added_tokens") or () if entry.get("special")]
-    return SpecialTokens(**found, additional=tuple(token for token in special if token not in found.values()))
+        usual = [*(name for name in names if name in around)]
+        usual += [name for name in names if name in vocabulary and name not in text]
+        roles[role] = token if token is not None else usual[0] if usual else None
+    special = [token for token, is_special in added.items() if is_special]
+    special += [token for token in named_special(config) if token in vocabulary]
+    others = dict.fromkeys(token for token in special if token not in roles.values())
+    return SpecialTokens(**roles, additional=tuple(others))
+
+
+def content_of(token: Any) -> str | None:
+    """Return a token that settings name, as a string or as an object with its `content`; None for anything else.
+
+    >>> content_of({"content": "<mask>", "lstrip": True}), content_of("[PAD]"), content_of(None)
+    ('<mask>', '[PAD]', None)
+    """
+    content = token.get("content") if isinstance(token, dict) else token
+    return content if isinstance(content, str) else None
+
+
+def named_special(config: Mapping[str, Any]) -> list[str]:
+    """Return the tokens that settings name as special but for those with a role of an encoder.
+
+    >>> named_special({"eos_token": "</s>", "extra_special_tokens": ["<ent>"]})
+    ['</s>', '<ent>']
+    """
+    tokens = [config.get("bos_token"), config.get("eos_token")]
+    for key in ("additional_special_tokens", "extra_special_tokens"):
+        named = config.get(key) or []
+        tokens += named.values() if isinstance(named, dict) else named if isinstance(named, list) else [named]
+    return [content for token in tokens if (content := content_of(token)) is not None]
 
 
 def row_template(data: Mapping[str, Any]) -> RowTemplate | None:

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +22,7 @@ from bertdata.tokenizers import json_format
 from bertdata.tokenizers.base import Tokenizer, check_one, frozen
 from bertdata.tokenizers.ids import reading_json
 from bertdata.tokenizers.json_parts import longest_row, searched_texts
+from bertdata.tokenizers.literal_special import NAME_LENGTH, Row, split_row, without_special
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.pairs import RowTemplate
 from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
@@ -54,7 +55,9 @@ class JsonTokenizer(Tokenizer):
             special = json_format.special_tokens(data, config, vocabulary)
             json_format.check_parts(data)
             self._template = json_format.row_template(data)
-            self._plain = json_format.without_special(data, vocabulary)
+            letters = json_format.byte_letters().values() if _is_byte_level(data) else ()
+            self._hide = partial(without_special, data, vocabulary, frozenset(special.names), letters)
+            self._plain, self._special_parts = self._hide()
             self._added = {one["id"]: one for one in self._plain["added_tokens"] if not one["special"]}
             _check_added(self._added.values())
         super().__init__(tokens, special)
@@ -117,7 +120,7 @@ class JsonTokenizer(Tokenizer):
             return super().encode(text)
         with asking_tokenizers():
             ids: list[int] = self.reference.encode(text, add_special_tokens=False).ids
-        return ids
+        return ids if self._never_special else self._rows([text])[0].ids
 
     def encode_batch(self, texts: Texts) -> pa.ListArray:
         """Return the ids of many texts, one list of `id_type` each, without special tokens around them.
@@ -128,6 +131,8 @@ class JsonTokenizer(Tokenizer):
         if self._encoder is None:
             strings = as_strings(texts)
             check_utf8(strings)
+            if not self._never_special:
+                return pa.array([row.ids for row in self._rows(strings.to_pylist())], pa.list_(self.id_type))
             with asking_tokenizers():
                 encoded = self.reference.encode_batch_fast(strings.to_pylist(), add_special_tokens=False)
             return pa.array([one.ids for one in encoded], pa.list_(self.id_type))
@@ -242,6 +247,8 @@ class JsonTokenizer(Tokenizer):
         """Why texts go through `tokenizers`, as a part of a sentence; None where kernels encode them."""
         from bertdata.tokenizers.encode.choice import obstacle
 
+        if self._special_parts.splits:
+            return f"its merges make {self.tokens[min(self._special_parts.splits)]!r} of a text, which is special"
         with asking_tokenizers():
             return obstacle(self._plain, self._bare, self._added_tokens)
 
@@ -250,6 +257,8 @@ class JsonTokenizer(Tokenizer):
         """What encodes words by kernels; None where `tokenizers` encodes each text."""
         from bertdata.tokenizers.encode.choice import encoder_of
 
+        if self._special_parts.splits:
+            return None
         dtype = np.uint16 if self.id_type == pa.uint16() else np.uint32
         with asking_tokenizers():
             return encoder_of(self._plain, self._bare, self._added_tokens, dtype)
@@ -261,12 +270,43 @@ class JsonTokenizer(Tokenizer):
 
         return AddedTokens(self._searched, self._added)
 
-    def _encodings(self, texts: Texts) -> list[Any]:
+    def _encodings(self, texts: Texts) -> list[Row]:
         strings = as_strings(texts)
         check_utf8(strings)
+        return self._rows(strings.to_pylist())
+
+    @property
+    def _never_special(self) -> bool:
+        """Whether the model of the reference gives no special ids to a text, whatever it is."""
+        return not self._special_parts.splits and not self._special_parts.spellable
+
+    def _rows(self, texts: list[str]) -> list[Row]:
+        """Return what `tokenizers` makes of texts, in which no special token is spelled."""
         with asking_tokenizers():
-            encoded: list[Any] = self.reference.encode_batch(strings.to_pylist(), add_special_tokens=False)
-        return encoded
+            encoded = self.reference.encode_batch(texts, add_special_tokens=False)
+        rows = [Row(one.ids, one.offsets, one.word_ids) for one in encoded]
+        if self._never_special:
+            return rows
+        rows = [self._without_names(text, row) for text, row in zip(texts, rows, strict=True)]
+        return [split_row(row, self._special_parts.splits, self._token_lengths) for row in rows]
+
+    def _without_names(self, text: str, row: Row) -> Row:
+        """Return a row that the names of special tokens in the reference have no part in: longer ones are taken."""
+        spellable, length = self._special_parts.spellable, max(len(text), NAME_LENGTH)
+        while not spellable.isdisjoint(row.ids):
+            length *= 2
+            data, _ = self._hide(name_length=length)
+            with asking_tokenizers():
+                encoded = _load(data if self._added else {**data, "added_tokens": []}).encode(
+                    text, add_special_tokens=False
+                )
+            row = Row(encoded.ids, encoded.offsets, encoded.word_ids)
+        return row
+
+    @cached_property
+    def _token_lengths(self) -> list[int]:
+        """For each id the characters of its token."""
+        return [len(token) for token in self.tokens]
 
 
 @once_for_contents
@@ -323,6 +363,11 @@ def _check_added(entries: Iterable[Mapping[str, Any]]) -> None:
         for name in ("single_word", "lstrip", "rstrip", "normalized"):
             if not isinstance(entry[name], bool):
                 raise TypeError(f"{name} of the added token {entry['content']!r} is not true or false")
+
+
+def _is_byte_level(data: Mapping[str, Any]) -> bool:
+    parts = json_format.parts_of(data.get("pre_tokenizer"), "pretokenizers")
+    return any(part.get("type") == "ByteLevel" for part in parts)
 
 
 def _file(path: str) -> str:

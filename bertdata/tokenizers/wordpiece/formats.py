@@ -8,6 +8,7 @@ around texts and the decoder is not read: those are BERT's here, and given with 
 from __future__ import annotations
 
 import os
+import string
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -36,6 +37,7 @@ ADDED = "added_tokens.json"
 MAX_WORD_CHARACTERS = 100
 """A word of more characters, after normalisation, is [UNK]: `max_input_chars_per_word` of BERT's released code."""
 
+_PUNCTUATION = frozenset(string.punctuation)
 _SETTINGS = ("do_lower_case", "strip_accents", "tokenize_chinese_chars")
 _EXTRA = ("additional_special_tokens", "extra_special_tokens")
 """What transformers 4 and 5 call further special tokens."""
@@ -238,7 +240,7 @@ def merge_special(special_tokens: Sequence[str]) -> tuple[str, ...]:
 
 def build(parts: Parts) -> Any:
     """Return the `tokenizers.Tokenizer` of these parts, with the usual [CLS] A [SEP] B [SEP] around texts."""
-    tokenizer = build_plain(parts)
+    tokenizer = _build(parts.tokens, parts.normalizer)
     from tokenizers import AddedToken, decoders, processors
 
     tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in parts.special_tokens])
@@ -253,9 +255,34 @@ def build(parts: Parts) -> Any:
 
 def build_plain(parts: Parts) -> Any:
     """Return a `tokenizers.Tokenizer` that knows no special tokens, so that literal ones in a text are text."""
+    return _build(text_tokens(parts), parts.normalizer)
+
+
+def text_tokens(parts: Parts) -> tuple[str, ...]:
+    """Return the tokens in the order of their ids, special ones that are words under names longer than any word.
+
+    BERT cuts [SEP] at its brackets, so no text becomes it; of a special token such as `ent` that has to be seen to.
+
+    >>> text_tokens(Parts(("[UNK]", "[SEP]", "a"), ("[UNK]", "[SEP]"), Normalizer()))
+    ('[UNK]', '[SEP]', 'a')
+    """
+    words = {
+        token
+        for token in parts.special_tokens
+        if token != UNK and (len(token) == 1 or token.startswith(CONTINUATION) or not _PUNCTUATION & {*token})
+    }
+    if not words:
+        return parts.tokens
+    return tuple(
+        f"a{token_id} ".ljust(MAX_WORD_CHARACTERS + 1, "a") if token in words else token
+        for token_id, token in enumerate(parts.tokens)
+    )
+
+
+def _build(tokens: Sequence[str], normalizer: Normalizer) -> Any:
     from tokenizers import Tokenizer, models, pre_tokenizers
 
-    vocabulary = {token: token_id for token_id, token in enumerate(parts.tokens)}
+    vocabulary = {token: token_id for token_id, token in enumerate(tokens)}
     tokenizer = Tokenizer(
         models.WordPiece(
             vocabulary,
@@ -264,7 +291,7 @@ def build_plain(parts: Parts) -> Any:
             continuing_subword_prefix=CONTINUATION,
         )
     )
-    tokenizer.normalizer = parts.normalizer.reference()
+    tokenizer.normalizer = normalizer.reference()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     return tokenizer
 

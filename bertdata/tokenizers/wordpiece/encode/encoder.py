@@ -50,7 +50,7 @@ class Encoder:
     @cached_property
     def trie(self) -> Any:
         """The vocabulary as the kernel has it."""
-        return build_trie(self._parts.tokens)
+        return build_trie(formats.text_tokens(self._parts))
 
     def reference_ids(self, text: str) -> list[int]:
         """Return the ids that `tokenizers` gives."""
