@@ -7,6 +7,7 @@ Tokens over the length are cut off the end of the longer text, as `transformers`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,9 +16,17 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.labelled_files import LabelledText, class_names, read_texts, score_column
-from bertdata.finetune.labels import FLOAT32, find_labels, label_ids, numbers
+from bertdata.finetune.labels import (
+    FLOAT32,
+    find_labels,
+    is_missing,
+    is_missing_number,
+    label_ids,
+    label_name,
+    numbers,
+)
 from bertdata.finetune.layout import Encoded, Ints, Segments, TaskSplit, batches, is_unlabelled, join_segments
-from bertdata.finetune.settings import Columns, TaskConfig
+from bertdata.finetune.settings import LEAVE_OUT, Columns, TaskConfig
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.tasks import Labels, Task
 from bertdata.tokenizers.base import Tokenizer
@@ -148,6 +157,10 @@ def class_splits(
     """
 
     learned: set[int | None] = set()
+    is_class = frozenset(labels)
+
+    def is_unlabelled_text(text: LabelledText) -> bool:
+        return is_missing(text.label) and (text.label is None or label_name(text.label) not in is_class)
 
     def ids(split: str, texts: Sequence[LabelledText]) -> list[int | None]:
         placed = [(text.place, text.label) for text in texts]
@@ -155,7 +168,7 @@ def class_splits(
         learned.update(found if split == "train" else ())
         return found
 
-    splits = _splits(paths, read, ids, tokenizer, config)
+    splits = _splits(paths, read_labelled(read, is_unlabelled_text, config), ids, tokenizer, config)
     if len(learned) < 2:
         [only] = learned
         name = labels[only or 0]
@@ -177,7 +190,38 @@ def number_splits(
         placed = [(text.place, text.label) for text in texts]
         return numbers(placed, paths[split], unlabelled=is_unlabelled(split), bounds=within)
 
-    return _splits(paths, read, values, tokenizer, config, regression=True)
+    def is_unlabelled_text(text: LabelledText) -> bool:
+        return is_missing_number(text.label, within)
+
+    labelled = read_labelled(read, is_unlabelled_text, config)
+    return _splits(paths, labelled, values, tokenizer, config, regression=True)
+
+
+def read_labelled(read: ReadSplit, without: Callable[[LabelledText], bool], config: TaskConfig) -> ReadSplit:
+    """Return a reader that leaves out, of training and validation, the texts `without` a label, if the settings do.
+
+    They are counted in `unlabelled` of the next text, or the last one, and so are the damaged lines around them.
+    """
+
+    def read_split(split: str, path: str) -> Iterator[LabelledText]:
+        if config.unlabelled != LEAVE_OUT or is_unlabelled(split):
+            yield from read(split, path)
+            return
+        waiting: LabelledText | None = None
+        unlabelled = damaged = 0
+        for text in read(split, path):
+            if without(text):
+                unlabelled, damaged = unlabelled + 1, damaged + text.left_out
+                continue
+            if waiting:
+                yield waiting
+            waiting = replace(text, unlabelled=unlabelled, left_out=text.left_out + damaged)
+            unlabelled = damaged = 0
+        if not waiting:
+            raise InputError("has no text with a label; expected some", path=path)
+        yield replace(waiting, unlabelled=waiting.unlabelled + unlabelled, left_out=waiting.left_out + damaged)
+
+    return read_split
 
 
 def _splits(
@@ -202,7 +246,11 @@ def _splits(
             regression=regression,
         )
         empty = sum(not text.text.strip() or (text.pair is not None and not text.pair.strip()) for text in texts)
-        others = {"empty_texts": empty, "left_out_lines": sum(text.left_out for text in texts)}
+        others = {
+            "empty_texts": empty,
+            "left_out_lines": sum(text.left_out for text in texts),
+            "left_out_unlabelled": sum(text.unlabelled for text in texts),
+        }
         return Encoded(encoded.columns, encoded.counts | {name: count for name, count in others.items() if count})
 
     splits = {}

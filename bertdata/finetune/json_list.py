@@ -26,13 +26,19 @@ _LONGEST_ATOM = 16
 def read_list(path: str, name: str, *, chunk: int = CHUNK) -> Iterator[Any]:
     r"""Yield the elements of the list under `name` in the object that a JSON file holds, compressed or not.
 
-    They are those of `json.loads`. Raises InputError, with the byte of the text, where it is not JSON or cut off, and
-    where the object has no list of that name, or two. `chunk`: the bytes that are read at a time.
+    A file that holds a list alone has the elements of that. They are those of `json.loads`. Raises InputError, with the
+    byte of the text, where it is not JSON or cut off, and where the object has no list of that name, or two. `chunk`:
+    the bytes that are read at a time.
     """
     with compression.open_decompressed(path) as file:
         text = _Window(file, path, chunk)
+        if text.sign() == "[":
+            yield from _elements(text)
+            if text.sign():
+                text.broken("more after the list; rows of JSON lines are read from a .jsonl")
+            return
         if text.sign() != "{":
-            raise InputError(f"has no list `{name}`; expected an object that has", path=path)
+            raise InputError(f"has no list `{name}`; expected an object that has, or a list", path=path)
         found = False
         for key in _keys(text):
             if key != name:

@@ -21,7 +21,7 @@ from bertdata.finetune.labels import Label
 from bertdata.io import compression, files
 from bertdata.io.bounded_lines import bounded_lines
 from bertdata.io.decoding import how_to_convert
-from bertdata.io.separated_lines import WHAT, RowError, rows_of
+from bertdata.io.separated_lines import WHAT, RowError, rows_of, separator_of
 
 Row = Mapping[str, Any]
 _REMEDY = "write quotes that are part of the text twice, in a field in quotes, or make it a .tsv, which has none"
@@ -46,7 +46,7 @@ _KNOWN_NAMES = {"labels", *SCORE_COLUMNS, *(name for names in KNOWN_COLUMNS for 
 class LabelledText:
     """A text in a file, with its second text and its label, None where there is none.
 
-    left_out: how many damaged lines around it were left out.
+    left_out: how many damaged lines around it were left out; unlabelled: how many texts that have no label.
     """
 
     text: str
@@ -54,20 +54,25 @@ class LabelledText:
     label: Label
     place: str
     left_out: int = 0
+    unlabelled: int = 0
 
 
-def read_rows(path: str, *, header: bool = True, lenient: bool = False) -> Iterator[tuple[str, Row]]:
+def read_rows(
+    path: str, *, header: bool = True, lenient: bool = False, needed: Sequence[str] = ()
+) -> Iterator[tuple[str, Row]]:
     """Yield (place, row) of a file, the place as "line 3"; raises InputError, with the place, where it is damaged.
 
     header: whether the first line of a CSV or TSV file names its columns. lenient: read a line of these with another
-    number of fields as well, which has its first columns.
+    number of fields as well, which has its first columns. needed: the columns that are read; where there are no names
+    and these are given, a line may have any number of fields that reaches them, as in STS's files.
     """
     kind = file_format(path)
     if kind == ".parquet":
         return _parquet_rows(path)
     if kind in TABLES:
-        lines = _csv_fields(path) if kind == ".csv" else _tsv_fields(path)
-        return _table_rows(lines, path, header=header, lenient=lenient)
+        separator = _separator(path, kind)
+        lines = _tsv_fields(path) if separator == "\t" else _csv_fields(path, separator)
+        return _table_rows(lines, path, header=header, lenient=lenient, needed=needed)
     return _json_rows(path)
 
 
@@ -159,15 +164,22 @@ def _parquet_rows(path: str) -> Iterator[tuple[str, Row]]:
 
 
 def _table_rows(
-    lines: Iterator[tuple[int, list[str]]], path: str, *, header: bool, lenient: bool
+    lines: Iterator[tuple[int, list[str]]], path: str, *, header: bool, lenient: bool, needed: Sequence[str]
 ) -> Iterator[tuple[str, Row]]:
     names: list[str] = []
+    by_number = bool(needed) and not header and not lenient
+    last = max(map(int, needed), default=0) if by_number else 0
     for number, fields in lines:
         if not names:
             names = _checked_names(fields, path) if header else [str(number) for number in range(1, len(fields) + 1)]
             if header:
                 continue
-        if len(fields) != len(names) and not lenient:
+        if by_number and len(fields) < last:
+            raise InputError(
+                f"line {number} has {len(fields)} fields; expected {last} or more, as column {last} is asked for",
+                path=path,
+            )
+        if len(fields) != len(names) and not lenient and not by_number:
             columns = f"names {len(names)} columns" if header else f"has {len(names)}"
             raise InputError(
                 f"line {number} has {len(fields)} fields, the first line {columns}; expected as many", path=path
@@ -181,11 +193,20 @@ def _tsv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
             yield number, line.split("\t")
 
 
-def _csv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
+def _separator(path: str, kind: str) -> str:
+    """Return the separator of a table, of a .csv that which its first line shows."""
+    if kind == ".tsv":
+        return "\t"
+    with compression.open_decompressed(path) as raw:
+        first = next(bounded_lines(raw, path, WHAT), b"")
+    return separator_of(first.decode("utf-8-sig", "replace"))
+
+
+def _csv_fields(path: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     number = 0
     try:
         with compression.open_decompressed(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as text:
-            for number, fields in rows_of(bounded_lines(text, path, WHAT), path, ",", remedy=_REMEDY):
+            for number, fields in rows_of(bounded_lines(text, path, WHAT), path, separator, remedy=_REMEDY):
                 yield number, fields
     except RowError as error:
         raise InputError(f"line {error.line} cannot be read ({error}); check its quotes", path=path) from error
@@ -238,7 +259,7 @@ def read_texts(
     needed = {*columns, *([label_column] if label_column in there else [])}
     lenient = lenient and file_format(path) in TABLES
     held, left_out = None, 0
-    for place, row in read_rows(path, header=header, lenient=lenient):
+    for place, row in read_rows(path, header=header, lenient=lenient, needed=tuple(needed)):
         if lenient and not needed <= row.keys():
             left_out += 1
             continue

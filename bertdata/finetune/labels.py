@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 
@@ -10,6 +11,10 @@ from bertdata.errors import InputError
 Label = str | int | float | bool | None
 _WHOLE = re.compile(r"0|-?[1-9][0-9]*")
 _SHOWN = 12
+NO_LABEL = ("", "-", "-1", "-100")
+"""What means that there is no label: SNLI and spaCy have "-", data set hubs -1, losses -100."""
+_NOT_LABELS = "nothing, '-', -1 and -100 mean no label"
+_REMEDY = "--unlabelled leave-out leaves out what has none, and counts it"
 FLOAT32 = (-3.0e38, 3.0e38)
 """The numbers that a float32 holds, or nearly all."""
 
@@ -35,20 +40,39 @@ def label_set(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(distinct))
 
 
+def is_missing(label: Label) -> bool:
+    """Tell whether a value means that there is no label: none, empty, "-", -1, or the -100 of losses.
+
+    >>> [is_missing(label) for label in (None, "", "-", -1, "-1", -100, float("nan"), 0, "neutral", "--")]
+    [True, True, True, True, True, True, True, False, False, False]
+    """
+    if label is None or (isinstance(label, float) and math.isnan(label)):
+        return True
+    return label_name(label).strip() in NO_LABEL
+
+
 def find_labels(values: Iterable[Label], path: str) -> tuple[str, ...]:
-    """Return the label set of a training file; raises InputError for fewer than two labels, or for fractions."""
+    """Return the label set of a training file, without what means no label.
+
+    Raises InputError for fewer than two labels, or for fractions.
+    """
     names = set()
     for value in values:
+        if is_missing(value):
+            continue
         if isinstance(value, float):
             raise InputError(
                 f"has labels that are not whole numbers, as {value}; give --task regression to learn numbers", path=path
             )
-        if value is not None:
-            names.add(label_name(value))
+        names.add(label_name(value))
     labels = label_set(names)
     if len(labels) < 2:
         found = f"all have the label {labels[0]!r}" if labels else "none has a label"
-        raise InputError(f"has fewer than two labels: {found}; expected two or more", path=path)
+        raise InputError(
+            f"has fewer than two labels: {found}; expected two or more ({_NOT_LABELS}; if one of these is a class, "
+            "name the classes with --labels)",
+            path=path,
+        )
     return labels
 
 
@@ -57,8 +81,8 @@ def label_ids(
 ) -> list[int | None]:
     """Return the id of each label, given as (place, label); None where there is none, if `unlabelled` allows it.
 
-    With `numbered` a label may also be an id, and -1 means none. Raises InputError, with the place, for a label that
-    is missing or not in the set.
+    With `numbered` a label may also be an id. Raises InputError, with the place, for a label that is missing or not in
+    the set.
 
     >>> label_ids([("line 1", "good"), ("line 2", 0)], ("bad", "good"), "x.csv", numbered=True, unlabelled=False)
     [1, 0]
@@ -68,15 +92,17 @@ def label_ids(
     for place, value in values:
         name = "" if value is None else label_name(value)
         number = ids.get(name)
-        if number is None and numbered and _WHOLE.fullmatch(name) and -1 <= int(name) < len(labels):
-            number = int(name) if name != "-1" else None
-            missing = number is None
-        else:
-            missing = value is None or (name == "" and number is None) or (unlabelled and name == "-1")
+        if number is None and numbered and _WHOLE.fullmatch(name) and 0 <= int(name) < len(labels):
+            number = int(name)
+        missing = number is None and is_missing(value)
         if number is None and not (missing and unlabelled):
             shown = ", ".join(labels[:_SHOWN]) + (", ..." if len(labels) > _SHOWN else "")
-            what = "no label" if missing else f"the label {value!r}, which the training file does not have"
-            raise InputError(f"{place} has {what}; expected one of {shown}", path=path)
+            if not missing:
+                what = f"the label {value!r}, which the training file does not have; expected one of {shown}"
+            else:
+                what = f"no label{'' if name == '' else f' ({value!r})'}; expected one of {shown}: {_REMEDY}"
+                what += "" if name.strip() in ("", "nan") else f", or, if {value!r} is a class, name it in --labels"
+            raise InputError(f"{place} has {what}", path=path)
         found.append(number)
     return found
 
@@ -105,10 +131,24 @@ def numbers(
             number = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             number = float("nan")
-        if unlabelled and (value in (None, "") or number == -1 < low):
-            found.append(None)
-        elif low <= number <= high:
+        if low <= number <= high:
             found.append(number)
+        elif unlabelled and is_missing_number(value, bounds):
+            found.append(None)
         else:
-            raise InputError(f"{place} has the label {value!r}; expected {expected}{hint}", path=path)
+            remedy = f": {_REMEDY}" if is_missing_number(value, bounds) else ""
+            raise InputError(f"{place} has the label {value!r}; expected {expected}{hint}{remedy}", path=path)
     return found
+
+
+def is_missing_number(value: Label, bounds: tuple[float, float] = FLOAT32) -> bool:
+    """Tell whether a value means that there is no number: as `is_missing`, but -1 and -100 only outside the bounds.
+
+    >>> is_missing_number("-1.000", (0, 5)), is_missing_number(-1, (-1, 1)), is_missing_number("")
+    (True, False, True)
+    """
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return is_missing(value)
+    return math.isnan(number) or (number in (-1, -100) and not bounds[0] <= number <= bounds[1])

@@ -21,7 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.finetune.layout import Encoded, Ints, Layout, Segments, TaskSplit, join_segments, ranges
+from bertdata.finetune.layout import Encoded, Ints, Layout, Segments, TaskSplit, is_unlabelled, join_segments, ranges
 from bertdata.finetune.settings import STRIDES, Columns, TaskConfig
 from bertdata.finetune.squad import Question, read_questions
 from bertdata.shards.tasks import Labels, Task
@@ -227,7 +227,7 @@ def read_question_answering(
 
     splits = {}
     for split, path in paths.items():
-        read = partial(read_questions, path)
+        read = partial(read_questions, path, unlabelled=is_unlabelled(split))
         splits[split] = TaskSplit(sum(1 for _ in read()), read, partial(encode, split), original_examples)
     return (), splits
 

@@ -6,8 +6,8 @@ Each text of an example is [CLS] text [SEP], in a column of its own: `input_ids`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -16,9 +16,9 @@ import pyarrow as pa
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.classification import label_column
 from bertdata.finetune.labelled_files import Row, column_names, has_names, read_rows, score_column
-from bertdata.finetune.labels import Label, numbers
+from bertdata.finetune.labels import Label, is_missing_number, numbers
 from bertdata.finetune.layout import Encoded, Segments, TaskSplit, batches, is_unlabelled, join_segments
-from bertdata.finetune.settings import Columns, TaskConfig
+from bertdata.finetune.settings import LEAVE_OUT, Columns, TaskConfig
 from bertdata.shards.schema import ids_column
 from bertdata.shards.tasks import Labels, Task
 from bertdata.tokenizers.base import Tokenizer
@@ -41,11 +41,15 @@ COSINES = (-1.0, 1.0)
 
 @dataclass(frozen=True)
 class TextGroup:
-    """The texts of an example, and how similar they are, None where that is not said."""
+    """The texts of an example, and how similar they are, None where that is not said.
+
+    unlabelled: how many examples around it were left out, as they have no score.
+    """
 
     texts: tuple[str, ...]
     score: Label
     place: str
+    unlabelled: int = 0
 
 
 def encode_sentences(
@@ -124,7 +128,8 @@ def read_groups(
             path=path,
         )
     place = ""
-    for place, row in read_rows(path, header=header):
+    needed = tuple(name for name in (*names, *([score] if score in there else [])) if name)
+    for place, row in read_rows(path, header=header, needed=needed):
         texts = tuple(_text(row, name, place, path) for name in names)
         yield TextGroup(texts, row.get(score) if score else None, place)
     if not place:
@@ -158,6 +163,8 @@ def read_sentences(
     for split, path in paths.items():
         column = (columns.label_column or score_column(path)) if scored else None
         read = partial(read_groups, path, known, columns, column, unlabelled=is_unlabelled(split))
+        if scored and config.unlabelled == LEAVE_OUT and not is_unlabelled(split):
+            read = partial(_scored, read, config.scores or COSINES, path)
         scores = partial(_scores, path=path, split=split, config=config) if scored else None
         encode = partial(_encode, tokenizer=tokenizer, config=config, scores=scores)
         number = 0
@@ -178,7 +185,25 @@ def _scores(groups: Sequence[TextGroup], *, path: str, split: str, config: TaskC
 
 def _encode(groups: Sequence[TextGroup], *, tokenizer: Tokenizer, config: TaskConfig, scores: object) -> Encoded:
     found = scores(groups) if callable(scores) else None
-    return encode_sentences(tokenizer, [group.texts for group in groups], found, max_seq_length=config.length)
+    encoded = encode_sentences(tokenizer, [group.texts for group in groups], found, max_seq_length=config.length)
+    left_out = sum(group.unlabelled for group in groups)
+    return Encoded(encoded.columns, encoded.counts | ({"left_out_unlabelled": left_out} if left_out else {}))
+
+
+def _scored(read: Callable[[], Iterator[TextGroup]], bounds: tuple[float, float], path: str) -> Iterator[TextGroup]:
+    """Yield the groups that have a score; how many have none is counted in `unlabelled` of the next, or the last."""
+    waiting: TextGroup | None = None
+    without = 0
+    for group in read():
+        if is_missing_number(group.score, bounds):
+            without += 1
+            continue
+        if waiting:
+            yield waiting
+        waiting, without = replace(group, unlabelled=without), 0
+    if not waiting:
+        raise InputError("has no texts with a score; expected some", path=path)
+    yield replace(waiting, unlabelled=waiting.unlabelled + without)
 
 
 SENTENCE_PAIRS = Task(

@@ -9,6 +9,8 @@ from bertdata.options.option import Settings, option, require
 from bertdata.shards.tasks import TASKS
 
 STRIDES = ("overlap", "step")
+REFUSE, LEAVE_OUT = "refuse", "leave-out"
+UNLABELLED = (REFUSE, LEAVE_OUT)
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,13 @@ class TaskConfig(Settings):
         "and 1 (default: scores from -1 to 1, as they are)",
         later=True,
         metavar="NUMBER",
+    )
+    unlabelled: str = option(
+        REFUSE,
+        "training and validation examples without a label (nothing, '-', -1, -100): refuse: an error that names the "
+        "first; leave-out: leave them out and count them, of words the label alone",
+        UNLABELLED,
+        later=True,
     )
 
     def __post_init__(self) -> None:

@@ -13,11 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from bertdata.errors import ConfigError
-from bertdata.finetune.conll import Sentence, read_sentences, tags_column_of
+from bertdata.finetune.column_files import Sentence
+from bertdata.finetune.conll import read_sentences, tags_column_of
 from bertdata.finetune.labelled_files import class_names
 from bertdata.finetune.labels import Label, find_labels, label_ids
 from bertdata.finetune.layout import Encoded, Ints, Segments, TaskSplit, join_segments
-from bertdata.finetune.settings import Columns, TaskConfig
+from bertdata.finetune.settings import LEAVE_OUT, Columns, TaskConfig
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.tasks import Labels, Task
 from bertdata.tokenizers.base import Tokenizer
@@ -26,7 +27,7 @@ from bertdata.tokenizers.base import Tokenizer
 def encode_token_classification(
     tokenizer: Tokenizer,
     sentences: Sequence[Sequence[str]],
-    labels: Sequence[Sequence[int]] | None = None,
+    labels: Sequence[Sequence[int | None]] | None = None,
     *,
     max_seq_length: int = 128,
 ) -> Encoded:
@@ -34,9 +35,9 @@ def encode_token_classification(
 
     A tokenizer whose row template has no token types gives no `token_type_ids`.
 
-    labels: the id of each word's label; without them all are -100. Counts examples, words, tokens (special ones
-    included), words without a token, truncated examples, tokens cut off, and words whose first token, and so their
-    label, was cut off. Raises ConfigError where a sentence has not as many labels as words, and
+    labels: the id of each word's label, None of a word without; without them all are -100. Counts examples, words,
+    tokens (special ones included), words without a token, truncated examples, tokens cut off, and words whose first
+    token, and so their label, was cut off. Raises ConfigError where a sentence has not as many labels as words, and
     InputError for a word that has no UTF-8 form.
 
     >>> from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
@@ -66,7 +67,7 @@ def encode_token_classification(
     targets = np.full(len(rows.input_ids), IGNORE_INDEX, np.int32)
     if labels is not None:
         there = ~empty & ~lost
-        flat: Ints = np.array([label for ids in labels for label in ids], np.int64)
+        flat: Ints = np.array([IGNORE_INDEX if label is None else label for ids in labels for label in ids], np.int64)
         targets[(rows.offsets[:-1][sentence] + len(template.prefix) + place)[there]] = flat[there]
     counts = {
         "examples": len(sentences),
@@ -78,6 +79,8 @@ def encode_token_classification(
         "truncated_words": int(lost.sum()),
         "unlabelled_examples": len(sentences) if labels is None else 0,
     }
+    if without := sum(label is None for ids in labels or () for label in ids):
+        counts["unlabelled_words"] = without
     return Encoded(rows.columns() | {"labels": rows.lists(targets)}, counts)
 
 
@@ -94,7 +97,16 @@ def read_token_classification(
     known = columns.labels or (class_names(train, tags) if tags else ())
     labels = known or find_labels((tag for sentence in read["train"]() for tag in sentence.tags or ()), train)
     return labels, {
-        split: _split(reader, labels, bool(known), paths[split], tokenizer, config) for split, reader in read.items()
+        split: _split(
+            reader,
+            labels,
+            bool(known),
+            paths[split],
+            tokenizer,
+            config,
+            unlabelled=split == "test" or config.unlabelled == LEAVE_OUT,
+        )
+        for split, reader in read.items()
     }
 
 
@@ -105,22 +117,23 @@ def _split(
     path: str,
     tokenizer: Tokenizer,
     config: TaskConfig,
+    *,
+    unlabelled: bool,
 ) -> TaskSplit:
-    known: dict[tuple[type, Label], int] = {}
+    known: dict[tuple[type, Label], int | None] = {}
 
-    def ids(sentence: Sentence) -> list[int]:
-        for tag in sentence.tags or ():
+    def ids(sentence: Sentence) -> list[int | None]:
+        tags = (None,) * len(sentence.words) if sentence.tags is None else sentence.tags
+        for word, tag in enumerate(tags):
             if (type(tag), tag) not in known:
-                placed = [(f"the sentence of {sentence.place}", tag)]
-                [number] = label_ids(placed, labels, path, numbered=numbered, unlabelled=False)
-                assert number is not None
+                place = sentence.lines[word] if sentence.lines else f"word {word + 1} of {sentence.place}"
+                [number] = label_ids([(place, tag)], labels, path, numbered=numbered, unlabelled=unlabelled)
                 known[type(tag), tag] = number
-        return [known[type(tag), tag] for tag in sentence.tags or ()]
+        return [known[type(tag), tag] for tag in tags]
 
-    total, tagged = 0, True
+    total, tagged = 0, False
     for sentence in read():
-        total, tagged = total + 1, tagged and sentence.tags is not None
-        ids(sentence)
+        total, tagged = total + 1, any(number is not None for number in ids(sentence)) or tagged
 
     def encode(sentences: Sequence[Sentence]) -> Encoded:
         words = [sentence.words for sentence in sentences]

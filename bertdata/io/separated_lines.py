@@ -107,9 +107,13 @@ class _Lines:
 
 
 def separator_of(first: str) -> str:
-    """Return the separator of a .csv with this first line: a semicolon where it has these and no commas.
+    """Return the separator of a .csv with this first line: a tab or a semicolon where it has more of these than commas.
 
-    >>> separator_of("id;text"), separator_of("id,text;more")
-    (';', ',')
+    A line that begins with a quote, or has semicolons and any commas, is separated by commas.
+
+    >>> separator_of("id;text"), separator_of("id,text;more"), separator_of("id\\ttext, as it is\\tlabel")
+    (';', ',', '\\t')
     """
+    if not first.startswith('"') and first.count("\t") > first.count(","):
+        return "\t"
     return ";" if "," not in first and ";" in first else ","

@@ -2,7 +2,8 @@
 
 Their first line names the columns. Fields may stand in double quotes (RFC 4180), and then hold separators, line
 breaks, and quotes written twice, unless the setting `csv_quotes` says otherwise. As a line break in quotes looks like
-any other, a file is read by one worker. A .csv whose first line has semicolons and no commas is separated by these.
+any other, a file is read by one worker. A .csv whose first line has semicolons and no commas is separated by these,
+one whose first line has more tabs than commas by tabs.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _NUMBER = "0123456789+-."
 
 
 class SeparatedFormat(TableFormat):
-    """Lines of values between separators; `separator` is a comma, or a semicolon where there are only these, or a tab.
+    """Lines of values; `separator` is a comma, or what the first line shows (`separator_of`), or a tab.
 
     A column whose values in the first thousand rows are all numbers holds numbers, for conditions of `--where`.
     """

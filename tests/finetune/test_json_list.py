@@ -144,9 +144,7 @@ def test_bytes_that_are_no_text_are_told_by_their_place(tmp_path: Path) -> None:
             list(read_list(written(tmp_path, b'{"data": ["a\xff"]}'), "data", chunk=chunk))
 
 
-@pytest.mark.parametrize(
-    "data", [b"[]", b'"data"', b"3", b"{}", b'{"x": []}', b'{"data": {}}', b'{"data": null}', b" "]
-)
+@pytest.mark.parametrize("data", [b'"data"', b"3", b"{}", b'{"x": []}', b'{"data": {}}', b'{"data": null}', b" "])
 def test_an_object_without_the_list_is_refused(data: bytes, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no list `data`"):
         list(read_list(written(tmp_path, data), "data"))
@@ -174,7 +172,7 @@ def test_memory_is_that_of_an_element_not_of_the_file(tmp_path: Path) -> None:
         file.write("]}")
     assert path.stat().st_size > 20 << 20
     tracemalloc.start()
-    assert sum(1 for _ in read_questions(str(path))) == 20_000
+    assert sum(1 for _ in read_questions(str(path), unlabelled=True)) == 20_000
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 << 20

@@ -118,7 +118,7 @@ def test_a_table_without_a_line_of_names_is_read_by_the_numbers_of_its_columns(t
 
 def test_what_is_wrong_in_a_table_without_names_is_told_by_line_and_number(tmp_path: Path) -> None:
     path = write(tmp_path / "train.tsv", COLA + "gj04\t1\n")
-    with pytest.raises(InputError, match="line 3 has 2 fields, the first line has 4; expected as many"):
+    with pytest.raises(InputError, match="line 3 has 2 fields; expected 4 or more, as column 4 is asked for"):
         list(read_texts(path, ["4"], "2"))
     with pytest.raises(ConfigError, match="has no column '5'; its columns are '1', '2', '3', '4'"):
         list(read_texts(path, ["5"], "2"))
@@ -180,9 +180,10 @@ def test_numbers_outside_their_bounds_are_refused_and_minus_one_means_none_there
     for value in (-1, 5.01, "nan", "", None):
         with pytest.raises(InputError, match=r"x: row 7 has the label .*; expected a number from 0 to 5; as here"):
             numbers([("row 7", value)], "x", unlabelled=False, bounds=bounds, hint="; as here")
-    for value in (3.1e38, "inf", "nan"):
+    for value in (3.1e38, "inf", "many"):
         with pytest.raises(InputError, match=r"expected a number$"):
             numbers([("row 7", value)], "x", unlabelled=True)
+    assert numbers([("row 7", "nan"), ("", "-")], "x", unlabelled=True) == [None, None]
 
 
 def test_a_file_of_numbers_as_columns_has_names_where_its_first_line_has_them(tmp_path: Path) -> None:
@@ -273,7 +274,13 @@ def test_conllu_leaves_out_ranges_and_empty_words(tmp_path: Path) -> None:
     assert [one.words for one in found] == [("De", "le", "chat"), ("Oui",)]
     assert [one.tags for one in found] == [("ADP", "DET", "NOUN"), ("INTJ",)]
     assert [one.begins_document for one in found] == [True, True]
-    assert list(read_sentences(path, None, "misc"))[1].tags == ("Entity=O",)
+    tagged = list(read_sentences(path, None, "misc:Entity"))
+    assert [one.tags for one in tagged] == [(None, None, "B"), ("O",)]
+    assert next(iter(read_sentences(path, None, "feats:Number"))).tags is None
+    with pytest.raises(InputError, match=r"line 6 has 'Entity=B' in MISC.*as `label_column` misc:Entity"):
+        list(read_sentences(path, None, "misc"))
+    with pytest.raises(ConfigError, match="keys are of feats and misc"):
+        list(read_sentences(path, None, "upos:x"))
     assert next(iter(read_sentences(path, "3", "8"))).words == ("de", "le", "chat")
 
 
@@ -360,9 +367,12 @@ def test_impossible_questions_have_no_answer_whatever_is_plausible(tmp_path: Pat
     [
         ('{"data": [', r"a\.json, byte 10: the text ends here, inside its JSON: the file was cut off"),
         ('{"data": [{"a": 1 "b"}]}', r"a\.json, byte 18: this byte of the text is not JSON \(Expecting ',' delimiter"),
-        ("[]", "has no list `data`"),
+        ("3", "has no list `data`"),
+        ("[]", "holds no questions"),
         ('{"data": [{"title": "a"}]}', r"data\[0\] has no list of objects `paragraphs`"),
-        (squad({"question": "?"}), r"data\[0\]\.paragraphs\[0\]\.qas\[0\] has None for `id`"),
+        (squad({"question": "?", "answers": []}), r"data\[0\]\.paragraphs\[0\]\.qas\[0\] has None for `id`"),
+        (squad({"id": "q", "question": "?"}), r"qas\[0\] has no `answers`; expected a list of objects"),
+        (squad({"id": 1.5, "question": "?", "answers": []}), r"qas\[0\] has 1.5 for `id`; expected a string"),
         (squad({"id": "q", "question": "?", "answers": [{"text": "b"}]}), r"answers\[0\] has None for `answer_start`"),
         ('{"data": []}', "holds no questions"),
     ],

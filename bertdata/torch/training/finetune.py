@@ -8,6 +8,7 @@ and one that is finished is not run again.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
@@ -93,6 +94,8 @@ def finetune(
         if dry_run:
             return plan.summary()
         progress.begin(plan)
+        if (doubt := head.doubt(info)) and not quiet:
+            print(f"warning: {doubt}", file=sys.stderr)
         log, scores = files.join(place, metrics_log.LOG), {}
         if finished:
             record, scores = metrics_log.read(log)[-1], files.read_json(files.join(place, SCORES))

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bertdata.errors import ConfigError, MissingExtraError
+from bertdata.finetune.tag_schemes import OUTSIDE, scheme_of
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
-_ENTITY_TAG = re.compile(r"O|[BIESLU]-.+")
 
 
 def text_scores(names: Sequence[str], truth: Sequence[float], found: Sequence[float]) -> dict[str, float]:
@@ -111,15 +111,6 @@ TEXT_METRICS: dict[str, Callable[[Sequence[float], Sequence[float]], float]] = {
 """The metrics of texts with classes or numbers, functions of what is true and what was found."""
 
 
-def are_entity_tags(labels: Sequence[str]) -> bool:
-    """Tell whether labels are tags of entities, as B-PER, and not those of single words, as NOUN.
-
-    >>> are_entity_tags(["O", "B-PER", "I-PER"]), are_entity_tags(["NOUN", "VERB"])
-    (True, False)
-    """
-    return "O" in labels and all(_ENTITY_TAG.fullmatch(label) for label in labels)
-
-
 def require_seqeval() -> None:
     """Raise MissingExtraError where seqeval is not installed."""
     try:
@@ -128,23 +119,31 @@ def require_seqeval() -> None:
         raise MissingExtraError("seqeval", "finetune") from error
 
 
-def tag_scores(truth: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> dict[str, float]:
+def tag_scores(
+    truth: Sequence[Sequence[str]], found: Sequence[Sequence[str]], labels: Sequence[str] = ()
+) -> dict[str, float]:
     """Return the share of right tags, and of entity tags seqeval's precision, recall and F1 of whole entities.
 
-    Raises MissingExtraError where seqeval is needed and not installed.
+    labels: all tags of the task, by which the scheme is known (default: those of the sentences). Tags of BIO and BIOES
+    are scored in seqeval's default mode, which is that of conlleval, BILOU and BMES in its strict mode, as the default
+    mode does not know their letters. Raises MissingExtraError where seqeval is needed and not installed.
     """
     right = sum(tag == guess for tag, guess in zip(chain(*truth), chain(*found), strict=True))
     accuracy = {"accuracy": right / max(sum(map(len, truth)), 1)}
-    if not are_entity_tags(sorted({tag for rows in (truth, found) for row in rows for tag in row} | {"O"})):
+    scheme = scheme_of(labels or {tag for rows in (truth, found) for row in rows for tag in row} | {OUTSIDE})
+    if scheme is None:
         return accuracy
     require_seqeval()
-    from seqeval.metrics import f1_score, precision_score, recall_score
+    from seqeval import metrics
+    from seqeval import scheme as strict_schemes
 
+    rows = [[[scheme.seqeval_tag(tag) for tag in row] for row in sentences] for sentences in (truth, found)]
+    rules = {"mode": "strict", "scheme": getattr(strict_schemes, scheme.strict)} if scheme.strict else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scores = {
-            name: float(score([list(row) for row in truth], [list(row) for row in found], zero_division=0))
-            for name, score in (("precision", precision_score), ("recall", recall_score), ("f1", f1_score))
+            name: float(getattr(metrics, f"{name}_score")(*rows, zero_division=0, **rules))
+            for name in ("precision", "recall", "f1")
         }
     return accuracy | scores
 

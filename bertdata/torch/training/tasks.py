@@ -16,6 +16,7 @@ from torch import Tensor
 
 from bertdata.errors import ConfigError
 from bertdata.finetune.answers import answers_from_logits, read_originals
+from bertdata.finetune.tag_schemes import scheme_of, why_no_entities
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.registry import Registry
 from bertdata.shards.tasks import TASKS, TaskInfo
@@ -30,7 +31,6 @@ from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training.metrics import (
     TEXT_METRICS,
     answer_scores,
-    are_entity_tags,
     require_seqeval,
     tag_scores,
     text_scores,
@@ -53,13 +53,15 @@ class Head:
     evaluate: returns the scores of (model, split, batch size, device);
     main: the score by which one model is better than another, "" for the first of the task's metrics;
     check: raises ConfigError or MissingExtraError, before anything is loaded, for (info, settings) that do not go
-    together.
+    together;
+    doubt: returns what the user should know about the scores of a task, "" for nothing.
     """
 
     make: Callable[[str, TaskInfo, FinetuneSettings], PreTrainedModel]
     evaluate: Callable[[Any, ShardDataset, int, Device], dict[str, float]]
     main: str = ""
     check: Callable[[TaskInfo, FinetuneSettings], None] = lambda info, settings: None
+    doubt: Callable[[TaskInfo], str] = lambda info: ""
 
 
 HEADS: Registry[Head] = Registry(
@@ -95,10 +97,10 @@ def evaluate(model: PreTrainedModel, dataset: ShardDataset, batch_size: int, dev
     """Return the scores of a model on a split, which are the metrics of its task.
 
     classification: accuracy, macro_f1; regression: pearson, spearman; token-classification: accuracy, and of entities
-    precision, recall, f1; question-answering: exact_match, f1, with "" as the answer where SQuAD 2.0 has none;
-    sentence-pairs: cosine_recall@1; sentence-triplets: cosine_accuracy; sentence-similarity: spearman_cosine,
-    pearson_cosine; a task of GLUE those of GLUE. Texts without a label are left out. Raises ConfigError where none has
-    one.
+    (tags of a scheme of `bertdata.finetune.tag_schemes`) precision, recall, f1; question-answering: exact_match, f1,
+    with "" as the answer where SQuAD 2.0 has none; sentence-pairs: cosine_recall@1; sentence-triplets: cosine_accuracy;
+    sentence-similarity: spearman_cosine, pearson_cosine; a task of GLUE those of GLUE. Texts without a label are left
+    out. Raises ConfigError where none has one.
     """
     model.eval()
     with torch.no_grad():
@@ -145,7 +147,7 @@ def _make_tokens(directory: str, info: TaskInfo, settings: FinetuneSettings) -> 
 
 
 def _check_tokens(info: TaskInfo, settings: FinetuneSettings) -> None:
-    if are_entity_tags(info.labels):
+    if scheme_of(info.labels):
         require_seqeval()
 
 
@@ -160,7 +162,7 @@ def _tokens(model: TaskModel, dataset: ShardDataset, batch_size: int, device: De
             known = row != IGNORE_INDEX
             for kept, ids in ((truth, row), (found, guess)):
                 kept.append([names[label] for label in ids[known].tolist()])
-    return tag_scores(truth, found)
+    return tag_scores(truth, found, names)
 
 
 def _make_questions(directory: str, info: TaskInfo, settings: FinetuneSettings) -> TaskModel:
@@ -205,5 +207,11 @@ def moved(batch: dict[str, Tensor], device: Device) -> dict[str, Tensor]:
 
 
 TEXTS = Head(make=_make_texts, evaluate=_texts, check=_check_texts)
-TOKENS = Head(make=_make_tokens, evaluate=_tokens, main="f1", check=_check_tokens)
+TOKENS = Head(
+    make=_make_tokens,
+    evaluate=_tokens,
+    main="f1",
+    check=_check_tokens,
+    doubt=lambda info: why_no_entities(info.labels),
+)
 QUESTIONS = Head(make=_make_questions, evaluate=_questions, main="f1")

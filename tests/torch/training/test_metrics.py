@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 import numpy as np
 import pytest
 
 from bertdata.errors import ConfigError, MissingExtraError
+from bertdata.finetune.tag_schemes import scheme_of, why_no_entities
 from bertdata.torch.training.metrics import (
     answer_f1,
     answer_scores,
@@ -34,6 +36,51 @@ def test_entities_count_whole_by_their_tags() -> None:
     assert scores["accuracy"] == pytest.approx(4 / 6)
     assert (scores["precision"], scores["recall"], scores["f1"]) == pytest.approx((1 / 3, 1 / 2, 2 / 5))
     assert tag_scores([["O", "O"]], [["O", "O"]])["f1"] == 0
+
+
+SCHEMES = {"BIO": "BI", "BIOES": "BIES", "BILOU": "BILU", "BMES": "BMES", "BMEWO": "BMEW"}
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_entities_are_those_that_seqeval_has_of_the_scheme(name: str) -> None:
+    pytest.importorskip("seqeval")
+    from seqeval import metrics, scheme
+
+    tags = ["O", *(f"{letter}-{kind}" for letter in SCHEMES[name] for kind in ("X", "Y"))]
+    draw = np.random.default_rng(5)
+    strict = {"BILOU": scheme.BILOU, "BMES": scheme.IOBES, "BMEWO": scheme.IOBES}.get(name)
+    rules = {"mode": "strict", "scheme": strict} if strict else {}
+    letters = str.maketrans("MW", "IS") if name.startswith("BM") else {}
+    for _ in range(40):
+        truth, found = ([list(draw.choice(tags, 6)) for _ in range(4)] for _ in range(2))
+        rows = [[[tag.translate(letters) for tag in row] for row in sentences] for sentences in (truth, found)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            expected = {
+                score: getattr(metrics, f"{score}_score")(*rows, zero_division=0, **rules)
+                for score in ("precision", "recall", "f1")
+            }
+        scores = tag_scores(truth, found, tags)
+        del scores["accuracy"]
+        assert scores == pytest.approx(expected)
+
+
+def test_neighbouring_units_of_bilou_and_bmes_are_entities_of_their_own() -> None:
+    pytest.importorskip("seqeval")
+    for unit, last, inside in (("U", "L", "I"), ("S", "E", "M")):
+        truth = [[f"{unit}-P", f"{unit}-P", "O", "B-L", f"{last}-L", f"{unit}-L"]]
+        found = [["B-P", f"{last}-P", "O", "B-L", f"{inside}-L", f"{last}-L"]]
+        assert tag_scores(truth, found)["f1"] == 0
+        assert tag_scores(truth, truth)["f1"] == 1
+
+
+def test_tags_without_types_are_entities_too_and_a_set_that_no_scheme_fits_says_so() -> None:
+    assert tag_scores([["B", "E", "S"]], [["B", "E", "S"]], ["B", "M", "E", "S"])["f1"] == 1
+    for labels in (["B_PER", "I_PER", "O"], ["O", "PER-B"], ["-", "B-PER", "O"], ["B-PER", "S-PER"], ["O", "B-X", "B"]):
+        assert scheme_of(labels) is None
+        assert "fit no scheme of entities" in why_no_entities(labels)
+        assert set(tag_scores([[labels[0]]], [[labels[0]]], labels)) == {"accuracy"}
+    assert [why_no_entities(labels) for labels in (["NOUN", "VERB"], ["B-PER", "O"])] == ["", ""]
 
 
 def test_tags_of_words_have_an_accuracy_alone() -> None:

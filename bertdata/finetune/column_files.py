@@ -1,0 +1,228 @@
+"""Words with tags in columns: CoNLL-2003 and its kin, and CoNLL-U.
+
+CoNLL-2003: a word a line, columns separated by spaces or a tab, a blank line after each sentence, `-DOCSTART-` at the
+beginning of a document; the word is the first column and the tag the last unless said otherwise. A line that begins
+with "# " or "#" and a tab before the first word of a sentence is a comment, unless it has as many columns as the words
+and a tag that other words have: then it is the word "#". CoNLL-U: ten columns separated by tabs, comments (`# newdoc`
+begins a document). In both, where the first column numbers the words, ranges of words (1-2) and empty words (1.1) are
+left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+
+from bertdata.errors import ConfigError, InputError
+from bertdata.finetune.labelled_files import text_lines
+from bertdata.finetune.labels import Label
+
+BYTE_ORDER_MARK = "\ufeff"
+DOCUMENT = "-DOCSTART-"
+Line = tuple[int, list[str]]
+"""The number of a line and its fields."""
+_CONLLU = {"form": 1, "lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "deprel": 7, "misc": 9}
+_KEYED = ("feats", "misc")
+"""The columns of CoNLL-U that hold `key=value|key=value`."""
+_UNSAID = "_"
+"""What CoNLL-U has in place of a value that is not given."""
+_COMMENT = re.compile(r"#(?:[ \t]|$)")
+_DOCUMENT_COMMENT = re.compile(r"#[ \t]*(?:(?P<begin>newdoc\b|begin document\b)|end document\b)")
+_NOT_A_WORD = re.compile(r"[0-9]+[-.][0-9]+")
+"""The number of a range of words, or of an empty word."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Words and the tag of each, None of a word without; None in place of all where no word has one.
+
+    begins_document: whether a document begins with them; lines: what each word is called in messages.
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[Label, ...] | None
+    begins_document: bool = False
+    place: str = field(default="", compare=False)
+    lines: tuple[str, ...] = field(default=(), compare=False)
+
+
+def read_conll(
+    path: str, words_column: str | None, tags_column: str | None, *, unlabelled: bool = False
+) -> Iterator[Sentence]:
+    """Yield the sentences of a file of columns; with `unlabelled` there may be no column of tags.
+
+    Raises InputError, with the line, for another number of columns, and ConfigError for a column that is not there.
+    """
+    word_at = _number(words_column, 0, "--text-columns")
+    tag_at = _number(tags_column, -1, "--label-column")
+    width = 0
+    numbered_at = 0 if word_at and tag_at else None
+    for begins, lines in _blocks(path, word_at, _is_comment(path, tag_at)):
+        words: list[str] = []
+        tags: list[Label] = []
+        numbers: list[int] = []
+        numbered = numbered_at is not None and any(fields[0].isdigit() for _, fields in lines)
+        for number, fields in lines:
+            width = width or len(fields)
+            if len(fields) != width:
+                raise InputError(
+                    f"line {number} has {len(fields)} columns, the lines before have {width}; expected as many",
+                    path=path,
+                )
+            if max(word_at, tag_at) >= width or -tag_at > width:
+                raise ConfigError(f"the columns asked for are not in line {number}, which has {width}", path=path)
+            if numbered and _NOT_A_WORD.fullmatch(fields[0]):
+                continue
+            tagged = width > 1 or tags_column is not None
+            if not tagged and not unlabelled:
+                raise InputError(f"line {number} is a word without a tag; expected two columns or more", path=path)
+            words.append(fields[word_at])
+            tags.append(fields[tag_at].strip() or None if tagged else None)
+            numbers.append(number)
+        if words:
+            yield _sentence(words, tags, numbers, begins=begins)
+
+
+def read_conllu(path: str, words_column: str | None, tags_column: str | None) -> Iterator[Sentence]:
+    """Yield the sentences of a CoNLL-U file; a key of FEATS or MISC is a column too, as `misc:name`.
+
+    Raises InputError, with the line, for a line that is not CoNLL-U, for MISC as a whole as the tag where it holds
+    keys, and where no word is given; ConfigError for a column that is not there.
+    """
+    word_at, _ = _conllu_column(words_column, "form", "--text-columns")
+    tag_at, key = _conllu_column(tags_column, "upos", "--label-column")
+    is_given = False
+    for begins, lines in _blocks(path, word_at, lambda number, line: line.startswith("#"), conllu=True):
+        words: list[str] = []
+        tags: list[Label] = []
+        numbers: list[int] = []
+        for number, fields in lines:
+            if _NOT_A_WORD.fullmatch(fields[0]):
+                continue
+            if not fields[0].isdigit():
+                raise InputError(f"line {number} begins with {fields[0]!r}; expected the number of a word", path=path)
+            words.append(fields[word_at])
+            tags.append(_conllu_tag(fields[tag_at], tag_at, key, number, path))
+            numbers.append(number)
+        if words:
+            is_given = is_given or any(word != _UNSAID for word in words)
+            yield _sentence(words, tags, numbers, begins=begins)
+    if not is_given:
+        raise InputError(
+            "has _ for every word: CoNLL-U without its text; put the text in, as the treebank says", path=path
+        )
+
+
+def _sentence(words: list[str], tags: list[Label], numbers: list[int], *, begins: bool) -> Sentence:
+    there = None if all(tag is None for tag in tags) else tuple(tags)
+    return Sentence(tuple(words), there, begins, f"line {numbers[0]}", tuple(f"line {number}" for number in numbers))
+
+
+def _lines(path: str) -> Iterator[tuple[int, str]]:
+    """Yield (number, line) without byte order marks, which concatenated files have in the middle; one may be a word."""
+    for number, line in text_lines(path, keep_mark=True):
+        rest = line.removeprefix(BYTE_ORDER_MARK)
+        yield number, line if rest[:1].isspace() and rest.strip() else rest
+
+
+def _fields(line: str) -> list[str]:
+    if not line.strip():
+        return []
+    return line.split("\t") if "\t" in line else [part for part in line.split(" ") if part]
+
+
+def _blocks(
+    path: str, word_at: int, is_comment: Callable[[int, str], bool], *, conllu: bool = False
+) -> Iterator[tuple[bool, list[Line]]]:
+    """Yield (whether a document begins, the lines of words) of each sentence; in CoNLL-U comments may be anywhere."""
+    block: list[Line] = []
+    begins = True
+    for number, line in chain(_lines(path), [(0, "")]):
+        fields = line.split("\t") if conllu and line.strip() else _fields(line)
+        comment = bool(fields) and (conllu or not block) and is_comment(number, line)
+        marks = not comment and not conllu and DOCUMENT in (*fields[:1], *fields[word_at : word_at + 1])
+        if fields and not comment and not marks:
+            if conllu and len(fields) != 10:
+                raise InputError(
+                    f"line {number} has {len(fields)} columns; CoNLL-U has 10, separated by tabs", path=path
+                )
+            block.append((number, fields))
+            continue
+        if block and not (comment and conllu):
+            yield begins, block
+            block, begins = [], False
+        found = _DOCUMENT_COMMENT.match(line) if comment else None
+        begins = begins or marks or bool(found and found["begin"])
+
+
+def _is_comment(path: str, tag_at: int) -> Callable[[int, str], bool]:
+    """Return a function that tells whether (number, line), a line before the first word of a sentence, is a comment."""
+    seen: list[tuple[int, frozenset[str]]] = []
+
+    def is_comment(number: int, line: str) -> bool:
+        if _DOCUMENT_COMMENT.match(line):
+            return True
+        if not _COMMENT.match(line):
+            return False
+        if not seen:
+            seen.append(_width_and_tags(path, tag_at))
+        [(width, tags)] = seen
+        fields = _fields(line)
+        if len(fields) != width or tag_at >= width:
+            return True
+        return width > 1 and fields[tag_at].strip() not in tags
+
+    return is_comment
+
+
+def _width_and_tags(path: str, tag_at: int) -> tuple[int, frozenset[str]]:
+    """Return how many columns the words have that are no comments for certain, and their tags."""
+    width, inside = 0, False
+    tags: set[str] = set()
+    for _, line in _lines(path):
+        fields = _fields(line)
+        if not fields:
+            inside = False
+        elif inside or not line.startswith("#"):
+            inside, width = True, width or len(fields)
+            if len(fields) == width and -width <= tag_at < width:
+                tags.add(fields[tag_at].strip())
+    return width, frozenset(tags)
+
+
+def _conllu_tag(value: str, tag_at: int, key: str, number: int, path: str) -> Label:
+    """Return a tag of CoNLL-U, None where it is not given."""
+    if key:
+        pairs = (pair.partition("=") for pair in value.split("|"))
+        return next((found for name, _, found in pairs if name == key), "") or None
+    if tag_at == _CONLLU["misc"] and "=" in value:
+        names = ", ".join(pair.partition("=")[0] for pair in value.split("|"))
+        raise InputError(
+            f"line {number} has {value!r} in MISC, which holds keys with values ({names}); name the key of the tag, as "
+            f"--label-column misc:{value.rpartition('|')[2].partition('=')[0]}",
+            path=path,
+        )
+    return None if value == _UNSAID and tag_at != _CONLLU["feats"] else value or None
+
+
+def _conllu_column(given: str | None, default: str, flag: str) -> tuple[int, str]:
+    """Return the place of a column, and the key in it, "" for the whole."""
+    name, _, key = (given or default).partition(":")
+    if key and name.lower() not in _KEYED:
+        raise ConfigError(f"{flag} is {given}; keys are of {' and '.join(_KEYED)}, as misc:name")
+    if name.lower() in _CONLLU:
+        return _CONLLU[name.lower()], key
+    number = _number(given, 0, flag)
+    if number >= 10:
+        raise ConfigError(f"{flag} is {given}; CoNLL-U has 10 columns: {', '.join(_CONLLU)}")
+    return number, ""
+
+
+def _number(given: str | None, default: int, flag: str) -> int:
+    if given is None:
+        return default
+    if not given.isdigit() or int(given) < 1:
+        raise ConfigError(f"{flag} is {given!r}; of a CoNLL file it is the number of a column, from 1")
+    return int(given) - 1
