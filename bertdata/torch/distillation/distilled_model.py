@@ -24,7 +24,8 @@ from bertdata.torch.distillation.teacher import identity, load_teacher
 from bertdata.torch.models.config import Counts
 from bertdata.torch.models.encoder import Encoder
 from bertdata.torch.models.pretraining import LossTerm, with_losses
-from bertdata.torch.models.weights import WEIGHTS, PreTrainedModel, read_tensors, save_tensors
+from bertdata.torch.models.weight_files import main_file, read_tensors, save_tensors
+from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training.settings import PretrainSettings
 
 _LOG = logging.getLogger("bertdata")
@@ -166,7 +167,7 @@ class Lesson:
             )
         if checkpoint:
             model.load_parameters(checkpoint)
-        begun = checkpoint or (folder and files.exists(files.join(folder.removesuffix("config.json"), WEIGHTS)))
+        begun = checkpoint or (folder and main_file(folder.removesuffix("config.json")))
         if begun or self.settings.student_weights == "random":
             return model
         try:

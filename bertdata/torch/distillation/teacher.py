@@ -11,7 +11,8 @@ from bertdata.tokenizers.base import Tokenizer
 from bertdata.torch.models import families, from_transformers
 from bertdata.torch.models.config import read_config
 from bertdata.torch.models.families import FAMILIES
-from bertdata.torch.models.weights import WEIGHTS, PreTrainedModel
+from bertdata.torch.models.weight_files import WEIGHTS, digests_of_weights, main_file
+from bertdata.torch.models.weights import PreTrainedModel
 
 
 def load_teacher(directory: str, info: PretrainingInfo, tokenizer: Tokenizer, packing: bool) -> PreTrainedModel:
@@ -21,11 +22,9 @@ def load_teacher(directory: str, info: PretrainingInfo, tokenizer: Tokenizer, pa
     Raises ConfigError or InputError where it has no weights or no head over the vocabulary, another tokenizer, too few
     positions, or a head for other pairs than the shards have.
     """
-    for name in ("config.json", WEIGHTS):
-        if not files.exists(files.join(directory, name)):
-            raise ConfigError(
-                f"--teacher is a folder without {name}; expected one with a trained model", path=directory
-            )
+    lacking = "" if files.exists(files.join(directory, "config.json")) else "config.json"
+    if lacking := lacking or ("" if main_file(directory) else WEIGHTS):
+        raise ConfigError(f"--teacher is a folder without {lacking}; expected one with a trained model", path=directory)
     try:
         own = read_config(directory)[1].get("model_type", "bert") in FAMILIES
         model = _own(directory, info, tokenizer) if own else _of_transformers(directory, info, tokenizer)
@@ -49,12 +48,13 @@ def _of_transformers(directory: str, info: PretrainingInfo, tokenizer: Tokenizer
     if model.missing:
         raise InputError(
             f"has no weight {model.missing[0]!r}; expected a checkpoint of {model.architecture}, with its head",
-            path=files.join(directory, WEIGHTS),
+            path=files.join(directory, main_file(directory)),
         )
     return model
 
 
 def identity(directory: str, model: PreTrainedModel) -> dict[str, Any]:
     """Return what a resumed run is compared by: the SHA-256 of the teacher's weights, and its config."""
-    weights = files.sha256(files.join(directory, WEIGHTS))
+    digests = digests_of_weights(directory)
+    weights = next(iter(digests.values())) if len(digests) == 1 else digests
     return {"teacher": weights} | {f"teacher.{name}": value for name, value in model.config.settings().items()}

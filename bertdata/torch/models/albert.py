@@ -170,4 +170,5 @@ FAMILY = EncoderFamily(
     presets={"albert-tiny": AlbertConfig.tiny, "albert-base": AlbertConfig.base, "albert-large": AlbertConfig.large},
     encoder=AlbertModel,
     pretraining=model_for,
+    tied=AlbertForPreTraining.tied,
 )

@@ -206,4 +206,5 @@ FAMILY = EncoderFamily(
     encoder=ElectraModel,
     pretraining=model_for,
     classifier=classifier,
+    tied=ElectraForMaskedLM.tied,
 )

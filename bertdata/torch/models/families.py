@@ -49,7 +49,8 @@ class EncoderFamily:
     model.
 
     A parameter is saved under its name in the model, the encoder's below `config.base_model_prefix`. old_names: parts
-    of the names of weights in older files, such as the released checkpoints, and their names today.
+    of the names of weights in older files, such as the released checkpoints, and their names today. tied: names of
+    weights of heads, and those of the encoder that they are the same as, so that an encoder is found by either.
     """
 
     config: type[EncoderConfig]
@@ -62,6 +63,7 @@ class EncoderFamily:
     old_names: Mapping[str, str] = field(
         default_factory=lambda: {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
     )
+    tied: Mapping[str, str] = field(default_factory=dict)
 
 
 FAMILIES: Registry[EncoderFamily] = Registry(
@@ -129,10 +131,11 @@ def resolve_config(
         found = load_config(config)
     if overrides:
         found = overridden(found, overrides)
-    if found.vocab_size != info.vocab_size or found.pad_token_id != info.pad_token_id:
+    if found.vocab_size < info.vocab_size or found.pad_token_id != info.pad_token_id:
         raise ConfigError(
             f"the model is for {found.vocab_size} tokens with [PAD] at {found.pad_token_id}, the shards have "
-            f"{info.vocab_size} with [PAD] at {info.pad_token_id}; use shards and a model of one vocabulary"
+            f"{info.vocab_size} with [PAD] at {info.pad_token_id}; use shards and a model of one vocabulary, which may "
+            "have more rows in the model, as by --pad-vocab-to 64"
         )
     if padded_length(length) > found.max_position_embeddings:
         raise ConfigError(

@@ -30,7 +30,8 @@ from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import Library, check_tokenizer
 from bertdata.torch.models.pretraining import PretrainingOutput, with_losses
 from bertdata.torch.models.transformers_library import peer_config, raising, transformers_library
-from bertdata.torch.models.weights import WEIGHTS, PreTrainedModel
+from bertdata.torch.models.weight_files import main_file
+from bertdata.torch.models.weights import PreTrainedModel
 
 _PROBED = 512
 """Tokens of the row that is put through a model before the first step."""
@@ -175,7 +176,8 @@ class TransformersModel(PreTrainedModel):
         place = os.fspath(directory)
         found = config if isinstance(config, TransformersConfig) else TransformersConfig.load(place)
         load = getattr(transformers_library(), cls.auto).from_pretrained
-        safely = {"use_safetensors": True, "trust_remote_code": False}  # no pickle, nor code beside the weights
+        pickled = main_file(place).startswith("pytorch_model")  # which it opens with weights_only
+        safely = {"use_safetensors": not pickled, "trust_remote_code": False}  # no code beside the weights
         with raising(InputError, "transformers cannot load its weights", place):
             peer, about = load(place, config=found.peer, output_loading_info=True, **safely)
         model = cls(found, peer.float())
@@ -284,7 +286,7 @@ def from_pretrained(
     """
     config = config or resolve_config(directory, info)
     kind, place = kind or model_class(config, info), directory.removesuffix("config.json") or "."
-    if files.exists(files.join(place, WEIGHTS)):
+    if main_file(place):
         check_tokenizer(place, info.tokenizer, tokenizer.vocab_size)
         model = kind.from_pretrained(place, config=config)
     else:

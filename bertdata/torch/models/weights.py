@@ -1,40 +1,28 @@
 """Weights on disk: `model.safetensors` and `config.json`, as transformers names and writes them.
 
-Reads models of this package and of transformers, and Google's released checkpoints (`gamma` and `beta`), in one file.
+Reads models of this package and of transformers, and Google's released checkpoints (`gamma` and `beta`).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor, nn
 
-from bertdata.errors import ConfigError, InputError, MissingExtraError
+from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.torch.data.dataset import PretrainingCollator
 from bertdata.torch.models.config import Counts, EncoderConfig
 from bertdata.torch.models.encoder import Encoder
 from bertdata.torch.models.families import FAMILIES, load_config
+from bertdata.torch.models.weight_files import WEIGHTS, main_file, read_tensors, read_weights, save_tensors
 
-WEIGHTS = "model.safetensors"
 APART = "pretraining.safetensors"
 """The file, beside a saved model, of the weights that only its pretraining needs; transformers does not read it."""
-
-
-_PICKLED = "pytorch_model.bin"
-
-
-def safetensors_torch() -> Any:
-    """Return the module `safetensors.torch`; raises MissingExtraError where it is not installed."""
-    try:
-        import safetensors.torch
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("safetensors", "torch") from error
-    return safetensors.torch
 
 
 class PreTrainedModel(nn.Module):
@@ -147,49 +135,70 @@ def load(
     """Load the weights of a directory into a model.
 
     Weights that begin with a prefix in `new` are not loaded, and those in `optional` only where the directory has them.
-    Weights that the model does not have, such as the heads of another task, are ignored. Raises InputError where the
-    file is missing or damaged, or a weight is missing or of another shape.
+    Weights that the model does not have, such as the heads of another task, are ignored. Of tied weights one is enough.
+    Raises InputError where a file is missing or damaged, a weight is missing or of another shape, or tied weights, or
+    two names that are one weight here, differ.
     """
-    path = files.join(os.fspath(directory), WEIGHTS)
-    state = model.state_dict()
-    found = _read(path, model.config, state)
+    place, state = os.fspath(directory), model.state_dict()
+    path = files.join(place, main_file(place) or WEIGHTS)
+    weights = _under_todays_names(read_weights(place), path, model.config, state)
+    tied = {**FAMILIES[model.config.model_type].tied, **model.tied}
     chosen: dict[str, Tensor] = {}
     for name, value in state.items():
-        source = name if name in found else model.tied.get(name, name)
-        if name.startswith(tuple(new)) or (source not in found and name.startswith(tuple(optional))):
+        sources = [source for source in _same_weight(name, tied) if source in weights]
+        if name.startswith(tuple(new)) or (not sources and name.startswith(tuple(optional))):
             chosen[name] = value
-        elif source not in found:
+            continue
+        if not sources:
             raise InputError(
-                f"has no weight {name!r} ({len(found)} weights are there); expected a checkpoint of "
+                f"has no weight {name!r} ({len(weights)} weights are there); expected a checkpoint of "
                 f"{model.architecture}, with all its heads",
                 path=path,
             )
-        elif found[source].shape != value.shape:
-            raise InputError(
-                f"the weight {name!r} has shape {tuple(found[source].shape)}, config.json makes it "
-                f"{tuple(value.shape)}; the two files do not belong together",
-                path=path,
-            )
-        else:
-            _require_numbers(found[source], value, source, path)
-            chosen[name] = found[source].to(value.dtype)
+        _require_fit(weights[sources[0]], value, sources[0], path)
+        for source in sources[1:]:
+            if source in state:
+                _require_equal(weights, sources[0], source, path)
+        chosen[name] = weights[sources[0]].to(value.dtype)
     model.load_state_dict(chosen)
 
 
-def _require_numbers(read: Tensor, expected: Tensor, name: str, path: str) -> None:
-    """Raise InputError where a weight that was read is not of floating point, as the model's, or not finite."""
+def _same_weight(name: str, tied: Mapping[str, str]) -> Iterator[str]:
+    """Yield the names that a weight may have in a file: its own, then those of the weights it is tied to.
+
+    >>> list(_same_weight("embeddings", {"decoder": "embeddings"}))
+    ['embeddings', 'decoder']
+    """
+    yield name
+    first = tied.get(name, name)
+    yield from (other for other in (first, *(one for one in tied if tied[one] == first)) if other != name)
+
+
+def _require_equal(weights: Mapping[str, Tensor], name: str, other: str, path: str) -> None:
+    """Raise InputError where two tied weights have different values."""
+    if not torch.equal(weights[name].double(), weights[other].double()):
+        raise InputError(
+            f"the weights {name!r} and {other!r} differ, and the model has one for both (they are tied); take a "
+            "checkpoint whose head is tied, or open this one with transformers, which keeps the two apart (bertdata "
+            "pretrain --library transformers)",
+            path=path,
+        )
+
+
+def _require_fit(read: Tensor, expected: Tensor, name: str, path: str) -> None:
+    """Raise InputError where a weight that was read is of another shape or kind than the model's, or not finite."""
+    if read.shape != expected.shape:
+        raise InputError(
+            f"the weight {name!r} has shape {tuple(read.shape)}, config.json makes it {tuple(expected.shape)}; the two "
+            "files do not belong together",
+            path=path,
+        )
     if read.is_floating_point() != expected.is_floating_point():
         raise InputError(
             f"the weight {name!r} is of {read.dtype}; expected {expected.dtype}: save the model again", path=path
         )
-    if not bool(torch.isfinite(read).all()):
+    if not bool(torch.isfinite(read.to(expected.dtype)).all()):
         raise InputError(f"the weight {name!r} has values that are not finite; take another checkpoint", path=path)
-
-
-def save_tensors(path: str, tensors: Mapping[str, Tensor]) -> None:
-    """Write tensors as a safetensors file, whole or not at all; raises OutputError."""
-    state = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
-    files.write_bytes(path, safetensors_torch().save(state, metadata={"format": "pt"}))
 
 
 def save_apart(directory: str | os.PathLike[str], parameters: Mapping[str, Tensor]) -> None:
@@ -219,37 +228,30 @@ def load_apart(directory: str | os.PathLike[str], parameters: Mapping[str, Tenso
             parameter.copy_(found[name])
 
 
-def read_tensors(path: str) -> dict[str, Tensor]:
-    """Return the tensors of a safetensors file; raises InputError where it is missing or damaged."""
-    library = safetensors_torch()
-    pickled = files.join(os.path.dirname(path), _PICKLED)
-    if not files.exists(path) and files.exists(pickled):
-        raise InputError(
-            f"is missing; {_PICKLED} beside it is not read, as opening a pickle can run code: save the model as "
-            "safetensors with what made it",
-            path=path,
-        )
-    with files.open_raw(path) as file:
-        data = file.read()
-    try:
-        tensors: dict[str, Tensor] = library.load(data)
-    except Exception as error:
-        raise InputError(f"is not a safetensors file ({error}); save the model again", path=path) from error
-    return tensors
+def _under_todays_names(
+    weights: Mapping[str, Tensor], path: str, config: EncoderConfig, state: Mapping[str, Tensor]
+) -> dict[str, Tensor]:
+    """Return tensors under the names they have in a model of the config's family.
 
-
-def _read(path: str, config: EncoderConfig, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the tensors of a file under the names they have in a model of the config's family.
-
-    An encoder that was saved alone has no prefix in the names of its weights.
+    An encoder that was saved alone has no prefix in the names of its weights. Raises InputError where two that differ
+    get one name.
     """
-    found = {}
-    for name, value in read_tensors(path).items():
-        for old, today in FAMILIES[config.model_type].old_names.items():
-            name = name.replace(old, today)  # noqa: PLW2901
-        prefixed = f"{config.base_model_prefix}.{name}"
-        found[prefixed if prefixed in state else name] = value
-    return found
+    named: dict[str, Tensor] = {}
+    written: dict[str, str] = {}
+    for name, value in weights.items():
+        today = name
+        for old, new in FAMILIES[config.model_type].old_names.items():
+            today = today.replace(old, new)
+        prefixed = f"{config.base_model_prefix}.{today}"
+        today = prefixed if prefixed in state else today
+        if today in named and not torch.equal(named[today], value):
+            raise InputError(
+                f"the weights {written[today]!r} and {name!r} differ, and are one weight of the model; leave out the "
+                "one that does not belong to it, and save the others again",
+                path=path,
+            )
+        named[today], written[today] = value, name
+    return named
 
 
 def read_labels(directory: str | os.PathLike[str]) -> list[str]:

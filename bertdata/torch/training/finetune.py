@@ -24,7 +24,8 @@ from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
 from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader, explaining_workers
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import check_tokenizer, load_config
-from bertdata.torch.models.weights import WEIGHTS, PreTrainedModel, save_with_tokenizer
+from bertdata.torch.models.weight_files import WEIGHTS, digests_of_weights
+from bertdata.torch.models.weights import PreTrainedModel, save_with_tokenizer
 from bertdata.torch.training import metrics_log, optimization
 from bertdata.torch.training.display import shown
 from bertdata.torch.training.metrics_log import LogRecord
@@ -125,7 +126,7 @@ def finetune(
 def identity_of(task: str, model: str, settings: FinetuneSettings) -> dict[str, Any]:
     """Return what a run depends on beside its seed, as JSON."""
     values = {name: value for name, value in stored_values(settings).items() if name not in ("seed", "num_workers")}
-    digests = {name: files.sha256(files.join(model, name)) for name in ("config.json", WEIGHTS)}
+    digests = {"config.json": files.sha256(files.join(model, "config.json")), **digests_of_weights(model)}
     return {"task": files.sha256(files.join(task, "manifest.json")), "model": digests, "settings": values}
 
 
@@ -141,7 +142,7 @@ def is_finished(output: str, identity: Mapping[str, Any]) -> bool:
 
 def _check_fit(info: TaskInfo, config: EncoderConfig, directory: str) -> None:
     check_tokenizer(directory, info.tokenizer, info.vocab_size)
-    if info.vocab_size != config.vocab_size:
+    if info.vocab_size > config.vocab_size:
         raise ConfigError(
             f"the shards have {info.vocab_size} tokens, the model {config.vocab_size}: they do not belong together; "
             "encode with the tokenizer the model was trained with",

@@ -20,6 +20,7 @@ from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.options.option import stored_values
 from bertdata.shards import Shards
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.data.loader import ResumableBatchSampler, explaining_workers
 from bertdata.torch.distillation.distilled_model import Lesson
 from bertdata.torch.distillation.settings import DistillationSettings
@@ -27,6 +28,7 @@ from bertdata.torch.models import families
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import LIBRARIES, Library
 from bertdata.torch.models.objectives.settings import model_class
+from bertdata.torch.models.weight_files import main_file
 from bertdata.torch.models.weights import save_with_tokenizer
 from bertdata.torch.training import checkpoint, curves, metrics_log, trackers
 from bertdata.torch.training.display import shown
@@ -143,6 +145,32 @@ def rows_of(settings: PretrainSettings, group: Group) -> int:
     return settings.batch_size // group.world_size
 
 
+def _resolved(
+    library: Library, config: str | EncoderConfig, info: PretrainingInfo, overrides: Mapping[str, Any], multiple: int
+) -> EncoderConfig:
+    """Return the config for shards, its vocabulary padded to a multiple of a number of tokens.
+
+    Raises ConfigError where a saved model has weights for another number, and as `resolve_config`.
+    """
+    shape = library.resolve_config(config, info, overrides)
+    size = -(-shape.vocab_size // multiple) * multiple
+    if size == shape.vocab_size:
+        return shape
+    if "vocab_size" in overrides:
+        raise ConfigError("--pad-vocab-to and --config-overrides both set vocab_size; give one of them")
+    if (
+        isinstance(config, str)
+        and config not in library.presets()
+        and main_file(config.removesuffix("config.json") or ".")
+    ):
+        raise ConfigError(
+            f"this model has weights for {shape.vocab_size} tokens, which is no multiple of --pad-vocab-to {multiple}; "
+            "leave it out, or begin with a fresh model",
+            path=config,
+        )
+    return library.resolve_config(config, info, {**overrides, "vocab_size": size})
+
+
 def _start(
     config: str | EncoderConfig,
     overrides: Mapping[str, Any] | None,
@@ -161,7 +189,7 @@ def _start(
         config = last.directory
     elif parent is not None:
         config = parent.directory
-    shape = library.resolve_config(config, info, overrides)
+    shape = _resolved(library, config, info, overrides or {}, settings.pad_vocab_to)
     kind = model_class(
         library.model_class(shape, info), [phase.dataset.shards.expect_pretraining() for phase in phases], settings
     )

@@ -24,7 +24,7 @@ from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.options.option import require
 from bertdata.torch.data.dataset import ShardDataset
-from bertdata.torch.models.weights import WEIGHTS
+from bertdata.torch.models.weight_files import WEIGHTS
 from bertdata.torch.training import metrics_log
 from bertdata.torch.training.finetune import RUN, SCORES, finetune, identity_of
 from bertdata.torch.training.phases import validation_split

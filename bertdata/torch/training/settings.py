@@ -116,6 +116,13 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
         "--gradient-accumulation-steps; takes more time and memory than torch's fused kernels",
         later=True,
     )
+    pad_vocab_to: int = option(
+        1,
+        "make the embeddings of a fresh model for a multiple of so many tokens, as 64, which matrices on a GPU like; "
+        "those over the vocabulary stand for nothing",
+        at_least=1,
+        later=True,
+    )
     packing: bool = option(False, "concatenate the examples of a batch in one row, without padding")
     compile: bool = option(False, "compile the layers (torch.compile): slower to start, then faster")
     save_steps: int = option(1000, "steps between checkpoints", at_least=1)

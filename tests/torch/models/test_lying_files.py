@@ -13,7 +13,8 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.torch import BertConfig, BertForPreTraining
 from bertdata.torch.models.families import load_config
 from bertdata.torch.models.sentence_encoder import MODULES, SentenceEncoder, check_pooling
-from bertdata.torch.models.weights import read_labels, read_tensors, save_tensors
+from bertdata.torch.models.weight_files import read_tensors, save_tensors
+from bertdata.torch.models.weights import read_labels
 
 EMBEDDINGS = "bert.embeddings.word_embeddings.weight"
 
@@ -81,9 +82,3 @@ def test_weights_of_half_precision_are_read(model: Path) -> None:
     path = str(model / "model.safetensors")
     save_tensors(path, {name: tensor.bfloat16() for name, tensor in read_tensors(path).items()})
     assert BertForPreTraining.from_pretrained(model).bert.embeddings.word_embeddings.weight.dtype == torch.float32
-
-
-def test_a_pickle_is_not_opened(model: Path) -> None:
-    (model / "model.safetensors").rename(model / "pytorch_model.bin")
-    with pytest.raises(InputError, match=r"model\.safetensors: is missing; pytorch_model\.bin beside it is not read"):
-        BertForPreTraining.from_pretrained(model)

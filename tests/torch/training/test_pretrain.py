@@ -242,7 +242,7 @@ def test_other_objectives_train(tmp_path: Path, objective: str, packing: bool) -
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        (replace(SMALL, vocab_size=101), "the model is for 101 tokens .* the shards have 100"),
+        (replace(SMALL, vocab_size=99), "the model is for 99 tokens .* the shards have 100"),
         (replace(SMALL, max_position_embeddings=24), "24 positions"),
         ("huge", "`config` is 'huge'; expected tiny, mini, base, large"),
     ],
@@ -252,6 +252,23 @@ def test_a_model_that_does_not_fit_the_shards_is_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=message):
         pretrain.pretrain(dynamic_build, config, tmp_path, SETTINGS)
+
+
+def test_a_vocabulary_is_padded_to_a_multiple_and_goes_on_in_transformers(tmp_path: Path, dynamic_build: Path) -> None:
+    short, padded = replace(SETTINGS, max_steps=2, save_steps=1), tmp_path / "padded"
+    pretrain.pretrain(dynamic_build, SMALL, padded, replace(short, pad_vocab_to=64))
+    filled = transformers.pipeline("fill-mask", model=str(padded))("w3 [MASK] w5", top_k=3)
+    assert [one["sequence"].count(" ") for one in filled] == [2, 2, 2]
+    assert BertConfig.load(padded) == replace(SMALL, vocab_size=128)
+    again = pretrain.pretrain(dynamic_build, str(padded), tmp_path / "again", replace(short, pad_vocab_to=64))
+    assert again["loss"] > 0
+    with pytest.raises(ConfigError, match="weights for 128 tokens, which is no multiple of `pad_vocab_to` 100"):
+        pretrain.pretrain(dynamic_build, str(padded), tmp_path / "out", replace(short, pad_vocab_to=100))
+    run, changes = replace(short, pad_vocab_to=64), {"vocab_size": 101}
+    with pytest.raises(ConfigError, match="`pad_vocab_to` and `config_overrides` both set vocab_size"):
+        pretrain.pretrain(dynamic_build, "tiny", tmp_path / "out", run, config_overrides=changes)
+    wider = pretrain.pretrain(dynamic_build, "tiny", tmp_path / "out", short, config_overrides={"vocab_size": 104})
+    assert wider["loss"] > 0
 
 
 @pytest.mark.parametrize("name", ["batch_size", "learning_rate", "logging_steps", "save_steps"])

@@ -16,6 +16,7 @@ FAMILY = EncoderFamily(
     },
     encoder=BertModel,
     pretraining=model_for,
+    tied=BertForMaskedLM.tied,
 )
 
 __all__ = ["FAMILY", "BertConfig", "BertForMaskedLM", "BertForPreTraining", "BertModel"]

@@ -18,6 +18,7 @@ FAMILY = EncoderFamily(
     head=head,
     initialize=initialize,
     old_names={},
+    tied=ModernBertForMaskedLM.tied,
 )
 
 __all__ = ["FAMILY", "ModernBertConfig", "ModernBertForMaskedLM", "ModernBertModel"]
