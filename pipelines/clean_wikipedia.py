@@ -7,6 +7,7 @@ Run: python -m pipelines.clean_wikipedia DUMP... --output DIR [--workers N] [-- 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from functools import partial
 
@@ -17,11 +18,13 @@ from bertdata.errors import naming_flags
 from bertdata.inspect import summary
 from bertdata.io.console import table
 from bertdata.options.flags import add_flags, from_flags
+from bertdata.shards.corpus_warnings import of_encodings
 from bertdata.shards.manifest import source_entry
 from bertdata.sources.formats import described, find_kind, settings_of
 from bertdata.sources.names import KINDS
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
+from bertdata.sources.text_encodings import DOUBTFUL
 
 
 def parser_of(kind: str, metavar: str, description: str) -> command_line.Parser:
@@ -44,8 +47,11 @@ def clean(kind: str, parser: command_line.Parser, arguments: Sequence[str] | Non
     with command_line.stages_run(flags, "documents", command, paths, [stage], config, clear=clear) as standing:
         documents = standing.documents
     require_documents(documents)
+    entry = source_entry([], [record for _, record in documents])
+    for warning in of_encodings(kind, entry.get(DOUBTFUL, [])):
+        print(f"warning: {warning['found']}; {warning['remedy']}", file=sys.stderr)
     if not flags.quiet:
-        print(table(summary.source_rows({kind: source_entry([], [record for _, record in documents])})))
+        print(table(summary.source_rows({kind: entry})))
     return 0
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections import Counter
 
 from bertdata.errors import InputError
 from bertdata.io.decoding import decode_utf8
-from bertdata.sources.text_encodings import OF_A_VERB, open_checked
+from bertdata.io.encodings import GUESS, find_bad_byte, fitting
+from bertdata.sources.text_encodings import OF_A_VERB, STDIN, open_checked
 from bertdata.sources.unsupported import what_it_is
 
 _START = 4096
@@ -33,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the prose; raises InputError, with the reason, where there is none."""
-    text = read_text(arguments.path, arguments.encoding)
+    text = read_text(arguments.path, arguments.encoding, is_book=arguments.kind == "book")
     kind = kind_of(text) if arguments.kind == "auto" else arguments.kind
     drops: Counter[str] = Counter()
     if kind == "wikitext":
@@ -53,8 +55,14 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def read_text(path: str, encoding: str = "") -> str:
-    """Return a text, decoded as `open_checked` does; raises InputError where it is not UTF-8, or a whole dump."""
+def read_text(path: str, encoding: str = "", *, is_book: bool = False) -> str:
+    """Return a text, decoded as `open_checked` does, of a book as `--books` does.
+
+    Raises InputError where it is not UTF-8, or a whole dump.
+    """
+    if is_book and not encoding and path != STDIN and (bad := find_bad_byte(path)):
+        encoding = GUESS
+        print(f"read as {fitting(path, bad) or 'text of no encoding'}, as it is not UTF-8", file=sys.stderr)
     with open_checked(path, encoding) as stream:
         data = stream.read()
     known = what_it_is(path, data[:_START])

@@ -13,14 +13,15 @@ def how_to_convert(data: bytes, *, is_start: bool = True) -> str:
     >>> how_to_convert(b"We met \\x96 late")
     'it fits cp1252: convert it, as with: iconv -f cp1252 -t utf-8 FILE > NEW'
     """
-    from bertdata.io.encodings import iconv_name, likeliest, of_mark  # reads files, which raise errors of this module
+    from bertdata.io.encoding_guess import guesses
+    from bertdata.io.encodings import iconv_name, of_mark  # reads files, which raise errors of this module
 
     if is_start and (marked := of_mark(data)) not in (None, "utf-8"):
         return f"it begins as {marked} does: convert it, as with: iconv -f {marked} -t utf-8 FILE > NEW"
-    fits = likeliest(data)
-    if not fits:
+    fits = next(iter(guesses(data)), None)
+    if fits is None:
         return "it fits no encoding that is known: see whether it is text"
-    return f"it fits {fits[0]}: convert it, as with: iconv -f {iconv_name(fits[0])} -t utf-8 FILE > NEW"
+    return f"it fits {fits.encoding}: convert it, as with: iconv -f {iconv_name(fits.encoding)} -t utf-8 FILE > NEW"
 
 
 def decode_utf8(data: bytes, path: str, offset: int = 0, *, hint: str = "", encoding: str = "utf-8") -> str:

@@ -13,13 +13,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from bertdata.errors import InputError
 from bertdata.io import compression
-
-if TYPE_CHECKING:
-    from charset_normalizer import CharsetMatch
+from bertdata.io.encoding_guess import HEAD, guesses
 
 GUESS = "guess"
 SKIP = "skip"
@@ -35,17 +33,8 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_CANDIDATES = [
-    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "iso8859_2", "koi8_r", "mac_roman"),
-    *("cp437", "cp850", "big5", "gb18030", "shift_jis", "euc_jp", "euc_kr"),
-]
-_SAMPLE = 1 << 16
-_HIGH_LINE = re.compile(rb"^[^\n\x80-\xff]*+[\x80-\xff][^\n]*+\n?", re.MULTILINE)
 _STRAY_BYTE = re.compile("[\udc80-\udcff]")
-_ODD_LETTERS = re.compile(r"[^\W\d_][^\w\s'’‘\-–—./,:;@&]+[^\W\d_]|[a-zà-öø-ÿа-яα-ω][A-ZÀ-ÖØ-ÞА-ЯΑ-Ω]")
 _FIRST_BYTES = bytes(range(0xC0, 256))
-_TIE = 0.02
-"""A chaos of charset-normalizer that is so much higher is as good."""
 _NONE: Mapping[str, str] = MappingProxyType({})
 _encoding_of: ContextVar[Mapping[str, str]] = ContextVar("encodings", default=_NONE)
 
@@ -62,48 +51,6 @@ def of_mark(start: bytes) -> str | None:
     return next((name for mark, name in _BOMS if start.startswith(mark)), None)
 
 
-def _matches(part: bytes) -> list[CharsetMatch]:
-    """Return what charset-normalizer says of a sample of the lines with bytes above 127, the likeliest first."""
-    from charset_normalizer import from_bytes
-
-    sample = bytearray()
-    for match in _HIGH_LINE.finditer(part):
-        sample += match[0]
-        if len(sample) > _SAMPLE:
-            break
-    return list(from_bytes(bytes(sample[: 2 * _SAMPLE]), cp_isolation=_CANDIDATES))
-
-
-def guesses(part: bytes) -> list[str]:
-    """Return the encodings that a sample of the lines with bytes above 127 may have, the likeliest first."""
-    matches = _matches(part)
-    names = [match.encoding for match in matches]
-    western = next((match for match in matches if match.encoding == "cp1252"), None)
-    if western is not None and western.chaos <= matches[0].chaos + _TIE:
-        names = ["cp1252", "latin_1", *names]
-    return names
-
-
-def likeliest(part: bytes) -> list[str]:
-    r"""Return the encodings that a short text may have, the likeliest first, cp1252 before others that fit as well.
-
-    Those that charset-normalizer finds alike are told apart by their words: a sign inside a word, or a capital after a
-    small letter, is a sign of the wrong one. latin1 is none: it has control characters at 0x80 to 0x9f.
-
-    >>> likeliest("Это текст по-русски, и он короткий.".encode("koi8_r"))[0]
-    'koi8_r'
-    >>> likeliest(b"We met \x96 late.")[0], likeliest(b"Das M\xe4dchen kam sp\xe4t nach Hause.")[0]
-    ('cp1252', 'cp1252')
-    """
-    matches = _matches(part)
-    if not matches:
-        return []
-    near = [match for match in matches if match.chaos <= matches[0].chaos + _TIE]
-    ordered = sorted(near, key=lambda match: (len(_ODD_LETTERS.findall(str(match))), not _is_western(match)))
-    names = [name for match in ordered for name in (["cp1252"] * _is_western(match) + match.could_be_from_charset)]
-    return list(dict.fromkeys([*names, *(match.encoding for match in matches)]))
-
-
 def iconv_name(encoding: str) -> str:
     """Return what iconv calls an encoding of Python.
 
@@ -111,10 +58,6 @@ def iconv_name(encoding: str) -> str:
     ('koi8-r', 'macintosh', 'iso8859-2')
     """
     return "macintosh" if encoding == "mac_roman" else codecs.lookup(encoding).name.replace("_", "-")
-
-
-def _is_western(match: CharsetMatch) -> bool:
-    return "cp1252" in match.could_be_from_charset
 
 
 def is_utf_8_with_others(part: bytes, text: str) -> bool:
@@ -125,19 +68,6 @@ def is_utf_8_with_others(part: bytes, text: str) -> bool:
 def strays_from_cp1252(text: str) -> str:
     """Return a text with the surrogates in the place of bytes that are not UTF-8 read as cp1252."""
     return _STRAY_BYTE.sub(lambda match: match[0].encode("utf-8", "surrogateescape").decode("cp1252", "replace"), text)
-
-
-def keeps_ascii(encoding: str) -> bool:
-    """Return whether ASCII means itself in an encoding, so that a file of it is UTF-8 only where it is ASCII alone.
-
-    >>> [keeps_ascii(name) for name in ("cp1252", "shift_jis", "utf-16", "iso2022_jp", "utf-7", "cp037")]
-    [True, True, False, False, False, False]
-    """
-    every = bytes(range(128)) + b"\x1b$B0!\x1b(B"
-    try:
-        return every.decode(encoding) == every.decode("ascii")
-    except UnicodeError:
-        return False
 
 
 def find_bad_byte(path: str, limit: int | None = None) -> BadByte | None:
@@ -159,7 +89,8 @@ def find_bad_byte(path: str, limit: int | None = None) -> BadByte | None:
 def fitting(path: str, bad: BadByte) -> str:
     """Return the likeliest encoding that all of a file can be decoded by, "" where none is found."""
     with compression.open_decompressed(path) as stream:
-        marked = of_mark(stream.read(4))
+        head = stream.read(HEAD)
+    marked = of_mark(head)
     if marked not in (None, _UTF_8):
         return str(marked) if _decodes(path, str(marked)) else ""
     part = _part_at(path, bad)
@@ -167,7 +98,7 @@ def fitting(path: str, bad: BadByte) -> str:
         return ""
     if is_utf_8_with_others(part, part.decode(_UTF_8, "surrogateescape")):
         return WITH_CP1252
-    return next((name for name in likeliest(part) if _decodes(path, name)), "")
+    return next((guess.encoding for guess in guesses(part, head) if _decodes(path, guess.encoding)), "")
 
 
 def is_mostly_utf_8(path: str, bad: BadByte) -> bool:

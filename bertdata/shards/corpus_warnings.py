@@ -20,6 +20,7 @@ from bertdata.shards import advice
 from bertdata.shards.advice import Choices
 from bertdata.shards.corpus_signs import share_of_copies
 from bertdata.sources.names import InputCount, LeftOut, input_count
+from bertdata.sources.text_encodings import DOUBTFUL
 
 MOST_UNKNOWN = 0.01
 LEAST_FUNCTION_WORDS = 0.10
@@ -45,6 +46,8 @@ _EXPECTED_DROPS = (
     "gopher_", "c4_", "fineweb_",
 )  # fmt: skip
 
+_NAMED = 5
+"""How many books a warning names."""
 _OF_TEXT = "language"
 _WITHOUT_PROSE = (LeftOut.FRONT_MATTER, LeftOut.NOT_PROSE, LeftOut.NO_PROSE)
 
@@ -63,6 +66,10 @@ _TEXTS = {
     "text without prose": (
         "{figure:.0%} of the text of the books of the source {source} is in no document: {reasons}",
         "look at these files; tables, verse and scanned pages are not prose; --documents reads text as it is",
+    ),
+    "encoding of books": (
+        "{figure:.0f} of the books of the source {source} may be in another encoding than they were read in: {books}",
+        "look at them, and name the encoding where it is wrong, as --encoding {source}=ENCODING",
     ),
     "filtered documents": (
         "the filter {filter} dropped {figure:.1%} of the documents of the source {source} that it saw, most of them "
@@ -263,6 +270,7 @@ def of_sources(sources: Mapping[str, Any]) -> Iterator[CorpusWarning]:
             lost = (sum(drops.values()) - expected) / came
             yield from _check("dropped documents", lost, most=MOST_DROPPED, source=name, reason=most)
         yield from _of_books(name, source["counts"])
+        yield from of_encodings(name, source.get(DOUBTFUL, []))
         yield from _of_filters(name, source["counts"], drops)
 
 
@@ -275,6 +283,20 @@ def _of_books(source: str, counts: Mapping[str, int]) -> Iterator[CorpusWarning]
         named = ", ".join(f"{one} {byte_size(lost[one])}" for one in sorted(lost, key=lambda one: (-lost[one], one)))
         share = sum(lost.values()) / own
         yield from _check("text without prose", share, most=MOST_WITHOUT_PROSE, source=source, reasons=named)
+
+
+def of_encodings(source: str, doubtful: Sequence[Sequence[str]]) -> Iterator[CorpusWarning]:
+    """Yield the warning that books may be in another encoding, given (name, encoding, doubt) of each.
+
+    >>> [one["found"] for one in of_encodings("old", [["b", "cp1252", "cp1250 fits as well"]])]
+    ['1 of the books of the source old may be in another encoding than they were read in: b as cp1252 (cp1250 fits as \
+well)']
+    """
+    shown = [f"{name} as {encoding} ({doubt})" for name, encoding, doubt in doubtful[:_NAMED]]
+    more = [f"and {len(doubtful) - _NAMED:,} more, in the manifest"] if len(doubtful) > _NAMED else []
+    remedy = _TEXTS["encoding of books"][1].format(source=source)
+    values: dict[str, Any] = {"source": source, "books": "; ".join([*shown, *more]), "remedy": remedy}
+    yield from _check("encoding of books", len(doubtful), most=0, **values)
 
 
 def _of_filters(source: str, counts: Mapping[str, int], drops: Mapping[str, int]) -> Iterator[CorpusWarning]:

@@ -21,7 +21,7 @@ from bertdata.shards.left_out import account_of, warnings_of_selection, warnings
 from bertdata.shards.plan import ShardPlan
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, features, shard_schema
-from bertdata.sources.text_encodings import ENCODINGS
+from bertdata.sources.text_encodings import DOUBTFUL, ENCODINGS
 
 
 def source_entry(
@@ -30,7 +30,8 @@ def source_entry(
     """Return what the manifest says of one source: its files, counts, drops by reason, broken parts, languages.
 
     languages: articles by the language of their wiki, where any has one; all documents where a build keeps languages.
-    encodings: the files that were not UTF-8, by the encoding they were read in, where there are any.
+    encodings: the files that were not UTF-8, by the encoding they were read in, if any; doubtful encodings:
+    the books that may be in another one, with the doubt.
     dropped_texts: samples of the documents that rules dropped, by reason, where there are any.
 
     taken: the bytes of the ranges that were read; default: those of the files.
@@ -50,8 +51,14 @@ def source_entry(
         ],
         **({"languages": languages} if languages else {}),
         **({ENCODINGS: encodings} if encodings else {}),
+        **({DOUBTFUL: doubtful} if (doubtful := doubtful_of(records)) else {}),
         **({DROPPED_TEXTS: dropped} if dropped else {}),
     }
+
+
+def doubtful_of(records: Sequence[PartMetadata]) -> list[list[str]]:
+    """Return the name, the encoding and the doubt of each book that may be in another encoding."""
+    return [one for record in records for one in record.details.get(DOUBTFUL, [])]
 
 
 def languages_of(record: PartMetadata) -> dict[str, int]:

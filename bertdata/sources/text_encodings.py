@@ -23,6 +23,7 @@ from bertdata.engine.parts import Counters
 from bertdata.errors import ConfigError, InputError, did_you_mean, printable
 from bertdata.io import compression, files
 from bertdata.io.digests import SHOW_AFTER, cores
+from bertdata.io.encoding_guess import keeps_ascii
 from bertdata.io.encodings import (
     GUESS,
     SKIP,
@@ -34,7 +35,6 @@ from bertdata.io.encodings import (
     fitting,
     iconv_name,
     is_mostly_utf_8,
-    keeps_ascii,
     open_text,
 )
 from bertdata.sources import unsupported
@@ -47,6 +47,8 @@ NOT_TEXT = "not UTF-8"
 """Why a file that is left out was dropped."""
 READ_AS = "read as "
 """What the names of counts begin with, before an encoding: files, of books parts of them, that were decoded by it."""
+DOUBTFUL = "doubtful encodings"
+"""The detail of a part's record: the name, the encoding and the doubt of each book that may be in another encoding."""
 ENCODINGS = "encodings"
 """The detail of a part's record: the name and the encoding of each file that was decoded."""
 OF_A_VERB = "the encoding of text that is not UTF-8, as cp1252, or guess: for each file the likeliest"

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from bertdata.errors import InputError
-from bertdata.io.encodings import BadByte, encoded, find_bad_byte, iconv_name, is_stream, likeliest, open_text
+from bertdata.io.encoding_guess import guesses
+from bertdata.io.encodings import BadByte, encoded, find_bad_byte, iconv_name, is_stream, open_text
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "shift_jis", "utf-16", "utf-32", "koi8_r"])
@@ -66,13 +67,13 @@ def test_the_first_bad_byte_is_found_wherever_it_is(offset: int, tmp_path: Path)
     ],
 )
 def test_the_likeliest_encoding_of_short_texts_gives_the_text(encoding: str, text: str) -> None:
-    found = likeliest(text.encode(encoding))[0]
+    found = guesses(text.encode(encoding))[0].encoding
     assert text.encode(encoding).decode(found) == text
 
 
 def test_latin1_is_advised_for_no_text() -> None:
     for byte in range(0x80, 0x100):
-        assert not {"latin_1", "latin1", "iso8859_1"} & {*likeliest(b"We met %c here." % byte)}
+        assert not {"latin_1", "latin1", "iso8859_1"} & {guess.encoding for guess in guesses(b"We met %c here." % byte)}
 
 
 @pytest.mark.skipif(not shutil.which("iconv"), reason="no iconv")

@@ -1,20 +1,29 @@
-"""The bytes of books as text: UTF-8, else the encoding that a mark states, that is named, or that they look like."""
+"""The bytes of books as text: UTF-8, else the encoding that a mark states, that is named, that a header declares,
+or that they look like."""
 
 from __future__ import annotations
 
 import codecs
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from bertdata.io.encoding_guess import Guess, guesses, keeps_ascii
 from bertdata.io.encodings import (
     GUESS,
     WITH_CP1252,
-    guesses,
     is_utf_8_with_others,
-    keeps_ascii,
     of_mark,
     strays_from_cp1252,
 )
+
+
+class Decoded(NamedTuple):
+    """A text, the encoding that it was in, "" for UTF-8, and why it may be in another, "" where that is not likely."""
+
+    text: str
+    encoding: str = ""
+    doubt: str = ""
 
 
 def as_utf8(chunks: Iterator[bytes], named: str = "") -> Iterator[bytes]:
@@ -41,24 +50,24 @@ def as_utf8(chunks: Iterator[bytes], named: str = "") -> Iterator[bytes]:
     yield decoder.decode(b"", final=True).encode()
 
 
-def decode(part: bytes, notes: Counter[str], named: str = "") -> str | None:
-    """Decode UTF-8, else what is `named`, else what the bytes look like.
+def decode(part: bytes, notes: Counter[str], named: str = "", head: bytes = b"") -> Decoded | None:
+    """Decode UTF-8, else what is `named`, else what the header in `head` declares or the bytes look like.
 
-    A few stray bytes in UTF-8 text are read as cp1252.
+    A few stray bytes in UTF-8 text are read as cp1252. None where nothing fits.
     """
     part = part.replace(b"\0", b"")
     try:
-        return part.decode()
+        return Decoded(part.decode())
     except UnicodeDecodeError:
         text = part.decode("utf-8", "surrogateescape")
     if is_utf_8_with_others(part, text):
         notes[WITH_CP1252] += 1
-        return strays_from_cp1252(text)
-    for encoding in guesses(part) if named in ("", GUESS) else [named]:
+        return Decoded(strays_from_cp1252(text), WITH_CP1252)
+    for guess in guesses(part, head) if named in ("", GUESS) else [Guess(named)]:
         try:
-            text = part.decode(encoding)
+            text = part.decode(guess.encoding)
         except UnicodeDecodeError:
             continue
-        notes[encoding] += 1
-        return text
+        notes[guess.encoding] += 1
+        return Decoded(text, guess.encoding, guess.doubt)
     return None

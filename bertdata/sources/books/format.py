@@ -22,9 +22,9 @@ from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.books.read import Book, Volume, clean_book, clean_chapters, group_books, read_books
 from bertdata.sources.formats import Request, SourceFile, SourceFormat, text_bytes
 from bertdata.sources.names import InputCount
-from bertdata.sources.text_encodings import READ_AS, parse_encodings
+from bertdata.sources.text_encodings import DOUBTFUL, READ_AS, parse_encodings
 
-REVISION = 7
+REVISION = 8
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,7 @@ class BooksFormat(SourceFormat):
         drops: Counter[str] = Counter()
         encodings: Counter[str] = Counter()
         left_out: Counter[str] = Counter()
+        doubtful: list[list[str]] = []
         with DocumentWriter(file, counters, text_rules(task), add_languages=add_languages(task)) as writer:
             for volume, label in zip(group.volumes, group.labels, strict=True):
                 path = volume.path
@@ -98,6 +99,8 @@ class BooksFormat(SourceFormat):
                         drops[f"broken: {book.reason}"] += 1
                         left_out[f"broken: {book.reason}"] += book.bytes
                         continue
+                    if book.doubt:
+                        doubtful.append([book.id, book.encoding, book.doubt])
                     rules: dict[str, Any] = {"drops": drops, "compiled": group.compiled, "cut": book.cut}
                     rules["left_out"] = left_out
                     if group.split_chapters:
@@ -119,6 +122,8 @@ class BooksFormat(SourceFormat):
         for reason, number in drops.items():
             counters.drop(reason, number)
         counters.details["broken"] = broken
+        if doubtful:
+            counters.details[DOUBTFUL] = doubtful
         return counters
 
     def files_of(self, task: Task) -> list[str]:

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io.compression import compression, decompress
+from bertdata.io.encoding_guess import HEAD
 from bertdata.io.files import CHUNK, open_raw, size
 from bertdata.kernels.use import Kernels
 from bertdata.sources.books import gutenberg, layout
@@ -40,7 +41,7 @@ class Book:
     """A book, or a part of a long one, as read: `id` is the file's stem (`stem/member` in a zip, `stem#2` a part).
 
     `title` and `author` are what its header says; without one the title is the id and the author empty. `cut` says how
-    a part was cut out of its text.
+    a part was cut out of its text, `encoding` what it was in, "" for UTF-8, `doubt` why that may be wrong.
     """
 
     id: str
@@ -48,6 +49,8 @@ class Book:
     author: str
     text: str
     cut: layout.Cut = layout.WHOLE
+    encoding: str = field(default="", compare=False)
+    doubt: str = field(default="", compare=False)
 
     @property
     def bytes(self) -> int:
@@ -191,7 +194,8 @@ def read_books(
 
     A part ends at a blank line, else at the end of a sentence (see `long_texts`). `notes` counts the encodings that
     were guessed. Of a zip archive only `members` from one place to another are read, in the order of their names, where
-    they are given. `encoding` is that of books which are not UTF-8, else it is guessed.
+    they are given. `encoding` is that of books which are not UTF-8, else it is that of their
+    header, or guessed.
     Raises InputError where the file is missing, cut off or corrupt; a file that is not text is yielded
     as a BrokenBook.
     """
@@ -306,20 +310,21 @@ def _zipped(
 def _books(
     chunks: Iterator[bytes], name: str, notes: Counter[str], part_bytes: int, encoding: str
 ) -> Iterator[Book | BrokenBook]:
-    title, author, number = name, "", 0
+    title, author, number, head = name, "", 0, b""
     for part, cut in parts_of(as_utf8(chunks, encoding), part_bytes):
         number += 1
         identity = name if number == 1 else f"{name}#{number}"
         if len(part.translate(None, _CONTROL)) < 0.97 * len(part):
             yield BrokenBook(identity, title, "not text", len(part))
             continue
-        text = decode(part, notes, encoding)
-        if text is None:
+        head = part[:HEAD] if number == 1 else head
+        decoded = decode(part, notes, encoding, head)
+        if decoded is None:
             yield BrokenBook(identity, title, "unknown encoding", len(part))
             continue
         if number == 1:
-            found = gutenberg.title_and_author(text[: 1 << 16])
+            found = gutenberg.title_and_author(decoded.text[: 1 << 16])
             title, author = found[0] or name, found[1]
-        yield Book(identity, title, author, text, cut)
+        yield Book(identity, title, author, decoded.text, cut, decoded.encoding, decoded.doubt)
     if not number:
         yield BrokenBook(name, name, "empty")

@@ -10,7 +10,6 @@ import tracemalloc
 import zipfile
 from collections import Counter
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import zstandard
@@ -18,7 +17,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.io.encodings import guesses
 from bertdata.sources.books.long_texts import cut_at
 from bertdata.sources.books.read import Book, BrokenBook, Volume, clean_book, group_books, read_books
 from tests.sources.books.bookish import FIRST, SECOND, SPEECH, books, wrap, write
@@ -256,19 +254,6 @@ def test_stray_bytes_are_cp1252_where_ten_letters_of_utf8_stand_for_each(
     list(read_books(str(tmp_path / "a.txt"), notes=notes))
     assert (notes == {"UTF-8 with bytes of cp1252": 1}) == kept
     assert notes.total() <= 1
-
-
-@pytest.mark.parametrize(
-    ("chaos", "encodings"),
-    [(0.02, ["cp1252", "latin_1", "mac_roman", "cp1252"]), (0.03, ["mac_roman", "cp1252"]), (None, ["mac_roman"])],
-)
-def test_cp1252_goes_first_where_it_is_as_likely_as_the_likeliest_but_for_two_hundredths(
-    monkeypatch: pytest.MonkeyPatch, chaos: float | None, encodings: list[str]
-) -> None:
-    matches = [SimpleNamespace(encoding="mac_roman", chaos=0.0)]
-    matches += [] if chaos is None else [SimpleNamespace(encoding="cp1252", chaos=chaos)]
-    monkeypatch.setattr("charset_normalizer.from_bytes", lambda *_, **__: matches)
-    assert guesses(b"caf\xe9") == encodings
 
 
 def test_a_book_is_read_in_parts_of_sixteen_megabytes(tmp_path: Path) -> None:

@@ -1,0 +1,308 @@
+"""Which encoding a text that is not UTF-8 is in: the one that its header declares, else the likeliest for its language.
+
+Headers of Project Gutenberg declare it ("Character set encoding: ISO-8859-7") and name the language. A declared
+encoding is taken where the bytes are text in it. Without one, the encodings of 8 bits that Python knows are compared by
+how many of the signs that they give are letters of the language (`letters.toml`, from Unicode's CLDR); where no
+language is named, charset-normalizer and the signs inside words decide.
+"""
+
+from __future__ import annotations
+
+import codecs
+import encodings.aliases
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from bertdata.io.package_data import toml_beside
+
+if TYPE_CHECKING:
+    from charset_normalizer import CharsetMatch
+
+HEAD = 1 << 16
+"""The bytes at the beginning of a file in which a header is looked for."""
+_SAMPLE = 1 << 16
+_TIE = 0.02
+"""A chaos of charset-normalizer that is so much higher is as good."""
+_DECLARED = re.compile(
+    rb"^[ \t>*|#]*(?:character[ \t]+set(?:[ \t]+encoding)?|character[ \t]+encoding|charset)[ \t]*[:=][ \t]*([^\r\n]+)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LANGUAGE = re.compile(rb"^[ \t>*|#]*languages?[ \t]*:[ \t]*([^\r\n]+)", re.IGNORECASE | re.MULTILINE)
+_WORDS_BEFORE = re.compile(r"^(?:ms|microsoft|code|page|windows|win|ibm|dos|ansi|cp|pc)+(?=\d)")
+_HIGH_LINE = re.compile(rb"^[^\n\x80-\xff]*+[\x80-\xff][^\n]*+\n?", re.MULTILINE)
+_ODD_LETTERS = re.compile(
+    r"[^\W\d_¹²³¼-¾](?:[^\w\s'’‘\-–—./,:;@&\u00ad·]|[¹²³¼-¾])+[^\W\d_¹²³¼-¾]|[a-zà-öø-ÿа-яα-ω][A-ZÀ-ÖØ-ÞА-ЯΑ-Ω]"
+)
+_CONTROLS = re.compile("[\x80-\x84\x86-\x9f]")
+_OF_MANY_BYTES = {
+    "big5": ("big5", "cp950", "big5hkscs"),
+    "gb2312": ("gb2312", "gbk", "gb18030"),
+    "shift_jis": ("shift_jis", "cp932"),
+    "euc_jp": ("euc_jp", "euc_jis_2004"),
+    "euc_kr": ("euc_kr", "cp949"),
+}
+"""Encodings, and those that have all their characters and more."""
+_USUAL = (
+    *("cp1252", "latin_1", "iso8859_15", "cp1250", "iso8859_2", "cp1251", "koi8_r", "iso8859_5", "cp1253", "iso8859_7"),
+    *("cp1254", "iso8859_9", "cp1255", "iso8859_8", "cp1256", "iso8859_6", "cp1257", "iso8859_13", "iso8859_4"),
+    *("cp1258", "iso8859_3", "iso8859_10", "iso8859_14", "iso8859_16", "koi8_u", "cp874"),
+)
+_GUESSED = (
+    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "iso8859_2", "koi8_r", "mac_roman"),
+    *("cp437", "cp850", "big5", "gb18030", "shift_jis", "euc_jp", "euc_kr"),
+)
+"""The encodings that are compared by charset-normalizer."""
+
+
+def keeps_ascii(encoding: str) -> bool:
+    """Return whether ASCII means itself in an encoding, so that a file of it is UTF-8 only where it is ASCII alone.
+
+    >>> [keeps_ascii(name) for name in ("cp1252", "shift_jis", "utf-16", "iso2022_jp", "utf-7", "cp037")]
+    [True, True, False, False, False, False]
+    """
+    every = bytes(range(128)) + b"\x1b$B0!\x1b(B"
+    try:
+        return every.decode(encoding) == every.decode("ascii")
+    except UnicodeError:
+        return False
+
+
+def _high_signs(name: str) -> list[str]:
+    """Return what each byte from 128 on means in an encoding of 8 bits, "" for nothing; [] for one of other bits."""
+    signs = [bytes([byte]).decode(name, "ignore") for byte in range(128, 256)]
+    pairs = bytes(byte for low in range(128, 256) for byte in (low, 65))
+    return signs if len(pairs.decode(name, "replace")) == len(pairs) and any(signs) else []
+
+
+def _eight_bits() -> tuple[str, ...]:
+    """Return the encodings of 8 bits that Python knows and in which ASCII means itself, the usual ones first."""
+    names = []
+    for name in [*_USUAL, *sorted(set(encodings.aliases.aliases.values()))]:
+        try:
+            is_text = codecs.lookup(name)._is_text_encoding
+        except LookupError:
+            continue
+        if is_text and name not in names and keeps_ascii(name) and _high_signs(name):
+            names.append(name)
+    return tuple(names)
+
+
+EIGHT_BITS = _eight_bits()
+_SIGNS = {name: _high_signs(name) for name in EIGHT_BITS}
+_MODULES = {codecs.lookup(name).name: name for name in EIGHT_BITS}
+"""The name of each encoding of 8 bits by the name that Python's codec gives itself."""
+_LOOKED_AT = 14
+"""The encodings with the most letters, whose words are looked at."""
+_OF_TYPESETTERS = "“”„‘’‚«»‹›–—…§°·\u00a0\u00ad£€¡¿"
+_LETTERS: dict[str, dict[str, str]] = {}
+
+
+@dataclass(frozen=True)
+class Guess:
+    """An encoding that a text may be in; doubt: why it may be another one, "" where that is not likely."""
+
+    encoding: str
+    doubt: str = ""
+
+
+def guesses(part: bytes, head: bytes = b"") -> list[Guess]:
+    r"""Return the encodings that a text which is not UTF-8 may be in, the likeliest first; the first can decode it.
+
+    head: the beginning of its file, where its header is (default: that of the text).
+
+    >>> header = b"Language: Esperanto\nCharacter set encoding: ISO-8859-3\n\n"
+    >>> guesses("Ĉiutage".encode("iso8859_3"), header)[0].encoding
+    'iso8859_3'
+    >>> guesses("Это текст по-русски, и он короткий.".encode("koi8_r"))[0].encoding
+    'koi8_r'
+    >>> guesses(b"We met \x96 late.")[0].encoding, guesses(b"Das M\xe4dchen kam sp\xe4t nach Hause.")[0].encoding
+    ('cp1252', 'cp1252')
+    """
+    beginning = head or part[:HEAD]
+    letters = letters_of(languages_of(beginning))
+    stated = declared(beginning)
+    fitting = [name for name in stated if _is_text_in(part, name)]
+    by_letters = _by_letters(part, letters) if letters else []
+    if fitting:
+        return [Guess(fitting[0], _doubt_of_declared(part, fitting[0], by_letters)), *map(Guess, fitting[1:])]
+    found = by_letters or _by_chaos(part)
+    if stated and found and not _is_vague(stated):
+        doubt = f"its header says {stated[0]}, which it is not"
+        return [Guess(one.encoding, one.doubt or doubt) for one in found]
+    return found
+
+
+def declared(head: bytes) -> tuple[str, ...]:
+    r"""Return the encodings, in Python's names, that a header declares, with those that have all of it and more.
+
+    >>> declared(b"Character set encoding: ISO-8859-1\r\n"), declared(b"Character set: Windows Code Page 1250\n")
+    (('latin_1', 'cp1252'), ('cp1250',))
+    >>> declared(b"Character set encoding: ISO Latin-2 (ISO-8859-2)\n"), declared(b"a book")
+    (('iso8859_2',), ())
+    """
+    for match in _DECLARED.finditer(head[:HEAD]):
+        text = match[1].decode("latin_1").strip().strip("*|").strip()
+        inner = re.findall(r"\(([^()]*)\)", text)
+        for name in (text, re.sub(r"\([^()]*\)", "", text), *inner, *re.split(r"[,;]", text)):
+            if encoding := _python_name(name):
+                return (encoding, *supersets(encoding))
+    return ()
+
+
+def _python_name(name: str) -> str:
+    """Return Python's name of an encoding by a usual spelling, "" where there is none."""
+    plain = re.sub(r"[^a-z0-9]", "", name.lower()).removesuffix("encoding").removeprefix("unicode").removeprefix("x")
+    number = re.sub(r"^(?:isoiec|iso)?latin", "latin", _WORDS_BEFORE.sub("cp", plain))
+    part = re.fullmatch(r"(?:iso|isoiec)?8859(\d{1,2})[ie]?", number)
+    spellings = (f"iso8859_{part[1]}" if part else "", name.strip(), plain, number, number.replace("cp", ""))
+    known = {"ansi": "cp1252", "mac": "mac_roman", "macintosh": "mac_roman", "applemacintosh": "mac_roman"}
+    for spelling in (known.get(plain, ""), *spellings):
+        try:
+            info = codecs.lookup(spelling) if spelling else None
+        except (LookupError, ValueError, UnicodeError):
+            continue
+        if info is not None and info._is_text_encoding:
+            return _MODULES.get(info.name, info.name.replace("-", "_"))
+    return ""
+
+
+@cache
+def supersets(encoding: str) -> tuple[str, ...]:
+    """Return the encodings that have all characters of one, its control characters aside, and more.
+
+    >>> supersets("latin_1"), supersets("iso8859_9"), supersets("iso8859_7"), supersets("big5")
+    (('cp1252',), ('cp1254',), (), ('cp950', 'big5hkscs'))
+    """
+    if encoding in _OF_MANY_BYTES:
+        return _OF_MANY_BYTES[encoding][1:]
+    if encoding not in EIGHT_BITS:
+        return ()
+    own = _SIGNS[encoding]
+    needed = {place for place, sign in enumerate(own) if sign and not _CONTROLS.match(sign) and sign != "\x85"}
+    for name, signs in _SIGNS.items():
+        is_wider = any(sign and not _CONTROLS.match(sign) for sign in signs[:32])
+        if name != encoding and is_wider and all(signs[place] == own[place] for place in needed):
+            return (name,)
+    return ()
+
+
+def _is_vague(stated: tuple[str, ...]) -> bool:
+    """Return whether what a header declares says nothing of bytes above 127: ASCII, or UTF-8."""
+    return codecs.lookup(stated[0]).name in ("ascii", "utf-8")
+
+
+def _is_text_in(part: bytes, encoding: str) -> bool:
+    """Return whether bytes are text in an encoding: all of them can be decoded, and none is a control character."""
+    try:
+        return not _CONTROLS.search(part.decode(encoding))
+    except UnicodeError:
+        return False
+
+
+def languages_of(head: bytes) -> tuple[str, ...]:
+    r"""Return the codes of the languages that a header names.
+
+    >>> languages_of(b"Title: X\r\nLanguage: Esperanto, French\r\n"), languages_of(b"Language: de"), languages_of(b"")
+    (('eo', 'fr'), ('de',), ())
+    """
+    if not (match := _LANGUAGE.search(head[:HEAD])):
+        return ()
+    table = _table()
+    codes = {one["name"].casefold(): code for code, one in table.items()} | {code: code for code in table}
+    names = re.split(r"[,;/&+]|\band\b|\(", match[1].decode("latin_1"))
+    return tuple(codes[name] for name in (one.strip(" )\t.").casefold() for one in names) if name in codes)
+
+
+def _table() -> dict[str, dict[str, str]]:
+    if not _LETTERS:
+        _LETTERS.update(toml_beside(__file__, "letters"))
+    return _LETTERS
+
+
+def letters_of(codes: tuple[str, ...]) -> dict[str, float]:
+    """Return the letters beyond ASCII of languages: 1 for their own, 0.5 for those of foreign words in them."""
+    letters: dict[str, float] = {}
+    for code in codes:
+        one = _table()[code]
+        for text, worth in ((one["more"], 0.5), (one["letters"], 1.0)):
+            for sign in text + text.upper():
+                letters[sign] = max(worth, letters.get(sign, 0.0))
+    return letters
+
+
+def _by_letters(part: bytes, letters: dict[str, float]) -> list[Guess]:
+    """Return the encodings of 8 bits in which a text has most letters of its language; none where few are its."""
+    sample = _sample_of(part)
+    counts = Counter(sample.translate(None, bytes(range(128))))
+    scores = {
+        name: sum(count * _worth(signs[byte - 128], letters) for byte, count in counts.items())
+        for name, signs in _SIGNS.items()
+        if all(signs[byte - 128] and not _CONTROLS.match(signs[byte - 128]) for byte in counts)
+    }
+    texts: dict[str, str] = {}
+    for name in sorted(scores, key=lambda name: -scores[name])[:_LOOKED_AT]:
+        texts[name] = sample.decode(name)
+        scores[name] -= 2 * len(_ODD_LETTERS.findall(texts[name]))
+    order = sorted(texts, key=lambda name: (-scores[name], EIGHT_BITS.index(name)))
+    order = [name for name in order if scores[name] > 0 and _is_text_in(part, name)]
+    rivals = [name for name in order[1:] if name in _USUAL and texts[name] != texts[order[0]]]
+    tied = next((name for name in rivals if scores[name] == scores[order[0]]), "")
+    return [Guess(name, f"{tied} fits as well" if tied and name == order[0] else "") for name in order]
+
+
+def _worth(sign: str, letters: dict[str, float]) -> float:
+    """Return what a sign says for an encoding: letters of the language most, others against it."""
+    if sign in letters or sign.isalpha():
+        return letters.get(sign, -1.0) - 0.01 * sign.isupper()
+    return 0.1 if sign in _OF_TYPESETTERS else -0.1
+
+
+def _doubt_of_declared(part: bytes, encoding: str, by_letters: list[Guess]) -> str:
+    """Return why a declared encoding may be wrong: another gives many more letters of the language."""
+    if not by_letters:
+        return ""
+    sample = _sample_of(part)
+    best = by_letters[0].encoding
+    own, other = sample.decode(encoding), sample.decode(best)
+    odd, less = len(_ODD_LETTERS.findall(own)), len(_ODD_LETTERS.findall(other))
+    if own == other or odd <= max(2, 2 * less):
+        return ""
+    return f"its header says {encoding}, and its words look like {best}"
+
+
+def _sample_of(part: bytes) -> bytes:
+    """Return the lines with bytes above 127, some 64 KiB of them."""
+    sample = bytearray()
+    for match in _HIGH_LINE.finditer(part):
+        sample += match[0]
+        if len(sample) > _SAMPLE:
+            break
+    return bytes(sample[: 2 * _SAMPLE])
+
+
+def _by_chaos(part: bytes) -> list[Guess]:
+    """Return the encodings that charset-normalizer finds likely, cp1252 before others that fit as well.
+
+    Those that it finds alike are told apart by their words: a sign inside a word, or a capital after a small letter, is
+    a sign of the wrong one.
+    """
+    from charset_normalizer import from_bytes
+
+    matches = list(from_bytes(_sample_of(part), cp_isolation=list(_GUESSED)))
+    if not matches:
+        return [Guess(name, "no encoding gives words") for name in EIGHT_BITS if _is_text_in(part, name)]
+    near = [match for match in matches if match.chaos <= matches[0].chaos + _TIE]
+    ordered = sorted(near, key=lambda match: (len(_ODD_LETTERS.findall(str(match))), not _is_western(match)))
+    names = [name for match in ordered for name in (["cp1252"] * _is_western(match) + match.could_be_from_charset)]
+    names = list(dict.fromkeys([*names, *(match.encoding for match in matches)]))
+    signs = [sign for sign in str(ordered[0]) if not sign.isascii()]
+    odd = len(_ODD_LETTERS.findall(str(ordered[0])))
+    doubt = "signs stand inside of its words" if odd > max(2, 0.02 * len(signs)) else ""
+    return [Guess(names[0], doubt), *map(Guess, names[1:])]
+
+
+def _is_western(match: CharsetMatch) -> bool:
+    return "cp1252" in match.could_be_from_charset
