@@ -12,6 +12,7 @@ from bertdata.curation.filters import FILTERS
 from bertdata.engine.own_objects import handed_over_as, name_of
 from bertdata.errors import ConfigError
 from bertdata.inspect.built_corpus import BuiltCorpus
+from bertdata.io import paths
 from bertdata.masking import MASK_UNITS
 from bertdata.objectives import OBJECTIVES
 from bertdata.options.option import flag_of
@@ -57,7 +58,7 @@ def build(
     flags.runner_flags = tuple(runner_flags)
     documents = HandedOver()
     if "documents" in settings:
-        documents = handed_over(settings["documents"], os.fspath(output), columns_of_flags(flags)[0])
+        documents = handed_over(settings["documents"], paths.path_text(output), columns_of_flags(flags)[0])
         flags.documents, flags.named["documents"] = documents.paths, flag_of("documents")
         command_line.read_streams(flags)
     sources, chosen = settings_of_flags(flags)
@@ -66,7 +67,7 @@ def build(
     with documents.written(sources.text_column) as keep:
         named = Named.by(flags)
         manifest, _ = build_corpus(sources, flags.output, chosen, runner, force=flags.force, named=named, accepted=keep)
-    return BuiltCorpus(os.fspath(flags.output), manifest)
+    return BuiltCorpus(paths.path_text(flags.output), manifest)
 
 
 def _named(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,10 +12,11 @@ import random
 import socket
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+_S3_ERROR = "<?xml version='1.0'?><Error><Code>{code}</Code><Message>this store does not take that</Message></Error>"
 _HOP_BY_HOP = {"connection", "transfer-encoding", "keep-alive", "content-length", "server", "date"}
 
 
@@ -29,6 +30,9 @@ class Proxy:
     faults: Counter[str] = field(default_factory=Counter)
     chance: random.Random = field(default_factory=lambda: random.Random(0))
     lock: threading.Lock = field(default_factory=threading.Lock)
+    refuse: Callable[[str, str, Mapping[str, str]], tuple[int, str] | None] = lambda method, path, headers: None
+    """Returns the status and the code of S3's error for a request that the store does not take, by its method, path
+    and headers in small letters; None for others."""
 
     def fault(self, method: str) -> str:
         """Count a request and return what goes wrong with it, "" for nothing."""
@@ -48,6 +52,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def handle_any(self) -> None:
         body = self._body()
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        if refusal := self.server.proxy.refuse(self.command, self.path, headers):
+            status, code = refusal
+            self._answer(status, {"Content-Type": "application/xml"}, _S3_ERROR.format(code=code).encode())
+            return
         fault = self.server.proxy.fault(self.command)
         if fault == "503":
             self._answer(503, {}, b"")

@@ -23,7 +23,7 @@ from bertdata.errors import (
     nearest,
     printable,
 )
-from bertdata.io import log
+from bertdata.io import log, paths
 from bertdata.io.os_errors import limit_of
 from bertdata.options.flags import add_logging
 from bertdata.options.option import flag_of
@@ -42,6 +42,8 @@ VOCABULARY = (
 """What --vocab takes."""
 
 
+FREE_TEXT = "TEXT"
+"""What flags call a value that is no path, whatever it looks like."""
 _LONGEST_CHOICES = 48
 """Characters of choices in braces; longer ones are in the text of a flag alone."""
 
@@ -119,7 +121,11 @@ class Parser(argparse.ArgumentParser):
             first.add_argument("--plugin", action="append", default=[])
             with contextlib.suppress(argparse.ArgumentError):  # which the other parser reports
                 use_plugins(first.parse_known_args(given)[0].plugin)
-        return super().parse_known_args(given, namespace)
+        flags, others = super().parse_known_args(given, namespace)
+        for action in self._actions:
+            if action.metavar != FREE_TEXT and isinstance(value := getattr(flags, action.dest, None), str | list):
+                setattr(flags, action.dest, _as_given(value))
+        return flags, others
 
     def _use_log_format(self, given: Sequence[str]) -> None:
         """Log as --log-format says before anything is parsed: a wrong call is an event, too."""
@@ -144,6 +150,13 @@ class Parser(argparse.ArgumentParser):
         if number:
             message = f"{number[1]} is {number[3]}; expected a {'whole ' if number[2] == 'int' else ''}number"
         self.exit(2, f"error: {printable(message)}; see {self.prog} --help\n")
+
+
+def _as_given(value: Any) -> Any:
+    """Return the value of a flag with the local path in the place of a `file://` URL (see `paths.as_given`)."""
+    if isinstance(value, list):
+        return [_as_given(item) for item in value]
+    return paths.as_given(value) if isinstance(value, str) else value
 
 
 def add_output(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
@@ -242,14 +255,14 @@ def flag_value(action: argparse.Action, value: Any) -> Any:
     """Return a keyword argument as argparse would parse it."""
     if isinstance(value, Mapping):
         return [f"{key}={item}" for key, item in value.items()]
-    if isinstance(value, os.PathLike):
-        value = os.fspath(value)
+    if paths.is_path(value):
+        value = paths.path_text(value) if action.metavar != FREE_TEXT else value
     if not isinstance(action.default, list):
         return list(value) if isinstance(value, tuple) else value
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, Iterable):
         raise ConfigError(f"{flag_of(action.dest)} is {value!r}; expected one or several strings")
-    return [str(item) if isinstance(item, int | float) else os.fspath(item) for item in values]
+    return [str(item) if isinstance(item, int | float) else paths.path_text(item) for item in values]
 
 
 def refuse_unread(flags: argparse.Namespace, names: Iterable[str], read: bool, why: str) -> None:

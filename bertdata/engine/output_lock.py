@@ -95,6 +95,8 @@ def _check_kind(marker: str, directory: str, kind: str) -> None:
 
 
 def _refuse_others(directory: str) -> None:
+    if files.is_remote(directory) and "::" in directory:
+        raise OutputError("is a chained URL, which can only be read; choose a folder or a plain URL", path=directory)
     if not files.is_remote(directory) and os.path.exists(directory) and not os.path.isdir(directory):
         raise OutputError("is a file; choose a directory for --output", path=directory)
     if others := [name for name in listing.names(directory) if not name.startswith((files.TEMPORARY, LOCK))]:

@@ -22,7 +22,7 @@ _FEED = {"gz": 1 << 16, "bz2": 1 << 16, "zst": 1 << 12}
 
 def compression(path: str) -> str | None:
     """Return the compression that the ending of a file's name stands for: gz, bz2, zst, zip, or None."""
-    ending = path.rsplit(".", 1)[-1].lower()
+    ending = files.name(path).rsplit(".", 1)[-1].lower()
     return {"gz": "gz", "bz2": "bz2", "zst": "zst", "zip": "zip", "bgz": "gz"}.get(ending)
 
 

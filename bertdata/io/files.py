@@ -6,46 +6,31 @@ A path is local, or a URL that fsspec knows (`gs://`, `s3://`, `memory://`).
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import io
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, BinaryIO, cast
 
-from bertdata.errors import ConfigError, InputError, shortened
+from bertdata.errors import InputError, shortened
 from bertdata.io import listed, remote
 from bertdata.io.os_errors import ReadFile, WrittenFile, input_error, output_error
+from bertdata.io.paths import is_below as is_below
+from bertdata.io.paths import is_remote as is_remote
+from bertdata.io.paths import join as join
+from bertdata.io.paths import name as name
+from bertdata.io.paths import path_text as path_text
+from bertdata.io.store_errors import bucket_of, is_not_implemented
+from bertdata.io.store_file import StoreFile
 
 CHUNK = 1 << 20
 _BUFFER = 1 << 16
 TEMPORARY = ".bertdata-tmp-"
-
-
-def is_remote(path: str) -> bool:
-    """Return whether a path is a URL.
-
-    >>> is_remote("gs://bucket/x"), is_remote("/data/x")
-    (True, False)
-    """
-    return "://" in path
-
-
-def path_text(path: str | os.PathLike[str]) -> str:
-    """Return a path as text; raises ConfigError for bytes, None and whatever else is not a path.
-
-    >>> from pathlib import Path
-    >>> path_text(Path("corpus") / "train"), path_text("gs://bucket/corpus")
-    ('corpus/train', 'gs://bucket/corpus')
-    """
-    text = os.fspath(path) if isinstance(path, str | os.PathLike) else path
-    if not isinstance(text, str):
-        raise ConfigError(f"expected a path as text or a pathlib.Path, found {type(path).__name__}")
-    if "\0" in text:
-        raise ConfigError(f"the path {text!r} has a NUL character in it; no file has such a name")
-    return text
 
 
 @contextlib.contextmanager
@@ -64,34 +49,6 @@ def _missing(path: str) -> InputError:
     return InputError(problem or "there is no such file; check the path", path=path)
 
 
-def join(directory: str, *names: str) -> str:
-    """Join path parts; URLs keep their slashes.
-
-    >>> join("gs://b/out", "train", "x.arrow")
-    'gs://b/out/train/x.arrow'
-    """
-    return "/".join([directory.rstrip("/") or "/", *names]) if is_remote(directory) else os.path.join(directory, *names)
-
-
-def is_below(name: object) -> bool:
-    """Tell whether a name out of a file is a path below the folder of that file: not absolute, not a URL, without "..".
-
-    >>> [is_below(name) for name in ("train/data.arrow", "/etc/passwd", "../x", "s3://bucket/x", "", "a//b", 7)]
-    [True, False, False, False, False, False, False]
-    """
-    parts = name.split("/") if isinstance(name, str) and not is_remote(name) else [""]
-    return not ({"", ".", ".."} & {*parts} or {"\\", "\0"} & {*str(name)})
-
-
-def name(path: str) -> str:
-    """Return the last part of a path or URL.
-
-    >>> name("gs://bucket/dumps/enwiki.xml.bz2")
-    'enwiki.xml.bz2'
-    """
-    return path.rstrip("/").rsplit("/", 1)[-1]
-
-
 def exists(path: str) -> bool:
     """Return whether there is a file or directory at a path."""
     if is_remote(path):
@@ -106,10 +63,21 @@ def size(path: str) -> int:
     with _reading(path):
         if is_remote(path):
             if (known := listed.info(path)) is not None:
-                return int(known["size"])
+                return _size(known["size"], path)
             with remote.reading(path) as (fs, place):
-                return int(fs.size(place))
+                return _size(fs.size(place), path)
         return os.stat(path).st_size
+
+
+def _size(answer: int | None, path: str) -> int:
+    """Return the size that a file system tells; raises InputError where it tells none."""
+    if answer is None:
+        raise InputError(
+            "the server does not say how many bytes this file has (no Content-Length), so it cannot be read in parts; "
+            "download it first and give the copy",
+            path=path,
+        )
+    return int(answer)
 
 
 def real_path(path: str) -> str:
@@ -122,7 +90,7 @@ def identity(path: str) -> str:
     if is_remote(path):
         with _reading(path), remote.reading(path) as (fs, place):
             info = listed.info(path) or fs.info(place)
-            return f"{os.path.basename(path)}:{info['size']}:{listed.tag(fs, info)}"
+            return f"{name(path)}:{info['size']}:{listed.tag(fs, info)}"
     with _reading(path):
         status = os.stat(path)
     return f"{os.path.basename(path)}:{status.st_size}:{status.st_mtime_ns}"
@@ -134,11 +102,13 @@ def open_raw(path: str, ahead: int | None = None) -> BinaryIO:
     ahead: how many bytes beyond those that are asked for a request to a URL may get, where not the rest of a large file
     is read; by default what its file system does (s3fs: 50 MiB).
     """
+    file: io.BufferedReader[Any] | None
     with _reading(path):
         if is_remote(path):
             with remote.reading(path) as (fs, place):
-                file = fs.open(place, "rb", **({} if ahead is None else {"block_size": ahead}))
-                length = getattr(file, "size", None)
+                opened = fs.open(place, "rb", **({} if ahead is None else {"block_size": ahead}))
+                length = getattr(opened, "size", None)
+                file = io.BufferedReader(StoreFile(fs, opened, path), _BUFFER)
         else:
             length = os.stat(path).st_size
             file = io.BufferedReader(ReadFile(path), _BUFFER) if length else None
@@ -209,7 +179,7 @@ def atomic_write(path: str) -> Iterator[BinaryIO]:
             os.replace(temporary, path)
         else:
             with remote.writing(path) as (fs, place):
-                fs.put_file(temporary, place)
+                _in_its_folder(path, fs, place, partial(fs.put_file, temporary, place))
             os.unlink(temporary)
     except BaseException as error:
         with contextlib.suppress(OSError):
@@ -241,11 +211,36 @@ def remove(path: str) -> None:
         with contextlib.suppress(FileNotFoundError), remote.writing(path) as (fs, place):
             fs.invalidate_cache()
             if fs.find(place, withdirs=True):
-                fs.rm(place, recursive=True)
+                _remove_tree(fs, place)
     elif os.path.isdir(path):
         shutil.rmtree(path)
     elif os.path.exists(path):
         os.unlink(path)
+
+
+def _remove_tree(fs: Any, place: str) -> None:
+    """Delete all below a place: by requests for many objects each, or one by one where the store refuses those."""
+    try:
+        fs.rm(place, recursive=True)
+    except FileNotFoundError:
+        raise
+    except OSError:  # as those that want a Content-MD5 of such requests, or do not have them
+        fs.invalidate_cache()
+        remote.at_once(fs.rm_file, fs.find(place))
+
+
+def _in_its_folder(url: str, fs: Any, place: str, write: Callable[[], Any]) -> None:
+    """Write a file, and first make its folder where the file system has folders and this one is not there.
+
+    Stores have none: there it is the bucket that is missing, which is not made.
+    """
+    try:
+        write()
+    except FileNotFoundError:
+        if bucket_of(url):
+            raise
+        fs.makedirs(fs._parent(place), exist_ok=True)
+        write()
 
 
 def move(path: str, to: str) -> None:
@@ -312,10 +307,21 @@ def sha256(path: str) -> str:
 def create(url: str, data: bytes) -> None:
     """Write a small file at a URL; raises FileExistsError if there is one, also where the store learns it only then.
 
-    S3 and Google Cloud Storage refuse to create what another writer has created; other file systems may look first.
+    S3 and Google Cloud Storage refuse to create what another writer has created; other file systems may look first. So
+    is it done where a store that speaks S3's protocol answers that it does not know conditional writes.
     """
     with remote.writing(url) as (fs, place):
-        fs.pipe_file(place, data, mode="create")
+        try:
+            _in_its_folder(url, fs, place, partial(fs.pipe_file, place, data, mode="create"))
+        except FileExistsError:
+            raise
+        except Exception as error:
+            if not is_not_implemented(error):
+                raise
+            fs.invalidate_cache()
+            if fs.exists(place):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), url) from error
+            fs.pipe_file(place, data)
 
 
 def write_bytes(path: str, data: bytes) -> None:

@@ -9,8 +9,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
+_LASTING = (str, bytes, int, float, tuple, datetime)
+"""The kinds of values that a file system tells of a file, and not of an object in memory."""
 _kept: list[dict[str, dict[str, Any]]] = []
 """What stores said, by URL: the same for each context that was entered."""
 
@@ -55,9 +58,11 @@ def tag(fs: Any, info: dict[str, Any]) -> str:
     '"5d41"'
     """
     from fsspec import AbstractFileSystem
+    from fsspec.archive import AbstractArchiveFileSystem  # its ukey is another one each time that it is opened
 
     if info.get("ETag"):
         return str(info["ETag"])
-    if type(fs).ukey is not AbstractFileSystem.ukey:
+    if type(fs).ukey is not AbstractFileSystem.ukey and not isinstance(fs, AbstractArchiveFileSystem):
         return str(fs.ukey(info["name"]))
-    return hashlib.sha256(str(info).encode()).hexdigest()
+    told = {key: value for key, value in info.items() if not key.startswith("_") and isinstance(value, _LASTING)}
+    return hashlib.sha256(str(sorted(told.items())).encode()).hexdigest()

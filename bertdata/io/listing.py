@@ -21,6 +21,15 @@ class Entry:
     version: str
 
 
+def is_folder_marker(place: str) -> bool:
+    """Tell whether an object of a store stands for a folder, as "Create folder" of its console makes one: no file.
+
+    >>> is_folder_marker("bucket/in/"), is_folder_marker("bucket/in/a.txt")
+    (True, False)
+    """
+    return place.endswith("/")
+
+
 def entries(directory: str) -> dict[str, Entry]:
     """Return what is in a directory by its sorted names, at a URL by one request; nothing where it does not exist."""
     if is_remote(directory):
@@ -30,8 +39,12 @@ def entries(directory: str) -> dict[str, Entry]:
                 infos = fs.ls(place, detail=True)
         except FileNotFoundError:
             return {}
-        found = {name(info["name"]): Entry(int(info.get("size") or 0), remote.version(info)) for info in infos}
-        return dict(sorted(found.items()))
+        listed = {
+            name(info["name"]): Entry(int(info.get("size") or 0), remote.version(info))
+            for info in infos
+            if not (is_folder_marker(info["name"]) and info["name"].strip("/") == place.strip("/"))
+        }
+        return dict(sorted(listed.items()))
     try:
         with os.scandir(directory) as items:
             status = {item.name: item.stat(follow_symlinks=False) for item in items}

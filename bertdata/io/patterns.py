@@ -12,16 +12,19 @@ from typing import Any, cast
 
 from bertdata.errors import InputError
 from bertdata.io import files, listed, remote
+from bertdata.io.listing import is_folder_marker
 from bertdata.io.os_errors import input_error
+from bertdata.io.paths import naming_part, with_place
 
 
 def ends_in(name: str, suffixes: Sequence[str]) -> bool:
     """Return whether a name ends in one of some suffixes, whatever its case; a `*` in a suffix stands for anything.
 
-    >>> ends_in("x/A.TFRecord-00001-of-00002", (".tfrecord-*-of-*",))
-    True
+    >>> ends_in("x/A.TFRecord-00001-of-00002", (".tfrecord-*-of-*",)), ends_in("zip://a.txt::b.zip", (".txt",))
+    (True, True)
     """
-    return any(fnmatch.fnmatchcase(name.lower(), f"*{suffix}") for suffix in suffixes)
+    name = naming_part(name).lower()
+    return any(fnmatch.fnmatchcase(name, f"*{suffix}") for suffix in suffixes)
 
 
 def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
@@ -103,22 +106,42 @@ def _remote_matches(suffixes: Sequence[str], pattern: str) -> list[str]:
         else:
             roots = {place: named} if named is not None else fs.glob(place, detail=True)
         for root, info in roots.items():
-            if files.name(root).startswith(".") and not files.name(place).startswith("."):
+            if named is None and not _matches(root.strip("/").split("/"), place.strip("/").split("/")):
                 continue
             if info["type"] != "directory":
-                matches[root] = info
+                if not is_folder_marker(root):
+                    matches[root] = info
                 continue
             depth = root.rstrip("/").count("/") + 1
             matches |= {
                 entry: each
                 for entry, each in fs.find(root, detail=True).items()
-                if ends_in(entry, suffixes) and not any(part.startswith(".") for part in entry.split("/")[depth:])
+                if ends_in(entry, suffixes)
+                and not is_folder_marker(entry)
+                and not any(part.startswith(".") for part in entry.split("/")[depth:])
             }
         if not all(listed.is_enough(info) for info in matches.values()):
             matches = dict(zip(matches, remote.at_once(fs.info, matches), strict=True))
-        by_url = {fs.unstrip_protocol(match): info for match, info in matches.items()}
+        by_url = {with_place(pattern, place, match): info for match, info in matches.items()}
         listed.keep(by_url)
         return list(by_url)
+
+
+def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Tell whether the parts of a path match those of a glob as on disk: `*` and `**` stand for no hidden names.
+
+    >>> _matches(["in", "a.txt"], ["**", "*.txt"]), _matches(["in", ".cache", "a.txt"], ["in", "**"])
+    (True, False)
+    """
+    if not pattern:
+        return not parts
+    if pattern[0] == "**" and _matches(parts, pattern[1:]):
+        return True
+    if not parts or (parts[0].startswith(".") and not pattern[0].startswith(".")):
+        return False
+    if pattern[0] == "**":
+        return _matches(parts[1:], pattern)
+    return fnmatch.fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
 
 
 def _of_one(fs: Any, place: str) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 from bertdata.errors import BertDataError, ConfigError, InputError, OutputError, install_hint
 from bertdata.io.gcs_retries import retry_soon
-from bertdata.io.store_errors import bucket_of, no_bucket, store_problem
+from bertdata.io.store_errors import base_url, bucket_of, no_bucket, store_problem
 from bertdata.io.time_limit import finished_within
 
 REQUESTS_AT_ONCE = 32
@@ -42,25 +42,42 @@ _answered: set[str] = set()
 
 
 def file_system(url: str) -> tuple[Any, str]:
-    """Return the fsspec file system of a URL, and the path in it; raises ConfigError where it is not installed."""
+    """Return the fsspec file system of a URL, and the path in it.
+
+    Raises ConfigError where it is not installed, and InputError where a chained URL names an archive that is not there.
+    """
     import fsspec
 
     logging.getLogger("gcsfs").setLevel(logging.CRITICAL)  # it logs the traceback of each error that it raises
-    scheme, options = url.split("://", 1)[0], {}
-    if scheme in ("s3", "s3a"):  # botocore has 10 connections unless told
-        own = fsspec.config.conf.get(scheme, {}).get("config_kwargs", {})
-        options["config_kwargs"] = {"max_pool_connections": REQUESTS_AT_ONCE} | own
+    scheme = base_url(url).split("://", 1)[0]
     try:
-        fs, path = cast("tuple[Any, str]", fsspec.core.url_to_fs(url, **options))
+        options = _options(scheme)
+        fs, path = cast("tuple[Any, str]", fsspec.core.url_to_fs(url, **({scheme: options} if options else {})))
+    except FileNotFoundError as error:
+        raise InputError(f"there is no {base_url(url)}, the file that it is in; check the path", path=url) from error
     except (ImportError, ValueError) as error:
         if isinstance(error, ValueError) and scheme in fsspec.registry:  # installed, and told nothing of an account
             raise ConfigError(store_problem(error, url), path=url) from error
         extra = EXTRAS.get(scheme)
         hint = f"; {install_hint(extra)}" if extra else ""
         raise ConfigError(f"no file system for {scheme}:// paths is installed{hint}", path=url) from error
-    if scheme in ("gs", "gcs"):
+    if _package(type(fs)) == "gcsfs":
         retry_soon(fs)
     return fs, path
+
+
+def _options(scheme: str) -> dict[str, Any]:
+    """Return what the file system of a scheme is made with; packages other than s3fs take other options for S3."""
+    import fsspec
+
+    if scheme not in ("s3", "s3a") or _package(fsspec.get_filesystem_class(scheme)) != "s3fs":
+        return {}
+    chosen = fsspec.config.conf.get(scheme, {}).get("config_kwargs", {})
+    return {"config_kwargs": {"max_pool_connections": REQUESTS_AT_ONCE} | chosen}  # botocore has 10 by default
+
+
+def _package(kind: type) -> str:
+    return kind.__module__.partition(".")[0]
 
 
 @contextlib.contextmanager
@@ -107,7 +124,7 @@ def missing_bucket(url: str) -> str:
     """
     if bucket := bucket_of(url):
         with contextlib.suppress(Exception):
-            fs, _ = file_system(url)
+            fs, _ = file_system(base_url(url))
             try:
                 fs.invalidate_cache()
                 fs.info(bucket)
@@ -121,7 +138,7 @@ def _require_answer(fs: Any, path: str, url: str) -> None:
 
     The clients try for minutes, as they should once a server has answered.
     """
-    place = "/".join(url.split("/", 3)[:3])
+    place = "/".join(base_url(url).split("/", 3)[:3])
     if bucket_of(url) and place not in _answered:
 
         def ask() -> None:

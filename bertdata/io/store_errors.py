@@ -1,11 +1,13 @@
 """Errors of object stores, as messages that name the bucket and the remedy.
 
-The clients (s3fs on botocore and aiohttp, gcsfs on google-auth and aiohttp, adlfs on azure-storage-blob) raise classes
-of their own, which are known here by their names, so that none of them needs to be installed.
+The clients (s3fs on botocore and aiohttp, gcsfs on google-auth and aiohttp, adlfs on azure-storage-blob, others on
+requests and httpx) raise classes of their own, which are known here by their names, so that none of them needs to be
+installed.
 """
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -67,8 +69,34 @@ _UNREACHABLE = {
     "TimeoutError",
     "ConnectionRefusedError",
     "ConnectionResetError",
+    "ConnectionError",
+    "ConnectTimeout",
+    "ReadTimeout",
+    "ConnectError",
+    "MaxRetryError",
+    "NameResolutionError",
+    "OfflineModeIsEnabled",
     "gaierror",
 }
+
+
+_NETWORK_ERRORS = {
+    errno.ECONNREFUSED,
+    errno.ECONNRESET,
+    errno.EHOSTUNREACH,
+    errno.ENETUNREACH,
+    errno.ENETDOWN,
+    errno.ETIMEDOUT,
+}
+
+
+def base_url(url: str) -> str:
+    """Return where the bytes of a chained URL lie: its last part; any other URL as it is.
+
+    >>> base_url("zip://a.txt::s3://corpora/books.zip"), base_url("s3://corpora/enwiki")
+    ('s3://corpora/books.zip', 's3://corpora/enwiki')
+    """
+    return url.rsplit("::", maxsplit=1)[-1]
 
 
 def bucket_of(url: str) -> str:
@@ -77,7 +105,7 @@ def bucket_of(url: str) -> str:
     >>> bucket_of("s3://corpora/enwiki"), bucket_of("hf://datasets/x")
     ('corpora', '')
     """
-    parts = urlsplit(url)
+    parts = urlsplit(base_url(url))
     return parts.netloc if parts.scheme in _STORES else ""
 
 
@@ -86,13 +114,14 @@ def store_problem(error: BaseException, url: str) -> str:
 
     >>> store_problem(PermissionError("Access Denied"), "s3://corpora/x").split("; ")[0]
     "access to the bucket 'corpora' is denied (Access Denied)"
-    >>> store_problem(OSError("no route"), "hf://datasets/x").split(";")[0]
-    'cannot be reached (OSError: no route)'
+    >>> store_problem(ConnectionRefusedError("no route"), "hf://datasets/x").split(";")[0]
+    'cannot be reached (ConnectionRefusedError: no route)'
     """
     reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-    store = _STORES.get(urlsplit(url).scheme)
+    store = _STORES.get(urlsplit(base_url(url)).scheme)
+    known = {type(cause).__name__ for cause in _causes(error)}
     if store is not None:
-        bucket, known = repr(bucket_of(url)), {type(cause).__name__ for cause in _causes(error)}
+        bucket = repr(bucket_of(url))
         texts = [str(cause) for cause in _causes(error)]
         if known & _NO_CREDENTIALS or any(mark in text for text in texts for mark in _NO_ACCOUNT):
             return f"there are no credentials for the bucket {bucket} ({reason}); {store.credentials}"
@@ -112,7 +141,33 @@ def store_problem(error: BaseException, url: str) -> str:
                 f"the server of the bucket {bucket} cannot be reached ({reason}); check the network, the proxy if "
                 f"there is one, and {store.endpoint} if it is set"
             )
-    return f"cannot be reached ({type(error).__name__}: {reason}); check the address, the network and the credentials"
+        return (
+            f"the store of the bucket {bucket} did not do what it was asked ({type(error).__name__}: {reason}); if it "
+            "is not the cloud's own but one that speaks its protocol, see whether it knows this request"
+        )
+    if known & _UNREACHABLE or any(_is_of_the_network(cause) for cause in _causes(error)):
+        return (
+            f"cannot be reached ({type(error).__name__}: {reason}); check the address, the network and the credentials"
+        )
+    return f"its file system failed ({type(error).__name__}: {reason}); check the URL, and that this file can be read"
+
+
+def _is_of_the_network(error: BaseException) -> bool:
+    """Tell whether an error says that nothing answered, or not to the end."""
+    return isinstance(error, ConnectionError | TimeoutError) or getattr(error, "errno", None) in _NETWORK_ERRORS
+
+
+def is_not_implemented(error: BaseException) -> bool:
+    """Tell whether a store answered that it lacks what a request asks for, as conditional writes (HTTP 501)."""
+    for cause in _causes(error):
+        answer = getattr(cause, "response", None)
+        answer = answer if isinstance(answer, dict) else {}
+        status = answer.get("ResponseMetadata", {}).get("HTTPStatusCode") or getattr(cause, "status", None)
+        if getattr(cause, "errno", None) == errno.ENOSYS or status == 501:
+            return True
+        if answer.get("Error", {}).get("Code") == "NotImplemented":
+            return True
+    return False
 
 
 def no_bucket(url: str) -> str:
@@ -122,7 +177,7 @@ def no_bucket(url: str) -> str:
     "there is no bucket 'corpora'; check its name, or make it: gcloud storage buckets create gs://corpora"
     """
     bucket = bucket_of(url)
-    create = _STORES[urlsplit(url).scheme].create.format(bucket)
+    create = _STORES[urlsplit(base_url(url)).scheme].create.format(bucket)
     return f"there is no bucket {bucket!r}; check its name, or make it: {create}"
 
 

@@ -16,6 +16,7 @@ from datetime import datetime
 from bertdata.errors import InputError
 from bertdata.io import files, listed, listing, remote
 from bertdata.io.os_errors import input_error
+from bertdata.io.paths import folder as folder_of
 
 GONE = "gone"
 _LISTED = 8
@@ -35,10 +36,10 @@ def file_states(paths: Iterable[str], *, again: bool = False) -> dict[str, str]:
     states = {path: _state(path, again) for path in paths if not files.is_remote(path)}
     left = [path for path in paths if path not in states]
     if again:
-        folders = Counter(path.rpartition("/")[0] for path in left)
+        folders = Counter(folder_of(path) for path in left)
         for folder in (one for one, number in folders.items() if number >= _LISTED):
             of_name = listing.entries(folder)
-            for path in (path for path in left if path.rpartition("/")[0] == folder):
+            for path in (path for path in left if folder_of(path) == folder):
                 entry = of_name.get(files.name(path))
                 if entry is None or entry.version:
                     states[path] = f"{entry.size}:{entry.version}" if entry else GONE

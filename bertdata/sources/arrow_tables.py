@@ -6,7 +6,6 @@ A range is a run of record batches of one file, an IPC stream as `datasets` writ
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +16,8 @@ from bertdata.documents import cut, row_bytes
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.arrow_data import checked, reading_arrow
+from bertdata.io.paths import folder as folder_of
+from bertdata.io.patterns import ends_in
 from bertdata.sources.formats import FileRange, Layout, Request, SourceFile
 from bertdata.sources.tabular import TableFormat, columns_read, require_strings
 
@@ -40,12 +41,12 @@ class ArrowFormat(TableFormat):
         listed: dict[str, set[str] | None] = {}
         kept = []
         for path in paths:
-            if path.lower().endswith(".arrow"):
-                folder = os.path.dirname(path)
+            if ends_in(path, (".arrow",)):
+                folder = folder_of(path)
                 if folder not in listed:
                     listed[folder] = _data_files(folder)
                 names = listed[folder]
-                if files.exists(path.removesuffix(".arrow") + ".json"):
+                if files.exists(files.join(folder, files.name(path)[: -len(".arrow")] + ".json")):
                     continue
                 if names is not None and files.name(path) not in names:
                     continue
@@ -63,8 +64,8 @@ class ArrowFormat(TableFormat):
         found = super().layout(source, request)
         with _opened(source.path) as (schema, _):
             require_strings(schema, found, source.path)
-        split = files.name(os.path.dirname(source.path))
-        above = os.path.dirname(os.path.dirname(source.path))
+        split = files.name(folder_of(source.path))
+        above = folder_of(folder_of(source.path))
         if split not in _OF_A_SPLIT or not files.exists(files.join(above, "dataset_dict.json")):
             return found
         note = f"is of the split {split}; to take one split alone name its folder"

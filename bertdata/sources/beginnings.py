@@ -56,7 +56,8 @@ def copy_beginning(
     stored bytes that it stands for; None where it would have nothing.
     """
     kind = compression(path)
-    copy = to + os.path.splitext(path.removesuffix(os.path.splitext(path)[1]) if kind else path)[1]
+    name = files.name(path)
+    copy = to + os.path.splitext(name.removesuffix(os.path.splitext(name)[1]) if kind else name)[1]
     data, taken = bytearray(), 0
     with files.open_raw(path) as raw:
         for _, piece in decompress(raw, kind, path, max(1, min(1 << 16, size // 8))):

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from bertdata.documents import cut, row_bytes
 from bertdata.errors import ConfigError, InputError
-from bertdata.io import files
+from bertdata.io import files, paths
 from bertdata.io.arrow_data import checked, reading_arrow
 from bertdata.sources.names import is_source_name
 
@@ -116,7 +116,7 @@ def handed_over(given: Any, output: str, text_column: str = "text") -> HandedOve
         are_rows = not isinstance(value, list | tuple) or isinstance(next(iter(value), None), Mapping)
         parts = [value] if are_rows else value
         for number, part in enumerate(parts):
-            path = os.fspath(part) if isinstance(part, str | os.PathLike) else ""
+            path = files.path_text(part) if paths.is_path(part) else ""
             if not path:
                 name = (source or "documents") + (f".{number}" if number else "")
                 path = files.join(f"{output.rstrip('/')}-documents", name + _suffix(part))

@@ -15,6 +15,7 @@ from enum import StrEnum
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
+from bertdata.io.paths import as_given
 
 
 class InputCount(StrEnum):
@@ -61,6 +62,7 @@ def named(argument: str, default: str) -> tuple[str, str]:
     >>> named("news=dir/*.parquet", "documents"), named("s3://bucket/x?y=z", "documents")
     (('news', 'dir/*.parquet'), ('documents', 's3://bucket/x?y=z'))
     """
+    argument = as_given(argument)
     name, sign, path = argument.partition("=")
     if not sign or _PATH_SIGNS.search(name):
         return default, argument
@@ -71,6 +73,7 @@ def named(argument: str, default: str) -> tuple[str, str]:
             f"{argument} is neither an existing path nor NAME=PATH; expected as news=PATH, the name of letters, "
             "digits, _ and -, or ./ in front of a path with a ="
         )
+    path = as_given(path)
     return name, path if files.is_remote(path) else os.path.expanduser(path)
 
 

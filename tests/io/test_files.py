@@ -164,14 +164,14 @@ def test_a_scheme_without_a_file_system_says_what_to_install() -> None:
 
 
 class Unreachable:
-    """A remote file system whose every call fails with an error of its own."""
+    """A remote file system whose every call fails with an error of its own, as httpx has it."""
 
-    class OfflineError(Exception):
+    class ConnectError(Exception):
         pass
 
     def __getattr__(self, name: str) -> Any:
         def fail(*arguments: Any, **options: Any) -> Any:
-            raise self.OfflineError("no route\nand a long story")
+            raise self.ConnectError("no route\nand a long story")
 
         return fail
 
@@ -193,7 +193,7 @@ def test_an_error_of_a_remote_file_system_is_told_in_one_line(
     with pytest.raises(InputError) as caught:
         call("hf://datasets/x/y")
     assert str(caught.value) == (
-        "hf://datasets/x/y: cannot be reached (OfflineError: no route); "
+        "hf://datasets/x/y: cannot be reached (ConnectError: no route); "
         "check the address, the network and the credentials"
     )
 

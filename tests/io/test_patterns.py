@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import glob
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bertdata.errors import InputError
 from bertdata.io import files
@@ -54,9 +58,9 @@ def test_a_folder_that_may_not_be_read_is_told_wherever_it_is(tmp_path: Path, mo
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != closed and access(path, mode))
     monkeypatch.setattr(os.path, "isfile", lambda path: Path(path).parent != closed and isfile(path))
     monkeypatch.setattr(glob, "glob", lambda *_, **__: [])
-    for given in (closed, tmp_path, closed / "a.txt"):
+    for path in (closed, tmp_path, closed / "a.txt"):
         with pytest.raises(InputError, match=r"closed: cannot be read \(Permission denied\); make it readable \(chmod"):
-            expand([str(given)], [".txt"])
+            expand([str(path)], [".txt"])
 
 
 def test_links_to_one_file_count_once(tmp_path: Path) -> None:
@@ -107,3 +111,32 @@ def test_a_hidden_folder_named_at_a_url_is_read_and_hidden_ones_below_it_are_not
         files.write_bytes(f"{memory}/{name}", b"1")
     found = expand([f"{memory}/.kept"], (".txt",))
     assert [path.rpartition(".kept/")[2] for path in found] == ["a.txt", "d/e.txt"]
+
+
+_NAMES = st.sampled_from(["a.txt", ".b.txt", "c", ".d", "e.txt"])
+_GLOBS = st.lists(st.sampled_from(["**", "*", "*.txt", ".*", "c", ".d", "[ac]*", "?"]), min_size=1, max_size=4)
+
+
+@given(st.lists(st.lists(_NAMES, min_size=1, max_size=4), min_size=1, max_size=12), _GLOBS)
+def test_a_glob_at_a_url_names_what_it_names_on_disk(tree: list[list[str]], pattern: list[str]) -> None:
+    memory = fsspec.filesystem("memory")
+    with tempfile.TemporaryDirectory() as folder:
+        root = f"glob{folder.replace('/', '-')}"
+        try:
+            for parts in tree:
+                place = Path(folder, *parts)
+                in_a_file = any(Path(folder, *parts[:depth]).is_file() for depth in range(1, len(parts)))
+                if not in_a_file and not place.exists():
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    place.write_bytes(b"1")
+                    memory.pipe_file(f"/{root}/{'/'.join(parts)}", b"1")
+            answers = []
+            for start in (f"{folder}/", f"memory://{root}/"):
+                try:
+                    matches = expand([start + "/".join(pattern)], (".txt",))
+                except InputError:
+                    matches = []
+                answers.append(sorted(match.removeprefix(start) for match in matches))
+            assert answers[0] == answers[1]
+        finally:
+            memory.rm(f"/{root}", recursive=True)

@@ -128,7 +128,11 @@ WRITES: list[Callable[[str], Any]] = [
             EndpointConnectionError("Could not connect to the endpoint"),
             "the server of the bucket 'corpora' cannot be reached (Could not connect to the endpoint); check the",
         ),
-        ("s3", ValueError("odd"), "cannot be reached (ValueError: odd); check the address"),
+        (
+            "s3",
+            ValueError("odd"),
+            "the store of the bucket 'corpora' did not do what it was asked (ValueError: odd); if it is not",
+        ),
     ],
 )
 @pytest.mark.parametrize("call", [*READS, *WRITES])

@@ -10,14 +10,15 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import fsspec
 import pytest
 
+import bertdata
 from bertdata.beam.runner import Runner
 from bertdata.engine import records, remote_lock
 from bertdata.engine.output_lock import output_lock
@@ -224,3 +225,70 @@ def test_a_server_that_is_down_is_told_within_the_time_limit(
             monkeypatch.setenv(name, "anything")
         with pytest.raises(InputError, match="the server of the bucket 'corpora' cannot be reached"):
             files.exists(f"{scheme}://corpora/build")
+
+
+def test_a_store_without_conditional_writes_and_bulk_deletion_takes_builds(tmp_path: Path) -> None:
+    def refuse(method: str, path: str, headers: Mapping[str, str]) -> tuple[int, str] | None:
+        if "if-none-match" in headers:
+            return 501, "NotImplemented"
+        return (400, "MissingContentMD5") if method == "POST" and "delete" in path else None
+
+    sources = Sources((SAMPLE_DUMP,))
+    with s3_store() as store:
+        store.proxy.refuse = refuse
+        url = f"{store.bucket}/build"
+        manifest, _ = build_corpus(sources, url, SETTINGS, Runner(1, quiet=True))
+        assert manifest == build(tmp_path / "local", sources=sources)
+        again, _ = build_corpus(sources, url, SETTINGS, Runner(1, quiet=True), force=True)
+        assert again == manifest
+        files.create(f"{url}/first", b"1")
+        with pytest.raises(FileExistsError):
+            files.create(f"{url}/first", b"2")
+        assert files.read_bytes(f"{url}/first") == b"1"
+        files.remove(url)
+        assert not files.exists(url)
+
+
+def test_what_a_store_refuses_is_said_to_be_refused(tmp_path: Path) -> None:
+    with s3_store() as store:
+        store.proxy.refuse = lambda method, path, headers: (400, "InvalidRequest") if method == "PUT" else None
+        with pytest.raises(
+            OutputError, match=r"did not do what it was asked \(OSError: .*; if it is not the cloud's own"
+        ):
+            files.write_bytes(f"{store.bucket}/x", b"1")
+
+
+def test_the_folder_of_a_console_is_empty_and_no_file(s3: str) -> None:
+    client = fsspec.filesystem("s3")
+    for folder in ("out", "in"):
+        client.call_s3("put_object", Bucket=s3.removeprefix("s3://"), Key=f"{folder}/", Body=b"")
+    files.write_bytes(f"{s3}/in/a.txt", b"Salt.")
+    client.invalidate_cache()
+    assert listing.names(f"{s3}/out") == []
+    for pattern in ("in", "in/*", "in/**", "**"):
+        assert patterns.expand([f"{s3}/{pattern}"], (".txt",)) == [f"{s3}/in/a.txt"]
+    with output_lock(f"{s3}/out", "a build"):
+        assert listing.names(f"{s3}/out") != []
+
+
+def test_another_package_for_s3_reads_and_writes_the_same_builds(s3: str, tmp_path: Path) -> None:
+    obstore = pytest.importorskip("obstore.fsspec", reason="needs obstore")
+    rows = "".join(f'{{"id": "{n}", "text": "Salt is white. It is {n} years old."}}\n' for n in range(30))
+    files.write_bytes(f"{s3}/in/a.jsonl", rows.encode())
+    settings: dict[str, Any] = {
+        "vocab": "bertdata-30k-uncased",
+        "objective": "full-sentences",
+        "quiet": True,
+        "workers": 1,
+    }
+    reference = bertdata.build(tmp_path / "local", documents=f"{s3}/in", **settings)
+    registered = fsspec.registry.get("s3")
+    endpoint = fsspec.config.conf["s3"]["endpoint_url"]
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(fsspec.config.conf, "s3", {"endpoint": endpoint, "client_options": {"allow_http": True}})
+            obstore.register("s3")
+            built = bertdata.build(f"{s3}/obstore", documents=f"{s3}/in", **settings)
+    finally:
+        fsspec.register_implementation("s3", registered, clobber=True)
+    assert built["splits"] == reference["splits"]

@@ -7,7 +7,6 @@ later editions and Wikipedia.
 
 from __future__ import annotations
 
-import os
 import re
 import zipfile
 import zlib
@@ -18,6 +17,7 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from bertdata.errors import ConfigError, InputError
+from bertdata.io import files
 from bertdata.io.compression import compression, decompress
 from bertdata.io.encoding_guess import HEAD
 from bertdata.io.files import CHUNK, open_raw, size
@@ -273,7 +273,7 @@ def _member_sizes(path: str) -> list[int]:
 
 
 def _stem(path: str) -> str:
-    name = os.path.basename(path)
+    name = files.name(path)
     return re.sub(r"(\.(txt|text))?(\.(gz|bgz|bz2|zst|zip))?$", "", name, flags=re.IGNORECASE) or name
 
 

@@ -105,7 +105,7 @@ class DistilledModel(PreTrainedModel):
         """Write the student, and the parameters of the distillation where it has any; raises OutputError."""
         self.student.save_pretrained(directory, extra)
         if state := self.distillation.state_dict():
-            save_tensors(files.join(os.fspath(directory), PARAMETERS), state)
+            save_tensors(files.join(files.path_text(directory), PARAMETERS), state)
 
     def reload(self, directory: str) -> None:
         """Load the student and the parameters of the distillation from a checkpoint."""

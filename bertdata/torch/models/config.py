@@ -146,7 +146,7 @@ def _parsed(value: Any, kind: str) -> Any:
 
 def read_config(directory: str | os.PathLike[str]) -> tuple[str, Mapping[str, Any]]:
     """Return the path of a directory's `config.json` and its contents; raises InputError or ConfigError."""
-    path = files.join(os.fspath(directory), "config.json")
+    path = files.join(files.path_text(directory), "config.json")
     values = files.read_json(path)
     if not isinstance(values, Mapping):
         raise ConfigError(f"holds {type(values).__name__}; expected the settings of a model", path=path)

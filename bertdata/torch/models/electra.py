@@ -169,7 +169,7 @@ class ElectraForReplacedTokenDetection(ReplacedTokenDetection):
 
         config: another one than that of the directory, for the discriminator.
         """
-        beside = files.join(os.fspath(directory), GENERATOR)
+        beside = files.join(files.path_text(directory), GENERATOR)
         shape: Any = config or ElectraConfig.load(directory)
         model = cls(shape, ElectraConfig.load(beside))
         load(model.generator, beside)

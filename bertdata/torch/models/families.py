@@ -178,7 +178,7 @@ def from_pretrained(
 
 def check_tokenizer(directory: str | os.PathLike[str], fingerprint: str, size: int) -> None:
     """Raise ConfigError where the tokenizer in a model's directory is not the one that shards were made with."""
-    place = os.fspath(directory)
+    place = files.path_text(directory)
     if not has_tokenizer(place):
         return
     found = load_tokenizer(place)

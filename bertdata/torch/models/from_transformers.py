@@ -81,7 +81,7 @@ class TransformersConfig(EncoderConfig):
 
     @classmethod
     def load(cls, directory: str | os.PathLike[str]) -> Self:
-        place = os.fspath(directory)
+        place = files.path_text(directory)
         with raising(ConfigError, "transformers makes no config of it", place):
             peer = transformers_library().AutoConfig.from_pretrained(place, trust_remote_code=False)
         return cls.of(peer)
@@ -162,7 +162,7 @@ class TransformersModel(PreTrainedModel):
 
     def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
         """Write what `AutoModel.from_pretrained` opens, and `extra` into its `config.json`; raises OutputError."""
-        place = os.fspath(directory)
+        place = files.path_text(directory)
         try:
             self.model.save_pretrained(place)
         except OSError as error:
@@ -173,7 +173,7 @@ class TransformersModel(PreTrainedModel):
     @classmethod
     def from_pretrained(cls, directory: str | os.PathLike[str], *, config: EncoderConfig | None = None) -> Self:
         """Load what this class or transformers saved, as float32; config: another one than the directory's."""
-        place = os.fspath(directory)
+        place = files.path_text(directory)
         found = config if isinstance(config, TransformersConfig) else TransformersConfig.load(place)
         load = getattr(transformers_library(), cls.auto).from_pretrained
         pickled = main_file(place).startswith("pytorch_model")  # which it opens with weights_only

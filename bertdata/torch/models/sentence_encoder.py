@@ -122,7 +122,7 @@ class SentenceEncoder(PreTrainedModel):
     def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
         """Write what `PreTrainedModel` writes, and the files of sentence-transformers; raises OutputError."""
         super().save_pretrained(directory, extra)
-        width, place = self.config.hidden_size, os.fspath(directory)
+        width, place = self.config.hidden_size, files.path_text(directory)
         kinds = {"": "sentence_transformers.models.Transformer", POOLING: "sentence_transformers.models.Pooling"}
         modules = [
             {"idx": number, "name": str(number), "path": path, "type": kind}
@@ -150,7 +150,7 @@ class SentenceEncoder(PreTrainedModel):
 
         With `max_seq_length`, the encoder of any checkpoint will do, and its pooler is new where it has none.
         """
-        place = os.fspath(directory)
+        place = files.path_text(directory)
         if max_seq_length is None or files.exists(files.join(place, MODULES)):
             check_pooling(place)
         config = config or load_config(directory)

@@ -36,7 +36,7 @@ def safetensors_torch() -> Any:
 
 def main_file(directory: str | os.PathLike[str]) -> str:
     """Return the name of the file that a folder's weights begin with, an index where there are several; "" for none."""
-    place = os.fspath(directory)
+    place = files.path_text(directory)
     return next((name for name in _IN_ORDER if files.exists(files.join(place, name))), "")
 
 
@@ -45,7 +45,7 @@ def weight_files(directory: str | os.PathLike[str]) -> list[str]:
 
     Raises InputError where there are none, or the index names what is no file beside it.
     """
-    place = os.fspath(directory)
+    place = files.path_text(directory)
     begin = main_file(place)
     if not begin:
         raise InputError(
@@ -72,7 +72,7 @@ def read_weights(directory: str | os.PathLike[str]) -> dict[str, Tensor]:
     Raises InputError where a file is missing or damaged, the index names a weight that its file does not have, or a
     weight is in two files with different values.
     """
-    place = os.fspath(directory)
+    place = files.path_text(directory)
     names = weight_files(place)
     if len(names) == 1:
         return _read(files.join(place, names[0]))
@@ -113,7 +113,7 @@ def save_tensors(path: str, tensors: Mapping[str, Tensor]) -> None:
 
 def digests_of_weights(directory: str | os.PathLike[str]) -> dict[str, str]:
     """Return the SHA-256 of each file of a folder's weights by its name; raises InputError where there are none."""
-    place = os.fspath(directory)
+    place = files.path_text(directory)
     return {name: files.sha256(files.join(place, name)) for name in weight_files(place)}
 
 

@@ -84,9 +84,9 @@ class PreTrainedModel(nn.Module):
         `extra` goes into `config.json` beside the shape. Each file is written whole or not at all. Raises OutputError.
         """
         state = {name: value for name, value in self.state_dict().items() if name not in self.tied}
-        save_tensors(files.join(os.fspath(directory), WEIGHTS), state)
+        save_tensors(files.join(files.path_text(directory), WEIGHTS), state)
         values = self.config.to_dict(self.architecture) | {"dtype": "float32"} | dict(extra or {})
-        files.write_json(files.join(os.fspath(directory), "config.json"), values)
+        files.write_json(files.join(files.path_text(directory), "config.json"), values)
 
     @classmethod
     def from_pretrained(cls, directory: str | os.PathLike[str], *, config: EncoderConfig | None = None) -> Self:
@@ -115,7 +115,7 @@ def save_with_tokenizer(
     """
     model.save_pretrained(directory, extra)
     for folder in model.folders:
-        tokenizer.save_pretrained(files.join(os.fspath(directory), folder) if folder else directory)
+        tokenizer.save_pretrained(files.join(files.path_text(directory), folder) if folder else directory)
 
 
 def check_memory(config: EncoderConfig) -> None:
@@ -139,7 +139,7 @@ def load(
     Raises InputError where a file is missing or damaged, a weight is missing or of another shape, or tied weights, or
     two names that are one weight here, differ.
     """
-    place, state = os.fspath(directory), model.state_dict()
+    place, state = files.path_text(directory), model.state_dict()
     path = files.join(place, main_file(place) or WEIGHTS)
     weights = _under_todays_names(read_weights(place), path, model.config, state)
     tied = {**FAMILIES[model.config.model_type].tied, **model.tied}
@@ -204,7 +204,7 @@ def _require_fit(read: Tensor, expected: Tensor, name: str, path: str) -> None:
 def save_apart(directory: str | os.PathLike[str], parameters: Mapping[str, Tensor]) -> None:
     """Write parameters that only pretraining needs beside a saved model, if there are any; raises OutputError."""
     if parameters:
-        save_tensors(files.join(os.fspath(directory), APART), parameters)
+        save_tensors(files.join(files.path_text(directory), APART), parameters)
 
 
 def load_apart(directory: str | os.PathLike[str], parameters: Mapping[str, Tensor]) -> None:
@@ -212,7 +212,7 @@ def load_apart(directory: str | os.PathLike[str], parameters: Mapping[str, Tenso
 
     Raises InputError where the file is damaged, or has one of them in another shape or not at all.
     """
-    path = files.join(os.fspath(directory), APART)
+    path = files.join(files.path_text(directory), APART)
     if not parameters or not files.exists(path):
         return
     found = read_tensors(path)
@@ -256,7 +256,7 @@ def _under_todays_names(
 
 def read_labels(directory: str | os.PathLike[str]) -> list[str]:
     """Return the class names that `config.json` gives, by number; raises InputError where there are none."""
-    path = files.join(os.fspath(directory), "config.json")
+    path = files.join(files.path_text(directory), "config.json")
     names = files.read_json_object(path).get("id2label")
     if not isinstance(names, Mapping) or not names or set(names) != {str(number) for number in range(len(names))}:
         raise InputError("names no classes (id2label); expected the config.json of a classifier", path=path)

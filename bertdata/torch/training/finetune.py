@@ -59,8 +59,8 @@ def finetune(
     `evaluate` does. `report` is called after each step, and nothing else is then shown. Raises ConfigError where the
     model, its tokenizer and the shards do not fit together.
     """
-    settings, directory = settings or FinetuneSettings(), os.fspath(model)
-    learned = ShardDataset(os.fspath(task), "train")
+    settings, directory = settings or FinetuneSettings(), files.path_text(model)
+    learned = ShardDataset(files.path_text(task), "train")
     info, config = task_of(learned), load_config(directory)
     _check_fit(info, config, directory)
     head, held = HEADS[info.definition.head], validation_split(learned.shards)
@@ -68,7 +68,7 @@ def finetune(
     head.check(info, settings)
     if settings.sentence_loss and info.definition.head != SENTENCES:
         raise ConfigError(f"--sentence-loss is for sentence embeddings, and this is {info.task}; leave it out")
-    device, place = optimization.choose_device(settings.device), os.fspath(output)
+    device, place = optimization.choose_device(settings.device), files.path_text(output)
     sampler = ResumableBatchSampler(
         learned, settings.batch_size, epochs=settings.epochs, seed=settings.seed, rank=0, world_size=1
     )
@@ -76,7 +76,7 @@ def finetune(
     with locked, optimization.own_randomness(device), shown(quiet=quiet or report is not None or dry_run) as progress:
         torch.manual_seed(settings.seed)
         classifier = head.make(directory, info, settings).to(device)
-        identity = identity_of(os.fspath(task), directory, settings) | {"seed": settings.seed}
+        identity = identity_of(files.path_text(task), directory, settings) | {"seed": settings.seed}
         finished = not restart and is_finished(place, identity)
         phase = plan_of_rows(learned, settings.batch_size, classifier, len(sampler), settings.epochs)
         plan = RunPlan(

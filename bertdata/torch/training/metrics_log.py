@@ -40,10 +40,10 @@ def read(path: str | os.PathLike[str]) -> list[LogRecord]:
     Raises InputError, with its number, for a line that is not one of a log.
     """
     records: list[LogRecord] = []
-    with compression.open_decompressed(os.fspath(path)) as file:
+    with compression.open_decompressed(files.path_text(path)) as file:
         for number, line in enumerate(file, 1):
             if line.endswith(b"\n"):
-                records.append(_record(line, number, os.fspath(path)))
+                records.append(_record(line, number, files.path_text(path)))
     return records
 
 

@@ -158,7 +158,7 @@ def validation_split(shards: Shards, split: str = "validation") -> ShardDataset 
 def _open(shards: str | os.PathLike[str] | Shards) -> list[tuple[str, ShardDataset]]:
     if isinstance(shards, Shards):
         return [("", ShardDataset(shards))]
-    place = os.fspath(shards)
+    place = files.path_text(shards)
     manifest = files.join(place, "manifest.json")
     names = [] if files.is_remote(place) or not files.exists(manifest) else phase_names(files.read_json(manifest))
     if not names:

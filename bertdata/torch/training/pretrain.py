@@ -94,7 +94,7 @@ def pretrain(
     ConfigError where the settings do not fit the shards, the teacher or the checkpoint, and DivergenceError where the
     loss is not finite.
     """
-    settings, output = settings or PretrainSettings(), os.fspath(output)
+    settings, output = settings or PretrainSettings(), files.path_text(output)
     if files.is_remote(output):
         raise ConfigError("checkpoints are written to a local directory; give one, and copy it later", path=output)
     with init_distributed(settings.device) as group:
@@ -109,8 +109,8 @@ def pretrain(
             lesson = None
             if teacher:
                 learned = (distillation or DistillationSettings(), longest_info(phases), tokenizer, settings)
-                lesson = Lesson.of(os.fspath(teacher), *learned, quiet=not group.first)
-            place = (LIBRARIES[library], os.fspath(branch), lesson)
+                lesson = Lesson.of(files.path_text(teacher), *learned, quiet=not group.first)
+            place = (LIBRARIES[library], files.path_text(branch), lesson)
             run = _start(config, config_overrides, phases, output, settings, group, kept, *place)
             if dry_run:
                 return plan_of_run(run, settings, length).summary()

@@ -51,16 +51,16 @@ def finetune_seeds(
     are done. Raises ConfigError for a seed given twice, for no seeds, and where the task has no validation
     split to measure by; and what `finetune` raises.
     """
-    settings, place = settings or FinetuneSettings(), os.fspath(output)
+    settings, place = settings or FinetuneSettings(), files.path_text(output)
     require(len(seeds) > 0, "there are no seeds; expected one or more")
     require(len(set(seeds)) == len(seeds), f"the seeds {' '.join(map(str, seeds))} have one twice; give each once")
-    learned = ShardDataset(os.fspath(task), "train")
+    learned = ShardDataset(files.path_text(task), "train")
     info = task_of(learned)
     if validation_split(learned.shards) is None:
         raise ConfigError(
-            "has no validation split, so seeds cannot be compared; encode with --validation", path=os.fspath(task)
+            "has no validation split, so seeds cannot be compared; encode with --validation", path=files.path_text(task)
         )
-    definition, run = info.definition, identity_of(os.fspath(task), os.fspath(model), settings)
+    definition, run = info.definition, identity_of(files.path_text(task), files.path_text(model), settings)
     main = HEADS[definition.head].main or definition.metrics[0]
 
     def say(text: str) -> None:

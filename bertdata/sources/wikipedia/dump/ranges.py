@@ -19,7 +19,7 @@ from typing import BinaryIO
 from bertdata.errors import ConfigError, InputError
 from bertdata.io.bzip2.block_reader import read_blocks
 from bertdata.io.compression import compression, decompress
-from bertdata.io.files import CHUNK, identity, open_raw, size
+from bertdata.io.files import CHUNK, identity, name, open_raw, size
 
 Chunk = tuple[int, bytes | None, bool]
 
@@ -93,7 +93,7 @@ def read_head(path: str) -> tuple[bytes, bool]:
 @lru_cache(maxsize=16)
 def _read_head(path: str, _: str) -> tuple[bytes, bool]:
     kind = compression(path)
-    ending = os.path.splitext(path)[1].lower()
+    ending = os.path.splitext(name(path))[1].lower()
     if kind == "zip" or ending in (".7z", ".xz", ".rar", ".tar"):
         raise InputError(
             f"{ending} files cannot be read; expected {_SUPPORTED}: download the bz2 dump, or unpack this one",
@@ -117,7 +117,7 @@ def _read_head(path: str, _: str) -> tuple[bytes, bool]:
                     break
     text = as_utf8(head)
     if not re.search(rb"<mediawiki[\s>]", text[:_ROOT_WITHIN]):
-        inside = next((name for name, mark in _SIGNATURES.items() if first.startswith(mark)), None)
+        inside = next((kind for kind, mark in _SIGNATURES.items() if first.startswith(mark)), None)
         raise InputError(
             f"is not a MediaWiki XML dump: it begins with {text[:24]!r} and its first {_ROOT_WITHIN >> 10} KiB have no "
             + (

@@ -141,7 +141,7 @@ class ReplacedTokenDetection(PreTrainedModel):
     def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
         """Write the discriminator, in `generator` below it the generator, and what neither has; raises OutputError."""
         self.discriminator.save_pretrained(directory, extra)
-        self.generator.save_pretrained(files.join(os.fspath(directory), GENERATOR), extra)
+        self.generator.save_pretrained(files.join(files.path_text(directory), GENERATOR), extra)
         save_apart(directory, self.apart())
 
     def load_apart(self, directory: str | os.PathLike[str]) -> None:

@@ -125,7 +125,7 @@ class TransformersForReplacedTokenDetection(ReplacedTokenDetection):
 
         config: another one than that of the directory, for the discriminator.
         """
-        place = os.fspath(directory)
+        place = files.path_text(directory)
         beside = files.join(place, GENERATOR)
         if not files.exists(files.join(beside, "config.json")):
             raise ConfigError(
