@@ -60,6 +60,8 @@ class Tokenizer(TransformersMethods):
     """Names of files, any of which in a directory tells that a tokenizer of this family is saved there."""
     EXTRA_FILES: ClassVar[tuple[str, ...]] = ()
     """Names of files that are read too where they are beside one of `FILES`."""
+    SAVED: ClassVar[tuple[str, ...]] = ()
+    """Names of the files that `save_pretrained` writes, of those above; empty for all of them."""
     NOTATION: ClassVar[str] = ""
     """How its tokens say where words begin, as for the legend of `bertdata show`; empty if they do not say it."""
     IGNORES_WHITESPACE: ClassVar[bool] = False

@@ -45,6 +45,7 @@ class JsonTokenizer(Tokenizer):
 
     FILES = (TOKENIZER,)
     EXTRA_FILES = (CONFIG, SPECIAL)
+    SAVED = (TOKENIZER, CONFIG)
 
     def __init__(self, data: Mapping[str, Any], config: Mapping[str, Any]) -> None:
         """Take the contents of `tokenizer.json` and `tokenizer_config.json`; raises InputError as `from_pretrained`."""

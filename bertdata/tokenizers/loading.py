@@ -6,7 +6,7 @@ Vocabularies that ship with bertdata have names; `vocab/NAME/README.md` says how
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -37,6 +37,8 @@ _LONGEST = "longest_row"
 """The key beside `model_max_length` where this is the longest row of a build, and no model's either."""
 _MANY = 1 << 24
 """From here on a `model_max_length` stands for none: transformers writes 1e30."""
+_READ_BY_TRANSFORMERS = ("added_tokens.json", "merges.txt", "special_tokens_map.json", "vocab.json")
+"""Files that transformers writes with a tokenizer and reads again, whatever else is beside them."""
 _VOCABULARIES = Path(__file__).resolve().parents[1] / "vocab"
 
 
@@ -89,16 +91,30 @@ def tokenizer_files() -> list[str]:
     return [name for family in _families() for name in (*family.FILES, *family.EXTRA_FILES)]
 
 
-def replace_saved(tokenizer: Tokenizer, directory: str | os.PathLike[str], longest: int = 0) -> None:
-    """Save a tokenizer in a directory, and remove what one of another family left there; raises OutputError.
+def remove_former(directory: str, saved: Iterable[str]) -> None:
+    """Remove the files of tokenizers from a directory but for those just saved; raises OutputError."""
+    others = {*tokenizer_files(), *_READ_BY_TRANSFORMERS} - {*saved}
+    files.remove_files(files.join(directory, name) for name in listing.names(directory) if name in others)
 
-    longest: the tokens of the longest row that is made with it; a smaller `model_max_length` becomes as large.
+
+def replace_saved(tokenizer: Tokenizer, directory: str | os.PathLike[str], longest: int = 0, *, taken: int = 0) -> None:
+    """Save a tokenizer in a directory, and remove what a former one left there; raises OutputError.
+
+    longest: the tokens of the longest row that is made with it; a smaller `model_max_length` becomes as large. taken:
+    the most tokens that the model beside it takes, which `model_max_length` then is; 0 for no model, or one without a
+    limit.
     """
     tokenizer.save_pretrained(directory)
-    place, others = files.path_text(directory), {*tokenizer_files()} - {*tokenizer.FILES, *tokenizer.EXTRA_FILES}
-    files.remove_files(files.join(place, name) for name in listing.names(place) if name in others)
+    place = files.path_text(directory)
+    remove_former(place, tokenizer.SAVED or (*tokenizer.FILES, *tokenizer.EXTRA_FILES))
     where = files.join(place, _CONFIG)
-    if files.exists(where) and longest_row(config := files.read_json(where)) < longest:
+    if not files.exists(where):
+        return
+    config = files.read_json(where)
+    if taken:
+        of_model = {name: value for name, value in config.items() if name != _LONGEST} | {"model_max_length": taken}
+        files.write_json(where, of_model)
+    elif longest_row(config) < longest:
         files.write_json(where, config | {"model_max_length": longest, _LONGEST: longest})
 
 

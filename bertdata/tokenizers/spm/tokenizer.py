@@ -29,6 +29,7 @@ class SentencePieceTokenizer(JsonTokenizer):
 
     FILES = _NAMES  # type: ignore[assignment]
     EXTRA_FILES = (TOKENIZER, CONFIG)
+    SAVED = (TOKENIZER, CONFIG, MODEL)
 
     def __init__(
         self, model: bytes, special: SpecialTokens | None = None, config: Mapping[str, Any] | None = None

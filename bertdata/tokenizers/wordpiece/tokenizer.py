@@ -54,6 +54,7 @@ class WordPieceTokenizer(Tokenizer):
 
     FILES = (formats.TOKENIZER, formats.VOCAB)
     EXTRA_FILES = (formats.CONFIG, formats.ADDED)
+    SAVED = (formats.VOCAB, formats.TOKENIZER, formats.CONFIG)
     NOTATION = f"{CONTINUATION} in a mark: this token continues the word before it"
     IGNORES_WHITESPACE = True
 

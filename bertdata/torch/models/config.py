@@ -18,6 +18,8 @@ from bertdata.io import files
 _MOST = {"num_hidden_layers": 1000}
 _MOST_OF_ANY = 1 << 24
 """Far above any published encoder: a larger value is a mistake, and would take all memory."""
+UNLIMITED = _MOST_OF_ANY
+"""The max_position_embeddings of a model that takes rows of any length."""
 _POSITIVE = {"_eps": "1e-12", "_theta": "10000", "_factor": "2"}
 """Endings of the names of numbers that cannot be 0, with an example of each."""
 

@@ -26,7 +26,7 @@ from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.torch.data.dataset import PermutationLMCollator
-from bertdata.torch.models.config import EncoderConfig
+from bertdata.torch.models.config import UNLIMITED, EncoderConfig
 from bertdata.torch.models.families import Library, check_tokenizer
 from bertdata.torch.models.pretraining import PretrainingOutput, with_losses
 from bertdata.torch.models.transformers_library import peer_config, raising, transformers_library
@@ -35,8 +35,22 @@ from bertdata.torch.models.weights import PreTrainedModel
 
 _PROBED = 512
 """Tokens of the row that is put through a model before the first step."""
-_OFFSET_BY_PADDING = ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer", "mpnet", "data2vec-text")
+_OFFSET_BY_PADDING = (
+    "camembert",
+    "data2vec-text",
+    "esm",
+    "ibert",
+    "longformer",
+    "luke",
+    "roberta",
+    "roberta-prelayernorm",
+    "xlm-roberta",
+    "xlm-roberta-xl",
+    "xmod",
+)
 """Models whose positions begin after that of the padding token (`create_position_ids_from_input_ids`)."""
+_OFFSET = {"mpnet": 2}
+"""Models whose positions begin at a number of their own."""
 
 
 @dataclass
@@ -69,12 +83,13 @@ class TransformersConfig(EncoderConfig):
         for name in ("transformers_version", "_name_or_path"):
             values.pop(name, None)
         length = getattr(peer, "max_position_embeddings", None)
-        if length and peer.model_type in _OFFSET_BY_PADDING:
-            length -= peer.pad_token_id + 1
+        if isinstance(length, int):
+            by_padding = peer.model_type in _OFFSET_BY_PADDING
+            length -= peer.pad_token_id + 1 if by_padding else _OFFSET.get(peer.model_type, 0)
         return cls(
             vocab_size=peer.vocab_size,
             hidden_size=peer.hidden_size,
-            max_position_embeddings=length if isinstance(length, int) and length > 0 else 1 << 24,
+            max_position_embeddings=length if isinstance(length, int) and length > 0 else UNLIMITED,
             pad_token_id=peer.pad_token_id,
             values=values,
         )

@@ -15,14 +15,26 @@ from torch import Tensor, nn
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.tokenizers.base import Tokenizer
+from bertdata.tokenizers.loading import replace_saved
 from bertdata.torch.data.dataset import PretrainingCollator
-from bertdata.torch.models.config import Counts, EncoderConfig
+from bertdata.torch.models.config import UNLIMITED, Counts, EncoderConfig
 from bertdata.torch.models.encoder import Encoder
 from bertdata.torch.models.families import FAMILIES, load_config
 from bertdata.torch.models.weight_files import WEIGHTS, main_file, read_tensors, read_weights, save_tensors
 
 APART = "pretraining.safetensors"
 """The file, beside a saved model, of the weights that only its pretraining needs; transformers does not read it."""
+
+_COMPANIONS = (
+    APART,
+    "1_Pooling",
+    "config_sentence_transformers.json",
+    "distillation.safetensors",
+    "generator",
+    "modules.json",
+    "sentence_bert_config.json",
+)
+"""What some models have beside their weights, and another model in their folder must not find."""
 
 
 class PreTrainedModel(nn.Module):
@@ -111,11 +123,23 @@ def save_with_tokenizer(
 ) -> None:
     """Write a model, and its tokenizer into each folder that AutoTokenizer may be pointed at; raises OutputError.
 
-    Beside a `config.json` without a tokenizer, transformers 5 makes one of special tokens alone, without a word.
+    Beside a `config.json` without a tokenizer, transformers 5 makes one of special tokens alone, without a word. The
+    `model_max_length` of the tokenizer is what the model takes. Nothing stays of a former model that is read beside
+    the weights.
     """
-    model.save_pretrained(directory, extra)
+    place = files.path_text(directory)
+    remove_companions(place)
+    model.save_pretrained(place, extra)
+    taken = model.config.max_position_embeddings
     for folder in model.folders:
-        tokenizer.save_pretrained(files.join(files.path_text(directory), folder) if folder else directory)
+        where = files.join(place, folder) if folder else place
+        replace_saved(tokenizer, where, taken=taken if taken < UNLIMITED else 0)
+
+
+def remove_companions(directory: str) -> None:
+    """Remove what is read beside the weights of a model, such as a generator; raises OutputError."""
+    for name in _COMPANIONS:
+        files.remove(files.join(directory, name))
 
 
 def check_memory(config: EncoderConfig) -> None:

@@ -23,8 +23,10 @@ from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.options.option import require
+from bertdata.tokenizers.loading import remove_former
 from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.models.weight_files import WEIGHTS
+from bertdata.torch.models.weights import remove_companions
 from bertdata.torch.training import metrics_log
 from bertdata.torch.training.finetune import RUN, SCORES, finetune, identity_of
 from bertdata.torch.training.phases import validation_split
@@ -136,6 +138,8 @@ def _save_best(output: str, result: dict[str, Any], run: dict[str, Any]) -> bool
         if not (folder / WEIGHTS).exists():
             return False
         kept = (RUN, SCORES, metrics_log.LOG)
+        remove_companions(output)
+        remove_former(output, (file.name for file in folder.iterdir()))
         for file in sorted(one for one in folder.rglob("*") if one.is_file()):
             name = file.relative_to(folder)
             if name.name not in kept and not name.name.startswith("."):

@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from transformers import AutoTokenizer
+import torch
+from transformers import AutoTokenizer, pipeline
 
 from bertdata.torch import BertConfig
 from bertdata.torch.training.metrics_log import LogRecord
@@ -43,13 +44,27 @@ def losses(output: Path) -> list[float]:
 
 
 def tokenizers_below(place: Path) -> dict[str, list[int]]:
-    """Return what AutoTokenizer makes of a text, by folder, in each folder with the config of a model."""
+    """Return what AutoTokenizer makes of a text, by folder, in each folder with the config of a model.
+
+    Each tokenizer cuts rows to what the model takes, and where there are weights `pipeline` fills masks by both.
+    """
     found = {}
     for config in sorted(place.rglob("config.json")):
-        if "model_type" in json.loads(config.read_text()):
-            name = str(config.parent.relative_to(place))
-            found[name] = AutoTokenizer.from_pretrained(config.parent)("w3 w94").input_ids
+        values = json.loads(config.read_text())
+        if "model_type" in values:
+            tokenizer = AutoTokenizer.from_pretrained(config.parent)
+            found[str(config.parent.relative_to(place))] = tokenizer("w3 w94").input_ids
+            if (config.parent / "model.safetensors").exists():
+                assert fills_a_long_row(str(config.parent))
     return found
+
+
+def fills_a_long_row(folder: str) -> bool:
+    """Tell whether fill-mask of transformers opens a folder, and puts a word into the longest row the model takes."""
+    fill = pipeline("fill-mask", model=folder, tokenizer_kwargs={"truncation": True})
+    with torch.no_grad():
+        filled = fill("w3 [MASK] " + "w5 " * 1000, top_k=1)[0]["sequence"].split()
+    return (filled[0], filled[2]) == ("w3", "w5") and filled[1] != "[MASK]"
 
 
 IDS = [2, 8, 99, 3]
