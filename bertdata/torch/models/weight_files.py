@@ -21,6 +21,7 @@ WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 PICKLED, PICKLED_INDEX = "pytorch_model.bin", "pytorch_model.bin.index.json"
 _IN_ORDER = (WEIGHTS, INDEX, PICKLED, PICKLED_INDEX)
+_ADAPTER = "adapter_config.json"
 _SAFE_PICKLES = (2, 6)
 """The first version of torch whose `weights_only` is without known ways to run code (CVE-2025-32434)."""
 
@@ -74,6 +75,12 @@ def read_weights(directory: str | os.PathLike[str]) -> dict[str, Tensor]:
     """
     place = files.path_text(directory)
     names = weight_files(place)
+    if files.exists(files.join(place, _ADAPTER)):
+        raise ConfigError(
+            f"has an adapter of peft ({_ADAPTER}), which changes the weights beside it and is not read here; merge it "
+            "with peft (merge_and_unload), and save the model",
+            path=place,
+        )
     if len(names) == 1:
         return _read(files.join(place, names[0]))
     path, weights = files.join(place, names[0]), dict[str, Tensor]()

@@ -12,10 +12,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, shortened
 from bertdata.shards.tasks import TaskInfo
 from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.models.sentence_encoder import SentenceEncoder
+from bertdata.torch.models.sentence_folder import MODEL
 from bertdata.torch.training.metrics import pearson, spearman
 from bertdata.torch.training.sentence_losses import SENTENCE_LOSSES, Embeddings
 from bertdata.torch.training.settings import FinetuneSettings
@@ -54,7 +55,15 @@ def _make(directory: str, info: TaskInfo, settings: FinetuneSettings) -> Sentenc
     def loss(embeddings: Embeddings, labels: Tensor | None) -> Tensor:
         return compute(embeddings, labels, settings)
 
-    return SentenceEncoder.from_pretrained(directory, loss, max_seq_length=info.max_seq_length)
+    model = SentenceEncoder.from_pretrained(directory, loss, max_seq_length=info.max_seq_length)
+    if name := model.settings.default_prompt_name:
+        raise ConfigError(
+            f"{MODEL} names {shortened(name)} as the default prompt, which encode puts in front of every text, and the "
+            "texts of these shards have none in front; take default_prompt_name out of it, or put the prompt in front "
+            "of the texts as well, then take it out",
+            path=directory,
+        )
+    return model
 
 
 def _evaluate(model: SentenceEncoder, dataset: ShardDataset, batch_size: int, device: Device) -> dict[str, float]:

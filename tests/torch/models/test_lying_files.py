@@ -12,7 +12,8 @@ import torch
 from bertdata.errors import ConfigError, InputError
 from bertdata.torch import BertConfig, BertForPreTraining
 from bertdata.torch.models.families import load_config
-from bertdata.torch.models.sentence_encoder import MODULES, SentenceEncoder, check_pooling
+from bertdata.torch.models.sentence_encoder import SentenceEncoder
+from bertdata.torch.models.sentence_folder import MODULES, settings_of
 from bertdata.torch.models.weight_files import read_tensors, save_tensors
 from bertdata.torch.models.weights import read_labels
 
@@ -33,12 +34,12 @@ def sentences(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("path", ["..", "/etc", "1_Pooling/../..", "s3://bucket/x", "", 7, None, "a\0b"])
 def test_a_module_outside_of_its_model_is_refused(path: Any, sentences: Path) -> None:
-    check_pooling(str(sentences))
+    settings_of(str(sentences))
     modules = json.loads((sentences / MODULES).read_text())
     modules[1]["path"] = path
     (sentences / MODULES).write_text(json.dumps(modules))
     with pytest.raises(InputError, match=r"modules\.json: names the folder .* not a path below its own"):
-        check_pooling(str(sentences))
+        settings_of(str(sentences))
 
 
 @pytest.mark.parametrize("value", [7, [], None])

@@ -16,7 +16,7 @@ import pytest
 import torch
 import transformers
 
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import BertDataError, ConfigError, InputError
 from bertdata.finetune.settings import TaskConfig
 from bertdata.finetune.task_shards import encode_task
 from bertdata.io import files
@@ -144,6 +144,123 @@ def test_sentence_transformers_gives_the_same_embeddings(tmp_path: Path, family:
     theirs.save(str(tmp_path / "theirs"))
     again = SentenceEncoder.from_pretrained(tmp_path / "theirs")
     assert np.array_equal(again.encode(TEXTS, WordPieceTokenizer.from_pretrained(tmp_path / "out")), found)
+
+
+SAVED_BY_THEM: dict[str, Callable[[Any], None]] = {
+    "a default prompt": lambda model: _prompts(model, "query"),
+    "a prompt by name": lambda model: _prompts(model, None),
+    "a prompt that is not pooled": lambda model: (_prompts(model, "document"), model.set_pooling_include_prompt(False)),
+    "one pooling in a list": lambda model: setattr(model[1], "pooling_mode", ["mean"]),
+    "a shorter length": lambda model: setattr(model, "max_seq_length", 7),
+}
+
+
+def _prompts(model: Any, default: str | None) -> None:
+    model.prompts, model.default_prompt_name = {"query": "w3 w4 ", "document": "w5", "w": ""}, default
+
+
+@pytest.mark.parametrize("name", SAVED_BY_THEM)
+def test_what_sentence_transformers_saves_of_prompts_and_pooling_is_honoured(tmp_path: Path, name: str) -> None:
+    sentence_transformers = pytest.importorskip("sentence_transformers")
+    model = saved(tmp_path / "model", "bert")
+    SentenceEncoder.from_pretrained(model, max_seq_length=12).save_pretrained(tmp_path / "out")
+    tokenizer = WordPieceTokenizer.from_pretrained(model)
+    tokenizer.save_pretrained(tmp_path / "out")
+    theirs = sentence_transformers.SentenceTransformer(str(tmp_path / "out"), device="cpu")
+    SAVED_BY_THEM[name](theirs)
+    theirs.save(str(tmp_path / "theirs"))
+    theirs = sentence_transformers.SentenceTransformer(str(tmp_path / "theirs"), device="cpu")
+    ours = SentenceEncoder.from_pretrained(tmp_path / "theirs")
+    ours.save_pretrained(tmp_path / "again")
+    given: list[dict[str, str]] = [{}, {"prompt": "w7 w8"}, {"prompt": ""}]
+    given += [{"prompt_name": prompt} for prompt in theirs.prompts if prompt in ours.settings.prompts]
+    plain = ours.encode(TEXTS, tokenizer, prompt="")
+    for keywords in given:
+        expected = theirs.encode(TEXTS, **keywords)
+        for model_of_ours in (ours, SentenceEncoder.from_pretrained(tmp_path / "again")):
+            found = model_of_ours.encode(TEXTS, tokenizer, **keywords)  # type: ignore[arg-type]
+            assert np.abs(expected - found).max() < 1e-5, keywords
+    assert (np.abs(theirs.encode(TEXTS) - plain).max() > 1e-3) == name.startswith(("a default", "a prompt that"))
+
+
+def test_texts_are_lower_cased_where_a_folder_says_so(tmp_path: Path) -> None:
+    sentence_transformers = pytest.importorskip("sentence_transformers")
+    model = saved(tmp_path / "model", "bert")
+    SentenceEncoder.from_pretrained(model, max_seq_length=12).save_pretrained(tmp_path / "out")
+    words = [*WordPieceTokenizer.from_pretrained(model).tokens[:-2], "ως", "ωσ"]
+    tokenizer = WordPieceTokenizer.from_tokens(words, do_lower_case=False)
+    tokenizer.save_pretrained(tmp_path / "out")
+    path = tmp_path / "out" / "sentence_bert_config.json"
+    texts, vectors = ["W3 w4", "w3 W9 ΩΣ", "İ w5"], []
+    for lower in (False, True):
+        path.write_text(json.dumps({"max_seq_length": 12, "do_lower_case": lower}))
+        theirs = sentence_transformers.SentenceTransformer(str(tmp_path / "out"), device="cpu").encode(texts)
+        vectors.append(SentenceEncoder.from_pretrained(tmp_path / "out").encode(texts, tokenizer))
+        assert np.abs(theirs - vectors[-1]).max() < 1e-5
+    assert np.abs(vectors[0] - vectors[1]).max() > 1e-3
+
+
+def test_a_prompt_that_there_is_not_or_that_spells_a_special_token_is_refused(tmp_path: Path) -> None:
+    model = saved(tmp_path / "model", "bert")
+    encoder, tokenizer = (
+        SentenceEncoder.from_pretrained(model, max_seq_length=12),
+        WordPieceTokenizer.from_pretrained(model),
+    )
+    with pytest.raises(ConfigError, match="prompt_name is 'query'; no prompts are saved with the model"):
+        encoder.encode(TEXTS, tokenizer, prompt_name="query")
+    with pytest.raises(ConfigError, match=r"the prompt 'w3 \[SEP\]' spells \[SEP\], a special token"):
+        encoder.encode(TEXTS, tokenizer, prompt="w3 [SEP]")
+
+
+@pytest.mark.parametrize(
+    ("file", "values", "message"),
+    [
+        ("1_Pooling/config.json", {"pooling_mode": ["mean", "max"]}, "pools by mean, max"),
+        ("1_Pooling/config.json", {"pooling_mode": 7}, "pools by 7"),
+        ("1_Pooling/config.json", {"pooling_mode": "mean", "scale": 2}, "scale is 2, which this encoder does not have"),
+        ("1_Pooling/config.json", {"pooling_mode": "mean", "include_prompt": "no"}, "include_prompt is 'no'"),
+        ("sentence_bert_config.json", {"transformer_task": "fill-mask"}, "transformer_task is 'fill-mask'"),
+        ("sentence_bert_config.json", {"module_output_name": "scores"}, "module_output_name is 'scores'"),
+        ("sentence_bert_config.json", {"modality_config": {"text": {"method": "x"}}}, "modality_config is {'method'"),
+        ("sentence_bert_config.json", {"model_args": {"dtype": "float16"}}, "model_args is {'dtype'"),
+        ("sentence_bert_config.json", {"do_lower_case": 7}, "do_lower_case is 7"),
+        ("sentence_bert_config.json", {"query_expansion": {"length": 3}}, "query_expansion is"),
+        ("config_sentence_transformers.json", {"model_type": "SparseEncoder"}, "model of the type 'SparseEncoder'"),
+        ("config_sentence_transformers.json", {"prompts": {"a": 7}}, "has the prompts {'a': 7}"),
+        ("config_sentence_transformers.json", {"default_prompt_name": "a"}, "names the prompt 'a', which is not among"),
+        ("adapter_config.json", {}, "has an adapter of peft"),
+    ],
+)
+def test_a_setting_that_changes_vectors_in_a_way_that_is_not_here_is_refused(
+    tmp_path: Path, file: str, values: dict[str, Any], message: str
+) -> None:
+    SentenceEncoder.from_pretrained(saved(tmp_path / "model", "bert"), max_seq_length=12).save_pretrained(
+        tmp_path / "out"
+    )
+    SentenceEncoder.from_pretrained(tmp_path / "out")
+    (tmp_path / "out" / file).write_text(json.dumps(values))
+    with pytest.raises(BertDataError, match=message):
+        SentenceEncoder.from_pretrained(tmp_path / "out")
+
+
+def test_the_settings_of_an_older_folder_are_read_and_those_without_effect_pass(tmp_path: Path) -> None:
+    SentenceEncoder.from_pretrained(saved(tmp_path / "model", "bert"), max_seq_length=12).save_pretrained(
+        tmp_path / "out"
+    )
+    (tmp_path / "out" / "sentence_bert_config.json").unlink()
+    older = {"max_seq_length": 9, "model_args": {"trust_remote_code": True}, "unpad_inputs": True, "query_length": None}
+    (tmp_path / "out" / "sentence_albert_config.json").write_text(json.dumps(older))
+    assert SentenceEncoder.from_pretrained(tmp_path / "out").max_seq_length == 9
+
+
+def test_a_model_with_a_default_prompt_is_not_trained_on_texts_without_it(tmp_path: Path) -> None:
+    model = saved(tmp_path / "model", "bert")
+    shards = encoded(tmp_path, "sentence-pairs", model, (8, 4))
+    SentenceEncoder.from_pretrained(model, max_seq_length=12).save_pretrained(model)
+    path = model / "config_sentence_transformers.json"
+    path.write_text(json.dumps({"prompts": {"query": "w3 "}, "default_prompt_name": "query"}))
+    with pytest.raises(ConfigError, match="names 'query' as the default prompt, which encode puts in front"):
+        finetune(shards, model, tmp_path / "out", SETTINGS)
 
 
 def test_losses_and_scores_are_those_of_sentence_transformers(tmp_path: Path) -> None:
