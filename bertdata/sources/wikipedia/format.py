@@ -148,10 +148,10 @@ class WikipediaFormat(SourceFormat):
         """Write the documents of one range of a dump; broken pages are counted and named in details["broken"]."""
         work: CleaningTask = task.payload
         site = read_siteinfo(work.span.path)
-        namespaces = Namespaces.from_siteinfo(site.namespaces)
         wiki = site.dbname or site.language or "wiki"
         if work.language:
             site = replace(site, language=work.language, dbname=template_pages.wiki_of(site))
+        namespaces = Namespaces.from_siteinfo(site.namespaces, site.content_language, site.dbname)
         templates = template_pages.templates_of(site, work.templates, work.table, work.table_sha256)
         counters = Counters()
         articles = 0

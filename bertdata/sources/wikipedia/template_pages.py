@@ -20,6 +20,7 @@ from bertdata.io import files
 from bertdata.io.arrow_data import read_stage_file
 from bertdata.sources.wikipedia.dump.ranges import DumpRange
 from bertdata.sources.wikipedia.dump.reader import Page, SiteInfo, read_pages, read_siteinfo, read_split_page
+from bertdata.sources.wikipedia.mediawiki.language import language_of
 from bertdata.sources.wikipedia.templates.page_table import Entry, entry, gather, with_pages
 from bertdata.sources.wikipedia.templates.table import Templates
 from bertdata.sources.wikipedia.templates.table import templates_of as known_templates
@@ -68,13 +69,14 @@ def read_part(task: Task, file: BinaryIO) -> Counters:
     """Write the entries of the template pages of one range; a page that cannot be read is left to the cleaning."""
     work: PagesTask = task.payload
     site = read_siteinfo(work.span.path)
+    language = language_of(site.content_language)
     counters, entries = Counters(), []
     how: Any = {"compiled": work.compiled, "namespaces": (_TEMPLATE_NAMESPACE,)}
     spans = (work.span, *work.more)
     for page in read_split_page(spans, site, **how) if work.more else read_pages(work.span, site, **how):
         if isinstance(page, Page) and page.ns == _TEMPLATE_NAMESPACE and page.model in ("", "wikitext"):
             counters.add("template_pages")
-            if found := entry(page.title, page.text, page.redirect):
+            if found := entry(page.title, page.text, page.redirect, language):
                 entries.append(found)
     _write({wiki_of(site): entries}, file, counters)
     return counters

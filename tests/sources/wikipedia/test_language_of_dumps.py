@@ -45,7 +45,7 @@ def test_the_language_of_the_header_is_replaced_and_the_pages_keep_their_ids(tmp
     assert header.fingerprint != other.fingerprint
     rows = [text_of(task) for task in (header, other)]
     assert [row["id"] for row in rows] == ["enwiki:7", "enwiki:7"]
-    assert ["1,234.5" in rows[0]["text"], " 1234,5 " in rows[1]["text"]] == [True, True]
+    assert ["1,234.5" in rows[0]["text"], " 1.234,5 " in rows[1]["text"]] == [True, True]
 
 
 def test_a_source_has_its_own(tmp_path: Path) -> None:

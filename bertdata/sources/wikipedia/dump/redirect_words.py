@@ -1,27 +1,24 @@
 """The words that begin a redirect in the wikis that MediaWiki knows, and where a redirect leads.
 
-From the magic word `redirect` of MediaWiki's `languages/messages/Messages*.php`, as of MediaWiki 1.39 and 1.43. Every
-wiki understands the English one. A dump marks a redirect by `<redirect>`; in the first Content File Exports, which lack
-it, only the words tell.
+The words are those of the magic word `redirect`, of all languages together. Every wiki understands the English one. A
+dump marks a redirect by `<redirect>`; in the first Content File Exports, which lack it, only the words tell.
 """
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from urllib.parse import unquote
 
-REDIRECT_WORDS = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
-"""A word in a line, followed by the codes of the languages that have it."""
+from bertdata.sources.wikipedia.mediawiki import facts
 
+REDIRECT_WORDS: frozenset[str] = frozenset(facts.member(facts.ALL)["redirect"])
 _SPACE = r"[ \t\n\r\f\v]*+"
-_WORDS = [line.partition(" ")[0] for line in REDIRECT_WORDS.split("\n") if line]
 _REDIRECT = re.compile(
-    rf"(?:{'|'.join(map(re.escape, sorted(_WORDS, key=len, reverse=True)))}){_SPACE}:?{_SPACE}"
+    rf"(?:{'|'.join(map(re.escape, sorted(REDIRECT_WORDS, key=len, reverse=True)))}){_SPACE}:?{_SPACE}"
     r"\[\[([^|\n]*?)(?:\|[^\n]*?)?\]\]",
     re.IGNORECASE,
 )
-_FIRST_BYTES = b"".join(sorted({word.encode()[:1] for word in _WORDS}))
+_FIRST_BYTES = b"".join(sorted({word.encode()[:1] for word in REDIRECT_WORDS}))
 _BEGIN = re.compile(rb"[ \t\n\r\0\x0b]*+(?=[%b])" % re.escape(_FIRST_BYTES))
 _HEAD = 4096
 """Bytes in which a word and its link are looked for; a title has at most 255."""

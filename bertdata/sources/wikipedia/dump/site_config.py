@@ -1,17 +1,18 @@
-"""What differs from wiki to wiki: namespace names and disambiguation pages.
+"""What differs from wiki to wiki: the prefixes of links, disambiguation pages, sections without prose.
 
-The tables of `site_config.toml` cover the larger Wikipedias. A dump names its own namespaces in `<siteinfo>`; read
-those with `Namespaces.from_siteinfo`.
+The names of namespaces are MediaWiki's, of the wiki's language. A dump names its own in `<siteinfo>`, one of each;
+read those with `Namespaces.from_siteinfo`. The tables of `site_config.toml` cover the larger Wikipedias.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from bertdata.io.package_data import toml_beside
+from bertdata.sources.wikipedia.mediawiki import facts
 
 _TABLES: dict[str, str] = toml_beside(__file__)
 
@@ -20,7 +21,7 @@ def _names(table: str) -> frozenset[str]:
     return frozenset(name.strip() for name in re.split("[,\n]", _TABLES[table]) if name.strip())
 
 
-_FILES, _CATEGORIES = 6, 14
+_FILES, _TEMPLATES, _CATEGORIES = 6, 10, 14
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _FOLD_PREFIX: dict[int, int | str] = {**_ASCII_LOWER, ord("_"): " "}
 _FOLD_NAME: dict[int, int | str] = {**_FOLD_PREFIX, ord("\t"): " ", ord("\n"): " "}
@@ -68,35 +69,80 @@ DISAMBIGUATION_TITLE = re.compile(
     re.IGNORECASE,
 )
 
-LANGUAGE_CODES = _names("languages")
+
+def _folded(names: Iterable[str]) -> frozenset[str]:
+    """Return the prefixes of links to a namespace of these names, in each case that folding keeps."""
+    plain = {" ".join(name.replace("_", " ").split()) for name in names}
+    prefixes = {fold_title(name) for name in plain} | {fold_title(name.lower()) for name in plain}
+    return frozenset(case_variants(prefixes - {""}))
+
+
+@lru_cache(maxsize=1)
+def _of_other_wikis() -> frozenset[str]:
+    return frozenset(facts.member(facts.WIKIS)["codes"])
+
+
+@lru_cache(maxsize=1)
+def _of_all_languages() -> frozenset[str]:
+    names = facts.member(facts.ALL)["namespaces"]
+    return _folded([*names["6"], *names["14"]]) | _of_other_wikis()
 
 
 @dataclass(frozen=True)
 class Namespaces:
-    """The folded prefixes of the links that leave no text: of files, categories and other languages.
+    """The folded prefixes of a wiki's links: `hidden` leave no text, those of files, categories and other languages.
+
+    `templates` are what can be before the name of a template. Where nothing is said of the wiki, the names of all
+    languages are understood.
 
     >>> "datei" in DEFAULT_NAMESPACES.hidden, "alien" in DEFAULT_NAMESPACES.hidden
     (True, False)
     """
 
-    hidden: frozenset[str] = frozenset(case_variants(_names("files") | _names("categories") | LANGUAGE_CODES))
+    hidden: frozenset[str] = field(default_factory=_of_all_languages)
+    templates: frozenset[str] = frozenset(["template"])
 
     @classmethod
-    def from_siteinfo(cls, names: Mapping[int, str | Iterable[str]]) -> Namespaces:
+    def of_language(cls, language: str, wiki: str = "") -> Namespaces:
+        """Build the namespaces of a wiki from what MediaWiki knows of its language; "" or an unknown one is all.
+
+        wiki: its name, as "ptwiki", for the names that Wikimedia sets for it; default: the language's Wikipedia.
+
+        >>> wiki = Namespaces.of_language("pt")
+        >>> "ficheiro" in wiki.hidden, "arquivo" in wiki.hidden, "image" in wiki.hidden, "datei" in wiki.hidden
+        (True, True, True, False)
+        """
+        return _of_language(facts.code_of(language), wiki or language.lower().replace("-", "_") + "wiki")
+
+    @classmethod
+    def from_siteinfo(cls, names: Mapping[int, str | Iterable[str]], language: str = "", wiki: str = "") -> Namespaces:
         """Build the namespaces of a dump from its `<siteinfo>`: number to one name or several.
 
-        The English names and those of the larger Wikipedias stay understood whatever the wiki's language.
+        To these come the other names that MediaWiki has for the wiki's language; without `language` those of all.
 
         >>> wiki = Namespaces.from_siteinfo({0: "", 6: "Attēls", 14: ["Kategorija", "K"]})
         >>> "attēls" in wiki.hidden, "image" in wiki.hidden, "k" in wiki.hidden
         (True, True, True)
         """
-        own: set[str] = set()
-        for number in (_FILES, _CATEGORIES):
-            value = names.get(number, ())
-            own.update([value] if isinstance(value, str) else value)
-        prefixes = {name.replace("_", " ").strip().lower() for name in own} - {""}
-        return cls(DEFAULT_NAMESPACES.hidden | frozenset(case_variants(prefixes)))
+        known = cls.of_language(language, wiki)
+
+        def of(*numbers: int) -> frozenset[str]:
+            values = [names.get(number, ()) for number in numbers]
+            return _folded(name for one in values for name in ([one] if isinstance(one, str) else one))
+
+        return cls(known.hidden | of(_FILES, _CATEGORIES), known.templates | of(_TEMPLATES))
+
+
+@lru_cache(maxsize=64)
+def _of_language(code: str, wiki: str) -> Namespaces:
+    if not code:
+        return DEFAULT_NAMESPACES
+    own, added = facts.member(code)["namespaces"], facts.aliases_of_wiki(wiki)
+
+    def of(number: int) -> frozenset[str]:
+        return _folded(name for name in [*own[str(number)], *added.get(number, ())] if name)
+
+    return Namespaces(of(_FILES) | of(_CATEGORIES) | _of_other_wikis(), of(_TEMPLATES))
 
 
 DEFAULT_NAMESPACES = Namespaces()

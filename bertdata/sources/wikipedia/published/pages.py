@@ -64,7 +64,7 @@ def from_wikitext(found: Article, wikitext: str, rules: ArticleRules, category: 
     page = Page(0, 0, found.title, None, "wikitext", storable(wikitext).encode(), 0)
     text, reason = article(
         page,
-        _namespaces(category),
+        _namespaces(found.language, category),
         templates_of(found.language, rules.templates, rules.templates_sha256),
         rules.min_words,
         rules.compiled,
@@ -105,5 +105,5 @@ def _listed(value: Any) -> list[Mapping[str, Any]]:
 
 
 @lru_cache(maxsize=64)
-def _namespaces(category: str) -> Namespaces:
-    return Namespaces.from_siteinfo({14: category} if category else {})
+def _namespaces(language: str, category: str) -> Namespaces:
+    return Namespaces.from_siteinfo({14: category} if category else {}, language)

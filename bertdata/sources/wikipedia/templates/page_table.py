@@ -11,11 +11,13 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from bertdata.sources.wikipedia.dump.site_config import PAGE_KINDS, fold_name
+from bertdata.sources.wikipedia.mediawiki.language import Language
 from bertdata.sources.wikipedia.templates import pages
 from bertdata.sources.wikipedia.templates.convert import Arguments
 from bertdata.sources.wikipedia.templates.expansions import Key, OnPage, PageExpansions, key_of
 from bertdata.sources.wikipedia.templates.factories import Handler, nothing
 from bertdata.sources.wikipedia.templates.pages import NotSimpleError, OverBudgetError, PageTemplate, Work
+from bertdata.sources.wikipedia.templates.parser_functions import UNKNOWN
 from bertdata.sources.wikipedia.templates.table import BUILT_IN, TEMPLATES, Templates
 from bertdata.sources.wikipedia.templates.unknown import is_silent
 
@@ -32,8 +34,10 @@ class Entry(NamedTuple):
     text: str
 
 
-def entry(title: str, source: str, redirect: str | None) -> Entry | None:
+def entry(title: str, source: str, redirect: str | None, language: Language = UNKNOWN) -> Entry | None:
     """Return the entry of a page of the template namespace; None where the page says nothing that is of use.
+
+    language: that of the wiki, whose names of functions the text is written with.
 
     >>> entry("Template:Ink", "<b>{{{1}}}</b><noinclude>A template.</noinclude>", None)
     Entry(name='ink', kind='text', text='<b>{{{1}}}</b>')
@@ -48,6 +52,7 @@ def entry(title: str, source: str, redirect: str | None) -> Entry | None:
     text = pages.included(source)
     if text is None or pages.is_silent_page(text):
         return Entry(name, SILENT, "") if "{{{" in source else None
+    text = pages.in_english(text, language)
     try:
         PageTemplate.parse(text)
     except NotSimpleError:
@@ -101,8 +106,8 @@ def _has_text_or_none(found: Mapping[str, Entry], name: str) -> bool:
     return name in found or is_known(name) or is_silent(name)
 
 
-def page_handlers(entries: Iterable[Entry]) -> dict[str, Handler]:
-    """Return the functions that write the texts of gathered entries.
+def page_handlers(entries: Iterable[Entry], language: Language = UNKNOWN) -> dict[str, Handler]:
+    """Return the functions that write the texts of gathered entries on a wiki of a language.
 
     >>> handlers = page_handlers(gather([Entry("ink", "text", "<b>{{{1}}}</b>"), Entry("dye", "redirect", "ink")]))
     >>> handlers["dye"]({"1": "blue"})
@@ -113,7 +118,7 @@ def page_handlers(entries: Iterable[Entry]) -> dict[str, Handler]:
     for one in entries:
         if one.kind == TEXT:
             texts[one.name] = one.text
-            handlers[one.name] = PageHandler(texts, one.name)
+            handlers[one.name] = PageHandler(texts, one.name, language)
         else:
             handlers[one.name] = _handler_of(one)
     return handlers
@@ -129,14 +134,14 @@ def _handler_of(one: Entry) -> Handler:
 def with_pages(templates: Templates, entries: Iterable[Entry]) -> Templates:
     """Return templates to which those of pages are added; those that are known by name, or a user's own, come first."""
     known = {**TEMPLATES, **templates.locale.handlers, **templates.own}
-    return Templates({**page_handlers(entries), **known}, templates.locale)
+    return Templates({**page_handlers(entries, templates.locale.wiki), **known}, templates.locale)
 
 
 class PageHandler(OnPage):
     """Writes the text of one template by its page, and by those of the templates that it calls."""
 
-    def __init__(self, texts: Mapping[str, str], name: str) -> None:
-        self.texts, self.name = texts, name
+    def __init__(self, texts: Mapping[str, str], name: str, language: Language) -> None:
+        self.texts, self.name, self.language = texts, name, language
 
     def __call__(self, arguments: Arguments) -> str | None:
         """Return the text of a call on a page of its own."""
@@ -148,7 +153,7 @@ class PageHandler(OnPage):
         if key not in expansions.texts:
             work = Work(expansions.share)
             try:
-                expansions.texts[key] = _Expansion(self.texts, work).render(self.name, arguments)
+                expansions.texts[key] = _Expansion(self.texts, work, self.language).render(self.name, arguments)
             except OverBudgetError:
                 expansions.texts[key] = None
                 expansions.over_budget += 1
@@ -161,8 +166,8 @@ class _Expansion:
     A text is remembered with how many expansions it took, and how deep.
     """
 
-    def __init__(self, texts: Mapping[str, str], work: Work) -> None:
-        self.texts, self.work = texts, work
+    def __init__(self, texts: Mapping[str, str], work: Work, language: Language) -> None:
+        self.texts, self.work, self.language = texts, work, language
         self.left, self.depth, self.deepest = _MOST_EXPANSIONS, 0, 0
         self.remembered: dict[Key, tuple[str | None, int, int]] = {}
 
@@ -185,7 +190,7 @@ class _Expansion:
         before, deepest, self.deepest = self.left, self.deepest, self.depth + 1
         self.left -= 1
         self.depth += 1
-        text = _parsed(self.texts[name]).expand(arguments, self.render, self.work)
+        text = _parsed(self.texts[name]).expand(arguments, self.render, self.work, self.language)
         self.depth -= 1
         if self.left >= 0 and self.deepest <= _DEEPEST:
             self.remembered[key] = text, before - self.left, self.deepest - self.depth

@@ -13,8 +13,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bertdata.sources.wikipedia.dump.site_config import DEFAULT_NAMESPACES, fold_name, fold_prefix
+from bertdata.sources.wikipedia.mediawiki.language import Language
 from bertdata.sources.wikipedia.templates.convert import Arguments
-from bertdata.sources.wikipedia.templates.parser_functions import FUNCTIONS, VARIABLES, render_parser_function
+from bertdata.sources.wikipedia.templates.parser_functions import (
+    FUNCTIONS,
+    UNKNOWN,
+    is_variable,
+    known_functions,
+    render_parser_function,
+    without_modifier,
+)
 from bertdata.sources.wikipedia.wikitext.reference.tags import take_out_tags
 from bertdata.sources.wikipedia.wikitext.rules import LINE_MARKUP, RESERVED
 
@@ -33,6 +41,8 @@ _SILENT = re.compile(
 )
 _TOKEN = re.compile(r"\{\{\{|\{\{|\}\}\}|\}\}|\[\[|\]\]|\|")
 _MAGIC_WORD = re.compile(r"__[A-Z]+__")
+_IF_SUBSTITUTED = re.compile(r"\{\{\{\s*\|\s*(?:safesubst|subst)\s*:\s*\}\}\}", re.IGNORECASE)
+_FUNCTION_HEAD = re.compile(r"\{\{(?!\{)([^{}|\[\]:]{1,60}):")
 
 
 class NotSimpleError(Exception):
@@ -99,6 +109,32 @@ def included(source: str) -> str | None:
     return _MAGIC_WORD.sub("", take_out_tags(text)).strip("\n")
 
 
+def in_english(text: str, language: Language) -> str:
+    """Return what a template adds with the English names of the functions that are written here, none substituted.
+
+    >>> from bertdata.sources.wikipedia.mediawiki.language import language_of
+    >>> in_english("{{{{{|safesubst:}}}#als:{{{1|}}}|{{kl:A}}}}", language_of("nl"))
+    '{{#if:{{{1|}}}|{{lc:A}}}}'
+    """
+
+    def english(head: re.Match[str]) -> str:
+        bare = without_modifier(head[1].strip() + ":", language).removesuffix(":")
+        name = language.functions.id_of(bare.strip()) or ""
+        return (
+            f"{{{{{_ENGLISH.get(name, bare) or head[1]}:" if name in FUNCTIONS or bare != head[1].strip() else head[0]
+        )
+
+    return _FUNCTION_HEAD.sub(english, _IF_SUBSTITUTED.sub("", text))
+
+
+_ENGLISH = {
+    meaning: name.lower()
+    for names in (UNKNOWN.functions.folded, UNKNOWN.functions.exact)
+    for name, meaning in names.items()
+}
+_ENGLISH |= {meaning: name for name, meaning in UNKNOWN.functions.exact.items()}
+
+
 def is_silent_page(text: str) -> bool:
     """Tell whether what a template adds is a box, a table, a list, a note or a link to a page about the wiki.
 
@@ -128,14 +164,16 @@ class PageTemplate:
         """Parse what a page adds."""
         return cls(_Parser(text).parse())
 
-    def expand(self, arguments: Arguments, render: Render, work: Work | None = None) -> str | None:
+    def expand(
+        self, arguments: Arguments, render: Render, work: Work | None = None, language: Language = UNKNOWN
+    ) -> str | None:
         """Return the text of a call, None where it prints nothing, or something that is not part of a sentence.
 
         Raises OverBudgetError where it takes more than `work`.
         """
         if sum(map(len, arguments.values())) > _LONGEST_TEXT:
             return None
-        text = _text(self.parts, arguments, render, work or Work(math.inf)).strip("\n")
+        text = _text(self.parts, _Scope(arguments, render, work or Work(math.inf), language)).strip("\n")
         if not text.strip() or "\n" in text or len(text) > _LONGEST_TEXT or text.lstrip()[0] in LINE_MARKUP:
             return None
         return text
@@ -199,39 +237,49 @@ def _simple_call(fields: list[Parts]) -> Call:
         raise NotSimpleError("a computed name")
     prefix, colon, _ = first.partition(":")
     if colon:
-        if fold_prefix(prefix) not in FUNCTIONS - VARIABLES:
+        if fold_prefix(prefix) not in known_functions(UNKNOWN):
             raise NotSimpleError(first)
-    elif len(fields[0]) > 1 or fold_name(first) in VARIABLES:
+    elif len(fields[0]) > 1 or is_variable(first, UNKNOWN):
         raise NotSimpleError(first)
     return Call(tuple(fields))
 
 
-def _text(parts: Parts, arguments: Arguments, render: Render, work: Work) -> str:
+@dataclass(frozen=True)
+class _Scope:
+    """What the text of one call depends on, and the work that it may still take."""
+
+    arguments: Arguments
+    render: Render
+    work: Work
+    language: Language
+
+
+def _text(parts: Parts, scope: _Scope) -> str:
     if len(parts) == 1 and isinstance(parts[0], str):
-        work.spend(1, 0)
+        scope.work.spend(1, 0)
         return parts[0]
     texts = []
     for part in parts:
-        text = part if isinstance(part, str) else _part_text(part, arguments, render, work)
-        work.spend(1, len(text))
+        text = part if isinstance(part, str) else _part_text(part, scope)
+        scope.work.spend(1, len(text))
         texts.append(text)
     return "".join(texts)
 
 
-def _part_text(part: Parameter | Call | Link, arguments: Arguments, render: Render, work: Work) -> str:
+def _part_text(part: Parameter | Call | Link, scope: _Scope) -> str:
     if isinstance(part, Parameter):
-        value = arguments.get(_text(part.name, arguments, render, work).strip())
-        return _text(part.default, arguments, render, work) if value is None else value
+        value = scope.arguments.get(_text(part.name, scope).strip())
+        return _text(part.default, scope) if value is None else value
     if isinstance(part, Link):
-        target, *labels = [_text(field, arguments, render, work) for field in part.parts]
+        target, *labels = [_text(field, scope) for field in part.parts]
         prefix, colon, rest = target.partition(":")
         if colon and fold_prefix(prefix) in DEFAULT_NAMESPACES.hidden:
             return ""
         return "|".join(labels) or (rest if colon and not prefix.strip() else target)
-    head, *fields = [_text(field, arguments, render, work) for field in part.parts]
+    head, *fields = [_text(field, scope) for field in part.parts]
     if ":" in head:
-        return render_parser_function(head, fields, "") or ""
-    return render(fold_name(head.strip()), _numbered(fields)) or ""
+        return render_parser_function(head, fields, "", scope.language) or ""
+    return scope.render(fold_name(head.strip()), _numbered(fields)) or ""
 
 
 def _numbered(fields: list[str]) -> Arguments:

@@ -61,8 +61,9 @@ def clean_wikitext(
     "disambiguation", "list" and "no prose". Inside a paragraph only verse has line breaks. The time is linear in the
     length of `source`. Raises ConfigError if `source` is not a str, or `templates` and `language` are both given.
 
-    `language` is the code of the wiki's language, as "de": templates, numbers and names of languages are then those of
-    that wiki (docs/sources.md lists the languages). The names of its namespaces are given by `namespaces`.
+    `language` is the code of the wiki's language, as "de": namespaces, the names of functions, numbers and templates
+    are then those of that wiki (docs/sources.md says what works in which language). Where `namespaces` are given, as
+    the dump of a wiki names them, they are those.
 
     `compiled` changes the speed and never the result: True runs compiled kernels, about fourteen times as fast as the
     plain Python of False. They are compiled once on a machine, in half a minute, and then loaded by each process, in
@@ -86,6 +87,8 @@ def clean_wikitext(
         if templates is not BUILT_IN:
             raise ConfigError("templates and language were both given; leave one out: templates have their language")
         templates = templates_of(language)
+        if namespaces is DEFAULT_NAMESPACES:
+            namespaces = Namespaces.of_language(language)
     data = source.encode("utf-8", "surrogatepass")
     prose = _clean(data, PageContext(title, namespaces, templates, PageExpansions(data)), drops, compiled)
     return None if prose is None else prose.decode("utf-8", "surrogatepass")

@@ -117,7 +117,7 @@ def _answer_call(work: _Buffers) -> None:
     """Write the text of the template call that the kernel asks for."""
     state = work.state
     parts, nested = _parts(work), bool(state[walk.DEPTH])
-    text, kind = call_text(parts[0], parts[1:], work.page, nested=nested, inside=True)
+    text, kind = call_text(parts[0], parts[1:], work.page, nested=nested, inside=bool(state[walk.INSIDE]))
     if kind and not nested and not state[walk.REASON]:
         state[walk.REASON] = REASONS.index(kind)
     _append(text, work)

@@ -15,7 +15,7 @@ from bertdata.sources.wikipedia.dump.site_config import (
 )
 from bertdata.sources.wikipedia.templates import factories, functions
 from bertdata.sources.wikipedia.templates.convert import convert, cvt
-from bertdata.sources.wikipedia.templates.parser_functions import FUNCTIONS, VARIABLES
+from bertdata.sources.wikipedia.templates.parser_functions import known_functions, known_variables
 from bertdata.sources.wikipedia.templates.table import Templates
 from bertdata.sources.wikipedia.templates.unknown import SILENT
 from bertdata.sources.wikipedia.wikitext import rules
@@ -42,7 +42,8 @@ _tables: WeakKeyDictionary[Templates, dict[Namespaces, tuple[Ints, Bytes]]] = We
 
 def _entries(own: Templates, namespaces: Namespaces) -> Iterator[tuple[int, bytes, int, bytes]]:
     """Yield (kind, name, code, value) of every name the kernels know; of two entries of one name the first counts."""
-    for name in VARIABLES:
+    language = own.locale.wiki
+    for name in known_variables(language):
         yield TEMPLATE, name.encode(), template_calls.ASKED, b""
     for name, handler in own.handlers.items():
         yield TEMPLATE, name.encode(), *_code_of(handler)
@@ -55,7 +56,7 @@ def _entries(own: Templates, namespaces: Namespaces) -> Iterator[tuple[int, byte
     for number, name in enumerate(rules.TAGS):
         yield common.TAG, name.encode(), _TAG_KINDS.get(name, tags.DROP) | number << 3, b""
     for kind, code, names in (
-        (common.FUNCTION, 0, FUNCTIONS),
+        (common.FUNCTION, 0, known_functions(language) | namespaces.templates),
         (common.PREFIX, 0, namespaces.hidden),
         (common.SECTION, paragraphs.NOTES, SECTIONS_OF_NOTES),
         (common.SECTION, paragraphs.OTHERS, SECTIONS_WITHOUT_PROSE),

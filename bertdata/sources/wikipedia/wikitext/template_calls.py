@@ -18,7 +18,13 @@ from bertdata.sources.wikipedia.dump.site_config import (
     fold_prefix,
 )
 from bertdata.sources.wikipedia.templates.expansions import PageExpansions
-from bertdata.sources.wikipedia.templates.parser_functions import VARIABLES, render_parser_function
+from bertdata.sources.wikipedia.templates.parser_functions import (
+    is_function,
+    is_variable,
+    known_variables,
+    render_parser_function,
+    without_modifier,
+)
 from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates
 from bertdata.sources.wikipedia.templates.unknown import unknown_text
 from bertdata.sources.wikipedia.wikitext.rules import LINE_MARKUP, NAME_EDGES, PROTOCOLS
@@ -49,20 +55,42 @@ def call_text(head: str, parts: list[str], page: PageContext, *, nested: bool, i
     >>> call_text("Convert", ["5", "km"], PageContext(), nested=False, inside=True)
     ('5 kilometres (3.1 mi)', '')
     """
-    head = head.strip(NAME_EDGES)
+    head = _template_or_function(head.strip(NAME_EDGES), page)
     name = fold_name(head)
-    if ":" in name or name in VARIABLES:
-        text = render_parser_function(head, parts, page.title, page.templates.locale.numbers)
+    language = page.templates.locale.wiki
+    if ":" in name:
+        text = render_parser_function(head, parts, page.title, language) if is_function(head, language) else None
+    elif not parts and is_variable(head, language):
+        text = render_parser_function(head, parts, page.title, language)
     else:
         if page.templates.carries_text(name):
             text = page.templates.render(name, numbered(parts), page.expansions)
+        elif inside and name not in PAGE_KINDS and name not in known_variables(language):
+            text = unknown_text(head, name, numbered(parts))
         else:
-            text = unknown_text(head, name, numbered(parts)) if inside and name not in PAGE_KINDS else None
+            text = None
         if text is None:
             return None, PAGE_KINDS.get(name, "")
     if text is not None and nested and "=" in text:
         text = text.replace("=", "&#61;")
     return text, ""
+
+
+def _template_or_function(head: str, page: PageContext) -> str:
+    """Return the head of a call without `subst:` and without the name of the namespace of templates.
+
+    >>> _template_or_function("Template:Convert", PageContext()), _template_or_function("subst:#if:x", PageContext())
+    ('Convert', '#if:x')
+    """
+    prefix, colon, rest = head.partition(":")
+    if not colon:
+        return head
+    if fold_prefix(prefix) in page.namespaces.templates:
+        return rest.strip(NAME_EDGES)
+    if not is_function(head, page.templates.locale.wiki):
+        return head
+    bare = without_modifier(head, page.templates.locale.wiki)
+    return bare if bare == head else _template_or_function(bare.strip(NAME_EDGES), page)
 
 
 def link_text(target: str, label: str | None, page: PageContext, *, nested: bool) -> str | None:

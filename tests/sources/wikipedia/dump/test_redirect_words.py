@@ -8,25 +8,21 @@ import pytest
 
 from bertdata.sources.wikipedia.dump.redirect_words import REDIRECT_WORDS, redirect_target
 
-LINES = [line.split(" ") for line in REDIRECT_WORDS.split("\n") if line]
-
 
 def target(text: str) -> str | None:
     return redirect_target(text.encode())
 
 
-@pytest.mark.parametrize(("word", "codes"), [(word, codes) for word, *codes in LINES])
-def test_each_word_of_the_table_begins_a_redirect(word: str, codes: list[str]) -> None:
-    assert codes
+@pytest.mark.parametrize("word", sorted(REDIRECT_WORDS))
+def test_each_word_of_the_table_begins_a_redirect(word: str) -> None:
     assert word == unicodedata.normalize("NFC", word)
     assert target(f"{word} [[Some page]]") == "Some page"
     assert target(f"{word.lower()}[[Some page]]") == "Some page" or "İ" in word
     assert target(f"{word} page") is None
 
 
-def test_the_table_has_each_word_once() -> None:
-    words = [word.casefold() for word, *_ in LINES]
-    assert len(set(words)) == len(words) > 150
+def test_the_table_has_the_words_of_many_languages() -> None:
+    assert len({word.casefold() for word in REDIRECT_WORDS}) > 150
 
 
 @pytest.mark.parametrize(

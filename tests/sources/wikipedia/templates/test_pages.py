@@ -39,7 +39,7 @@ PAGES = {
     "Grid": "{|\n| {{{1}}}\n|}",
     "Marked": "<sup>[[Wikipedia:Sources|{{{1}}}]]</sup>",
     "Lines": "{{{1}}}\n\n{{{2}}}",
-    "Computed": "{{#time:Y|{{{1}}}}}",
+    "Computed": "{{#ifexist:{{{1}}}|a}}",
     "Module": "{{#invoke:x|{{{1}}}}}",
     "Needs": "{{{1}}} {{computed|2}}",
     "Broken": "{{{1}}} }} x",

@@ -119,10 +119,10 @@ def test_pages_that_only_look_like_redirects_or_disambiguations_stay() -> None:
 
 
 def test_a_dump_names_its_own_file_and_category_namespaces() -> None:
-    source = "Uz [[Bilde:A.png|thumb|x]] redzams [[Kat:B]] kaķis."
-    namespaces = Namespaces.from_siteinfo({6: ("Bilde", "File"), 14: "Kat"})
+    source = "Uz [[Skice:A.png|thumb|x]] redzams [[Nodaļa:B]] kaķis."
+    namespaces = Namespaces.from_siteinfo({6: ("Skice", "File"), 14: "Nodaļa"})
     assert clean_wikitext(source, namespaces=namespaces) == "Uz redzams kaķis."
-    assert clean(source) == "Uz x redzams Kat:B kaķis.".replace("x", "thumb|x")
+    assert clean(source) == "Uz x redzams Nodaļa:B kaķis.".replace("x", "thumb|x")
 
 
 def test_the_page_name_is_the_title() -> None:

@@ -1,4 +1,4 @@
-"""The locale of a wiki: its own templates, how it names the language of a foreign word, and how it writes numbers."""
+"""The locale of a wiki: its own templates, and how it names the language of a foreign word."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bertdata.sources.wikipedia.dump.site_config import case_variants
+from bertdata.sources.wikipedia.mediawiki.language import Language, language_of
+from bertdata.sources.wikipedia.mediawiki.numbers import Numbers
 from bertdata.sources.wikipedia.templates import functions
 from bertdata.sources.wikipedia.templates.convert import Arguments, cvt
 from bertdata.sources.wikipedia.templates.factories import Handler, get, positional
@@ -14,43 +16,28 @@ from bertdata.sources.wikipedia.templates.factories import Handler, get, positio
 Foreign = Callable[[str, Arguments], str | None]
 """Writes a foreign word, given the code of its language and the arguments of the call."""
 
-_NUMBER = re.compile(r"[0-9]{1,100}(?:\.[0-9]*)?")
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """How numbers are grouped: the sign between groups, the decimal sign, and from how many digits on.
-
-    >>> Numbers(".", ",").format("-12345.6"), Numbers(" ", ",", 5).format("1234"), Numbers().format("MMXX")
-    ('−12.345,6', '1234', 'MMXX')
-    """
-
-    group: str = ","
-    decimal: str = "."
-    group_from: int = 4
-
-    def format(self, text: str) -> str:
-        """Write a number as `{{formatnum:}}` does; anything else is returned as it is."""
-        digits = text.lstrip("-−")
-        if len(text) - len(digits) > 1 or not _NUMBER.fullmatch(digits):
-            return text
-        whole = digits.partition(".")[0]
-        english = functions.format_number(digits) if len(whole) >= self.group_from else digits
-        return "−" * (digits != text) + english.translate({ord(","): self.group, ord("."): self.decimal})
-
-    def unformat(self, text: str) -> str:
-        """Return the number without its groups, as `{{formatnum:|R}}` does."""
-        return text.replace(self.group, "").replace(self.decimal, ".")
-
 
 @dataclass(frozen=True)
 class Locale:
-    """What the templates of a wiki's language write; `templates` maps lists of names to handlers, as `table` does."""
+    """What the templates of a wiki's language write; `templates` maps lists of names to handlers, as `table` does.
+
+    `code` is that of the language as its wikis state it, where it differs from that of the tables.
+    """
 
     language: str
     templates: Mapping[str, Handler] = field(default_factory=dict, hash=False)
     foreign: Foreign = functions.language
-    numbers: Numbers = Numbers()
+    code: str = ""
+
+    @property
+    def wiki(self) -> Language:
+        """What MediaWiki knows of the language; where none is stated, English."""
+        return language_of(self.code)
+
+    @property
+    def numbers(self) -> Numbers:
+        """How numbers are written."""
+        return self.wiki.numbers
 
     @property
     def handlers(self) -> dict[str, Handler]:
@@ -71,7 +58,6 @@ def word(code: str, arguments: Arguments) -> str | None:
 
 
 ENGLISH = Locale("en")
-NEUTRAL = Locale("", foreign=word)
 
 
 @dataclass(frozen=True)

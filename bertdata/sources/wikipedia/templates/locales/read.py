@@ -13,25 +13,26 @@ Before the equals sign are the names of the templates, in lower case, with a com
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from bertdata.io.package_data import toml_beside
+from bertdata.sources.wikipedia.mediawiki.language import language_of
 from bertdata.sources.wikipedia.templates import functions
 from bertdata.sources.wikipedia.templates.convert import cvt
 from bertdata.sources.wikipedia.templates.factories import Handler, joined, nothing, written
 from bertdata.sources.wikipedia.templates.locales.locale import (
     ENGLISH,
-    NEUTRAL,
     Locale,
-    Numbers,
     Words,
     after_the_code,
     date,
     naming,
     number,
     quantity,
+    word,
 )
 from bertdata.sources.wikipedia.templates.locales.special import SPECIAL
 
@@ -56,24 +57,25 @@ def handlers_of(table: Mapping[str, Any], by_name: Mapping[str, Handler]) -> dic
 def locale_of(language: str) -> Locale:
     """Return the locale of a wiki's language, as `xml:lang` names it; "" is English.
 
-    >>> locale_of("de").numbers.format("12345"), locale_of("").language, locale_of("sv") is NEUTRAL
-    ('12.345', 'en', True)
+    >>> locale_of("de").numbers.format("12345"), locale_of("").language, locale_of("sv").language
+    ('12.345', 'en', '')
     """
     code = language.lower().partition("-")[0]
     if code in ("", "en", "simple"):
         return ENGLISH
-    return _read_locale(code) if code in LANGUAGES else NEUTRAL
+    return _read_locale(code, language) if code in LANGUAGES else Locale("", foreign=word, code=language)
 
 
-def _read_locale(code: str) -> Locale:
-    table = toml_beside(__file__, code)
+def _read_locale(code: str, language: str) -> Locale:
+    table, wiki = toml_beside(__file__, code), language_of(language)
     languages = dict(entry.strip().split(" ", 1) for entry in table["languages"].split(","))
-    numbers, foreign = Numbers(**table.get("numbers", {})), naming(table["foreign"], languages)
-    words = Words(languages, table.get("months", "").split(), numbers, foreign)
+    numbers = replace(wiki.numbers, group_from=table.get("grouped_from", wiki.numbers.group_from))
+    foreign = naming(table["foreign"], languages)
+    words = Words(languages, wiki.month_names, numbers, foreign)
     by_name: dict[str, Handler] = {
         **{"block": functions.block, "convert": cvt, "nothing": nothing, "language": after_the_code(foreign)},
         **{"number": number(numbers), "quantity": quantity(numbers)},
         "date": date(words.months, table.get("date", "{day} {month} {year}")),
     }
     own = SPECIAL[code](words) if code in SPECIAL else {}
-    return Locale(code, {**handlers_of(table, by_name), **own}, foreign, numbers)
+    return Locale(code, {**handlers_of(table, by_name), **own}, foreign, language)

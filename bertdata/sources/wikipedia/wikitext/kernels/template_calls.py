@@ -40,8 +40,10 @@ def write_call_text(
     begin, end, first = state[walk.BEGIN], state[walk.END], state[walk.FIRST_BAR]
     head_end = bars[first] if state[walk.LAST_BAR] > first else end
     length = fold_name(source, begin, head_end, scratch)
+    state[walk.INSIDE] = 1
     if length == COLON:
         if is_function(source, begin, head_end, table, blob, scratch):
+            state[walk.INSIDE] = place.is_inside(out, n, state[walk.DEPTH] > 0, text, after, size)
             return ASK
         return common.write_placeholder(out, n)
     row = common.lookup(table, blob, common.TEMPLATE, scratch, 0, length) if length >= 0 else -1

@@ -13,7 +13,8 @@ from bertdata.sources.wikipedia.wikitext.kernels.common import Ints
 
 # the state: where to read on, how much is written, the number of frames and of bars, closing braces not yet matched,
 # whether marks may be left, why the page is not an article; of the template call or link whose text is being written:
-# whether it is in `out`, where its inside begins and ends, where its bars are in `bars`
+# whether it is in `out`, where its inside begins and ends, where its bars are in `bars`; at the end, whether a template
+# call that Python is asked for stands inside a sentence
 READ, WRITTEN, DEPTH, BARS, PENDING, ORPHANS, REASON = range(7)
 IN_OUT, BEGIN, END, FIRST_BAR, LAST_BAR = range(7, 12)
 # then the number of open constructs of each kind
@@ -24,7 +25,8 @@ SKIPPING_FROM = OPEN + 7
 MOST_ARGUMENTS = 12
 LEFT = SKIPPING_FROM + 1
 RIGHT = LEFT + MOST_ARGUMENTS
-STATE_SIZE = RIGHT + MOST_ARGUMENTS
+INSIDE = RIGHT + MOST_ARGUMENTS
+STATE_SIZE = INSIDE + 1
 # a frame: its kind, where its mark is, its opening braces, the number of bars before it
 KIND, BASE, BRACES, BARS_BEFORE = range(4)
 

@@ -39,7 +39,7 @@ SPOTS = {
         ("La sal.\n== Bibliografía adicional ==\nNo.\n== Historia ==\nVieja.", "La sal.\n\nVieja."),
     ],
     "it": [
-        ("Corre a {{M|5|u=km}}, con {{M|1|M|Hz}} e {{TA|158 221}} abitanti, anzi {{numero|188520}}.", "Corre a 5 km, con 1 MHz e 158 221 abitanti, anzi 188.520."),
+        ("Corre a {{M|5|u=km}}, con {{M|1|M|Hz}} e {{TA|158 221}} abitanti, anzi {{numero|188520}}.", "Corre a 5 km, con 1 MHz e 158 221 abitanti, anzi 188 520."),
         ("Disse:\n{{q|Il sale è vecchio.|Un contadino}}\nPoi tacque.", "Disse:\n\nIl sale è vecchio.\n\nPoi tacque."),
         ("Mosca ({{russo|Москва|Moskva}}) {{senza fonte|è antica}}; {{passo biblico|Rm|16,11}}.", "Mosca (in russo Москва, traslitterato Moskva) è antica; Rm 16,11."),
         ("Vince {{bandiera|Francia|nome}}, non {{bandiera|Spagna}}.", "Vince Francia, non."),

@@ -1,0 +1,241 @@
+"""Write `bertdata/sources/wikipedia/mediawiki/languages.zip`: what differs from language to language in MediaWiki.
+
+    python scripts/mediawiki_facts.py NAMES.json MEDIAWIKI CONFIGURATION
+
+NAMES.json holds what MediaWiki itself says of each language when asked (namespaces, magic words, numbers, plural rules,
+variants, each with its fallbacks), MEDIAWIKI is a checkout of it, of whose files those with the names of months and
+days are read, and CONFIGURATION one of Wikimedia's own settings (operations/mediawiki-config), which name further
+aliases of namespaces and the codes of the wikis. Facts alone are taken, and of these the ones that cleaning uses.
+
+A member of the archive is a language, so that one is read without the others: see `mediawiki/facts.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+OUTPUT = Path(__file__).parents[1] / "bertdata/sources/wikipedia/mediawiki/languages.zip"
+KINDS = {"function", "#function", "variable", "variable and function", "switch", "redirect"}
+OPTIONS = {"default", "nocommafysuffix", "rawsuffix", "lossless", "subst", "safesubst", "msg", "msgnw", "raw"}
+OPTIONS |= {"url_path", "url_query", "url_wiki"}
+"""The magic words that are no calls of their own, and are read in calls."""
+MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may_long",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
+GENITIVE = [f"{name.removesuffix('_long')}-gen" for name in MONTHS]
+SHORT_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+DAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
+SHORT_DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
+CALENDAR = {"months": MONTHS, "genitive": GENITIVE, "short": SHORT_MONTHS, "days": DAYS, "short_days": SHORT_DAYS}
+NUMBERS = {"NS_FILE": 6, "NS_CATEGORY": 14, "NS_TEMPLATE": 10, "6": 6, "14": 14, "10": 10}
+
+
+def words_of(kinds: dict[str, Any], own: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Return the magic words that cleaning reads, by their ids."""
+    return {name: words for name, words in own.items() if kinds[name]["kind"] in KINDS or name in OPTIONS}
+
+
+def numbers_of(code: str, numbers: dict[str, Any], untranslated: set[str]) -> dict[str, Any]:
+    """Return how a wiki of this language writes numbers, by what MediaWiki prints of examples, and reads them.
+
+    write: group, decimal sign, from how many digits on they are grouped, whether in pairs after the first three,
+    the digits. read: what each of the separators and digits of the language's own tables stands for.
+    """
+    printed = numbers["printed"]
+    if code in untranslated:
+        printed = numbers.get("printedUntranslated", printed)
+    digits = numbers.get("digits", "")
+    seen = [sign for sign in printed["-0.5"] if sign.isnumeric()][:1]
+    seen += [sign for sign in printed["1234567"] if sign.isnumeric()]
+    in_order = all(sign == chr(ord(seen[0]) + value) for value, sign in enumerate(seen))
+    rest = "".join(chr(ord(seen[0]) + value) for value in (8, 9)) if in_order else digits[8:] or "89"
+    shown = "".join(seen) + rest
+    shown = "" if shown == "0123456789" else shown
+    plain = {
+        name: text.translate(str.maketrans(shown, "0123456789")) if shown else text for name, text in printed.items()
+    }
+    whole = re.fullmatch(r"1(\D*)234(\D*)567|12(\D*)34(\D*)567", plain["1234567"])
+    assert whole, (code, plain)
+    group = next((sign for sign in whole.groups() if sign), "")
+    decimal = re.fullmatch(r"12\D*345(\D+)67", plain["12345.67"])
+    assert decimal, (code, plain)
+    pairs = bool(whole[3])
+    grouped_from = 0 if not group else 3 + numbers["minimumGroupingDigits"]
+    separators = numbers.get("separators", {})
+    read = {sign: plain_sign for plain_sign, sign in separators.items() if sign}
+    read.update({sign: str(value) for value, sign in enumerate(digits)})
+    for number, text in printed.items():  # the rule gives what was printed
+        assert written(number, group, decimal[1], grouped_from, shown, pairs=pairs) == text, (code, number, text)
+    return {"write": [group, decimal[1], grouped_from, int(pairs), shown], "read": read}
+
+
+def written(number: str, group: str, decimal: str, grouped_from: int, digits: str, *, pairs: bool) -> str:
+    """Write a number, as `mediawiki/numbers.py` does."""
+    sign, number = ("−", number[1:]) if number.startswith("-") else ("", number)
+    whole, point, rest = number.partition(".")
+    if group and len(whole) >= grouped_from:
+        head, tail = whole[:-3], whole[-3:]
+        size = 2 if pairs else 3
+        parts = [head[max(0, end - size) : end] for end in range(len(head), 0, -size)]
+        whole = group.join([*reversed(parts), tail])
+    text = sign + whole + (decimal if point else "") + rest
+    return text.translate(str.maketrans("0123456789", digits)) if digits else text
+
+
+def calendar_of(codes: list[str], mediawiki: Path) -> dict[str, list[str]]:
+    """Return the names of months and days of the first of these languages that has all of a kind."""
+    if not codes:
+        return {}
+    path = mediawiki / f"languages/i18n/datetime/{codes[0]}.json"
+    messages = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    own = {
+        kind: [messages[name] for name in names] for kind, names in CALENDAR.items() if messages.keys() >= set(names)
+    }
+    return {**calendar_of(codes[1:], mediawiki), **own}
+
+
+def languages_of_wikis(settings: str, known: set[str]) -> dict[str, str]:
+    """Return the language of each wiki whose name says another, by the code that begins its name."""
+    block = settings[settings.index("'wgLanguageCode' => [") :]
+    pairs = re.findall(r"'(\w+)wiki' => '([\w-]+)'", block[: block.index("\n],")])
+    codes = re.findall(
+        r"'([\w-]+)' => '([\w-]+)'",
+        settings[settings.index("'wgInterlanguageLinkCodeMap'") :].split("],", maxsplit=1)[0],
+    )
+    found = {**{name.replace("_", "-"): code for name, code in pairs}, **dict(codes)}
+    return {name: code for name, code in found.items() if code in known and name != code}
+
+
+def own_aliases(settings: str) -> dict[str, dict[int, list[str]]]:
+    """Return the aliases of files, categories and templates that Wikimedia's settings add, by the name of the wiki."""
+    block = settings[settings.index("'wgNamespaceAliases' => [") :]
+    block = block[: block.index("\n],")]
+    found: dict[str, dict[int, list[str]]] = {}
+    wiki = ""
+    for line in block.splitlines():
+        if opened := re.match(r"\t'\+?(\w+)' => \[", line):
+            wiki = opened[1]
+        for alias, constant in re.findall(r"'([^']+)' => (NS_\w+|\d+),", line):
+            number = NUMBERS.get(constant)
+            if wiki and number:
+                found.setdefault(wiki, {}).setdefault(number, []).append(alias.replace("_", " "))
+    return found
+
+
+def variants_of(code: str, mediawiki: Path, tried: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    """Return the variants of a language: which is the wiki's, what is tried for each, how pages name them.
+
+    without_manual: those in which a page that chooses none of them shows the first choice that is written.
+    """
+    folder = mediawiki / "includes/language"
+    converter = (folder / f"converters/{code.capitalize()}Converter.php").read_text(encoding="utf-8")
+    defaults = re.search(
+        r"languagesWithStaticDefaultVariant = \[(.*?)\]", (folder / "LanguageConverter.php").read_text("utf-8"), re.S
+    )
+    assert defaults, "LanguageConverter.php has no variants that differ from their language"
+    default = dict(re.findall(r"'([\w-]+)' => '([\w-]+)'", defaults[1])).get(code, code)
+    own = dict(re.findall(r"^\t\t\t'([\w-]+)' => '([^']*)',", php_function(converter, "getVariantNames"), re.MULTILINE))
+    levels = re.findall(r"'([\w-]+)' => '(\w+)'", php_function(converter, "getAdditionalManualLevel"))
+    separators = [
+        (re.findall(r"return '(.*?)'", php_function(converter, name)) or [usual])[0]
+        for name, usual in (("getDescCodeSeparator", ":"), ("getDescVarSeparator", ";"))
+    ]
+    codes = list(dict.fromkeys([*re.findall(r"'([\w-]+)'", php_function(converter, "getLanguageVariants")), *tried]))
+    return {
+        "default": default,
+        "codes": codes,
+        "tried": {one: [other] if isinstance(other, str) else other for one, other in tried.items()},
+        "names": {one: own.get(one, names.get(one, one)) for one in codes},
+        "without_manual": [one for one, level in levels if level == "disable"],
+        "separators": separators,
+    }
+
+
+def php_function(source: str, name: str) -> str:
+    """Return the text of a function of a class, "" where it has none."""
+    found = re.search(rf"function {name}\(.*?\n\t}}", source, re.S)
+    return found[0] if found else ""
+
+
+def main() -> None:
+    """Write the archive."""
+    facts = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    mediawiki, configuration = map(Path, sys.argv[2:4])
+    kinds, untranslated = facts["words"], set(facts["untranslatedOnWikipedia"])
+    autonyms = dict(re.findall(r"^\t\t'([\w-]+)' => '((?:[^'\\]|\\.)*)'", names_php(mediawiki), re.MULTILINE))
+    autonyms |= {code: one["autonym"] for code, one in facts["languages"].items()}
+    members: dict[str, Any] = {}
+    for code, one in facts["languages"].items():
+        members[code] = {
+            "fallback": [other for other in one["fallback"] if other in facts["languages"]],
+            "namespaces": {
+                number: [space["name"], *space.get("aliases", []), *dict.fromkeys(space.get("gender", {}).values())]
+                for number, space in one["namespaces"].items()
+            },
+            "words": words_of(kinds, one.get("words", {})),
+            "numbers": numbers_of(code, one["numbers"], untranslated),
+            "plural": one.get("plural", []),
+            "calendar": calendar_of([code, *(other for other in one["fallback"] if other != "en")], mediawiki),
+        }
+        if "variants" in one:
+            members[code]["variants"] = variants_of(code, mediawiki, one["variants"], autonyms)
+    members["en"]["kinds"] = {
+        name: [kind["kind"], kind["case"]] for name, kind in kinds.items() if kind["kind"] in KINDS or name in OPTIONS
+    }
+    langlist = (configuration / "langlist").read_text(encoding="utf-8").split()
+    members["-autonyms"] = autonyms
+    settings = (configuration / "wmf-config/InitialiseSettings.php").read_text(encoding="utf-8")
+    members["-wikis"] = {
+        "languages": languages_of_wikis(settings, set(facts["languages"])),
+        "codes": sorted({*langlist, *facts["languages"]}),
+        "aliases": own_aliases((configuration / "wmf-config/core-Namespaces.php").read_text(encoding="utf-8")),
+    }
+    members["-all"] = {
+        "namespaces": {
+            number: sorted(
+                {name for one in members.values() if "namespaces" in one for name in one["namespaces"][number]}
+            )
+            for number in ("6", "14")
+        },
+        "redirect": sorted({word for one in members.values() for word in one.get("words", {}).get("redirect", [])}),
+        "switches": sorted(
+            {
+                word
+                for one in members.values()
+                for name, words in one.get("words", {}).items()
+                if kinds[name]["kind"] == "switch"
+                for word in words
+            }
+        ),
+    }
+    with zipfile.ZipFile(OUTPUT, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, value in members.items():
+            member = zipfile.ZipInfo(f"{name}.json", (1980, 1, 1, 0, 0, 0))
+            member.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(member, json.dumps(value, ensure_ascii=False, separators=(",", ":")), compresslevel=9)
+    print(f"{OUTPUT}: {len(members)} members, {OUTPUT.stat().st_size} bytes")
+
+
+def names_php(mediawiki: Path) -> str:
+    """Return the file in which MediaWiki has the names of languages in these languages."""
+    return (mediawiki / "includes/languages/data/Names.php").read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Tests of what differs from language to language in MediaWiki."""
