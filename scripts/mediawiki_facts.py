@@ -173,6 +173,18 @@ def php_function(source: str, name: str) -> str:
     return found[0] if found else ""
 
 
+def all_switches(members: dict[str, Any], kinds: dict[str, Any], case: int) -> list[str]:
+    """Return the switches of all languages that are read as they are written (case 1), or in any case."""
+    words = {
+        word
+        for one in members.values()
+        for name, own in one.get("words", {}).items()
+        if kinds[name]["kind"] == "switch" and kinds[name]["case"] == case
+        for word in own
+    }
+    return sorted(words)
+
+
 def main() -> None:
     """Write the archive."""
     facts = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
@@ -214,15 +226,7 @@ def main() -> None:
             for number in ("6", "14")
         },
         "redirect": sorted({word for one in members.values() for word in one.get("words", {}).get("redirect", [])}),
-        "switches": sorted(
-            {
-                word
-                for one in members.values()
-                for name, words in one.get("words", {}).items()
-                if kinds[name]["kind"] == "switch"
-                for word in words
-            }
-        ),
+        "switches": [all_switches(members, kinds, case) for case in (1, 0)],
     }
     with zipfile.ZipFile(OUTPUT, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, value in members.items():

@@ -124,13 +124,18 @@ class Language:
         """The behaviour switches, as `__NOTOC__`."""
         exact: dict[str, str] = {}
         folded: dict[str, str] = {}
+        listed: dict[str, str] = {}
         for name, (kind, case) in _kinds().items():
             if kind == SWITCH:
                 for word in self.words(name):
                     (exact if case else folded)[word if case else word.lower()] = name
+                    listed.update({} if case else {word: name})
         if not self.code:
-            exact = {**dict.fromkeys(facts.member(facts.ALL)["switches"], SWITCH), **exact}
-        return Names(exact, folded)
+            as_written, in_any_case = facts.member(facts.ALL)["switches"]
+            exact = dict.fromkeys(as_written, SWITCH)
+            listed = dict.fromkeys(in_any_case, SWITCH)
+            folded = {word.lower(): SWITCH for word in in_any_case}
+        return Names(exact, folded, listed)
 
 
 def _kinds() -> Mapping[str, tuple[str, int]]:

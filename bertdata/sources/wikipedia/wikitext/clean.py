@@ -182,4 +182,4 @@ def extract(source: str, page: PageContext) -> tuple[str, str]:
     if "-{" in text:
         text = first_variants(text)
     text, reason = resolve_brackets(text, page)
-    return ("", reason) if reason else (finish(resolve_inline(prose_lines(text))), "")
+    return ("", reason) if reason else (finish(resolve_inline(prose_lines(text), page.templates.locale.wiki)), "")

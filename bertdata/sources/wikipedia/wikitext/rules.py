@@ -24,7 +24,10 @@ SPECIAL_TAGS = ("nowiki", "poem", "math", "chem", "ce", "ref")
 CODE_TAGS = ("source", "syntaxhighlight")
 """Tags of blocks whose content is shown within a line where their attributes say so."""
 BLOCK_EXTENSION_TAGS = (
-    *_words("categorytree gallery graph h1 h2 h3 h4 h5 h6 imagemap inputbox mapframe pre quiz rss score timeline"),
+    *_words(
+        "categorytree charinsert dynamicpagelist gallery graph h1 h2 h3 h4 h5 h6 imagemap infobox inputbox mapframe"
+    ),
+    *_words("pagelist pages pre quiz rss score tabber timeline youtube"),
     *CODE_TAGS,
 )
 """Extension tags that show a block, which parts the words before and after it."""
@@ -89,12 +92,13 @@ JOINING_WORDS = ("and", "or")
 AFTER_MARK = f" \"'”’{PLACEHOLDER}{OPENERS}{CLOSERS}"
 """A pause or a stop is a token of its own before these and at the end; else it belongs to what follows, as in `3.5`."""
 
-SWITCH_LETTERS = (3, 40)
-"""The fewest and the most letters of a behaviour switch such as `__NOTOC__`, in capitals or not of ASCII."""
-SWITCHES = _words(
-    "toc notoc forcetoc noeditsection nogallery notitleconvert notc nocontentconvert nocc 目次 目录 目錄 목차"
-)
-"""The behaviour switches that MediaWiki knows in small letters too, or that are shorter."""
+SWITCH_EDGES = "_\uff3f"
+"""What a behaviour switch such as `__NOTOC__` begins and ends with."""
+LONGEST_SWITCH, MOST_UNDERSCORES = 100, 12
+"""The most bytes of a switch, and the most of these characters in it after the first."""
+LONGEST_HIDDEN = 4000
+"""Bytes of an element that its style hides; of a longer one, and one that is not closed in its paragraph, the text
+stays."""
 PROTOCOLS = _words(
     "ftp ftps git gopher http https irc ircs mms nntp redis sftp ssh svn telnet worldwind "
     "bitcoin geo magnet mailto matrix news sip sips sms tel urn xmpp"

@@ -23,6 +23,7 @@ from bertdata.sources.wikipedia.wikitext.kernels import common, inline, paragrap
 from bertdata.sources.wikipedia.wikitext.kernels.common import TEMPLATE, Ints
 from bertdata.sources.wikipedia.wikitext.kernels.convert import CODES
 from bertdata.sources.wikipedia.wikitext.reference.inline import entity_text
+from bertdata.sources.wikipedia.wikitext.switches import switches_of
 from bertdata.sources.wikipedia.wikitext.template_calls import PageContext
 
 REASONS = ("", *sorted(set(PAGE_KINDS.values())))
@@ -61,7 +62,8 @@ def _entries(own: Templates, namespaces: Namespaces) -> Iterator[tuple[int, byte
         (common.SECTION, paragraphs.NOTES, SECTIONS_OF_NOTES),
         (common.SECTION, paragraphs.OTHERS, SECTIONS_WITHOUT_PROSE),
         (common.PROTOCOL, 0, rules.PROTOCOLS),
-        (common.SWITCH, 0, rules.SWITCHES),
+        (common.SWITCH, 0, switches_of(language).folded),
+        (common.EXACT_SWITCH, 0, switches_of(language).exact),
         (common.BLOCK_TAG, paragraphs.BEGINS, rules.BEGINS_BLOCK),
         (common.BLOCK_TAG, paragraphs.ENDS, rules.ENDS_BLOCK),
         (common.INLINE_TAG, inline.BREAK, rules.BREAK_TAGS),

@@ -29,7 +29,9 @@ DONE, ASK_TAG, ASK_CALL, ASK_LINK, CUT_REFERENCE, VARIANTS, RECOVER, GROW_TAGS, 
 # what a function returns that writes the text of a template call or a link: where it ends, or
 ASK, NOTHING = -1, -2
 # kinds of names
-TEMPLATE, FUNCTION, PREFIX, SECTION, TAG, BLOCK_TAG, INLINE_TAG, PROTOCOL, SWITCH, ENTITY, UNIT = range(11)
+TEMPLATE, FUNCTION, PREFIX, SECTION, TAG, BLOCK_TAG, INLINE_TAG, PROTOCOL, SWITCH, ENTITY, UNIT, EXACT_SWITCH = range(
+    12
+)
 # columns of the table; `lookup` returns a row for its columns CODE to VALUE_END
 _USED, _KIND, _BEGIN, _END, CODE, VALUE_BEGIN, VALUE_END = range(7)
 

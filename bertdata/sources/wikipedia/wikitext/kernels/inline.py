@@ -1,6 +1,6 @@
 """The fourth pass over wikitext, compiled: links, tags, entities, odd spaces. The reference is `reference/inline`."""
 
-# ruff: noqa: PLR1714  (numba compiles comparisons well, sets not)
+# ruff: noqa: PLR1714, SIM110  (numba compiles comparisons and loops well, sets and generators not)
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from bertdata.sources.wikipedia.wikitext.kernels.common import Ints
 
 BREAK, BLOCK, STRIPPED = range(3)
 _LONGEST_ENTITY = 34
-_FEWEST, _MOST = rules.SWITCH_LETTERS
 
 
 @inlined
@@ -47,6 +46,8 @@ def inline_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, 
                 n += 1
             if space or common.is_one_of(code, _INVISIBLE):
                 end = i + length
+            elif code == _WIDE_UNDERSCORE:
+                end = _behaviour_switch(text, i, limit, table, blob, scratch)
         elif byte == char.LEFT_BRACKET:
             if label_end < 0:
                 label, end = _external_link(text, i, limit, table, blob, scratch)
@@ -56,7 +57,9 @@ def inline_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, 
         elif byte == char.LESS_THAN:
             kind, end = _tag(text, i, limit, table, blob, scratch)
             if end >= 0:
-                if kind == BREAK:
+                if kind != BREAK and end - i > _SHORTEST_HIDING and _hides(text, i, end):
+                    end = _end_of_hidden(text, i, end, limit, kind == BLOCK, scratch)
+                elif kind == BREAK:
                     out[n] = char.SPACE
                     n += 1
                 elif kind == BLOCK:
@@ -175,28 +178,97 @@ def _entity(text: Bytes, begin: int, limit: int, out: Bytes, n: int, table: Ints
 
 @inlined
 def _behaviour_switch(text: Bytes, begin: int, limit: int, table: Ints, blob: Bytes, scratch: Bytes) -> Int:
-    """Return where `__SWITCH__` ends, -1 if this is not one."""
-    i = begin + 2
-    if i >= limit or text[begin + 1] != char.UNDERSCORE:
-        return -1
-    length = 0
-    while i < limit and length <= _MOST and (text[i] >= 128 or char.UPPER_A <= text[i] <= char.UPPER_Z):
-        length += (text[i] & 0xC0) != 0x80
+    """Return where the longest switch ends that begins here, -1 if none does."""
+    i, end, edges = begin, -1, 0
+    if begin + 3 < limit and text[begin + 1] == text[begin + 2] == text[begin + 3] == text[begin]:
+        return end
+    limit = min(limit, begin + rules.LONGEST_SWITCH)
+    first = 1 if text[begin] == char.UNDERSCORE else 3
+    while i < limit and text[i] != char.NEWLINE and edges < rules.MOST_UNDERSCORES:
+        scratch[i - begin] = char.lower(text[i])
         i += 1
-    known = _FEWEST <= length <= _MOST
-    if i < limit and char.is_letter(text[i]):
-        length = common.tag_name(text, begin + 2, limit, scratch)
-        known = common.lookup(table, blob, common.SWITCH, scratch, 0, length) >= 0
-        i = begin + 2 + length
-    elif not known:
-        known = common.lookup(table, blob, common.SWITCH, text, begin + 2, i) >= 0
-    closed = i + 1 < limit and text[i] == char.UNDERSCORE and text[i + 1] == char.UNDERSCORE
-    return i + 2 if closed and known else -1
+        if i - begin > first and _is_edge(text, i - 1):
+            edges += 1
+            known = common.lookup(table, blob, common.SWITCH, scratch, 0, i - begin) >= 0
+            if known or common.lookup(table, blob, common.EXACT_SWITCH, text, begin, i) >= 0:
+                end = i
+    return end
 
 
+@inlined
+def _is_edge(text: Bytes, last: int) -> bool:
+    """Tell whether an underscore, or a wide one, ends at a byte."""
+    if text[last] == char.UNDERSCORE:
+        return True
+    return bool(text[last] == _WIDE[2] and text[last - 1] == _WIDE[1] and text[last - 2] == _WIDE[0])
+
+
+@inlined
+def _hides(text: Bytes, begin: int, end: int) -> bool:
+    """Tell whether the style of a tag hides the element (`inline._HIDES`)."""
+    colon = buffers.find(text, begin, end, char.COLON)
+    while colon < end:
+        last, value = colon, common.skip_spaces(text, colon + 1, end)
+        while last > begin and char.is_space(text[last - 1]):
+            last -= 1
+        display = _ends_with(text, begin, last, _DISPLAY) and _begins_with(text, value, end, _NONE)
+        if display or (_ends_with(text, begin, last, _VISIBILITY) and _begins_with(text, value, end, _HIDDEN)):
+            return True
+        colon = buffers.find(text, colon + 1, end, char.COLON)
+    return False
+
+
+@inlined
+def _begins_with(text: Bytes, begin: int, end: int, word: Bytes) -> bool:
+    """Tell whether text[begin:end] begins with a word, in any case."""
+    if end - begin < word.size:
+        return False
+    for k in range(word.size):
+        if char.lower(text[begin + k]) != word[k]:
+            return False
+    return True
+
+
+@inlined
+def _ends_with(text: Bytes, begin: int, end: int, word: Bytes) -> bool:
+    """Tell whether text[begin:end] ends with a word, in any case."""
+    return end - begin >= word.size and _begins_with(text, end - word.size, end, word)
+
+
+@inlined
+def _end_of_hidden(text: Bytes, begin: int, tag_end: int, limit: int, block: bool, scratch: Bytes) -> Int:
+    """Return where the element ends whose tag is text[begin:tag_end]; `tag_end` where it is not closed."""
+    if text[begin + 1] == char.SLASH or text[tag_end - 2] == char.SLASH:
+        return tag_end
+    length = common.tag_name(text, begin + 1, limit, scratch)
+    limit = min(limit, tag_end + rules.LONGEST_HIDDEN)
+    if not block:
+        limit = buffers.find(text, tag_end, limit, char.NEWLINE)
+    depth, i = 1, buffers.find(text, tag_end, limit, char.LESS_THAN)
+    while i < limit:
+        closing = i + 1 < limit and text[i + 1] == char.SLASH
+        name = i + 1 + (1 if closing else 0)
+        if _begins_with(text, name, limit, scratch[:length]) and common.ends_name(
+            text, name + length, limit, char.SLASH
+        ):
+            end = common.end_of_tag(text, name + length, limit)
+            if end < limit and text[end] == char.GREATER_THAN:
+                depth += -1 if closing else 1
+                if depth == 0:
+                    return end + 1
+        i = buffers.find(text, i + 1, limit, char.LESS_THAN)
+    return tag_end
+
+
+_DISPLAY, _NONE, _VISIBILITY, _HIDDEN = map(common.word, ("display", "none", "visibility", "hidden"))
+_SHORTEST_HIDING = len("<b display:none>") - 1
+_WIDE_UNDERSCORE = ord(rules.SWITCH_EDGES[1])
+_WIDE = common.word(rules.SWITCH_EDGES[1])
 _ODD_SPACES, _INVISIBLE = common.codes(rules.ODD_SPACES), common.codes(rules.INVISIBLE)
 _URL_SPACES, _IPV6 = common.codes(rules.URL_SPACES), buffers.flags(b"0123456789abcdefABCDEF:.")
 _WINDOWS = np.array([ord(bytes([byte]).decode("cp1252", "replace")) for byte in range(0x80, 0xA0)], np.int64)
 _ENDS_URL = buffers.flags(b' \t\n\x0b\x0c\r[]<>"')
 _next_in_label = buffers.scanner(b"[]\n")
-_next_special = buffers.scanner(b"[<&_" + bytes(mark.encode()[0] for mark in rules.ODD_SPACES + rules.INVISIBLE))
+_next_special = buffers.scanner(
+    b"[<&_" + bytes(mark.encode()[0] for mark in rules.ODD_SPACES + rules.INVISIBLE + rules.SWITCH_EDGES[1:])
+)

@@ -53,9 +53,10 @@ def test_the_host_of_an_address_may_be_of_ipv6(text: str, shown: str) -> None:
     [
         ("a__TOC__b__NOTOC__c", "abc"),
         ("a__notoc__b__NoToc__c__ForceTOC__", "abc"),
-        ("a__БЕЗОГЛ__b__目次__c__ÍNDICE__d__雨__e__雨雪__", "abcd__雨__e__雨雪__"),
+        ("a__БЕЗ_ОГЛ__b__без_огл__c＿＿目次＿＿d__雨__e__FEHLT_NICHT__", "abcd__雨__e__FEHLT_NICHT__"),
+        ("a_HIDDENCAT_b___NOTOC__c__NOTOC____TOC__d_HIDDENCAT", "ab_cd_HIDDENCAT"),
         ("a __init__ b __AB__ c __No__ d __2TOC__", "a __init__ b __AB__ c __No__ d __2TOC__"),
-        ("__" + "A" * 40 + "__a__" + "A" * 41 + "__", "a__" + "A" * 41 + "__"),
+        ("_" * 9 + " __INDEX__ __index__ " + "_" * 200, "_" * 9 + "  __index__ " + "_" * 200),
         ("__TOC_ __TOC __tocs__ __toc1__", "__TOC_ __TOC __tocs__ __toc1__"),
     ],
 )
