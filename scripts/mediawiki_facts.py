@@ -225,6 +225,9 @@ def main() -> None:
             )
             for number in ("6", "14")
         },
+        "variants": {
+            variant: code for code, one in members.items() if "variants" in one for variant in one["variants"]["codes"]
+        },
         "redirect": sorted({word for one in members.values() for word in one.get("words", {}).get("redirect", [])}),
         "switches": [all_switches(members, kinds, case) for case in (1, 0)],
     }

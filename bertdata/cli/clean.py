@@ -28,7 +28,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--title", default="", help="the title of the page, for templates that show it")
     parser.add_argument(
-        "--language", default="", metavar="CODE", help="the language of the wiki, as de, for its templates"
+        "--language",
+        default="",
+        metavar="CODE",
+        help="the language of the wiki, as de, for its names of namespaces and functions, numbers and templates",
+    )
+    parser.add_argument(
+        "--variant",
+        default="",
+        metavar="CODE",
+        help="which text of -{zh-hans:a;zh-hant:b}- is kept, as zh-hant (default: that which the wiki shows)",
     )
     parser.add_argument("--encoding", default="", metavar="NAME", help=OF_A_VERB)
 
@@ -41,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     if kind == "wikitext":
         from bertdata.sources.wikipedia import clean_wikitext
 
-        context = {"title": arguments.title, "language": arguments.language}
+        context = {"title": arguments.title, "language": arguments.language, "variant": arguments.variant}
         prose = clean_wikitext(text, **context, drops=drops)
     else:
         from bertdata.sources.books.read import clean_book

@@ -45,7 +45,7 @@ from bertdata.sources.wikipedia.dump.reader import (
 from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates
 from bertdata.sources.wikipedia.wikitext.clean import Namespaces, clean_utf8
 
-REVISION = 7
+REVISION = 8
 ARTICLES = (0,)
 """The namespaces whose pages are articles."""
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")

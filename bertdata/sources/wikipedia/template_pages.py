@@ -25,7 +25,7 @@ from bertdata.sources.wikipedia.templates.page_table import Entry, entry, gather
 from bertdata.sources.wikipedia.templates.table import Templates
 from bertdata.sources.wikipedia.templates.table import templates_of as known_templates
 
-REVISION = 1
+REVISION = 2
 _TEMPLATE_NAMESPACE = 10
 _SCHEMA = pa.schema([(name, pa.string()) for name in ("wiki", *Entry._fields)])
 

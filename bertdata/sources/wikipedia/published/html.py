@@ -6,12 +6,16 @@ https://www.mediawiki.org/wiki/Specs/HTML.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bertdata.errors import MissingExtraError
-from bertdata.sources.wikipedia.published.form import Skipped
+from bertdata.sources.wikipedia.character_references import undo_character_references
+from bertdata.sources.wikipedia.mediawiki.language import Language, language_of
+from bertdata.sources.wikipedia.published.form import Skipped, parsed
 from bertdata.sources.wikipedia.published.html_size import excess
+from bertdata.sources.wikipedia.wikitext.reference.variants import variant_of_html
 from bertdata.sources.wikipedia.wikitext.rules import (
     FORMULA_LENGTH,
     LINE_BREAK,
@@ -43,12 +47,15 @@ _CLASSES_LEFT_OUT = _words(
     "navigation-not-searchable noexcerpt nomobile noprint reference references reflist shortdescription sidebar "
     "sistersitebox thumb toc vertical-navbox"
 )
-_NO_SHOW = ("display:none", "display: none")
+_NO_SHOW = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden")
+UNKNOWN = language_of("")
 _RESERVED = str.maketrans(dict.fromkeys(RESERVED, ""))
 
 
-def prose_of_html(html: str) -> tuple[list[str], str]:
+def prose_of_html(html: str, language: Language = UNKNOWN, variant: str = "") -> tuple[list[str], str]:
     """Return the paragraphs of a page, and why it is not an article ("" if it is one).
+
+    language: the wiki's, variant: which of its variants is shown; default: the wiki's.
 
     Headings, lists, tables, figures, references, notes and boxes are left out, and sections without prose; a
     placeholder is where something was left out of a paragraph, for `finish` to clean up around it. Raises
@@ -68,7 +75,7 @@ def prose_of_html(html: str) -> tuple[list[str], str]:
         return [], "redirect"
     if tree.css_first('meta[property="mw:PageProp/disambiguation"]') is not None:
         return [], "disambiguation"
-    reader = _Reader()
+    reader = _Reader(language, variant)
     reader.read(tree.body)
     reader.end_paragraph()
     return reader.paragraphs, ""
@@ -77,7 +84,8 @@ def prose_of_html(html: str) -> tuple[list[str], str]:
 class _Reader:
     """Collects paragraphs from elements in their order."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: Language, variant: str) -> None:
+        self._language, self._variant = language, variant
         self.paragraphs: list[str] = []
         self._texts: list[str] = []
         self._sections = Skipped()
@@ -108,12 +116,26 @@ class _Reader:
             if tag in _BLOCKS:
                 self.end_paragraph()
             self._texts.append(PLACEHOLDER)
+        elif "data-mw-variant" in attributes and not child.text().strip():
+            self._read_variant(attributes["data-mw-variant"] or "", depth, verse=verse)
         elif tag in _BLOCKS:
             self.end_paragraph()
             self.read(child, depth + 1, verse=verse or "poem" in classes)
             self.end_paragraph()
         else:
             self.read(child, depth + 1, verse=verse)
+
+    def _read_variant(self, data: str, depth: int, *, verse: bool) -> None:
+        """Take in the text of `-{ }-`, which Parsoid keeps in an attribute."""
+        from selectolax.lexbor import LexborHTMLParser
+
+        shown = variant_of_html(parsed(data), self._language, self._variant)
+        if "<" not in shown:
+            self._add(undo_character_references(shown), verse=verse)
+        elif excess(shown):
+            self._texts.append(PLACEHOLDER)
+        else:
+            self.read(LexborHTMLParser(shown).body, depth + 1, verse=verse)
 
     def _add(self, text: str, *, verse: bool) -> None:
         text = text.translate(_RESERVED)
@@ -131,7 +153,7 @@ def _is_hidden(attributes: Mapping[str, str | None], classes: Sequence[str]) -> 
     if classes and not _CLASSES_LEFT_OUT.isdisjoint(classes):
         return True
     style = (attributes.get("style") or "").lower()
-    return bool(style) and any(none in style for none in _NO_SHOW)
+    return bool(style) and _NO_SHOW.search(style) is not None
 
 
 def _formula(node: Any) -> str:

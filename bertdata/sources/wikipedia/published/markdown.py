@@ -39,7 +39,7 @@ class FineWikiForm(Form):
     name = "finewiki"
     text_column = "text"
     mark = _MARKS
-    revision = 2
+    revision = 3
     others = ("id", "title", "url", "has_math")
 
     def article(self, row: Mapping[str, Any], rules: ArticleRules) -> Article:

@@ -13,6 +13,7 @@ from bertdata.documents import storable
 from bertdata.sources.wikipedia.dump.reader import Page
 from bertdata.sources.wikipedia.dump.site_config import PAGE_KINDS, Namespaces, fold_name
 from bertdata.sources.wikipedia.format import article
+from bertdata.sources.wikipedia.mediawiki.language import language_of as wiki_language
 from bertdata.sources.wikipedia.published.form import (
     Article,
     ArticleRules,
@@ -34,7 +35,7 @@ class EnterpriseForm(Form):
     name = "enterprise"
     text_column = "article_body"
     mark = ("name", "identifier")
-    revision = 3
+    revision = 4
     others = ("url", "namespace", "in_language", "is_part_of", "categories", "templates", "event")
 
     def article(self, row: Mapping[str, Any], rules: ArticleRules) -> Article:
@@ -90,7 +91,7 @@ def _from_html(found: Article, html: str, rules: ArticleRules, kind: str) -> Art
         return found._replace(reason=reason)
     from bertdata.sources.wikipedia.published.html import prose_of_html
 
-    paragraphs, reason = prose_of_html(html)
+    paragraphs, reason = prose_of_html(html, wiki_language(found.language))
     return finished(found._replace(text=plain(paragraphs), reason=reason), rules)
 
 

@@ -31,11 +31,12 @@ from bertdata.sources.wikipedia.dump.site_config import (
 )
 from bertdata.sources.wikipedia.templates.expansions import PageExpansions
 from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates, templates_of
-from bertdata.sources.wikipedia.wikitext.reference.brackets import first_variants, resolve_brackets
+from bertdata.sources.wikipedia.wikitext.reference.brackets import resolve_brackets
 from bertdata.sources.wikipedia.wikitext.reference.cleanup import finish
 from bertdata.sources.wikipedia.wikitext.reference.inline import resolve_inline
 from bertdata.sources.wikipedia.wikitext.reference.paragraphs import prose_lines
 from bertdata.sources.wikipedia.wikitext.reference.tags import take_out_tags
+from bertdata.sources.wikipedia.wikitext.reference.variants import check_variant, resolve_variants
 from bertdata.sources.wikipedia.wikitext.rules import RESERVED
 from bertdata.sources.wikipedia.wikitext.template_calls import PageContext
 
@@ -52,6 +53,7 @@ def clean_wikitext(
     namespaces: Namespaces = DEFAULT_NAMESPACES,
     templates: Templates = BUILT_IN,
     language: str = "",
+    variant: str = "",
     drops: Counter[str] | None = None,
     compiled: bool | None = None,
 ) -> str | None:
@@ -59,11 +61,15 @@ def clean_wikitext(
 
     `source` is wikitext as the dump holds it once its XML is decoded. The reasons are "redirect", "soft redirect",
     "disambiguation", "list" and "no prose". Inside a paragraph only verse has line breaks. The time is linear in the
-    length of `source`. Raises ConfigError if `source` is not a str, or `templates` and `language` are both given.
+    length of `source`. Raises ConfigError if `source` is not a str, if `templates` and `language` are both given, or if
+    the language has no such variant.
 
     `language` is the code of the wiki's language, as "de": namespaces, the names of functions, numbers and templates
     are then those of that wiki (docs/sources.md says what works in which language). Where `namespaces` are given, as
     the dump of a wiki names them, they are those.
+
+    `variant` is the script or region of which the text of `-{zh-hans:a;zh-hant:b}-` is shown, as "zh-hant"; default:
+    the one that the wiki shows to a reader who chooses none.
 
     `compiled` changes the speed and never the result: True runs compiled kernels, about fourteen times as fast as the
     plain Python of False. They are compiled once on a machine, in half a minute, and then loaded by each process, in
@@ -89,8 +95,13 @@ def clean_wikitext(
         templates = templates_of(language)
         if namespaces is DEFAULT_NAMESPACES:
             namespaces = Namespaces.of_language(language)
+    if variant and (others := check_variant(variant, templates.locale.wiki)):
+        raise ConfigError(
+            f"variant is {variant!r}, which the language {language or 'en'!r} does not have; its variants are "
+            + (", ".join(others))
+        )
     data = source.encode("utf-8", "surrogatepass")
-    prose = _clean(data, PageContext(title, namespaces, templates, PageExpansions(data)), drops, compiled)
+    prose = _clean(data, PageContext(title, namespaces, templates, PageExpansions(data), variant), drops, compiled)
     return None if prose is None else prose.decode("utf-8", "surrogatepass")
 
 
@@ -179,7 +190,6 @@ def extract(source: str, page: PageContext) -> tuple[str, str]:
     (('Rome is old.', ''), ('', 'disambiguation'))
     """
     text = take_out_tags(source)
-    if "-{" in text:
-        text = first_variants(text)
+    text = resolve_variants(text, page.templates.locale.wiki, page.variant)
     text, reason = resolve_brackets(text, page)
     return ("", reason) if reason else (finish(resolve_inline(prose_lines(text), page.templates.locale.wiki)), "")

@@ -15,8 +15,9 @@ from bertdata.kernels.characters import NEWLINE, Bytes
 from bertdata.sources.wikipedia.wikitext import rules
 from bertdata.sources.wikipedia.wikitext.kernels import brackets, common, page, tags, walk
 from bertdata.sources.wikipedia.wikitext.kernels.cleanup import word_characters
-from bertdata.sources.wikipedia.wikitext.reference.brackets import first_variants, recover
+from bertdata.sources.wikipedia.wikitext.reference.brackets import recover
 from bertdata.sources.wikipedia.wikitext.reference.tags import content_of, placeholder_after, take_out_tags
+from bertdata.sources.wikipedia.wikitext.reference.variants import resolve_variants
 from bertdata.sources.wikipedia.wikitext.symbol_table import REASONS, table_of
 from bertdata.sources.wikipedia.wikitext.template_calls import PageContext, call_text, link_text
 
@@ -134,13 +135,17 @@ def _take_out_tags(work: _Buffers) -> None:
     """Do the first pass in Python."""
     text = take_out_tags(_read(work.source, 0, work.tags_state[page.SIZE]))
     work.tags_state[page.STAGE] = page.BRACKETS
-    work.tags_state[page.SIZE] = _write("first", first_variants(text), work, 1)
+    work.tags_state[page.SIZE] = _write("first", _in_variant(text, work), work, 1)
 
 
 def _choose_variants(work: _Buffers) -> None:
-    """Replace each `-{...}-` of the page by its first variant."""
+    """Replace each `-{...}-` of the page by what it shows."""
     text = _read(work.first, 1, work.tags_state[page.SIZE])
-    work.tags_state[page.SIZE] = _write("first", first_variants(text), work, 1)
+    work.tags_state[page.SIZE] = _write("first", _in_variant(text, work), work, 1)
+
+
+def _in_variant(text: str, work: _Buffers) -> str:
+    return resolve_variants(text, work.page.templates.locale.wiki, work.page.variant)
 
 
 def _clear_unclosed(work: _Buffers) -> None:

@@ -36,7 +36,7 @@ _PIPE_TRICK = re.compile(r"(?:[^:]*:)?(.*?)(?: ?\([^()]*\)|, .*)?", re.DOTALL)
 
 @dataclass(frozen=True)
 class PageContext:
-    """What a template call may depend on: the page's title, its wiki's namespaces, the templates that carry text.
+    """What a page's text may depend on: its title, its wiki's namespaces, the templates that carry text, the variant.
 
     `expansions` hold the budget of the page, and are for that page alone.
     """
@@ -45,6 +45,7 @@ class PageContext:
     namespaces: Namespaces = DEFAULT_NAMESPACES
     templates: Templates = BUILT_IN
     expansions: PageExpansions = field(default_factory=PageExpansions, compare=False, repr=False)
+    variant: str = ""
 
 
 def call_text(head: str, parts: list[str], page: PageContext, *, nested: bool, inside: bool) -> tuple[str | None, str]:

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from bertdata.errors import MissingExtraError
+from bertdata.sources.wikipedia.mediawiki.language import language_of
 from bertdata.sources.wikipedia.published import html
 from bertdata.sources.wikipedia.published.form import plain
 from bertdata.sources.wikipedia.published.html import prose_of_html
@@ -88,3 +89,20 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "selectolax.lexbor", None)
     with pytest.raises(MissingExtraError, match=r'selectolax is not installed; get it with: pip install "\.\[html\]"'):
         prose_of_html("<p>Salt.</p>")
+
+
+def test_a_text_in_several_scripts_is_shown_as_the_wiki_shows_it() -> None:
+    pytest.importorskip("selectolax")
+    two = '{"twoway": [{"l": "zh-hant", "t": "電腦"}, {"l": "zh-hans", "t": "<b>计算机</b>&amp;amp;"}]}'.replace(
+        '"', "&quot;"
+    )
+    empty = f'<span typeof="mw:LanguageVariant" data-mw-variant="{two}"></span>'
+    hidden = '<meta typeof="mw:LanguageVariant" data-mw-variant="{}"/>'
+    html = f"<p>他用{empty}工作。{hidden}<span data-mw-variant='x'>好</span><span data-mw-variant='x'></span></p>"
+    assert prose_of_html(html, language_of("zh"))[0] == ["他用计算机&工作。好"]
+    assert prose_of_html(html, language_of("zh"), "zh-tw")[0] == ["他用電腦工作。好"]
+
+
+def test_what_a_style_hides_leaves_nothing() -> None:
+    for style in ("display:none", "DISPLAY : none;", "visibility: hidden"):
+        assert prose_of_html(f"<p>It <span style='{style}'>0</span>rained.</p>")[0] == ["It \x7frained."]

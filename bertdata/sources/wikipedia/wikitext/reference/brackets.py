@@ -41,7 +41,6 @@ _TOKEN = re.compile(
     """.replace("INDENTS", re.escape(INDENTS)),
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
-_VARIANTS = re.compile(r"-\{(?!\{)([^{}\n]*+)\}-")
 _UNCLOSED_TABLE = re.compile(rf"{TABLE_MARK}.*?(?=\n[ \t]*\n|\Z)", re.DOTALL)
 _UNCLOSED_BLOCK = re.compile(rf"^{TEMPLATE_MARK}.*(?:\n[|}}! ].*)*", re.MULTILINE)
 _UNCLOSED_TEMPLATE = re.compile(rf"{TEMPLATE_MARK}(?:[^|\n{TEMPLATE_MARK}]*\|)*+(?:[\w ]*=)?")
@@ -56,15 +55,6 @@ def resolve_brackets(text: str, page: PageContext) -> tuple[str, str]:
     """
     walk = _Walk(page)
     return recover(walk.render("\n" + text), page), walk.reason
-
-
-def first_variants(text: str) -> str:
-    """Return text with the first of the variants that `-{zh-cn:a;zh-tw:b}-` offers.
-
-    >>> first_variants("-{zh-cn:a;zh-tw:b}- -{c}- -{H|d}-")
-    'a c '
-    """
-    return _VARIANTS.sub(_first_variant, text)
 
 
 @dataclass(slots=True)
@@ -263,12 +253,3 @@ def recover(text: str, page: PageContext) -> str:
         return label if bar else target
 
     return _UNCLOSED_LINK.sub(unclosed_link, text)
-
-
-def _first_variant(match: re.Match[str]) -> str:
-    """Return the first variant of `-{zh-cn:a;zh-tw:b}-`, the text of `-{text}-`, nothing for a rule that shows none."""
-    flags, bar, text = match[1].rpartition("|")
-    if bar and flags.strip() in ("H", "T", "-"):
-        return ""
-    first = text.split(";")[0]
-    return first.partition(":")[2] if re.match(r"\s*[a-z]{2,3}(?:-[a-z]+)*\s*:", first) else text
