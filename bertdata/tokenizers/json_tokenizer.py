@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,17 @@ from bertdata.io.contents import once_for_contents
 from bertdata.text_arrays import Texts, arrays_of, as_strings, check_text, check_utf8, size_of
 from bertdata.tokenizers import json_format
 from bertdata.tokenizers.base import Tokenizer, check_one, frozen
+from bertdata.tokenizers.file_keys import check_config
+from bertdata.tokenizers.files_beside import (
+    ADDED,
+    CONFIG,
+    SPECIAL,
+    is_byte_level,
+    read_added,
+    read_settings,
+    saved_settings,
+    whole_file,
+)
 from bertdata.tokenizers.ids import reading_json
 from bertdata.tokenizers.json_parts import longest_row, searched_texts
 from bertdata.tokenizers.literal_special import NAME_LENGTH, Row, split_row, without_special
@@ -27,7 +39,12 @@ from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.pairs import RowTemplate
 from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
 
-TOKENIZER, CONFIG, SPECIAL = "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"
+TOKENIZER = "tokenizer.json"
+_LOG = logging.getLogger("bertdata")
+_NO_DROPOUT = (
+    "the model of this tokenizer.json has dropout = %s, which gives a text other ids each time; it is off here: "
+    "tokenizer.with_dropout() turns it on"
+)
 _DECIDE_IDS = ("added_tokens", "normalizer", "pre_tokenizer", "post_processor", "model")
 """The parts of a tokenizer.json that decide ids and rows; truncation, padding and the decoder do not."""
 _SHORT = 200
@@ -44,11 +61,29 @@ class JsonTokenizer(Tokenizer):
     """
 
     FILES = (TOKENIZER,)
-    EXTRA_FILES = (CONFIG, SPECIAL)
+    EXTRA_FILES: ClassVar[tuple[str, ...]] = (CONFIG, SPECIAL, ADDED)
     SAVED = (TOKENIZER, CONFIG)
 
-    def __init__(self, data: Mapping[str, Any], config: Mapping[str, Any]) -> None:
-        """Take the contents of `tokenizer.json` and `tokenizer_config.json`; raises InputError as `from_pretrained`."""
+    def __init__(
+        self,
+        data: Mapping[str, Any],
+        config: Mapping[str, Any],
+        *,
+        added: Mapping[str, int] | None = None,
+        dropout: bool = False,
+    ) -> None:
+        """Take the contents of `tokenizer.json` and of `tokenizer_config.json`; raises InputError as `from_pretrained`.
+
+        added: the tokens of `added_tokens.json`. dropout: whether merges are left out at random, where the model says
+        so; the same text then gets other ids each time.
+        """
+        check_config(config, CONFIG)
+        with reading_json("is not a whole tokenizer.json"):
+            data = whole_file(data, config, added)
+            self._dropout = float(data["model"].get("dropout") or 0.0)
+            if self._dropout and not dropout:
+                _LOG.warning("%s", _NO_DROPOUT % self._dropout)
+                data = {**data, "model": {**data["model"], "dropout": None}}
         self._data, self._config = data, config
         with reading_json("is not a whole tokenizer.json"):
             vocabulary = json_format.vocabulary_of(data)
@@ -56,7 +91,7 @@ class JsonTokenizer(Tokenizer):
             special = json_format.special_tokens(data, config, vocabulary)
             json_format.check_parts(data)
             self._template = json_format.row_template(data)
-            letters = json_format.byte_letters().values() if _is_byte_level(data) else ()
+            letters = json_format.byte_letters().values() if is_byte_level(data) else ()
             self._hide = partial(without_special, data, vocabulary, frozenset(special.names), letters)
             self._plain, self._special_parts = self._hide()
             self._added = {one["id"]: one for one in self._plain["added_tokens"] if not one["special"]}
@@ -85,13 +120,8 @@ class JsonTokenizer(Tokenizer):
         """
         name = _file(find_saved(path, [cls])[1])
         folder = name.rpartition("/")[0]
-        config: dict[str, Any] = {}
-        for beside in (SPECIAL, CONFIG):
-            where = files.join(folder, beside) if folder else beside
-            if files.exists(where):
-                config |= files.read_json_object(where)
         try:
-            return cls(files.read_json(name), config)
+            return cls(files.read_json(name), read_settings(folder), added=read_added(folder))
         except InputError as error:
             raise InputError(str(error), path=name) from error
 
@@ -106,12 +136,14 @@ class JsonTokenizer(Tokenizer):
         roles = {role: getattr(self._special, role) for role in ("pad", "unk", "cls", "sep", "mask")}
         types = ["token_type_ids"] if self._template and self._template.has_types else []
         settings = {
-            "tokenizer_class": "PreTrainedTokenizerFast",
             "model_input_names": ["input_ids", *types, "attention_mask"],
-            **self._config,
+            **saved_settings(self._data, self._config),
             **{f"{role}_token": token for role, token in roles.items() if token is not None},
         }
         files.write_json(files.join(folder, CONFIG), settings)
+        files.remove_files(
+            files.join(folder, name) for name in (SPECIAL, ADDED) if files.exists(files.join(folder, name))
+        )
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of one text, without special tokens around it; raises InputError for a lone surrogate."""
@@ -231,7 +263,21 @@ class JsonTokenizer(Tokenizer):
         return {"family": "json", "special_tokens": roles} | {name: self._data.get(name) for name in _DECIDE_IDS}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._data, self._config)
+        return _opened, (type(self), self._data, self._config, bool(self._data["model"].get("dropout")))
+
+    def with_dropout(self, probability: float | None = None) -> JsonTokenizer:
+        """Return a tokenizer that leaves out merges at random, with the probability of the file if none is given.
+
+        Texts go through `tokenizers` then, and get other ids each time. Raises ConfigError where the model is not BPE,
+        or where no probability between 0 and 1 is known.
+        """
+        if "merges" not in self._data["model"]:
+            raise ConfigError("this tokenizer has no merges to leave out; dropout is for BPE")
+        probability = self._dropout if probability is None else probability
+        if not 0 < probability <= 1:
+            raise ConfigError(f"dropout is {probability}; expected a probability over 0, up to 1")
+        model = {**self._data["model"], "dropout": probability}
+        return JsonTokenizer({**self._data, "model": model}, self._config, dropout=True)
 
     @cached_property
     def reference(self) -> Any:
@@ -310,6 +356,12 @@ class JsonTokenizer(Tokenizer):
         return [len(token) for token in self.tokens]
 
 
+def _opened(
+    cls: type[JsonTokenizer], data: Mapping[str, Any], config: Mapping[str, Any], dropout: bool
+) -> JsonTokenizer:
+    return cls(data, config, dropout=dropout)
+
+
 @once_for_contents
 def _is_another_model(path: str, contents: bytes) -> bool:
     data = files.parse_json(contents, path)
@@ -364,11 +416,6 @@ def _check_added(entries: Iterable[Mapping[str, Any]]) -> None:
         for name in ("single_word", "lstrip", "rstrip", "normalized"):
             if not isinstance(entry[name], bool):
                 raise TypeError(f"{name} of the added token {entry['content']!r} is not true or false")
-
-
-def _is_byte_level(data: Mapping[str, Any]) -> bool:
-    parts = json_format.parts_of(data.get("pre_tokenizer"), "pretokenizers")
-    return any(part.get("type") == "ByteLevel" for part in parts)
 
 
 def _file(path: str) -> str:

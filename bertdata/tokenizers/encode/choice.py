@@ -10,7 +10,7 @@ from bertdata.tokenizers.encode.added_tokens import MOST_BYTES, AddedTokens
 from bertdata.tokenizers.encode.byte_pair import BytePairModel
 from bertdata.tokenizers.encode.kernels.merge_table import MAX_ID, NO_RANK
 from bertdata.tokenizers.encode.scanners import WhitespaceScanner, byte_level_scanner
-from bertdata.tokenizers.encode.unigram import UnigramModel
+from bertdata.tokenizers.encode.unigram import UnigramModel, is_alone
 from bertdata.tokenizers.encode.word_encoder import Encoder
 from bertdata.tokenizers.json_format import METASPACE, byte_letters, parts_of
 
@@ -133,4 +133,6 @@ def _unigram_obstacle(data: Mapping[str, Any], reference: Any, added: AddedToken
 
 
 def _replaces_character(part: Mapping[str, Any]) -> bool:
-    return part["type"] == "Replace" and len(part["pattern"].get("String", "")) == 1
+    """Tell whether a normalizer changes single characters, or some with marks, about which `tokenizers` is asked."""
+    text = part["pattern"].get("String", "") if part["type"] == "Replace" else ""
+    return len(text) == 1 or not all(map(is_alone, text))

@@ -29,6 +29,13 @@ _WHITE = regex.compile(r"a\p{White_Space}a")
 it away at the edges of a text."""
 _ALONE = regex.compile(r"(?V1)[[\p{L}\p{N}\p{P}\p{S}\p{Z}]&&[\p{GCB=Other}\p{GCB=LV}\p{GCB=LVT}]&&\p{ccc=0}]")
 """Characters that make no grapheme with others, so that the normalizer takes each by itself."""
+
+
+def is_alone(character: str) -> bool:
+    """Tell whether a character makes no grapheme with others, so that words with it are not left to `tokenizers`."""
+    return _ALONE.match(character) is not None
+
+
 _JOINS_AFTER = regex.compile(r"(?V1)[\p{GCB=Prepend}\p{Cn}]$")
 """Characters that may make a grapheme with the space after them."""
 

@@ -11,6 +11,7 @@ from enum import IntEnum
 from typing import Any
 
 from bertdata.errors import InputError
+from bertdata.tokenizers.file_keys import SPM_FIELDS
 
 _DEFINITION = """
 name: "bertdata_sentencepiece.proto" package: "bertdata.sentencepiece" syntax: "proto2"
@@ -21,6 +22,7 @@ message_type { name: "Piece"
 }
 message_type { name: "Trainer"
   field { name: "model_type" number: 3 type: TYPE_INT32 label: LABEL_OPTIONAL default_value: "1" }
+  field { name: "treat_whitespace_as_suffix" number: 24 type: TYPE_BOOL label: LABEL_OPTIONAL default_value: "false" }
   field { name: "byte_fallback" number: 35 type: TYPE_BOOL label: LABEL_OPTIONAL default_value: "false" }
   field { name: "unk_id" number: 40 type: TYPE_INT32 label: LABEL_OPTIONAL }
   field { name: "bos_id" number: 41 type: TYPE_INT32 label: LABEL_OPTIONAL }
@@ -35,6 +37,7 @@ message_type { name: "Normalizer"
   field { name: "precompiled_charsmap" number: 2 type: TYPE_BYTES label: LABEL_OPTIONAL }
   field { name: "add_dummy_prefix" number: 3 type: TYPE_BOOL label: LABEL_OPTIONAL default_value: "true" }
   field { name: "remove_extra_whitespaces" number: 4 type: TYPE_BOOL label: LABEL_OPTIONAL default_value: "true" }
+  field { name: "escape_whitespaces" number: 5 type: TYPE_BOOL label: LABEL_OPTIONAL default_value: "true" }
 }
 message_type { name: "Model"
   field { name: "pieces" number: 1 label: LABEL_REPEATED type_name: "Piece" }
@@ -55,6 +58,8 @@ class PieceType(IntEnum):
     BYTE = 6
 
 
+_FIRST_EXTENSION = 200
+"""From here on fields are extensions of others, which SentencePiece does not read."""
 UNIGRAM_MODEL, BPE_MODEL = 1, 2
 """The values of `model_type` for the models that are read."""
 
@@ -71,6 +76,7 @@ def read_model(data: bytes) -> Any:
         model.ParseFromString(data)
     except DecodeError as error:
         raise InputError(f"is not a whole model of SentencePiece ({error}); get the file again") from error
+    _check_fields(model)
     _check_pieces(model)
     unknown = sum(piece.type == PieceType.UNKNOWN for piece in model.pieces)
     if unknown != 1:
@@ -79,6 +85,25 @@ def read_model(data: bytes) -> Any:
             "expected one"
         )
     return model
+
+
+def _check_fields(model: Any) -> None:
+    """Raise InputError for a field that is not in the table of fields, and for spaces that are not marked as U+2581."""
+    from google.protobuf.unknown_fields import UnknownFieldSet  # type: ignore[import-untyped,unused-ignore]
+
+    messages = {"ModelProto": model, "TrainerSpec": model.trainer, "NormalizerSpec": model.normalizer}
+    for name, message in messages.items():
+        for field in UnknownFieldSet(message):
+            if field.field_number not in SPM_FIELDS[name] and field.field_number < _FIRST_EXTENSION:
+                raise InputError(
+                    f"its {name} has the field {field.field_number}, which is not known and may decide ids; expected "
+                    "fields of SentencePiece 0.2: use the version of bertdata for the version that wrote it"
+                )
+    if not model.normalizer.escape_whitespaces:
+        raise InputError(
+            "its normalizer has escape_whitespaces = false, so spaces are not marked as U+2581; expected true, as "
+            "SentencePiece trains models: train it anew"
+        )
 
 
 def _check_pieces(model: Any) -> None:

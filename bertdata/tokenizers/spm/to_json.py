@@ -1,31 +1,35 @@
 """What a SentencePiece model is as a `tokenizer.json`: pieces and scores, normalisation, and rows of its family.
 
 A `.model` file lacks some settings of a tokenizer. ALBERT's, XLNet's and DeBERTa-v3's models are recognized by their
-special pieces and get the settings that `transformers` gives them; any other is taken as SentencePiece runs it. Two
-things may differ there: white space other than spaces, which separates words here and is a character in a model
-without rules of normalisation, and ties: of two ways to cut a word with the same score, as 0|00 and 00|0,
-`tokenizers` may take the other. A BPE model has no list of merges: any two neighbours that make a piece are merged,
-those of the best piece first.
+special pieces and get the settings that `transformers` gives them; any other is taken as SentencePiece runs it. Three
+things may differ there: Hangul in single jamo and rare letters before accents, which the rules compose (`charsmap`);
+white space other than spaces, which separates words here and is a character in a model without rules of normalisation
+that puts a space before a text and takes extra spaces away; and ties: of two ways to cut a word with the
+same score, as 0|00 and 00|0, `tokenizers` may take the other. A BPE model has no list of merges: any two neighbours
+that make a piece are merged, those of the best piece first.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import struct
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from bertdata.errors import InputError
 from bertdata.tokenizers import json_format, json_parts
 from bertdata.tokenizers.base import SpecialTokens
+from bertdata.tokenizers.spm.charsmap import missed_rules
 from bertdata.tokenizers.spm.proto import BPE_MODEL, UNIGRAM_MODEL, PieceType
 
 _XLNET = frozenset({"<cls>", "<sep>", "<eod>"})
 _ALBERT = frozenset({"<pad>", "[CLS]", "[SEP]", "[MASK]"})
 _DEBERTA = frozenset({"[PAD]", "[CLS]", "[SEP]", "[UNK]"})
 _MASK = "[MASK]"
+_KANA = re.compile("[\u3041-\u30ff]")
 _NUMBER_COMMA = re.compile(r".*\d,", re.DOTALL)
 _NOT_TEXT = (PieceType.UNKNOWN, PieceType.CONTROL, PieceType.UNUSED)
 FAR = 20.0
@@ -112,6 +116,8 @@ def _tokenizer(model: Any, vocabulary: Sequence[tuple[str, float]], *, as_bert: 
     tokenizer = Tokenizer(
         models.Unigram(list(vocabulary), unknown, bool(model.trainer.byte_fallback) and not is_deberta)
     )
+    if not (as_bert or is_deberta) and _is_one_word(model):
+        return _as_one_word(tokenizer, model)
     scheme = "always" if model.normalizer.add_dummy_prefix else "never"
     charsmap = model.normalizer.precompiled_charsmap
     parts: list[Any] = [normalizers.Precompiled(charsmap)] if charsmap else []
@@ -119,11 +125,13 @@ def _tokenizer(model: Any, vocabulary: Sequence[tuple[str, float]], *, as_bert: 
         parts = [*_without_case_and_accents(model), *parts]
     elif is_deberta:
         parts = [normalizers.Strip(), *parts, normalizers.Replace(Regex(" {2,}"), " ")]
-    elif model.normalizer.remove_extra_whitespaces:
-        parts += [normalizers.Replace(Regex(r"\A +| +\z"), ""), normalizers.Replace(Regex(" {2,}"), " ")]
-    elif scheme == "always":  # one more space, also where there is one
-        parts += [normalizers.Prepend(json_format.METASPACE)]
-        scheme = "never"
+    else:
+        parts = _rules(model)
+        if model.normalizer.remove_extra_whitespaces:
+            parts += [normalizers.Replace(Regex(r"\A +| +\z"), ""), normalizers.Replace(Regex(" {2,}"), " ")]
+        elif scheme == "always":  # one more space, also where there is one
+            parts += [normalizers.Prepend(json_format.METASPACE)]
+            scheme = "never"
     tokenizer.normalizer = normalizers.Sequence(parts)
     spaces = [pre_tokenizers.WhitespaceSplit()] if as_bert or not charsmap else []
     metaspace = pre_tokenizers.Metaspace(json_format.METASPACE, scheme)
@@ -132,9 +140,60 @@ def _tokenizer(model: Any, vocabulary: Sequence[tuple[str, float]], *, as_bert: 
     return tokenizer
 
 
+def _is_one_word(model: Any) -> bool:
+    """Tell whether a Unigram model has to see a text whole, as its words do not begin at spaces, or pieces cross them.
+
+    So it is where no rules make spaces of white space and spaces are kept or not put before a text.
+    """
+    settings, mark = model.normalizer, json_format.METASPACE
+    if model.trainer.treat_whitespace_as_suffix:
+        return True
+    if not settings.precompiled_charsmap and not (settings.add_dummy_prefix and settings.remove_extra_whitespaces):
+        return True
+    texts = (piece.piece for piece in model.pieces if piece.type in (PieceType.NORMAL, PieceType.USER_DEFINED))
+    return any(mark in text[1:] for text in texts)
+
+
+def _as_one_word(tokenizer: Any, model: Any) -> Any:
+    """Give a `tokenizers.Tokenizer` the spaces of a model as SentencePiece has them: marks, and no words."""
+    from tokenizers import Regex, decoders, normalizers
+
+    suffix, mark = bool(model.trainer.treat_whitespace_as_suffix), json_format.METASPACE
+    parts = _rules(model)
+    if model.normalizer.remove_extra_whitespaces:
+        parts += [normalizers.Replace(Regex(r"\A +| +\z"), ""), normalizers.Replace(Regex(" {2,}"), " ")]
+    if model.normalizer.add_dummy_prefix:
+        parts += [normalizers.Replace(Regex(r"\z"), mark) if suffix else normalizers.Prepend(mark)]
+    tokenizer.normalizer = normalizers.Sequence([*parts, normalizers.Replace(" ", mark)])
+    strip = [decoders.Strip(" ", int(not suffix), int(suffix))] if model.normalizer.add_dummy_prefix else []
+    spaces = decoders.Replace(mark, " ")
+    tokenizer.decoder = decoders.Sequence([spaces, decoders.ByteFallback(), decoders.Fuse(), *strip])
+    return tokenizer
+
+
+def _rules(model: Any) -> list[Any]:
+    """Return the normalizers of a model's rules; those of families that transformers renumbers are as it has them."""
+    from tokenizers import normalizers
+
+    charsmap = model.normalizer.precompiled_charsmap
+    if not charsmap:
+        return []
+    first = tuple(piece.piece for piece in model.pieces[:4])
+    text = "".join(piece.piece for piece in model.pieces if piece.type == PieceType.NORMAL)
+    missed: Iterable[tuple[str, str]] = ()
+    if not any(first == names[:4] for names, _ in NUMBERINGS.values()):
+        kana = bool(_KANA.search(text)) or bool(model.trainer.byte_fallback)
+        accents = bool(model.trainer.byte_fallback) or unicodedata.normalize("NFD", text) != text
+        try:
+            missed = [*missed_rules(charsmap, kana=kana, accents=accents)]
+        except (ValueError, IndexError, struct.error) as error:
+            raise InputError(f"the rules of its normalizer are damaged ({error}); get the file again") from error
+    return [*(normalizers.Replace(*rule) for rule in missed), normalizers.Precompiled(charsmap)]
+
+
 def _byte_pair_tokenizer(model: Any) -> Any:
     """Return a `tokenizers.Tokenizer` of the pieces of a BPE model, which cuts a text as one word."""
-    from tokenizers import Regex, Tokenizer, decoders, models, normalizers
+    from tokenizers import Tokenizer, models
 
     ids = {piece.piece: place for place, piece in enumerate(model.pieces)}
     scores = {piece.piece: piece.score for piece in model.pieces if piece.type == PieceType.NORMAL}
@@ -148,18 +207,9 @@ def _byte_pair_tokenizer(model: Any) -> Any:
     ]
     [unknown] = [piece.piece for piece in model.pieces if piece.type == PieceType.UNKNOWN]
     fallback = bool(model.trainer.byte_fallback)
-    tokenizer = Tokenizer(models.BPE(ids, merges, unk_token=unknown, fuse_unk=True, byte_fallback=fallback))
-    charsmap = model.normalizer.precompiled_charsmap
-    parts: list[Any] = [normalizers.Precompiled(charsmap)] if charsmap else []
-    if model.normalizer.remove_extra_whitespaces:
-        parts += [normalizers.Replace(Regex(r"\A +| +\z"), ""), normalizers.Replace(Regex(" {2,}"), " ")]
-    if model.normalizer.add_dummy_prefix:
-        parts += [normalizers.Prepend(json_format.METASPACE)]
-    tokenizer.normalizer = normalizers.Sequence([*parts, normalizers.Replace(" ", json_format.METASPACE)])
-    strip = [decoders.Strip(" ", 1, 0)] if model.normalizer.add_dummy_prefix else []
-    spaces = decoders.Replace(json_format.METASPACE, " ")
-    tokenizer.decoder = decoders.Sequence([spaces, decoders.ByteFallback(), decoders.Fuse(), *strip])
-    return tokenizer
+    return _as_one_word(
+        Tokenizer(models.BPE(ids, merges, unk_token=unknown, fuse_unk=True, byte_fallback=fallback)), model
+    )
 
 
 def _without_case_and_accents(model: Any) -> list[Any]:

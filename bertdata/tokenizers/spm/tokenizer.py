@@ -9,9 +9,11 @@ from typing import Any
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.tokenizers.base import SpecialTokens
-from bertdata.tokenizers.json_tokenizer import CONFIG, TOKENIZER, JsonTokenizer, asking_tokenizers
+from bertdata.tokenizers.files_beside import ADDED, CONFIG, SPECIAL, read_added, read_settings
+from bertdata.tokenizers.json_tokenizer import TOKENIZER, JsonTokenizer, asking_tokenizers
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.spm.proto import read_model
+from bertdata.tokenizers.spm.settings_beside import check_beside
 from bertdata.tokenizers.spm.to_json import NUMBERINGS, convert, renumbered
 from bertdata.tokenizers.wordpiece.formats import VOCAB
 
@@ -28,17 +30,26 @@ class SentencePieceTokenizer(JsonTokenizer):
     """
 
     FILES = _NAMES  # type: ignore[assignment]
-    EXTRA_FILES = (TOKENIZER, CONFIG)
+    EXTRA_FILES = (TOKENIZER, CONFIG, SPECIAL, ADDED)
     SAVED = (TOKENIZER, CONFIG, MODEL)
 
     def __init__(
-        self, model: bytes, special: SpecialTokens | None = None, config: Mapping[str, Any] | None = None
+        self,
+        model: bytes,
+        special: SpecialTokens | None = None,
+        config: Mapping[str, Any] | None = None,
+        added: Mapping[str, int] | None = None,
     ) -> None:
-        """Take a model's bytes, its special tokens if they have no usual names, and settings of the file beside it."""
-        self._arguments = model, special, config
+        """Take a model's bytes, its special tokens if they have no usual names, and settings of the file beside it.
+
+        added: the tokens of `added_tokens.json`; those that the model has already are as they are there.
+        """
+        self._arguments = model, special, config, added
         with asking_tokenizers("cannot make a tokenizer of this model"):
             data, made = convert(read_model(model), special)
-        super().__init__(data, made | dict(config or {}))
+        known = {entry["content"]: entry["id"] for entry in data["added_tokens"]}
+        more = {token: token_id for token, token_id in (added or {}).items() if known.get(token) != token_id}
+        super().__init__(data, made | dict(config or {}), added=more)
 
     @classmethod
     def recognizes(cls, path: str) -> bool:
@@ -60,12 +71,14 @@ class SentencePieceTokenizer(JsonTokenizer):
         folder, name = place.rpartition("/")[0], place
         if not place.endswith(".model"):
             folder, name = place, next(found for each in _NAMES if files.exists(found := files.join(place, each)))
-        beside = files.join(folder, CONFIG) if folder else CONFIG
-        config = files.read_json_object(beside) if files.exists(beside) else {}
+        config, added = read_settings(folder), read_added(folder)
         with files.open_raw(name) as file:
             data = file.read()
         try:
-            return cls(_renumbered(data, folder, config) if files.name(name) == _RENUMBERED else data, config=config)
+            check_beside(config)
+            return cls(
+                _renumbered(data, folder, config) if files.name(name) == _RENUMBERED else data, None, config, added
+            )
         except InputError as error:
             raise InputError(str(error), path=name) from error
 

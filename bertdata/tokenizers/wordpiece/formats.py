@@ -16,6 +16,7 @@ from typing import Any
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.contents import once_for_contents
+from bertdata.tokenizers.file_keys import check_bare, check_config
 from bertdata.tokenizers.ids import read_added, read_ids, reading_json
 from bertdata.tokenizers.json_parts import longest_row
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
@@ -37,6 +38,15 @@ ADDED = "added_tokens.json"
 MAX_WORD_CHARACTERS = 100
 """A word of more characters, after normalisation, is [UNK]: `max_input_chars_per_word` of BERT's released code."""
 
+BERT_CLASSES = frozenset(
+    {
+        "BertTokenizer", "ConvBertTokenizer", "DPRContextEncoderTokenizer", "DPRQuestionEncoderTokenizer",
+        "DPRReaderTokenizer", "DistilBertTokenizer", "ElectraTokenizer", "LayoutLMTokenizer", "LayoutLMv2Tokenizer",
+        "LxmertTokenizer", "MobileBertTokenizer", "None", "PreTrainedTokenizer", "RealmTokenizer", "RetriBertTokenizer",
+        "SqueezeBertTokenizer", "TokenizersBackend",
+    }
+)  # fmt: skip
+"""Classes that the BertConverter of transformers makes a tokenizer.json for, without Fast; None where none is named."""
 _PUNCTUATION = frozenset(string.punctuation)
 _SETTINGS = ("do_lower_case", "strip_accents", "tokenize_chinese_chars")
 _EXTRA = ("additional_special_tokens", "extra_special_tokens")
@@ -67,7 +77,9 @@ def read(path: str, do_lower_case: bool | None = None) -> Parts:
     folder, name = _place(path)
     config = config_of(folder)
     named = settings_of(config, files.join(folder, CONFIG))
+    check_config(config, CONFIG)
     if not name.endswith(".json"):
+        check_class(config, files.join(folder, name))
         tokens, special = _with_special(folder, name, config)
         parts = Parts(tokens, merge_special(special), Normalizer())
         settings = named
@@ -85,6 +97,20 @@ def read(path: str, do_lower_case: bool | None = None) -> Parts:
         settings = {**settings, "do_lower_case": do_lower_case}
     length = longest_row(config, parts.model_max_length)
     return replace(parts, normalizer=replace(parts.normalizer, **settings), model_max_length=length)
+
+
+def check_class(config: Mapping[str, Any], path: str) -> None:
+    """Raise InputError where the settings beside a `vocab.txt` name a class that does not read it as BERT does."""
+    name = str(config.get("tokenizer_class")).removesuffix("Fast")
+    if name not in BERT_CLASSES:
+        raise InputError(
+            f"{CONFIG} beside it names {name}, which does not cut a text as BERT does; open the folder with "
+            "transformers, save it, and use the tokenizer.json that it writes; if the vocabulary is BERT's, delete "
+            "tokenizer_class",
+            path=path,
+        )
+    with reading_json("is not BERT's", path):
+        check_bare(config, CONFIG)
 
 
 def is_file(path: str) -> bool:

@@ -49,9 +49,9 @@ def check_vocabulary(tokens: Iterable[str], path: str | None = None) -> tuple[st
     Refused: no tokens, a blank token, a token twice, a lone surrogate, one of `SPECIAL_TOKENS` missing. `path` is
     put in front of the message.
 
-    >>> check_vocabulary(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"])
+    >>> check_vocabulary(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    bertdata.errors.InputError: the vocabulary has no [MASK]; add a line [MASK] to it, or take another vocabulary
+    bertdata.errors.InputError: the vocabulary has no [MASK], which every vocabulary of BERT has; ...
     """
     result = tuple(tokens)
     if not result:
@@ -73,7 +73,9 @@ def check_vocabulary(tokens: Iterable[str], path: str | None = None) -> tuple[st
     for special in SPECIAL_TOKENS:
         if special not in first:
             raise InputError(
-                f"the vocabulary has no {special}; add a line {special} to it, or take another vocabulary", path=path
+                f"the vocabulary has no {special}, which every vocabulary of BERT has: it is not whole, or of another "
+                "tokenizer; open that with transformers, save it, and use the tokenizer.json that it writes",
+                path=path,
             )
     return result
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
 import pickle
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from bertdata.tokenizers.json_tokenizer import JsonTokenizer
 from bertdata.tokenizers.spm.proto import PieceType, read_model
 from bertdata.tokenizers.spm.tokenizer import SentencePieceTokenizer
 from tests.data import data_path
+from tests.generated import examples
 
 FABLE = "The fox saw the grapes hanging from a vine, and jumped for 2,315 grapes; a naïve fox <[CLSN]>. "
 TEXTS = [
@@ -38,9 +41,11 @@ def sentencepiece() -> Any:
 def model_of(sentencepiece: Any, **more: Any) -> bytes:
     out = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter([FABLE] * 3),
         model_writer=out,
-        **({"vocab_size": 80, "hard_vocab_limit": False, "minloglevel": 2} | more),
+        **(
+            {"sentence_iterator": iter([FABLE] * 3), "vocab_size": 80, "hard_vocab_limit": False, "minloglevel": 2}
+            | more
+        ),
     )
     return out.getvalue()
 
@@ -83,6 +88,90 @@ def test_ids_of_a_bpe_model_are_those_of_sentencepiece(sentencepiece: Any, more:
 
     same()
     assert tokenizer.decode(tokenizer.encode(FABLE)) == processor.DecodeIds(processor.EncodeAsIds(FABLE))
+
+
+OVER_SPACES = ["New York City is in New York", "he lives in New York", "of the world", "end of the day"] * 10
+SPACES: list[dict[str, Any]] = [
+    {"normalization_rule_name": "identity", "remove_extra_whitespaces": False},
+    {"normalization_rule_name": "identity", "remove_extra_whitespaces": False, "byte_fallback": True}
+    | {"vocab_size": 330},
+    {"normalization_rule_name": "identity", "add_dummy_prefix": False},
+    {"treat_whitespace_as_suffix": True},
+    {"treat_whitespace_as_suffix": True, "remove_extra_whitespaces": False},
+    {"treat_whitespace_as_suffix": True, "add_dummy_prefix": False},
+    {"treat_whitespace_as_suffix": True, "model_type": "bpe"},
+    {"sentence_iterator": OVER_SPACES, "split_by_whitespace": False},
+    {"remove_extra_whitespaces": False, "allow_whitespace_only_pieces": True}
+    | {"sentence_iterator": ["a    b    c "] * 9},
+    {"user_defined_symbols": ["New York", "e.g.", "<ent>"]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("more", SPACES)
+def test_spaces_are_where_sentencepiece_has_them(sentencepiece: Any, more: dict[str, Any]) -> None:
+    lines = more.get("sentence_iterator", [FABLE] * 3)
+    data = model_of(sentencepiece, **more | {"sentence_iterator": iter(lines)})
+    processor, tokenizer = sentencepiece.SentencePieceProcessor(model_proto=data), SentencePieceTokenizer(data)
+
+    @settings(deadline=None, max_examples=examples(60))
+    @given(
+        st.one_of(
+            st.sampled_from([*lines, *TEXTS]), st.text(st.sampled_from("fox thegNYrk \n\u00a0é中,20<>"), max_size=25)
+        )
+    )
+    def same(text: str) -> None:
+        assert tokenizer.encode(text) == processor.EncodeAsIds(text)
+        assert tokenizer.encode_batch([text]).to_pylist() == [tokenizer.encode(text)]
+
+    same()
+
+
+@pytest.mark.parametrize("rules", ["nmt_nfkc", "nmt_nfkc_cf", "nfkc"])
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_rules_of_several_characters_are_applied(sentencepiece: Any, kind: str, rules: str) -> None:
+    lines = ["hello world this is a test", "スナップ ガラス カメラ パン", "Ábc ábc café tiếng Việt", "Йод"] * 5
+    data = model_of(
+        sentencepiece, sentence_iterator=iter(lines), normalization_rule_name=rules, model_type=kind, vocab_size=90
+    )
+    processor, tokenizer = sentencepiece.SentencePieceProcessor(model_proto=data), SentencePieceTokenizer(data)
+    texts = [*lines, *(unicodedata.normalize("NFD", line) for line in lines)]
+    texts += ["ｽﾅｯﾌﾟ", "ｶﾞﾗｽ", "Ａ\u0301bc", "ｔｉｅ\u0302\u0301ng", "は\u3099", "ウ\uff9e～", "a\u0332\u0301"]
+    assert [tokenizer.encode(text) for text in texts] == [processor.EncodeAsIds(text) for text in texts]
+    assert tokenizer.encode_batch(texts).to_pylist() == [processor.EncodeAsIds(text) for text in texts]
+    assert (tokenizer.slow_because is None) == (kind == "unigram" and rules != "nfkc")  # nfkc keeps tabs
+
+
+def test_rules_that_are_damaged_are_refused(sentencepiece: Any) -> None:
+    model = read_model(model_of(sentencepiece, sentence_iterator=iter(["スナップ"] * 9)))
+    model.normalizer.precompiled_charsmap = b"\xff\xff\xff\x7f1234"
+    with pytest.raises(InputError, match="cannot make a tokenizer of this model|rules of its normalizer are damaged"):
+        SentencePieceTokenizer(model.SerializeToString())
+
+
+def test_settings_that_ask_for_another_tokenizer_than_the_model_are_refused(sentencepiece: Any, tmp_path: Path) -> None:
+    place = saved(tmp_path, model_of(sentencepiece))
+    refused = {
+        "names T5Tokenizer, which numbers the pieces anew": {"tokenizer_class": "T5TokenizerFast"},
+        "says sp_model_kwargs": {"sp_model_kwargs": {"enable_sampling": True}},
+        "says split_by_punct = True": {"split_by_punct": True},
+        "says do_lower_case = true": {"tokenizer_class": "DebertaV2Tokenizer", "do_lower_case": True},
+        "says extra_ids = 100": {"extra_ids": 100},
+        "says joiner": {"joiner": 1},
+    }
+    for message, config in refused.items():
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+        with pytest.raises(InputError, match=message):
+            load_tokenizer(place)
+
+
+def test_fields_that_sentencepiece_does_not_have_and_spaces_without_marks_are_refused(sentencepiece: Any) -> None:
+    data = model_of(sentencepiece)
+    with pytest.raises(InputError, match="its ModelProto has the field 99, which is not known"):
+        read_model(data + bytes([0x98, 0x06, 1]))  # the key of a number in field 99
+    model = read_model(data)
+    model.normalizer.escape_whitespaces = False
+    with pytest.raises(InputError, match="escape_whitespaces = false"):
+        read_model(model.SerializeToString())
 
 
 def test_hostile_text_has_the_ids_of_sentencepiece(sentencepiece: Any) -> None:

@@ -44,7 +44,7 @@ def test_a_missing_special_token_is_named_with_the_file_and_the_remedy(tmp_path:
     with pytest.raises(InputError) as caught:
         read_vocabulary(str(path))
     assert str(path) in str(caught.value)
-    assert f"no {missing}; add a line {missing}" in str(caught.value)
+    assert f"no {missing}, which every vocabulary of BERT has: it is not whole" in str(caught.value)
 
 
 @pytest.mark.parametrize(

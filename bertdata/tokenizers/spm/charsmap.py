@@ -1,0 +1,73 @@
+"""SentencePiece's rules of normalisation, which a model holds as a trie, and those that `tokenizers` misses.
+
+SentencePiece replaces the longest beginning of a text that a rule knows. The Precompiled normalizer of `tokenizers`
+looks up graphemes of up to five bytes, of which it takes the shortest rule, and then single characters. So it misses a
+kana with its voice mark and a letter with two accents, and drops the accent after a letter that has a rule of its own,
+as a full-width one has. Such sequences are replaced before it. Not so Hangul that is written in single jamo.
+"""
+
+from __future__ import annotations
+
+import struct
+import unicodedata
+from collections.abc import Iterator
+
+_VOICE_MARKS = "\uff9e\uff9f\u3099\u309a"
+_KANA = [*map(chr, range(0xFF66, 0xFF9E)), *map(chr, range(0x3041, 0x3100))]
+_CAPITALS = [*range(0x41, 0x5B), *range(0x391, 0x3AA), *range(0x401, 0x430)]
+_LETTERS = [*map(chr, (*range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B), *_CAPITALS))]
+_COMPOSED = [*map(chr, (*range(0xC0, 0x3000),))]
+"""Where letters with several accents are."""
+
+
+class Charsmap:
+    """The rules of a `precompiled_charsmap`: a double array (darts-clone), and the strings that its values point to.
+
+    Raises ValueError or struct.error where it is damaged.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        (size,) = struct.unpack_from("<I", data)
+        if size % 4 or size + 4 > len(data):
+            raise ValueError(f"the trie of its rules has {size} bytes, of {len(data)} in all")
+        self._units = struct.unpack_from(f"<{size // 4}I", data, 4)
+        self._strings = data[4 + size :]
+
+    def get(self, key: str) -> str | None:
+        """Return what a rule makes of a string; None where there is no rule for just that."""
+        place, units = 0, self._units
+        for byte in key.encode():
+            place ^= _offset(units[place]) ^ byte
+            if place >= len(units) or units[place] & 0x800000FF != byte:
+                return None
+        if not units[place] >> 8 & 1:
+            return None
+        begin = units[place ^ _offset(units[place])] & 0x7FFFFFFF
+        return self._strings[begin : self._strings.index(b"\0", begin)].decode()
+
+
+def _offset(unit: int) -> int:
+    return unit >> 10 << ((unit & 1 << 9) >> 6)
+
+
+def missed_rules(charsmap: bytes, *, kana: bool, accents: bool) -> Iterator[tuple[str, str]]:
+    """Yield the rules that have to be applied before Precompiled, in this order: what is replaced, and by what.
+
+    kana: those of kana with a voice mark. accents: those of letters with several accents, and of letters whose accent
+    is lost otherwise: full-width ones, and where rules fold case capitals.
+    """
+    rules = Charsmap(charsmap)
+    for base in _KANA if kana else ():
+        for mark in _VOICE_MARKS:
+            composed = rules.get(base + mark)
+            if composed is not None:
+                yield base + mark, composed
+    for letter in _LETTERS if accents else ():
+        plain = rules.get(letter)
+        if plain is not None and len(plain) == 1 and rules.get(plain) is None:
+            yield letter, plain
+    several = {unicodedata.normalize("NFD", letter) for letter in _COMPOSED} if accents else set()
+    for letters in sorted((one for one in several if len(one) > 2), key=lambda one: (-len(one), one)):
+        composed = rules.get(letters)
+        if composed is not None:
+            yield letters, composed
