@@ -69,9 +69,11 @@ def test_versions_of_transformers_that_differ_on_the_space_are_refused(tmp_path:
     tokenizer = json_tokenizer(byte_pair_model(), byte_level())
     for name in ("PreTrainedTokenizerFast", "TokenizersBackend", None):
         config = {"add_prefix_space": True} | ({"tokenizer_class": name} if name else {})
-        with pytest.raises(InputError, match="does not put a space before a text, but .* says add_prefix_space = true"):
+        with pytest.raises(
+            InputError, match=r"does not put a space before a text, but .* says add_prefix_space = true"
+        ):
             load_tokenizer(folder_of(tokenizer, tmp_path / "f", config))
-    with pytest.raises(InputError, match="its Metaspace puts a space before a text, but .* add_prefix_space = false"):
+    with pytest.raises(InputError, match=r"its Metaspace puts a space before a text, but .* add_prefix_space = false"):
         load_tokenizer(folder_of(SMALL["albert"], tmp_path / "f", {"add_prefix_space": False}))
 
 
@@ -97,8 +99,8 @@ def test_tokens_are_added_as_the_files_beside_say(way: str, name: str, tmp_path:
 def test_added_tokens_with_another_id_than_transformers_gives_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'troponin' the id 700, but transformers gives it 282"):
         load_tokenizer(folder_of(SMALL["gpt2"], tmp_path / "f", {}, added_tokens={"troponin": 700}))
+    config = {"added_tokens_decoder": {"700": WORD}}
     with pytest.raises(InputError, match="'troponin' the id 700"):
-        config = {"added_tokens_decoder": {"700": WORD}}
         load_tokenizer(folder_of(SMALL["gpt2"], tmp_path / "f", config))
 
 
@@ -162,5 +164,5 @@ def test_settings_of_berts_normalizer_must_be_those_of_the_file(tmp_path: Path) 
     bert = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None}
     tokenizer = json_tokenizer(words | {"unk_token": "[UNK]"}, {"type": "Whitespace"}, bert | {"lowercase": True})
     assert load_tokenizer(folder_of(tokenizer, tmp_path / "f", {"do_lower_case": True})).encode("A") == [5]
-    with pytest.raises(InputError, match="says lowercase = true, but .* says do_lower_case = false"):
+    with pytest.raises(InputError, match=r"says lowercase = true, but .* says do_lower_case = false"):
         load_tokenizer(folder_of(tokenizer, tmp_path / "f", {"do_lower_case": False}))

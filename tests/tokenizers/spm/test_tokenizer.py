@@ -144,7 +144,7 @@ def test_rules_of_several_characters_are_applied(sentencepiece: Any, kind: str, 
 def test_rules_that_are_damaged_are_refused(sentencepiece: Any) -> None:
     model = read_model(model_of(sentencepiece, sentence_iterator=iter(["スナップ"] * 9)))
     model.normalizer.precompiled_charsmap = b"\xff\xff\xff\x7f1234"
-    with pytest.raises(InputError, match="cannot make a tokenizer of this model|rules of its normalizer are damaged"):
+    with pytest.raises(InputError, match=r"cannot make a tokenizer of this model|rules of its normalizer are damaged"):
         SentencePieceTokenizer(model.SerializeToString())
 
 
