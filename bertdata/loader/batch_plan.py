@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from bertdata.loader.bins import Bin
+from bertdata.options.option import require
 
 Segment = tuple[int, int, int]
 """(bin, start, stop): consecutive positions in the order of a bin."""
@@ -43,6 +45,23 @@ class BatchPlan:
             max(position, (iteration + 1) * self.epochs * one.size)
             for position, one in zip(positions, self.bins, strict=True)
         ]
+
+    def begin_of(self, iteration: int) -> tuple[int, ...]:
+        """Return the positions where an iteration begins; where it has no end, those where an epoch begins."""
+        return tuple(iteration * (self.epochs or 1) * one.size for one in self.bins)
+
+    def begins_iteration(self, positions: Sequence[int]) -> bool:
+        """Tell whether an iteration after the first begins at some positions."""
+        iteration, rest = divmod(sum(positions), (self.epochs or 1) * self.examples)
+        return iteration > 0 and not rest
+
+    def iterations_of(self, positions: Sequence[int]) -> list[int]:
+        """Return the numbers that `set_epoch` may have for the iteration that some positions are in.
+
+        A run without end is one iteration, 0, which users also count in epochs.
+        """
+        iteration = sum(positions) // ((self.epochs or 1) * self.examples)
+        return [iteration] if self.epochs else [0, iteration]
 
     def steps(self, positions: Sequence[int]) -> Iterator[list[Segment]]:
         """Yield the steps from some positions to the end of the iteration, none of them empty."""
@@ -137,6 +156,42 @@ class BatchPlan:
             return full, [rest]
         both = group + rest
         return full - 1, [both] if batch == 1 else [both - both // 2, both // 2]
+
+
+class Walk:
+    """The way of an iteration through the bins, from the positions where it begins."""
+
+    def __init__(self, plan: BatchPlan, begin: tuple[int, ...]) -> None:
+        self.plan, self.begin = plan, begin
+        self._last = (0, begin)
+
+    def ends(self) -> tuple[int, ...]:
+        """Return the positions after the iteration; it must have an end."""
+        ends = self.plan.ends(self.begin)
+        assert ends is not None
+        return tuple(ends)
+
+    def after(self, batches: int) -> tuple[int, ...]:
+        """Return the positions after a number of steps; raises ConfigError for more than the iteration has."""
+        require(batches >= 0, f"{batches} batches were taken; expected 0 or more")
+        plan = self.plan
+        done, places = self._last if self._last[0] <= batches else (0, self.begin)
+        if len(plan.bins) == 1:
+            group = plan.world_size * plan.bins[0].batch
+            jump = batches - done
+            if (ends := plan.ends(places)) is not None:
+                jump = max(0, min(jump, (ends[0] - places[0]) // group - 1))
+            done, places = done + jump, (places[0] + jump * group,)
+        steps, reached = plan.steps(places), list(places)
+        for step in islice(steps, batches - done):
+            done += 1
+            for number, _, stop in step:
+                reached[number] = stop
+        require(done == batches, f"{batches} batches were taken, but this iteration has {done}; count from its start")
+        if next(steps, None) is None:
+            return self.ends()
+        self._last = (done, tuple(reached))
+        return self._last[1]
 
 
 def _advance(places: list[int], number: int, size: int) -> Segment:

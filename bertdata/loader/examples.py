@@ -14,9 +14,8 @@ from __future__ import annotations
 import json
 import operator
 import os
-import sys
 from collections import UserDict
-from collections.abc import ItemsView, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, overload
 
@@ -40,8 +39,6 @@ Index = int | tuple[int, ...]
 Column = tuple[NDArray[np.integer] | None, Any]
 """The offsets (None for a column of numbers) and the values (an array, or `Bits`) of one record batch's column."""
 
-_DEFAULT_COLLATORS = ("torch_default_data_collator", "numpy_default_data_collator")
-
 
 class Example(UserDict[str, Any]):
     """The columns of an example by name.
@@ -50,20 +47,18 @@ class Example(UserDict[str, Any]):
     remove what the model does not take, such as the example's id and epoch, which the masks depend on.
     """
 
-    def items(self) -> ItemsView[str, Any]:
-        """Return the columns; raises ConfigError where the `Trainer` of transformers was given no collator.
+    def __contains__(self, key: object) -> bool:
+        """Tell whether there is a column; raises ConfigError where transformers' default collator asks for `label_ids`.
 
-        Its default collator would stack the rows as they are, without masks and labels.
+        The `Trainer` takes it where it was given no collator, and it would stack the rows without masks and labels. It
+        asks a row without a `label` for `label_ids`, which no shards have.
         """
-        caller = sys._getframe(1)
-        if caller.f_code.co_name in _DEFAULT_COLLATORS and caller.f_globals.get("__name__", "").startswith(
-            "transformers."
-        ):
+        if key == "label_ids":
             raise ConfigError(
                 "the default collator of transformers can neither pad nor mask these rows; give the Trainer "
                 "data_collator=PretrainingCollator(dataset), from bertdata.torch"
             )
-        return super().items()
+        return super().__contains__(key)
 
 
 _SHOWN_SETS = 3

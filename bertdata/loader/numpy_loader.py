@@ -11,8 +11,9 @@ from typing import Any, Unpack
 
 from bertdata.loader.collator import Batch, BatchCollator
 from bertdata.loader.examples import ShardExamples, Source
+from bertdata.loader.iteration import Row
 from bertdata.loader.padding import MULTIPLE
-from bertdata.loader.sampler import EpochBatchSampler, Row, Sampling
+from bertdata.loader.sampler import EpochBatchSampler, Sampling
 from bertdata.masking.settings import MaskingConfig
 
 
@@ -35,7 +36,8 @@ class NumpyBatches:
         return len(self.sampler)
 
     def __iter__(self) -> Iterator[Batch]:
-        indices = self.sampler.batches(self.ahead + 1)
+        with self.sampler.counting():
+            indices = iter(self.sampler)
         with ThreadPoolExecutor(1, "bertdata-batches") as pool:
             waiting: list[Future[Batch]] = []
 
@@ -48,7 +50,9 @@ class NumpyBatches:
             while waiting:
                 batch = waiting.pop(0).result()
                 ask()
+                indices.use()
                 yield batch
+            indices.finish()
 
     def state_dict(self) -> dict[str, int]:
         """Return the state after the last batch taken, as `EpochBatchSampler.state_dict` does."""

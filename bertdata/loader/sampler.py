@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any, TypedDict
 
@@ -18,16 +19,13 @@ from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
 from bertdata.loader.batch_plan import BatchPlan, Segment
 from bertdata.loader.bins import Weights, bins_of
-from bertdata.loader.epoch import check_epoch
 from bertdata.loader.fingerprint import data_fingerprint
+from bertdata.loader.iteration import Counts, Iteration, Row
+from bertdata.loader.progress import Progress
+from bertdata.loader.run_state import Positions, RunState
 from bertdata.masking.schedule import LEVELS
 from bertdata.options.option import require
 
-Row = tuple[int, ...]
-"""(epoch, number) of an example, or (epoch, number, level)."""
-
-_STATE = ("version", "position", "examples", "data", "seed", "order")
-_VERSION = 3
 _AHEAD = 16
 """Steps whose examples are looked up at once, which takes hardly longer than one."""
 
@@ -54,8 +52,12 @@ class EpochBatchSampler:
     `lengths` (N,), and weights its `sizes`, the number of examples of each set, both as `ShardExamples` has them.
 
     One iteration has `epochs` epochs (None: no end); the next iteration has the epochs after them, in new orders. After
-    an interrupted iteration, the next one continues after the last batch that was taken, to the end of the same epochs,
+    an interrupted iteration, the next one continues after the last batch that was used, to the end of the same epochs,
     as it does from a state; so no example is omitted or repeated. `set_epoch` starts at the beginning of an epoch.
+
+    A batch counts as used when it was asked for, or where its reader counts when it says so (`counting`). What asks for
+    batches before it uses them has to count. Where the data set has a true `read_ahead`, as `ShardDataset`, which a
+    `DataLoader` reads, and nobody counts, no run goes on from the state, and no iteration after an interrupted one.
 
     A batch has `batch_size` examples, or as many as fill `max_tokens` when padded to a multiple of 8. `bins` are
     lengths, such as (64, 128, 256, 512): a batch has rows of one bin, the same for all ranks at each step. Bins take
@@ -77,8 +79,8 @@ class EpochBatchSampler:
 
     Raises ConfigError for settings that cannot be met, such as a world size of 0 or no examples.
 
-    >>> sampler = EpochBatchSampler(range(5), 2, seed=1)
-    >>> [len(batch) for batch in sampler], sorted(number for epoch, number in sum(sampler, []))
+    >>> batches = list(EpochBatchSampler(range(5), 2, seed=1))
+    >>> [len(batch) for batch in batches], sorted(number for epoch, number in sum(batches, []))
     ([2, 2, 1], [0, 1, 2, 3, 4])
     """
 
@@ -109,13 +111,14 @@ class EpochBatchSampler:
         self.run_epochs = self._run_length(dataset, run_epochs)
         self._run_given = run_epochs is not None
         self._examples = len(dataset)
-        self._data = data_fingerprint(dataset)
         self._run = max(1, round(self.run_epochs * self._examples)) if self.run_epochs else 0
         widths = [one.width for one in found]
-        self._order = text_bits(json.dumps([widths, weights], sort_keys=True)) >> 1 if len(found) > 1 or weights else 0
+        order = text_bits(json.dumps([widths, weights], sort_keys=True)) >> 1 if len(found) > 1 or weights else 0
+        data = data_fingerprint(dataset)
+        state = RunState(self._examples, data, seed, order, self._run, len(found), type(self).__name__)
         self._plan = BatchPlan(found, world_size, epochs, drop_last)
-        self._go_to((0,) * len(found))
-        if drop_last and epochs is not None and not max(self._plan.count(self._begin)):
+        self._progress = Progress(self._plan, state, self._counts(dataset), self._batches_from)
+        if drop_last and epochs is not None and not max(self._plan.count((0,) * len(found))):
             raise ConfigError(
                 f"drop_last leaves no batch: {epochs} x {self._examples} examples do not fill one step of "
                 f"{world_size} x {batch_size or f'{max_tokens} tokens'}; take smaller batches, or keep the last"
@@ -145,35 +148,23 @@ class EpochBatchSampler:
         """Return the rank and the world size where they are not given."""
         return 0, 1
 
-    def _go_to(self, positions: tuple[int, ...], *, loaded: bool = False) -> None:
-        """Begin the next iteration at some positions; a running iteration no longer changes the state."""
-        self._begin, self._taken, self._mark = positions, 0, (0, positions)
-        self._running: object = object()
-        self._loaded = loaded
+    def _counts(self, dataset: Any) -> Counts:
+        """Return who says how many batches were used, where the reader of an iteration does not count."""
+        return Counts.NOBODY if getattr(dataset, "read_ahead", False) else Counts.REQUEST
 
     @property
     def epoch(self) -> int:
-        """The epoch of the next batch."""
-        return sum(self._positions_after(self._taken)) // self._examples
+        """The epoch of the next batch; where nobody says how many were used, of the next one asked for."""
+        return self._progress.epoch
 
     def set_epoch(self, epoch: int) -> None:
         """Begin the next iteration at the beginning of an epoch.
 
         Where an iteration has several epochs, `epoch` is the number of the iteration, as frameworks that call this
-        count. A state that was just loaded is kept if it is in that epoch. Raises ConfigError if it is in another one,
-        and for what is not a number of 0 or more.
+        count. A state that was just loaded is kept if it is in that iteration. Raises ConfigError if it is in another
+        one, and for what is not a number of 0 or more.
         """
-        whole = (self.epochs or 1) * self._examples
-        found = sum(self._begin) // whole
-        if self._loaded and check_epoch(epoch) == found:
-            return
-        require(
-            not self._loaded,
-            f"the state that was loaded is in epoch {found}, but set_epoch({epoch}) was called before it was used; "
-            f"call set_epoch({found}), or do not load the state. Accelerate calls set_epoch with its own count, the "
-            f"`iteration` of a loader it prepared: set that to {found}",
-        )
-        self._go_to(tuple(check_epoch(epoch) * (self.epochs or 1) * one.size for one in self.bins))
+        self._progress.set_epoch(epoch)
 
     def __len__(self) -> int:
         """Return the number of batches of this rank in an iteration; raises TypeError where it has no end."""
@@ -181,114 +172,62 @@ class EpochBatchSampler:
             raise TypeError(f"a {type(self).__name__} with epochs=None has no end, so no len")
         return self._plan.count((0,) * len(self.bins))[self.rank]
 
-    def __iter__(self) -> Iterator[list[Row]]:
-        return self.batches()
+    def __iter__(self) -> Iteration:
+        """Begin an iteration; its first batch is a ConfigError where nobody counted the one before, which was left."""
+        return self._progress.begin(self._check_run)
 
-    def batches(self, ahead: int = 0) -> Iterator[list[Row]]:
-        """Begin an iteration for a consumer that takes `ahead` batches before it uses the first, then one with each.
-
-        The state then counts the batches that were used: each call of `next` after the first `ahead`, also after the
-        last batch, means that one more was used.
-        """
-        self._go_to(self._positions_after(self._taken))
+    def _check_run(self, positions: Positions) -> None:
         require(
-            not self._run or self._run_given or sum(self._begin) < self._run,
+            not self._run or self._run_given or sum(positions) < self._run,
             f"the run of {self.run_epochs} epochs, over which the masks follow a schedule, has ended; give run_epochs, "
             "the length of the whole run in epochs, or epochs, where an iteration is all of it",
         )
-        return _Iteration(self, self._steps(), ahead)
 
-    def _steps(self) -> Iterator[list[Row]]:
-        """Yield this rank's part of each step of the iteration, empty ones too."""
-        steps = self._plan.steps(self._begin)
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """Have the iteration that begins inside counted by its reader.
+
+        The reader calls `use` of the iterator when it hands out a batch, and `finish` after the last one. Then the
+        state is the place after the batches used, and the next iteration goes on there.
+
+            with sampler.counting():
+                batches = iter(sampler)
+        """
+        with self._progress.counting():
+            yield
+
+    @property
+    def announced_epoch(self) -> int | None:
+        """The epoch that `set_epoch` said, until the first batch after it is asked for."""
+        return self._progress.announced
+
+    @property
+    def iteration(self) -> Iteration:
+        """The iteration that began last."""
+        return self._progress.current
+
+    def _batches_from(self, positions: Positions) -> Iterator[list[Row]]:
+        """Yield this rank's part of each step of an iteration from some positions, empty ones too."""
+        steps = self._plan.steps(positions)
         while some := list(islice(steps, _AHEAD)):
             yield from self._shares(some)
 
     def state_dict(self, batches: int | None = None) -> dict[str, int]:
         """Return the state as a few integers: the same on every rank, for any world size and batch size.
 
-        `batches` is how many batches the trainer has taken in this iteration, by default those that were yielded. Give
-        it where something else takes batches ahead, as the loaders that Accelerate prepared do (one). Raises
-        ConfigError for more batches than the iteration has.
+        It is the place after the batches used of the iteration that runs. `batches` is how many these are. It may be
+        left out where the reader counts (`ResumableLoader`, `numpy_batches`). Where it is left out and nobody counts,
+        the state says how many were asked for, and no run goes on from it. Raises ConfigError for more batches than
+        the iteration has.
         """
-        positions = self._positions_after(self._taken if batches is None else batches)
-        state = (_VERSION, sum(positions), self._examples, self._data, self.seed, self._order)
-        single = len(positions) == 1
-        bins = {} if single else {f"bin_{number}": position for number, position in enumerate(positions)}
-        return dict(zip(_STATE, state, strict=True)) | bins | ({"run": self._run} if self._run else {})
+        return self._progress.state_dict(batches)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from a state; raises ConfigError for one of another data set or seed, or that is not a state."""
-        found = [name for name in _STATE if type(state.get(name)) is int]
-        require(
-            "version" in found,
-            f"this is not a state of {type(self).__name__}; expected the integers {', '.join(_STATE)}, "
-            f"found {', '.join(map(str, sorted(state))) or 'nothing'}",
-        )
-        require(
-            state["version"] == _VERSION,
-            f"the state has version {state['version']}; this bertdata reads {_VERSION}: continue the run with the "
-            "bertdata that began it, or start again",
-        )
-        missing = [name for name in _STATE if name not in found]
-        require(not missing, f"the state has no whole number for {', '.join(missing)}; take another checkpoint")
-        require(
-            state["examples"] == self._examples and state["data"] == self._data,
-            f"the state is of another data set: {state['examples']} examples with the fingerprint {state['data']:016x} "
-            f"in the state, {self._examples} with {self._data:016x} here; resume with the shards it was made with",
-        )
-        require(
-            state["seed"] == self.seed, f"the state is of seed {state['seed']}, this run's is {self.seed}; use the same"
-        )
-        names = ["position"] if len(self.bins) == 1 else [f"bin_{number}" for number in range(len(self.bins))]
-        require(
-            state["order"] == self._order and all(type(state.get(name)) is int for name in names),
-            "the state is of a run with other length bins or weights; use the same",
-        )
-        require(
-            state.get("run", 0) == self._run,
-            f"the state is of a run of {self._length_text(state.get('run', 0))}, this one is of "
-            f"{self._length_text(self._run)}, and the masks follow a schedule over the run; give the same run_epochs, "
-            "or start again",
-        )
-        positions = tuple(int(state[name]) for name in names)
-        require(
-            min(positions) >= 0 and sum(positions) == state["position"],
-            f"the state has position {state['position']}, its bins {', '.join(map(str, positions))}; "
-            "expected numbers of 0 or more that add up: take another checkpoint",
-        )
-        self._go_to(positions, loaded=True)
+        """Continue from a state; raises ConfigError for one of another data set or seed, or that is not a state.
 
-    def _length_text(self, run: Any) -> str:
-        if not run or type(run) is not int:
-            return "no given length"
-        return f"{run / self._examples:g} epochs ({run} examples)"
-
-    def _positions_after(self, batches: int) -> tuple[int, ...]:
-        """Return the positions after a number of steps of the current iteration."""
-        require(batches >= 0, f"{batches} batches were taken; expected 0 or more")
-        done, places = self._mark if self._mark[0] <= batches else (0, self._begin)
-        if len(self.bins) == 1:
-            group = self.world_size * self.bins[0].batch
-            jump = batches - done
-            if self.epochs is not None:
-                jump = max(0, min(jump, (self._ends(places)[0] - places[0]) // group - 1))
-            done, places = done + jump, (places[0] + jump * group,)
-        steps, reached = self._plan.steps(places), list(places)
-        for step in islice(steps, batches - done):
-            done += 1
-            for number, _, stop in step:
-                reached[number] = stop
-        require(done == batches, f"{batches} batches were taken, but this iteration has {done}; count from its start")
-        if next(steps, None) is None:
-            return self._ends(self._begin)
-        self._mark = (done, tuple(reached))
-        return self._mark[1]
-
-    def _ends(self, positions: Sequence[int]) -> tuple[int, ...]:
-        ends = self._plan.ends(positions)
-        assert ends is not None
-        return tuple(ends)
+        A state that does not say how many batches were used is an error at the next batch.
+        """
+        self._progress.load_state_dict(state)
 
     def _shares(self, steps: Sequence[Sequence[Segment]]) -> list[list[Row]]:
         """Return this rank's part of some steps."""
@@ -317,25 +256,3 @@ class EpochBatchSampler:
                 return max(start, start + first), max(min(stop, start + last), start)
             first, last = first - (stop - start), last - (stop - start)
         return 0, 0
-
-
-class _Iteration(Iterator[list[Row]]):
-    """The batches of an iteration; counts in its sampler how many of them were used."""
-
-    def __init__(self, sampler: EpochBatchSampler, steps: Iterator[list[Row]], ahead: int) -> None:
-        self._sampler, self._steps, self._ahead, self._running = sampler, steps, ahead, sampler._running
-        self._asked = self._passed = self._yielded = 0
-
-    def __next__(self) -> list[Row]:
-        self._asked += 1
-        batch: list[Row] | None = []
-        while batch is not None and not batch:  # a rank may have no part of the last step
-            batch = next(self._steps, None)
-            self._passed += batch is not None
-        self._yielded += batch is not None
-        used = max(0, self._asked - self._ahead)
-        if self._sampler._running is self._running:
-            self._sampler._taken = self._passed if batch is None and used >= self._yielded else used
-        if batch is None:
-            raise StopIteration
-        return batch

@@ -278,7 +278,7 @@ def test_rule_26_the_order_of_a_trillion_examples_takes_no_memory() -> None:
 
 
 def test_rule_26_length_bins_take_a_byte_an_example() -> None:
-    data = Lengths(range(1, 129), repeat=3000)
+    data = Lengths(range(1, 129), repeat=6000)
     next(iter(EpochBatchSampler(data, 256, bins=(32, 64, 96, 128))))
     tracemalloc.start()
     sampler = EpochBatchSampler(data, 256, bins=(32, 64, 96, 128))

@@ -70,6 +70,7 @@ class ShardDataset(ShardExamples, Dataset[Example]):
     """
 
     _epoch_type = SharedEpoch
+    read_ahead = True  # a DataLoader asks for rows before it hands them out
 
 
 class PretrainingCollator(BatchCollator):

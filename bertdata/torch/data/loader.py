@@ -1,7 +1,8 @@
 """`ResumableBatchSampler`, the order of a run for a `DataLoader`, and `ResumableLoader`, a `DataLoader` with its state.
 
-The order is that of `bertdata.loader.sampler`. Workers fetch batches ahead of the trainer; the state counts those that
-the trainer took. A plain `DataLoader` of the same data set, sampler and collator gives the same batches.
+The order is that of `bertdata.loader.sampler`. Workers fetch batches ahead of the trainer; the state of
+`ResumableLoader` counts those that it handed out. A plain `DataLoader` of the same data set, sampler and collator gives
+the same batches, and does not tell the sampler how many were used.
 """
 
 from __future__ import annotations
@@ -9,22 +10,21 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sized
 from contextlib import contextmanager
 from functools import partial
 from types import TracebackType
 from typing import Any
 
 import torch.distributed
-from torch import Tensor
-from torch.utils.data import DataLoader, Sampler
+from torch.utils.data import ConcatDataset, DataLoader, Sampler, StackDataset, Subset, TensorDataset
 
 from bertdata.errors import BertDataError, ConfigError
-from bertdata.loader.sampler import EpochBatchSampler, Row
+from bertdata.loader.iteration import Counts, Row
+from bertdata.loader.sampler import EpochBatchSampler
 from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
 
-_DEPTH = 8
-"""Frames above `__iter__` in which to look for the `DataLoader`; it is in the fourth."""
+_WRAPPERS = (Subset, ConcatDataset, StackDataset, TensorDataset)
 
 
 class ResumableBatchSampler(EpochBatchSampler, Sampler[list[Row]]):
@@ -32,36 +32,88 @@ class ResumableBatchSampler(EpochBatchSampler, Sampler[list[Row]]):
 
     Settings and batches are those of `bertdata.loader.EpochBatchSampler`; rank and world size are those of
     torch.distributed where it is initialised, else 0 and 1. Raises ConfigError for settings that cannot be met, such as
-    a world size of 0 or no examples.
+    a world size of 0 or no examples, and for a Subset or another wrapper of torch, which takes numbers alone.
 
         sampler = ResumableBatchSampler(dataset, batch_size=256, epochs=None, seed=1)
-        loader = DataLoader(dataset, batch_sampler=sampler, collate_fn=collator, num_workers=4)
-        for batch in loader:
+        for batch in ResumableLoader(dataset, sampler, num_workers=4):
             ...
             state = sampler.state_dict()            # a few integers
+
+    In a `DataLoader` of torch nobody says how many batches were used, so give `state_dict` their number.
     """
+
+    def __init__(self, dataset: Sized, *arguments: Any, **settings: Any) -> None:
+        if isinstance(dataset, _WRAPPERS):
+            raise ConfigError(
+                f"the data set is a {type(dataset).__name__} of torch, which takes numbers, and this sampler yields "
+                "(epoch, number), for the masks of an epoch; for several sets of shards give it "
+                "ShardDataset([shards, ...]), for a part of the rows a split of the build; or use the wrapper without "
+                "this sampler: DataLoader(wrapper, shuffle=True, collate_fn=PretrainingCollator(dataset))"
+            )
+        super().__init__(dataset, *arguments, **settings)
+
+    def _counts(self, dataset: Any) -> Counts:
+        return Counts.NOBODY
 
     def _process(self) -> tuple[int, int]:
         if torch.distributed.is_available() and torch.distributed.is_initialized():
             return torch.distributed.get_rank(), torch.distributed.get_world_size()
         return super()._process()
 
-    def __iter__(self) -> Iterator[list[Row]]:
-        return self.batches(self._read_ahead())
+    @property
+    def sampler(self) -> EpochListener:
+        """What frameworks call `set_epoch` of that look for it in the sampler of a batch sampler, as Lightning does."""
+        return EpochListener(self)
 
-    def _read_ahead(self) -> int:
-        """Return how many batches are asked for before the first is used, by the `DataLoader` that starts to iterate.
+    @property
+    def batch_size(self) -> int:
+        """An attribute that nobody needs but who divides the batches of a sampler among processes.
 
-        A `DataLoader` does not tell its sampler; its call of `iter` is a few frames above ours. 0 without workers, and
-        where something else iterates.
+        There is none in a single process. On several processes this sampler divides them itself, and reading it is a
+        ConfigError, so that nobody does so again: Accelerate's BatchSamplerShard would train on a part of the rows.
         """
-        frame, depth = sys._getframe(2), 0
-        while frame is not None and depth < _DEPTH:
-            loader = frame.f_locals.get("self")
-            if isinstance(loader, DataLoader) and loader.batch_sampler is self:
-                return loader.num_workers * (loader.prefetch_factor or 0)
-            frame, depth = frame.f_back, depth + 1  # type: ignore[assignment]
-        return 0
+        processes = max(self.world_size, self._process()[1])
+        if processes > 1:
+            raise ConfigError(_DIVIDED_TWICE.format(processes=processes))
+        raise AttributeError(f"a {type(self).__name__} has no batch_size; its `bins` have the size of their batches")
+
+
+_DIVIDED_TWICE = (
+    "this sampler divides its batches among the {processes} processes itself, and they would be divided once more, so "
+    "that most rows are left out. With Accelerate leave the loader out of prepare: accelerator."
+    "register_for_checkpointing(loader) with a ResumableLoader, and send_to_device(batch, accelerator.device), as "
+    "examples/with_accelerate.py has it. With Lightning: Trainer(use_distributed_sampler=False); with Fabric: "
+    "setup_dataloaders(loader, use_distributed_sampler=False)"
+)
+
+
+class EpochListener:
+    """Tells a sampler the epochs that a framework counts, where it calls `loader.batch_sampler.sampler.set_epoch`."""
+
+    def __init__(self, sampler: ResumableBatchSampler) -> None:
+        self._sampler = sampler
+
+    def set_epoch(self, epoch: int) -> None:
+        """Call `set_epoch` of the sampler; raises ConfigError where batches would be lost or used twice."""
+        sampler = self._sampler
+        if sampler.announced_epoch == epoch:
+            return  # Accelerate has just called the sampler's own
+        if (processes := _accelerate_processes()) > 1:
+            raise ConfigError(_DIVIDED_TWICE.format(processes=processes))
+        if sampler.epochs is None:
+            raise ConfigError(
+                "this sampler has epochs=None, so no length, and a framework that counts epochs uses it. Where there "
+                "is no length, Lightning reads a batch ahead of what it trains on, and a resumed run would lose it; "
+                "give a number of epochs that is not reached, as ResumableBatchSampler(..., epochs=10**6)"
+            )
+        sampler.set_epoch(epoch)
+
+
+def _accelerate_processes() -> int:
+    """Return the number of processes that Accelerate runs, 1 where it is not used."""
+    state = sys.modules.get("accelerate.state")
+    shared: dict[str, Any] = state.PartialState._shared_state if state else {}
+    return int(shared.get("num_processes", 1))
 
 
 @contextmanager
@@ -108,15 +160,19 @@ def begin_worker(then: Callable[[int], None] | None, number: int) -> None:
 class ResumableLoader(DataLoader[Any]):
     """A `DataLoader` of a data set, a sampler and a collator, with `state_dict` and `load_state_dict`.
 
-    Frameworks use these two (Lightning, Accelerate's `register_for_checkpointing`). After an interrupted iteration, the
-    next one continues after the last batch that was taken. Further keywords are those of `DataLoader`. Where a worker
-    process dies, iteration raises InputError that names the shard, if one is truncated or missing, else BertDataError.
-    Raises ConfigError for `in_order=False`, for the order of batches is part of the state.
+    Frameworks use these two (Lightning, Accelerate's `register_for_checkpointing`). It counts the batches that it hands
+    out, whatever its workers fetched ahead. After an interrupted iteration, the next one continues after the last batch
+    that was handed out. Further keywords are those of `DataLoader`. Where a worker process dies, iteration raises
+    InputError that names the shard, if one is truncated or missing, else BertDataError. Raises ConfigError for
+    `in_order=False`, for the order of batches is part of the state.
 
         loader = ResumableLoader(dataset, ResumableBatchSampler(dataset, 256, epochs=None), num_workers=4)
         for batch in loader:
             ...
             state = loader.state_dict()         # a few integers
+
+    In Lightning, give the sampler a number of epochs (`epochs=10**6` for a run of `max_steps`): where a loader has no
+    length, Lightning takes a batch more than it has used, and epochs=None is an error there.
     """
 
     def __init__(
@@ -140,12 +196,16 @@ class ResumableLoader(DataLoader[Any]):
         )
 
     def __iter__(self) -> Any:
-        return self._explaining(super().__iter__())
-
-    def _explaining(self, batches: Iterator[dict[str, Tensor]]) -> Iterator[dict[str, Tensor]]:
+        """Begin an iteration at its first batch, so that `set_epoch` is heard until then."""
         assert isinstance(self.dataset, ShardDataset)
         with explaining_workers(self.dataset):
-            yield from batches
+            with self._order.counting():
+                batches = super().__iter__()
+            iteration = self._order.iteration
+            for batch in batches:
+                iteration.use()
+                yield batch
+            iteration.finish()
 
     def state_dict(self) -> dict[str, int]:
         """Return the state after the last batch taken, as `ResumableBatchSampler.state_dict` does."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 from torch.utils.data import DataLoader
 
 from bertdata.errors import ConfigError
-from bertdata.loader import numpy_batches
+from bertdata.loader import EpochBatchSampler, ShardExamples, numpy_batches
 from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ResumableLoader, ShardDataset
 
 SIZE = 20  # the 98 rows are five batches
@@ -29,13 +28,15 @@ def loader_of(kind: str, build: Path, **keywords: Any) -> tuple[Any, Any]:
     if kind == "numpy":
         batches = numpy_batches(build, SIZE)
         return batches, batches
+    loader = ResumableLoader(dataset := ShardDataset(build), ResumableBatchSampler(dataset, SIZE), **keywords)
+    return loader, loader
+
+
+def plain_loader_of(build: Path, epochs: int = 1, **keywords: Any) -> tuple[DataLoader[Any], ResumableBatchSampler]:
+    """Return a loader of torch, and its sampler."""
     dataset = ShardDataset(build)
-    sampler = ResumableBatchSampler(dataset, SIZE)
-    if kind == "resumable":
-        loader = ResumableLoader(dataset, sampler, **keywords)
-        return loader, loader
-    collator = PretrainingCollator(dataset)
-    return DataLoader(dataset, batch_sampler=sampler, collate_fn=collator, **keywords), sampler
+    sampler = ResumableBatchSampler(dataset, SIZE, epochs=epochs)
+    return DataLoader(dataset, batch_sampler=sampler, collate_fn=PretrainingCollator(dataset), **keywords), sampler
 
 
 def plain(batches: Any) -> list[dict[str, Any]]:
@@ -49,7 +50,7 @@ def expected(dynamic_build: Path) -> list[dict[str, Any]]:
     return [batch for _ in range(3) for batch in plain(batches)]
 
 
-KINDS = [("numpy", {}), *((kind, workers) for kind in ("plain", "resumable") for workers in WORKERS)]
+KINDS = [("numpy", {}), *(("resumable", workers) for workers in WORKERS)]
 
 
 @pytest.mark.parametrize(
@@ -85,53 +86,120 @@ def test_broken_off_again_and_again_a_run_without_end_goes_on(
 
 
 def test_a_loader_that_is_begun_and_left_takes_nothing(dynamic_build: Path) -> None:
-    loader, state = loader_of("plain", dynamic_build, num_workers=2)
+    loader, state = loader_of("resumable", dynamic_build, num_workers=2)
     before = state.state_dict()
     iter(loader)
     assert state.state_dict() == before
 
 
-def test_of_two_iterations_at_once_the_newest_counts() -> None:
+NOBODY = "nobody had told the sampler how many of them were used"
+
+
+@pytest.mark.parametrize("keywords", WORKERS[:2])
+def test_a_state_of_a_plain_loader_is_refused_until_the_number_of_batches_is_told(
+    dynamic_build: Path, expected: list[dict[str, Any]], keywords: dict[str, Any]
+) -> None:
+    loader, sampler = plain_loader_of(dynamic_build, **keywords)
+    running = iter(loader)
+    assert plain(islice(running, 2)) == expected[:2]
+    state = sampler.state_dict()
+    loader, sampler = plain_loader_of(dynamic_build, **keywords)
+    sampler.load_state_dict(state)
+    assert sampler.state_dict() == state
+    for use in (lambda: next(iter(loader)), lambda: sampler.set_epoch(0)):
+        with pytest.raises(ConfigError, match=NOBODY):
+            use()
+    with pytest.raises(ConfigError, match=f"the state is of a run that had asked for {state['asked']}"):
+        sampler.state_dict(state["asked"] + 1)
+    sampler.load_state_dict(sampler.state_dict(2))
+    assert plain(loader) == expected[2:BATCHES]
+
+
+def test_batches_of_another_size_do_not_say_where_a_run_was() -> None:
     sampler = ResumableBatchSampler(range(12), 4)
+    next(iter(sampler))
+    other = ResumableBatchSampler(range(12), 3)
+    other.load_state_dict(sampler.state_dict())
+    with pytest.raises(ConfigError, match="counts batches of another size"):
+        other.state_dict(1)
+
+
+@pytest.mark.parametrize("keywords", WORKERS[:2])
+def test_after_a_break_a_plain_loader_says_what_to_do(dynamic_build: Path, keywords: dict[str, Any]) -> None:
+    whole = plain(numpy_batches(dynamic_build, SIZE, epochs=3))
+    loader, sampler = plain_loader_of(dynamic_build, epochs=3, **keywords)
+    assert plain(islice(loader, 2)) == whole[:2]
+    with pytest.raises(ConfigError, match=r"where the next one begins is not known.* use ResumableLoader"):
+        next(iter(loader))
+    sampler.load_state_dict(sampler.state_dict(2))
+    assert plain(loader) == whole[2:]
+    sampler.set_epoch(0)
+    assert plain(islice(loader, 3)) == whole[:3]
+
+
+def test_epochs_of_a_plain_loader_follow_one_another_with_a_warning_once_unless_they_are_told(
+    dynamic_build: Path, expected: list[dict[str, Any]]
+) -> None:
+    loader, sampler = plain_loader_of(dynamic_build)
+    assert plain(loader) == expected[:BATCHES]
+    with pytest.warns(UserWarning, match=r"the next epochs begin.* call sampler.set_epoch"):
+        assert plain(loader) == expected[BATCHES : 2 * BATCHES]
+    assert plain(loader) == expected[2 * BATCHES :]
+    loader, sampler = plain_loader_of(dynamic_build)
+    for epoch in range(3):
+        sampler.set_epoch(epoch)
+        assert plain(loader) == expected[epoch * BATCHES : (epoch + 1) * BATCHES]
+
+
+def test_of_two_iterations_at_once_the_newest_counts() -> None:
+    sampler = EpochBatchSampler(range(12), 4)
     first = iter(sampler)
     taken = next(first)
     second = iter(sampler)
     rest = list(first)
     assert sampler.state_dict()["position"] == 4
     assert list(second) == rest
-    assert [pair for batch in [taken, *rest] for pair in batch] == [
-        pair for batch in ResumableBatchSampler(range(12), 4) for pair in batch
-    ]
+    assert [taken, *rest] == list(EpochBatchSampler(range(12), 4))
 
 
-def test_a_data_loader_that_stands_further_up_but_reads_another_sampler_does_not_count() -> None:
-    sampler = ResumableBatchSampler(range(12), 4)
-
-    class Nested(DataLoader[int]):
-        def begin(self) -> Iterator[Any]:
-            return iter(sampler)
-
-    running = Nested(range(9), num_workers=2).begin()  # type: ignore[arg-type]
-    next(running)
-    assert sampler.state_dict()["position"] == 4
+def test_an_iterator_that_began_before_set_epoch_follows_it_or_is_refused() -> None:
+    sampler = ResumableBatchSampler(range(10), 4)
+    epochs = []
+    for epoch in range(2):
+        sampler.set_epoch(epoch)
+        epochs.append(list(sampler))
+    sampler.set_epoch(0)
+    iterator = iter(sampler)
+    sampler.set_epoch(1)
+    assert list(iterator) == epochs[1]
+    sampler.set_epoch(0)
+    iterator = iter(sampler)
+    next(iterator)
+    sampler.set_epoch(0)  # where it began
+    assert next(iterator) == epochs[0][1]
+    sampler.set_epoch(1)
+    with pytest.raises(ConfigError, match="after 2 batches of this iteration had been asked for"):
+        next(iterator)
 
 
 @pytest.mark.parametrize("epochs", [1, 3])
 def test_set_epoch_begins_the_iteration_of_that_number_from_its_start(epochs: int) -> None:
     sampler = ResumableBatchSampler(range(10), 4, epochs=epochs)
-    iterations = [list(sampler) for _ in range(3)]
+    direct = EpochBatchSampler(range(10), 4, epochs=epochs)
+    iterations = [list(direct) for _ in range(3)]
     for number in (2, 0, 1, 1):
-        sampler.set_epoch(number)
-        assert sampler.epoch == number * epochs
-        assert list(islice(sampler, 2)) == iterations[number][:2]
-    sampler.set_epoch(0)
-    assert [list(sampler) for _ in range(3)] == iterations
+        for one in (sampler, direct):
+            one.set_epoch(number)
+            assert one.epoch == number * epochs
+            assert list(islice(one, 2)) == iterations[number][:2]
+    direct.set_epoch(0)
+    assert [list(direct) for _ in range(3)] == iterations
 
 
 def test_set_epoch_of_bins_and_of_a_run_without_end(dynamic_build: Path) -> None:
     dataset = ShardDataset(dynamic_build)
     sampler = ResumableBatchSampler(dataset, 4, bins=(16, 32), epochs=None)
-    one = ResumableBatchSampler(dataset, 4, bins=(16, 32))
+    one = EpochBatchSampler(ShardExamples(dynamic_build), 4, bins=(16, 32))
     first = [list(one), list(one)]
     sampler.set_epoch(1)
     assert list(islice(sampler, len(one) - 3)) == first[1][:-3]
@@ -140,7 +208,7 @@ def test_set_epoch_of_bins_and_of_a_run_without_end(dynamic_build: Path) -> None
 
 
 def test_set_epoch_keeps_a_loaded_state_of_that_epoch_and_refuses_another() -> None:
-    first = ResumableBatchSampler(range(10), 4)
+    first = EpochBatchSampler(range(10), 4)
     whole = [list(first), list(first)]
     state = ResumableBatchSampler(range(10), 4).state_dict(3) | {"position": 14}
     sampler = ResumableBatchSampler(range(10), 4)
@@ -161,7 +229,7 @@ def test_batches_out_of_order_are_refused(dynamic_build: Path) -> None:
 
 def test_loaders_prepared_by_accelerate_count_epochs(dynamic_build: Path, expected: list[dict[str, Any]]) -> None:
     accelerate = pytest.importorskip("accelerate")
-    loader, _ = loader_of("plain", dynamic_build, num_workers=2)
+    loader, _ = plain_loader_of(dynamic_build, num_workers=2)
     prepared = accelerate.Accelerator(cpu=True).prepare(loader)
     assert plain(islice(prepared, 3)) == expected[:3]
     assert plain(prepared) == expected[:BATCHES]

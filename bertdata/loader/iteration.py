@@ -1,0 +1,161 @@
+"""An iteration of a sampler, and who says how many of its batches were used.
+
+A reader may ask for batches long before it hands them out. So a batch that was asked for is not one that was used:
+
+- a reader that counts (`ResumableLoader`, `NumpyBatches`) begins the iteration inside `sampler.counting()`, and calls
+  `use` for each batch that it hands out, and `finish` after the last;
+- a reader that saves the state of the iterator with each request (torchdata's StatefulDataLoader) calls the iterator's
+  `state_dict`, the place after the batches asked for until then, and hands it out with the batch;
+- a loop over an `EpochBatchSampler` itself uses each batch before it asks for the next;
+- of any other reader of a `ResumableBatchSampler` nothing is known but what it asked for.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from bertdata.errors import ConfigError
+from bertdata.loader.batch_plan import Walk
+from bertdata.loader.run_state import COUNT_THEM, Positions, Uncounted
+from bertdata.options.option import require
+
+if TYPE_CHECKING:
+    from bertdata.loader.progress import Progress
+
+Row = tuple[int, ...]
+"""(epoch, number) of an example, or (epoch, number, level)."""
+
+
+class Counts(Enum):
+    """Who says how many batches of an iteration were used."""
+
+    READER = "the reader, which calls `use`"
+    REQUEST = "each request: the batch before was used"
+    NOBODY = "nobody"
+
+
+class Iteration(Iterator[list[Row]]):
+    """The batches of one rank from some positions to the end of the iteration.
+
+    counts: who says how many batches were used; begun: whether it was given to a reader; restored: whether it began at
+    a state of its own; uncounted: a state that does not say where to begin; asked: batches that were asked for; used:
+    those that the reader counted; ended: whether the reader was told that there are no more.
+
+    Its own state is the place after the batches asked for, or after those used where the reader counts.
+    """
+
+    def __init__(
+        self,
+        progress: Progress,
+        begin: Positions,
+        counts: Counts,
+        *,
+        begun: bool = False,
+        uncounted: Uncounted | None = None,
+    ) -> None:
+        self._progress, self._moves = progress, progress.moves
+        self.counts, self.begun, self.uncounted = counts, begun, uncounted
+        self.restored = self._announced = False
+        self.asked = self.used = self._passed = 0
+        self.ended = self._finished = False
+        self._start(begin)
+
+    def _start(self, begin: Positions) -> None:
+        self.walk = Walk(self._progress.plan, begin)
+        self._batches = self._progress.batches_from(begin)
+
+    def __next__(self) -> list[Row]:
+        if self._moves != self._progress.moves or not self.asked:
+            self._join()
+        for batch in self._batches:
+            self._passed += 1
+            if batch:  # a rank may have no part of the last step
+                self.asked += 1
+                return batch
+        self.ended = True
+        raise StopIteration
+
+    def use(self) -> None:
+        """Say that the next batch was handed out."""
+        self.used += 1
+
+    def finish(self) -> None:
+        """Say that all batches were handed out."""
+        self._finished = True
+
+    def positions(self) -> Positions:
+        """Return the positions after the batches used where the reader counts, else after those asked for."""
+        by_reader = self.counts is Counts.READER
+        if self._finished or (self.ended and not by_reader):
+            return self.walk.after(self._passed)
+        return self.walk.after(self.used if by_reader else self.asked)
+
+    @property
+    def unknown(self) -> bool:
+        """Whether batches were asked for and nobody says how many of them were used."""
+        return self.counts is Counts.NOBODY and bool(self.asked or self.ended)
+
+    def state_dict(self) -> dict[str, int]:
+        """Return the state at `positions`, for a reader that saves it with each request."""
+        if self.uncounted is not None:
+            return dict(self.uncounted.state)
+        return self._progress.run.at(self.positions())
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Begin at a state; raises ConfigError after the first batch, and as the sampler's `load_state_dict` does."""
+        require(
+            not self.asked and not self.ended,
+            f"a state was loaded into an iterator that has given {self.asked} batches; load it before the first",
+        )
+        positions = self._progress.run.positions(state)
+        self._announced = self._progress.is_announced(positions)
+        self._start(positions)
+        self.restored, self.uncounted = True, Uncounted.of(state)
+        self._moves, self._progress.current = self._progress.moves, self
+
+    def next(self) -> tuple[Positions, Uncounted | None]:
+        """Return where the iteration after this one begins, and what is not known of it."""
+        if not self.unknown:
+            return self.positions(), self.uncounted
+        if self.ended:
+            self._warn("the next epochs begin, and batches that were asked for and not used are left out")
+            return self.walk.ends(), None
+        begin = self.walk.begin
+        if self.restored and self._progress.plan.begins_iteration(begin):
+            # torchdata's StatefulDataLoader begins twice from the state of an epoch that had ended
+            if not self._announced:
+                self._warn("the iteration begins again where the state that was loaded is")
+            return begin, None
+        return begin, Uncounted(self._progress.run.asked(begin, self.asked, self._progress.plan), left=True)
+
+    def _join(self) -> None:
+        """Begin, or follow the sampler, which `set_epoch` or `load_state_dict` has moved since."""
+        place = self._progress.current
+        if self._moves != self._progress.moves and not place.begun:
+            if not self.asked and not self.ended:
+                self._start(place.walk.begin)
+                self.uncounted = place.uncounted
+            elif place.walk.begin != self.walk.begin:
+                raise ConfigError(
+                    f"set_epoch or load_state_dict moved the sampler after {self.asked} batches of this iteration had "
+                    "been asked for, so the next ones would be of another place in the run; call it before the "
+                    "iterator of the loader is made, and make a new one: iter(loader)"
+                )
+            self._progress.current = self
+        if self.uncounted is not None:
+            raise ConfigError(self.uncounted.refusal())
+        self._moves = self._progress.moves
+        self._progress.announced = None
+
+    def _warn(self, what: str) -> None:
+        if not self._progress.warned:
+            self._progress.warned = True
+            warnings.warn(
+                f"a new iteration of this sampler begins: {what}. Nobody said how many were used. To be certain, "
+                f"{COUNT_THEM}.",
+                UserWarning,
+                stacklevel=4,
+            )

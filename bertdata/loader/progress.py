@@ -1,0 +1,119 @@
+"""Where a run is: the iteration that runs, where the next one begins, and the state that is saved.
+
+`iter(sampler)` begins an iteration where the last one ended, or where `set_epoch` or `load_state_dict` went since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from bertdata.errors import ConfigError
+from bertdata.loader.batch_plan import BatchPlan
+from bertdata.loader.epoch import check_epoch
+from bertdata.loader.iteration import Counts, Iteration, Row
+from bertdata.loader.run_state import Positions, RunState, Uncounted
+from bertdata.options.option import require
+
+
+class Progress:
+    """The place of a run.
+
+    counts: who says what was used where the reader does not; batches_from: the batches of this rank from some positions
+    to the end of the iteration; current: the iteration that runs, or that begins next; moves: how often `set_epoch` or
+    `load_state_dict` went elsewhere; announced: the epoch that `set_epoch` said and no iteration has begun to read;
+    warned: whether a warning was given.
+    """
+
+    def __init__(
+        self,
+        plan: BatchPlan,
+        run: RunState,
+        counts: Counts,
+        batches_from: Callable[[Positions], Iterator[list[Row]]],
+    ) -> None:
+        self.plan, self.run, self.batches_from = plan, run, batches_from
+        self.moves = 0
+        self.announced: int | None = None
+        self.warned = self._loaded = False
+        self._counts = counts
+        self.current = Iteration(self, (0,) * len(plan.bins), counts)
+
+    @property
+    def epoch(self) -> int:
+        """The epoch after the batches used, or after those asked for where nobody says what was used."""
+        return sum(self.current.positions()) // self.plan.examples
+
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """Let the iteration that begins inside be counted by its reader, which calls its `use` and `finish`."""
+        counts, self._counts = self._counts, Counts.READER
+        try:
+            yield
+        finally:
+            self._counts = counts
+
+    def begin(self, check: Callable[[Positions], None]) -> Iteration:
+        """Begin an iteration where the last one ended; where that is not known, its first batch is an error.
+
+        `check` gets the positions, and raises where no iteration may begin at them.
+        """
+        positions, uncounted = self.current.next()
+        check(positions)
+        self.current = Iteration(self, positions, self._counts, begun=True, uncounted=uncounted)
+        self._loaded = False
+        return self.current
+
+    def _move(self, positions: Positions, uncounted: Uncounted | None = None) -> None:
+        self.moves += 1
+        self.current = Iteration(self, positions, self._counts, uncounted=uncounted)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Begin the next iteration at the beginning of iteration `epoch`; keep a loaded state that is in it."""
+        begin = self.plan.begin_of(check_epoch(epoch))
+        uncounted = self.current.uncounted
+        if uncounted is not None and not uncounted.left:
+            raise ConfigError(uncounted.refusal())
+        if self._loaded:
+            self._check_epoch(epoch, self.current.walk.begin)
+        else:
+            self._move(begin)
+        self.announced = epoch
+
+    def is_announced(self, positions: Positions) -> bool:
+        """Tell whether `set_epoch` was called for an iteration; raises ConfigError where it said another."""
+        if self.announced is None:
+            return False
+        self._check_epoch(self.announced, positions)
+        return True
+
+    def _check_epoch(self, epoch: int, positions: Positions) -> None:
+        """Raise ConfigError unless positions are in the iteration, or for a run without end the epoch, of a number."""
+        there = self.plan.iterations_of(positions)
+        require(
+            epoch in there,
+            f"the state that was loaded is in epoch {there[-1]}, but set_epoch({epoch}) was called before it was used; "
+            f"call set_epoch({there[-1]}), or do not load the state. Some loaders call set_epoch with a count of their "
+            f"own: set that to {there[-1]}, which is `iteration` of a loader that Accelerate prepared and "
+            "`_num_iter_calls` of one that Fabric set up",
+        )
+
+    def state_dict(self, batches: int | None) -> dict[str, int]:
+        """Return the state after the batches used, or after so many of the iteration that runs."""
+        place = self.current
+        if batches is not None:
+            if place.uncounted is not None:
+                place.uncounted.check(batches, self.plan)
+            return self.run.at(place.walk.after(batches))
+        if place.uncounted is not None:
+            return dict(place.uncounted.state)
+        if place.unknown:
+            return self.run.asked(place.walk.begin, place.asked, self.plan)
+        return self.run.at(place.positions())
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go to a state; raises ConfigError for one of another run, or that is not a state."""
+        positions = self.run.positions(state)
+        self._move(positions, Uncounted.of(state))
+        self._loaded = True
