@@ -2,7 +2,7 @@
 
 Headers of Project Gutenberg declare it ("Character set encoding: ISO-8859-7") and name the language. A declared
 encoding is taken where the bytes are text in it. Without one, the encodings of 8 bits that Python knows are compared by
-how many of the signs that they give are letters of the language (`letters.toml`, from Unicode's CLDR); where no
+how many of the signs that they give are letters of the language (`languages.toml`, from Unicode's CLDR); where no
 language is named, charset-normalizer and the signs inside words decide.
 """
 
@@ -16,13 +16,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from bertdata.io.package_data import toml_beside
+from bertdata.io.languages import HEAD, known_languages, languages_of
 
 if TYPE_CHECKING:
     from charset_normalizer import CharsetMatch
 
-HEAD = 1 << 16
-"""The bytes at the beginning of a file in which a header is looked for."""
 _SAMPLE = 1 << 16
 _TIE = 0.02
 """A chaos of charset-normalizer that is so much higher is as good."""
@@ -30,7 +28,6 @@ _DECLARED = re.compile(
     rb"^[ \t>*|#]*(?:character[ \t]+set(?:[ \t]+encoding)?|character[ \t]+encoding|charset)[ \t]*[:=][ \t]*([^\r\n]+)",
     re.IGNORECASE | re.MULTILINE,
 )
-_LANGUAGE = re.compile(rb"^[ \t>*|#]*languages?[ \t]*:[ \t]*([^\r\n]+)", re.IGNORECASE | re.MULTILINE)
 _WORDS_BEFORE = re.compile(r"^(?:ms|microsoft|code|page|windows|win|ibm|dos|ansi|cp|pc)+(?=\d)")
 _HIGH_LINE = re.compile(rb"^[^\n\x80-\xff]*+[\x80-\xff][^\n]*+\n?", re.MULTILINE)
 _ODD_LETTERS = re.compile(
@@ -97,7 +94,6 @@ _MODULES = {codecs.lookup(name).name: name for name in EIGHT_BITS}
 _LOOKED_AT = 14
 """The encodings with the most letters, whose words are looked at."""
 _OF_TYPESETTERS = "“”„‘’‚«»‹›–—…§°·\u00a0\u00ad£€¡¿"
-_LETTERS: dict[str, dict[str, str]] = {}
 
 
 @dataclass(frozen=True)
@@ -202,32 +198,12 @@ def _is_text_in(part: bytes, encoding: str) -> bool:
         return False
 
 
-def languages_of(head: bytes) -> tuple[str, ...]:
-    r"""Return the codes of the languages that a header names.
-
-    >>> languages_of(b"Title: X\r\nLanguage: Esperanto, French\r\n"), languages_of(b"Language: de"), languages_of(b"")
-    (('eo', 'fr'), ('de',), ())
-    """
-    if not (match := _LANGUAGE.search(head[:HEAD])):
-        return ()
-    table = _table()
-    codes = {one["name"].casefold(): code for code, one in table.items()} | {code: code for code in table}
-    names = re.split(r"[,;/&+]|\band\b|\(", match[1].decode("latin_1"))
-    return tuple(codes[name] for name in (one.strip(" )\t.").casefold() for one in names) if name in codes)
-
-
-def _table() -> dict[str, dict[str, str]]:
-    if not _LETTERS:
-        _LETTERS.update(toml_beside(__file__, "letters"))
-    return _LETTERS
-
-
 def letters_of(codes: tuple[str, ...]) -> dict[str, float]:
     """Return the letters beyond ASCII of languages: 1 for their own, 0.5 for those of foreign words in them."""
     letters: dict[str, float] = {}
     for code in codes:
-        one = _table()[code]
-        for text, worth in ((one["more"], 0.5), (one["letters"], 1.0)):
+        one = known_languages()[code]
+        for text, worth in ((one.get("more", ""), 0.5), (one.get("letters", ""), 1.0)):
             for sign in text + text.upper():
                 letters[sign] = max(worth, letters.get(sign, 0.0))
     return letters

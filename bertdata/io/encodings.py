@@ -17,7 +17,8 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 from bertdata.errors import InputError
 from bertdata.io import compression
-from bertdata.io.encoding_guess import HEAD, guesses
+from bertdata.io.encoding_guess import guesses
+from bertdata.io.languages import HEAD
 
 GUESS = "guess"
 SKIP = "skip"

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from bertdata.cli.main import main
-from bertdata.io.encoding_guess import EIGHT_BITS, declared, guesses, languages_of, supersets
+from bertdata.io.encoding_guess import EIGHT_BITS, declared, guesses, supersets
 from bertdata.io.encodings import find_bad_byte, fitting
+from bertdata.io.languages import languages_of
 from bertdata.sources.books.read import Book, read_books
 
 TEXTS = {

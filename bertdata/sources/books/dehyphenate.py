@@ -1,9 +1,18 @@
-"""Join wrapped lines to paragraphs of one line: rejoin words hyphenated at line ends, normalise dashes."""
+"""Join wrapped lines to paragraphs of one line: rejoin words hyphenated at line ends, normalise dashes.
+
+A line break between characters of scripts without spaces is no space (`line_breaks`).
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import AnyStr
+
+from bertdata.sources.books.book_language import conjunctions_of, ends_words, frequent_words, languages_of_text
+from bertdata.sources.books.line_breaks import without_breaks_in_words
 
 _COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -15,71 +24,165 @@ BORDER = "\0"
 """What separates paragraphs while all are one string, which takes a fifth of the time of one by one."""
 _FEW_QUESTIONS = 100
 """Words that are searched for one by one; for more, all words of the book are listed first."""
+_IN_WORDS = "\u2010\u2011"
+"""Hyphens that some books have inside of their words."""
+NOUNS_HAVE_CAPITALS = {"de", "lb", "gsw", "nds"}
+"""Languages in which a capital at the beginning of a word says nothing of its being a name."""
+_AROUND = 12
+"""Bytes about a word by which it is told from part of a longer one."""
+_FOLLOWING = 40
+_COMPOUND_NEXT = re.compile(r"\s+[^\W\d_]+-[^\W\d_]")
+SOFT = "\u00ad¬"
+"""Hyphens that are not part of the word: the soft hyphen, and the sign that OCR has for it."""
+HYPHENS = f"-{SOFT}\u2010\u2011\u058a\u2e17\u2e40\ufe63\uff0d="
+"""What stands at a line end for a divided word: hyphens of Unicode, and the double one of Fraktur, in OCR also "="."""
 
 
 def joined(texts: list[str]) -> list[str]:
     """Join the lines of each paragraph; a word hyphenated at a line end is written as in the rest of the book.
 
-    The paragraphs have no white space at their ends, and no "\\0".
+    A hyphen is any of `HYPHENS`. Where the book has the word in neither form, the frequent words of its language
+    decide, then whether its parts are words. A suspended hyphen, before a conjunction, keeps its space. The paragraphs
+    have no white space at their ends, and no "\\0".
 
     >>> joined(["It was no-\\nbody.", "A well-\\nknown man.", "The well-known man."])
     ['It was nobody.', 'A well-known man.', 'The well-known man.']
+    >>> joined(["Der Wagen-\\nzug kam, ein Wagenzug.", "Haupt-\\nund Nebenstraßen", "every¬\\nbody"])
+    ['Der Wagenzug kam, ein Wagenzug.', 'Haupt- und Nebenstraßen', 'everybody']
     """
     text = BORDER.join(texts)
     places = list(_hyphenations(text))
     if places:
-        occurs = _lookup(_with_words(text, places, lambda first, second: " "), len(places))
-
-        def rejoined(first: str, second: str) -> str:
-            whole = first.islower() and second.islower() and not occurs(f"{first}-{second}")
-            if whole and (occurs(first + second) or not occurs(first) or not occurs(second)):
-                return first + second
-            return f"{first}-{second}"
-
-        text = _with_words(text, places, rejoined)
-    return one_line(text).split(BORDER) if texts else []
+        words = _with_words(text, places, lambda first, hyphen, second, following: " ")
+        for hyphen in _IN_WORDS:
+            words = words.replace(hyphen, "-")
+        book = _Book(words, len(places), text)
+        text = _with_words(text, places, book.rejoined)
+    return one_line(text.replace("\u00ad", "")).split(BORDER) if texts else []
 
 
-def _hyphenations(text: str) -> Iterator[tuple[int, int, int]]:
-    """Yield the begin, the hyphen and the end of each word that is hyphenated at a line end."""
-    end, hyphen = 0, text.find("-\n")
-    while hyphen >= 0:
+class _Book:
+    """What decides how words are rejoined: the words of a book, and what is known of its language."""
+
+    def __init__(self, words: str, questions: int, text: str) -> None:
+        self._occurs, self._count = _lookup(words, questions)
+        self._text = text
+
+    @cached_property
+    def _languages(self) -> tuple[str, ...]:
+        return languages_of_text(self._text)
+
+    def rejoined(self, first: str, hyphen: str, second: str, following: str) -> str:
+        """Return a word of two parts; following: what comes after it, which may be more of it, as in "up-to-date"."""
+        more = following[:1] in ("-", *_IN_WORDS) and following[1:2].isalpha()
+        whole, compound = first + second, f"{first}-{second}"
+        written = f"{first}{hyphen}{second}" if hyphen in _IN_WORDS else compound
+        as_one, as_two = self._is_word(whole), self._is_word(compound)
+        if as_one and as_two:
+            as_two = sum(map(self._count, _forms(compound))) >= sum(map(self._count, _forms(whole)))
+        if as_one or as_two:
+            return written if as_two else whole
+        if hyphen == "=":
+            is_word = min(len(first), len(second)) > 1 and whole.lower() in frequent_words(self._languages)
+            return whole if is_word else f"{first}= {second}"
+        frequent = frequent_words(self._languages)
+        if whole.lower() in frequent or compound.lower() in frequent:
+            return whole if whole.lower() in frequent else written
+        if self._is_suspended(first, second, more, following):
+            return f"{first}- {second}"
+        if more or (hyphen not in SOFT and 1 in (len(first), len(second))):
+            return written
+        if _is_capitalized(second) or (hyphen not in SOFT and self._is_two_words(first, second)):
+            return written
+        return whole
+
+    def _is_suspended(self, first: str, second: str, more: bool, following: str) -> bool:
+        """Return whether a hyphen stands for a part that comes later, as in "pre- and post-war"; more: as above.
+
+        following: what comes after the second word. Where many words end as the conjunction does, a compound has to
+        follow, or the first part to be a word.
+        """
+        if more or second not in conjunctions_of(self._languages):
+            return False
+        if not ends_words(self._languages, second) or _COMPOUND_NEXT.match(following):
+            return True
+        return self._is_word(first) or first.lower() in frequent_words(self._languages)
+
+    def _is_two_words(self, first: str, second: str) -> bool:
+        """Return whether an unknown word is a compound with a hyphen: both parts are words, or it may be a name."""
+        may_be_name = _is_capitalized(first) and not NOUNS_HAVE_CAPITALS & {*self._languages}
+        return may_be_name or (self._is_word(first) and self._is_word(second))
+
+    def _is_word(self, word: str) -> bool:
+        """Return whether a word occurs in the book."""
+        return any(map(self._occurs, _forms(word)))
+
+
+def _forms(word: str) -> tuple[str, ...]:
+    """Return a word as it is, and in small letters or as it begins a sentence.
+
+    >>> _forms("nobody"), _forms("Wagenzug"), _forms("NOBODY")
+    (('nobody', 'Nobody'), ('Wagenzug', 'wagenzug'), ('NOBODY', 'nobody', 'Nobody'))
+    """
+    if word.islower():
+        return (word, word.capitalize())
+    return (word, word.lower()) if _is_capitalized(word) else (word, word.lower(), word.capitalize())
+
+
+def _is_capitalized(word: str) -> bool:
+    """Return whether a word begins with a capital and goes on with small letters."""
+    return word[:1].isupper() and not word.isupper()
+
+
+def _hyphenations(text: str) -> list[tuple[int, int, int]]:
+    """Return the begin, the hyphen and the end of each word that is hyphenated at a line end."""
+    hyphens = sorted(place for hyphen in HYPHENS if hyphen in text for place in _found(text, f"{hyphen}\n"))
+    places, end = [], 0
+    for hyphen in hyphens:
         begin = hyphen
         while begin > end and _is_letter(text[begin - 1]):
             begin -= 1
         rest = _WORD.match(text, hyphen + 2)
         if begin < hyphen and rest:
             end = rest.end()
-            yield begin, hyphen, end
-        hyphen = text.find("-\n", hyphen + 1)
+            places.append((begin, hyphen, end))
+    return places
 
 
-def _with_words(text: str, places: Iterable[tuple[int, int, int]], written: Callable[[str, str], str]) -> str:
-    """Return text with each hyphenated word replaced by what `written` makes of its two parts."""
+def _found(text: AnyStr, part: AnyStr) -> Iterator[int]:
+    place = text.find(part)
+    while place >= 0:
+        yield place
+        place = text.find(part, place + 1)
+
+
+def _with_words(text: str, places: Iterable[tuple[int, int, int]], written: Callable[[str, str, str, str], str]) -> str:
+    """Return text with each hyphenated word replaced by what `written` makes of its parts and its hyphen."""
     pieces, position = [], 0
     for begin, hyphen, end in places:
-        pieces += [text[position:begin], written(text[begin:hyphen], text[hyphen + 2 : end])]
+        following = text[end : end + _FOLLOWING]
+        pieces += [text[position:begin], written(text[begin:hyphen], text[hyphen], text[hyphen + 2 : end], following)]
         position = end
     return "".join([*pieces, text[position:]])
 
 
-def _lookup(text: str, questions: int) -> Callable[[str], bool]:
-    """Return a function that tells whether a word or compound occurs in text: a set of all, or a search for each."""
+def _lookup(text: str, questions: int) -> tuple[Callable[[str], bool], Callable[[str], int]]:
+    """Return whether, and how often, a word or compound occurs in a text: all are listed, or each is searched for."""
     if questions > _FEW_QUESTIONS:
-        return set(_COMPOUND.findall(text)).__contains__
+        counts = Counter(_COMPOUND.findall(text))
+        return counts.__contains__, counts.__getitem__
+    data = text.encode("utf-8", "surrogatepass")  # in which a search is several times as fast
 
-    def occurs(word: str) -> bool:
-        place = text.find(word)
-        while place >= 0:
-            before = place - 1 if text[place - 1 : place] != "-" else place - 2
-            if before < 0 or not (_is_letter(text[place - 1]) or _is_letter(text[before])):
-                whole = _COMPOUND.match(text, place)
-                if whole and whole.end() == place + len(word):
-                    return True
-            place = text.find(word, place + 1)
-        return False
+    def occurrences(word: str) -> Iterator[int]:
+        sought = word.encode("utf-8", "surrogatepass")
+        for place in _found(data, sought):
+            before = data[max(0, place - _AROUND) : place].decode("utf-8", "ignore").removesuffix("-")[-1:]
+            rest = data[place : place + len(sought) + _AROUND].decode("utf-8", "ignore")
+            whole = _COMPOUND.match(rest)
+            if not (before and _is_letter(before)) and whole and whole.end() == len(word):
+                yield place
 
-    return occurs
+    return lambda word: next(occurrences(word), None) is not None, lambda word: sum(1 for _ in occurrences(word))
 
 
 def _is_letter(character: str) -> bool:
@@ -93,7 +196,7 @@ def one_line(text: str) -> str:
     'The clock—it was late — struck.'
     """
     text = _HYPHENS.sub("—", _DASHES.sub("—", text))
-    text = _OPEN_DASH.sub("—", text).replace("\n", " ")
+    text = without_breaks_in_words(_OPEN_DASH.sub("—", text)).replace("\n", " ")
     if not text.replace(BORDER, "").isprintable():
         text = _WHITE_SPACE.sub(" ", text)
     while "  " in text:

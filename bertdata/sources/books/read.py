@@ -19,8 +19,8 @@ from typing import Any, BinaryIO
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.io.compression import compression, decompress
-from bertdata.io.encoding_guess import HEAD
 from bertdata.io.files import CHUNK, open_raw, size
+from bertdata.io.languages import HEAD
 from bertdata.kernels.use import Kernels
 from bertdata.sources.books import gutenberg, layout
 from bertdata.sources.books.chapters import Chapter, cut_chapters

@@ -1,11 +1,11 @@
-"""Write bertdata/io/letters.toml: the letters of each language beyond ASCII, and its English name, from Unicode's CLDR.
+"""Write bertdata/io/languages.toml: names, letters beyond ASCII, "and" and "or" of languages, from Unicode's CLDR.
 
     npm pack cldr-misc-full cldr-localenames-full
     mkdir cldr && for file in cldr-*.tgz; do tar xzf $file -C cldr; done
-    python scripts/letters.py cldr/package/main
+    python scripts/cldr_languages.py cldr/package/main
 
-Languages are in it of whose letters one of Python's encodings of 8 bits has nearly all: the table serves to tell which
-of them a text is in.
+Letters are in it of languages of which one of Python's encodings of 8 bits has nearly all: they tell which of these a
+text is in. "and" and "or" are those between the last two items of a list, where they are words of their own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bertdata.io.encoding_guess import EIGHT_BITS
 
-OUTPUT = Path(__file__).parents[1] / "bertdata" / "io" / "letters.toml"
+OUTPUT = Path(__file__).parents[1] / "bertdata" / "io" / "languages.toml"
 LEAST = 0.7
 """The least share of the letters of a language that an encoding of its texts has."""
 _ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\(.)")
@@ -42,6 +42,17 @@ def signs_of(encoding: str) -> str:
     return bytes(range(128, 256)).decode(encoding, "ignore")
 
 
+def conjunctions(path: Path, code: str) -> dict[str, str]:
+    """Return "and" and "or" of a language, none where it has not both as words between items."""
+    patterns = json.loads(path.read_text())["main"][code]["listPatterns"]
+    kinds = {"and": "standard", "or": "or"}
+    words = {
+        name: re.fullmatch(r"\{0\},? (\w+) \{1\}", patterns[f"listPattern-type-{kinds[name]}"]["2"]) for name in kinds
+    }
+    found = {name: match[1] for name, match in words.items() if match}
+    return found if len(found) == len(kinds) and found["and"] != found["or"] else {}
+
+
 def main() -> None:
     """Write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -49,15 +60,18 @@ def main() -> None:
     folder: Path = parser.parse_args().folder
     names = json.loads((folder / "en" / "languages.json").read_text())["main"]["en"]["localeDisplayNames"]["languages"]
     version = json.loads((folder.parent / "package.json").read_text())["version"]
-    lines = [f"# The letters of languages beyond ASCII, from CLDR {version}, written by scripts/letters.py.", ""]
+    lines = [f"# Names, letters beyond ASCII, conjunctions, from CLDR {version}, by scripts/cldr_languages.py.", ""]
     for path in sorted(folder.glob("*/characters.json")):
         code = path.parent.name
         if code not in names or "-" in code:
             continue
         sets = json.loads(path.read_text())["main"][code]["characters"]
         letters, more = letters_of(sets["exemplarCharacters"]), letters_of(sets.get("auxiliary", "[]"))
+        table = {"name": names[code]}
         if fit(letters) and (letters or more):
-            table = {"name": names[code], "letters": letters, "more": more}
+            table |= {"letters": letters, "more": more}
+        table |= conjunctions(path.with_name("listPatterns.json"), code)
+        if len(table) > 1:
             lines.append(f"[{code}]")
             lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in table.items()]
     OUTPUT.write_text("\n".join(lines) + "\n")
