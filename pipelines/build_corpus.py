@@ -188,7 +188,7 @@ def build_corpus(
     """
     named = named or Named()
     build = Build(sources, output, settings, named.recipe)
-    with runner.checked([output, *build.inputs.paths()]), locked(output, "build"):
+    with runner.checked(output, build.inputs.paths()), locked(output, "build"):
         finished = None if force else finished_manifest(output, build.fingerprint, runner.say)
         if not finished:
             require_consent(output, build.origin, named, force=force)

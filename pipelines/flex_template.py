@@ -155,7 +155,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags = command_line.parse(make_parser(), words)
     sources, settings = settings_of_flags(flags)
     build = Build(sources, flags.output, settings)
-    Runner(0, tuple(nested), quiet=True).check([flags.output, *build.inputs.paths()])
+    Runner(0, tuple(nested), quiet=True).check(flags.output, build.inputs.paths())
     command = ["-m", "bertdata", COMMAND, *words, *(["--", *nested] if nested else [])]
     flex_job.start(command, flex_job.flags_of_launch(beam, machine) if beam else [])
     return 0

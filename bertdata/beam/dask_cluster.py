@@ -96,13 +96,8 @@ class DaskCluster:
             found += [f"{_PARTITIONS[0]}={max(1, min(tasks, MOST_PARTITIONS))}"]
         return found
 
-    def check_workers(self, paths: Sequence[str]) -> int:
-        """Return the number of workers there are now, each of which has this version and sees the paths.
-
-        Raises ConfigError for one that has another version of bertdata or none, lacks the package of a store, or does
-        not have the same file or folder at a local path.
-        """
-        needs = Needs.of(paths)
+    def check_workers(self, needs: Needs) -> int:
+        """Return the number of workers there are now, each of which has what it needs; raises ConfigError otherwise."""
         found = self.client.run(needs.question(), on_error="return")
         for worker, answer in found.items():
             needs.require(answer, f"the Dask worker at {worker}")

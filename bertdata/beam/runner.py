@@ -124,10 +124,10 @@ class Runner:
                 self._job_server = None
 
     @contextlib.contextmanager
-    def checked(self, paths: Sequence[str]) -> Iterator[None]:
+    def checked(self, output: str, inputs: Sequence[str]) -> Iterator[None]:
         """Check as `check` does, and keep what that starts, as `keep_workers` does, until the context is left."""
         with self.keep_workers():
-            self.check(paths)
+            self.check(output, inputs)
             yield
 
     def start_workers(self, work: int) -> None:
@@ -190,7 +190,7 @@ class Runner:
                 "jobs after it are planned from what it writes, so they are not made"
             )
 
-    def check(self, paths: Sequence[str]) -> None:
+    def check(self, output: str, inputs: Sequence[str]) -> None:
         """Raise ConfigError, before any work, where the named runner or its workers cannot do it, or not at the paths.
 
         Without flags Beam is not imported, only looked for: a build that is finished does not need it.
@@ -200,21 +200,21 @@ class Runner:
             if importlib.util.find_spec("apache_beam") is None:
                 raise MissingExtraError("apache-beam", "beam")
             return
-        parsed = self._checked(paths)
+        parsed = self._checked([output, *inputs])
         name = runner_flags.runner_name(parsed)
         if dask_cluster.is_named(parsed.runner) and (parsed.address or parsed.scheduler_file):
-            with DaskCluster(parsed) as cluster:
-                if not cluster.check_workers(paths):
+            with DaskCluster(parsed) as cluster, worker_check.Needs.of(output, inputs) as needs:
+                if not cluster.check_workers(needs):
                     self.say("no Dask worker has joined the scheduler yet: the build waits for one")
         elif name in runner_flags.PORTABLE and not parsed.output_executable_path:
-            self._ask_a_worker(parsed, paths)
+            with worker_check.Needs.of(output, inputs) as needs:
+                self._ask_a_worker(parsed, needs)
 
-    def _ask_a_worker(self, parsed: argparse.Namespace, paths: Sequence[str]) -> None:
+    def _ask_a_worker(self, parsed: argparse.Namespace, needs: worker_check.Needs) -> None:
         """Raise ConfigError where the server of a portable runner, or a worker of its, does not answer or suit."""
         if parsed.job_endpoint and parsed.job_endpoint != "embed":
             job_server.require_answer(parsed.job_endpoint)
         seconds, silence = runner_flags.answer_seconds(parsed), runner_flags.silence(parsed)
-        needs = worker_check.Needs.of(paths)
         with internals.outside_ipython(), internals.quiet_readers(), internals.quiet_jobs(), self.keep_workers():
             pipeline = self._pipeline(parsed, self._usable_workers(), 1, 1)
             try:

@@ -15,7 +15,6 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.transforms.window import GlobalWindows
 
-from bertdata import __version__
 from bertdata.engine.parts import (
     BYTES_AT_ONCE,
     TASKS_AT_ONCE,
@@ -26,6 +25,7 @@ from bertdata.engine.parts import (
     run_once,
 )
 from bertdata.engine.stages import Grouping, Step
+from bertdata.engine.versions import differences, versions
 from bertdata.errors import BertDataError, ConfigError, names_flags, set_naming_flags
 from bertdata.io import files
 from bertdata.plugins import adopt, consent
@@ -47,7 +47,7 @@ class MakePart(beam.DoFn):  # type: ignore[misc]
         at_once: int = TASKS_AT_ONCE,
     ) -> None:
         self._make = make
-        self._version = __version__
+        self._versions = versions()
         self._objects = dict(objects or {})
         self._consent = consent()
         self._names_flags = names_flags()
@@ -58,10 +58,10 @@ class MakePart(beam.DoFn):  # type: ignore[misc]
 
     def setup(self) -> None:
         set_naming_flags(self._names_flags)
-        if self._version != __version__:
+        if other := differences(versions(), self._versions):
             raise ConfigError(
-                f"a worker has bertdata {__version__}, and the process that started the build {self._version}; install "
-                "the same version there"
+                f"a worker has other versions than the process that started the build: {', '.join(other)}; install the "
+                "same there"
             )
         adopt(self._consent)
         for name, item in self._objects.items():

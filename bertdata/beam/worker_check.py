@@ -1,4 +1,4 @@
-"""Asks the workers of a cluster, before any work, for their version of bertdata, their stores and the paths they see.
+"""Asks the workers of a cluster, before any work, for the versions of what decides bytes, stores, and what they see.
 
 The question is a function that is sent by value, since a worker may have no bertdata, or another version.
 """
@@ -6,48 +6,79 @@ The question is a function that is sent by value, since a worker may have no ber
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
+import secrets
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bertdata import __version__
+from bertdata.engine.versions import differences, versions
 from bertdata.errors import ConfigError, install_hint
 from bertdata.io import files
 from bertdata.io.remote import EXTRAS
+from bertdata.io.store_errors import base_url
 from bertdata.io.time_limit import finished_within
 
 _TOLD = re.compile(r"bertdata worker: ([A-Za-z0-9+/=]{8,})")
 
 
+TOKEN = f"{files.TEMPORARY}seen-by-workers-"
+"""How the name of the file begins that workers must see in the output."""
+
+
 @dataclass(frozen=True)
 class Needs:
-    """What each worker must have: a version, the packages of stores, and the same file or folder at local paths."""
+    """What each worker must have: versions, the packages of stores, and what this process reads at local paths.
 
-    version: str
+    versions: by what has them. seen: what `_state_function` makes of each path.
+    """
+
+    versions: dict[str, str]
     stores: tuple[str, ...]
-    paths: dict[str, int | None]
+    seen: dict[str, str]
 
     @staticmethod
-    def of(paths: Sequence[str]) -> Needs:
-        """Return what workers need that read and write these paths; a local path need not exist yet."""
-        stores = sorted({path.partition("://")[0] for path in paths if files.is_remote(path)})
-        local = {path: _identity(path) for path in map(_existing, paths) if not files.is_remote(path)}
-        return Needs(__version__, tuple(stores), local)
+    @contextlib.contextmanager
+    def of(output: str, inputs: Sequence[str]) -> Iterator[Needs]:
+        """Yield what workers need that write an output and read inputs.
+
+        In a local output lies a file with a random token until the context is left: nothing else tells one folder from
+        another of its path. Raises OutputError where it cannot be written.
+        """
+        schemes = {
+            part.partition("://")[0] for path in [output, *inputs] if files.is_remote(path) for part in path.split("::")
+        }
+        stores = tuple(sorted(scheme for scheme in schemes if re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme)))
+        bases = [base_url(path) for path in inputs]
+        local = [os.path.abspath(path) for path in bases if not files.is_remote(path)]
+        with _token(output) as tokens:
+            state = _state_function()
+            yield Needs(versions(), stores, {path: state(path) for path in [*tokens, *local]})
 
     def question(self) -> Callable[[], dict[str, Any]]:
         """Return a function that tells what a worker has, and uses nothing of bertdata but its version."""
-        stores, paths = self.stores, list(self.paths)
+        stores, paths, names, state = self.stores, list(self.seen), list(self.versions), _state_function()
 
         def look() -> dict[str, Any]:
-            import os
+            import importlib.metadata
+            import unicodedata
 
-            try:
-                from bertdata import __version__ as version
-            except ImportError:
-                version = ""
+            has = {}
+            for name in names:
+                try:
+                    if name == "bertdata":
+                        from bertdata import __version__
+
+                        has[name] = __version__
+                    elif "Unicode" in name:
+                        has[name] = unicodedata.unidata_version
+                    else:
+                        has[name] = importlib.metadata.version(name)
+                except ImportError:  # of the package, or of what is known of it
+                    has[name] = ""
             missing = []
             for store in stores:
                 try:
@@ -56,13 +87,7 @@ class Needs:
                     fsspec.get_filesystem_class(store)
                 except (ImportError, ValueError):
                     missing.append(store)
-            seen: dict[str, int | None] = {}
-            for path in paths:
-                try:
-                    seen[path] = os.stat(path).st_ino
-                except OSError:
-                    seen[path] = None
-            return {"version": version, "missing": missing, "seen": seen}
+            return {"versions": has, "missing": missing, "seen": {path: state(path) for path in paths}}
 
         return look
 
@@ -76,20 +101,73 @@ class Needs:
                 f"{worker} cannot run what this process sends ({type(answer).__name__}: {answer}); give it the same "
                 "Python and packages"
             )
-        if answer["version"] != self.version:
-            has = f"bertdata {answer['version']}" if answer["version"] else "no bertdata"
-            raise ConfigError(f"{worker} has {has}, and this process {self.version}; install the same version there")
+        if not answer["versions"]["bertdata"]:
+            here = self.versions["bertdata"]
+            raise ConfigError(f"{worker} has no bertdata, and this process {here}; install the same version there")
+        if other := differences(answer["versions"], self.versions):
+            raise ConfigError(
+                f"{worker} has other versions than this process, which may give other bytes: {', '.join(other)}; "
+                "install the same there"
+            )
         for store in answer["missing"]:
             extra = EXTRAS.get(store)
             hint = f"; {install_hint(extra)}" if extra else "; install it there"
             raise ConfigError(f"{worker} lacks the package for {store}:// paths{hint}")
-        for path, identity in self.paths.items():
-            if answer["seen"].get(path) != identity:
+        for path, state in self.seen.items():
+            if answer["seen"].get(path) != state:
+                is_token = files.name(path).startswith(TOKEN)
+                there = answer["seen"].get(path) or "nothing"
+                what = "a file that this process wrote is not there" if is_token else f"{there} in the place of {state}"
                 raise ConfigError(
-                    f"{worker} does not see this path; give a URL such as s3://bucket/folder, or a folder that all "
-                    "workers share",
-                    path=path,
+                    f"{worker} does not see this path as this process does ({what}); give a URL such as "
+                    "s3://bucket/folder, or a folder that all workers share",
+                    path=os.path.dirname(path) if is_token else path,
                 )
+
+
+def _state_function() -> Callable[[str], str]:
+    """Return a function that is sent to workers by value, since none of a module is."""
+
+    def state(path: str) -> str:
+        """Return what tells a file or folder from another of its path: its size and first bytes, or its names."""
+        import hashlib
+        import os
+
+        try:
+            if os.path.isdir(path):
+                names = sorted(os.listdir(path))
+                return f"a folder of {len(names)} names, {hashlib.sha256(repr(names).encode()).hexdigest()[:12]}"
+            with open(path, "rb") as file:
+                start = file.read(4096)
+            return f"{os.path.getsize(path)} bytes, {hashlib.sha256(start).hexdigest()[:12]}"
+        except OSError:
+            return "nothing"
+
+    return state
+
+
+@contextlib.contextmanager
+def _token(output: str) -> Iterator[list[str]]:
+    """Write a file with a random token into a local output, and yield its path; delete it, and folders made for it."""
+    if files.is_remote(output):
+        yield []
+        return
+    folder = os.path.abspath(output)
+    made = []
+    while not os.path.isdir(folder):
+        made.append(folder)
+        folder = os.path.dirname(folder)
+    token = secrets.token_hex(16)
+    path = os.path.join(os.path.abspath(output), TOKEN + token)
+    try:
+        files.write_bytes(path, token.encode())
+        yield [path]
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+        with contextlib.suppress(OSError):
+            for folder in made:
+                os.rmdir(folder)
 
 
 def ask(needs: Needs, run: Callable[[Any], None], pipeline: Any, seconds: float, silence: str) -> None:
@@ -113,7 +191,7 @@ def ask(needs: Needs, run: Callable[[Any], None], pipeline: Any, seconds: float,
 
 def _telling(needs: Needs) -> Callable[[Any], None]:
     """Return a function of an element that raises what the worker has, unless that is all that is needed."""
-    look, expected = needs.question(), {"version": needs.version, "missing": [], "seen": needs.paths}
+    look, expected = needs.question(), {"versions": needs.versions, "missing": [], "seen": needs.seen}
 
     def tell(element: Any) -> None:
         import base64
@@ -124,14 +202,3 @@ def _telling(needs: Needs) -> Callable[[Any], None]:
             raise RuntimeError(f"bertdata worker: {base64.b64encode(json.dumps(answer).encode()).decode()}")
 
     return tell
-
-
-def _existing(path: str) -> str:
-    """Return a path, or where there is nothing the nearest folder above it that exists."""
-    while not files.is_remote(path) and not os.path.exists(path):
-        path = os.path.dirname(os.path.abspath(path))
-    return path if files.is_remote(path) else os.path.abspath(path)
-
-
-def _identity(path: str) -> int | None:
-    return os.stat(path).st_ino

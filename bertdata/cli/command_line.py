@@ -295,7 +295,7 @@ def stages_run(
 
     chosen = runner(flags)
     with contextlib.ExitStack() as held:
-        held.enter_context(chosen.checked([flags.output, *paths]))
+        held.enter_context(chosen.checked(flags.output, paths))
         lock.refuse_own(flags.output, paths)
         origin = Origin.of(command, paths, settings={type(group).__name__: stored_values(group) for group in settings})
         held.enter_context(lock.locked(flags.output, kind))

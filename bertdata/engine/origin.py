@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from bertdata.engine.parts import is_sealed, sealed
+from bertdata.engine.versions import differences, versions
 from bertdata.errors import InputError, OutputError
 from bertdata.io import files
 from bertdata.options.option import flag_of
@@ -27,13 +28,15 @@ _RECIPE = "--recipe"
 class Origin:
     """What a run reads: its files by path with their identity, the arguments that name them, and its settings.
 
-    given: the sources by kind, as a later run takes them; None for the sample corpus.
+    given: the sources by kind, as a later run takes them; None for the sample corpus. versions: what decides bytes
+    beside the settings; none where an earlier version of bertdata wrote it.
     """
 
     command: str
     files: dict[str, str]
     given: dict[str, Any] | None = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
 
     @staticmethod
     def of(
@@ -47,7 +50,7 @@ class Origin:
         """Return the origin of a run that reads the existing files at `paths`."""
         identities = {absolute(path): files.identity(path) for path in paths}
         sources, plain_settings = json.loads(json.dumps([dict(given or {}), dict(settings or {})]))
-        return Origin(command, identities, None if sample else sources, plain_settings)
+        return Origin(command, identities, None if sample else sources, plain_settings, versions())
 
     def left_out(self, other: Origin) -> list[str]:
         """Return the files of this run that another one reads neither at their path nor moved or renamed."""
@@ -187,6 +190,9 @@ def _changes(directory: str, held: _Held, origin: Origin) -> list[tuple[str, str
         rows.append(("changed since", _some(changed)))
     if last.command == origin.command:
         rows += [(f"changed {name}", change) for name, change in _settings_changed(last, origin)]
+    if other := differences((begun or last).versions, origin.versions):
+        remedy = "what is done was made by those and is kept; --force makes all of it again"
+        rows.append(("made under other versions", f"{', '.join(other)}: {remedy}"))
     return rows
 
 

@@ -13,6 +13,7 @@ from bertdata import __version__
 from bertdata.curation.languages import UNKNOWN
 from bertdata.documents import DOCUMENT_LANGUAGES, DROPPED_TEXTS, dropped_texts
 from bertdata.engine.parts import Counts, PartMetadata, add_counts, fingerprint, sealed
+from bertdata.engine.versions import versions
 from bertdata.io import files, remote
 from bertdata.shards.advice import Choices
 from bertdata.shards.contents import file_digests
@@ -97,6 +98,7 @@ def build_manifest(
     return {
         "format": FORMAT,
         "bertdata": __version__,
+        "versions": {name: version for name, version in versions().items() if name != "bertdata"},
         "info": info.values(),
         **origins,
         "tokens": {

@@ -16,7 +16,9 @@ import pytest
 from bertdata.beam import dask_cluster, worker_check
 from bertdata.beam.runner import Runner
 from bertdata.engine.parts import load
+from bertdata.engine.versions import versions
 from bertdata.errors import BertDataError, ConfigError, InputError, MissingExtraError
+from bertdata.io import files
 from tests.beam.jobs import die, fail, make, note_process, slowly, tasks
 from tests.clock import PATIENCE
 
@@ -45,7 +47,7 @@ def on(cluster: Any, *flags: str, quiet: bool = True) -> Runner:
 
 def test_every_worker_gets_a_share(cluster: Any, tmp_path: Path) -> None:
     runner = on(cluster)
-    runner.check([str(tmp_path)])
+    runner.check(str(tmp_path), [])
     done = make(runner, tasks(tmp_path, 8), slowly)
     pids = {record.details["pid"] for _, record in done}
     assert len(done) == 8
@@ -101,9 +103,9 @@ def test_a_cluster_is_started_where_none_is_named_and_ends_with_the_run(
 
 
 def test_a_worker_of_another_version_is_refused(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_check, "__version__", "9.9")
-    with pytest.raises(ConfigError, match=r"Dask worker at tcp://.* has bertdata \d.*, and this process 9\.9; install"):
-        on(cluster).check([])
+    monkeypatch.setattr(worker_check, "versions", lambda: versions() | {"tokenizers": "9.9"})
+    with pytest.raises(ConfigError, match=r"worker at tcp://.* has other .*: tokenizers \d.* \(here 9\.9\); install"):
+        on(cluster).check("memory://out", [])
 
 
 def test_a_worker_that_was_asked_has_imported_beam_and_does_not_log_its_pauses(cluster: Any) -> None:
@@ -116,7 +118,7 @@ def test_a_worker_that_was_asked_has_imported_beam_and_does_not_log_its_pauses(c
 
     from distributed import Client
 
-    on(cluster).check([])
+    on(cluster).check("memory://out", [])
     with Client(cluster, set_as_default=False) as client:
         pauses = client.run(passes, "Event loop was unresponsive in %s for %.2fs.  This is often")
         others = client.run(passes, "Starting established connection")
@@ -127,36 +129,46 @@ def test_a_worker_that_was_asked_has_imported_beam_and_does_not_log_its_pauses(c
 def test_a_path_that_workers_do_not_share_is_refused(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    on(cluster).check([str(tmp_path), str(tmp_path / "new" / "folder"), "memory://out"])
-    monkeypatch.setattr(worker_check, "_identity", lambda path: 1)
-    with pytest.raises(ConfigError, match=r"does not see this path; give a URL .* that all workers share") as caught:
-        on(cluster).check([str(tmp_path / "new" / "folder")])
-    assert str(caught.value).startswith(str(tmp_path))
+    (tmp_path / "in").mkdir()
+    (tmp_path / "read").mkdir()
+    on(cluster).check(str(tmp_path / "new" / "folder"), [str(tmp_path / "read"), "memory://out"])
+    ask = dask_cluster.DaskCluster.check_workers
+
+    def on_another_disk(self: Any, needs: worker_check.Needs) -> int:
+        """Ask as where the folder of this path is another one for the workers: the file is not there."""
+        for path in needs.seen:
+            files.remove(path)
+        return ask(self, needs)
+
+    monkeypatch.setattr(dask_cluster.DaskCluster, "check_workers", on_another_disk)
+    with pytest.raises(ConfigError, match=r"not see this path .* give a URL .* that all workers share") as caught:
+        on(cluster).check(str(tmp_path / "new"), [])
+    assert str(caught.value).startswith(str(tmp_path / "new"))
 
 
 def test_a_scheduler_that_does_not_answer_is_told(tmp_path: Path) -> None:
     flags = ("--runner=dask", "--dask_client_address=tcp://127.0.0.1:9", "--dask_connection_timeout=1")
     with pytest.raises(ConfigError, match=r"tcp://127\.0\.0\.1:9: no Dask scheduler answers .* start one with"):
-        Runner(0, flags, quiet=True).check([str(tmp_path)])
+        Runner(0, flags, quiet=True).check(str(tmp_path), [])
 
 
 def test_a_scheduler_without_workers_is_waited_for_with_a_word(capsys: pytest.CaptureFixture[str]) -> None:
     from distributed import LocalCluster
 
     with LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as empty:
-        on(empty, quiet=False).check([])
+        on(empty, quiet=False).check("memory://out", [])
     assert "no Dask worker has joined the scheduler yet" in capsys.readouterr().err
 
 
 def test_flags_of_dask_are_for_its_runner() -> None:
     with pytest.raises(ConfigError, match=r"for DaskRunner, and no runner was given; add --runner=DaskRunner"):
-        Runner(0, ("--dask_client_address=tcp://a:1",), quiet=True).check([])
+        Runner(0, ("--dask_client_address=tcp://a:1",), quiet=True).check("memory://out", [])
 
 
 def test_dask_missing_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_cluster, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r'pip install "\.\[dask\]"'):
-        Runner(0, ("--runner=dask",), quiet=True).check([])
+        Runner(0, ("--runner=dask",), quiet=True).check("memory://out", [])
 
 
 def test_an_element_is_a_partition_up_to_a_limit_unless_flags_say_otherwise(cluster: Any) -> None:

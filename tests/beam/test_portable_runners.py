@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -14,6 +15,7 @@ from bertdata.beam import internals, job_server, runner_flags
 from bertdata.beam.quiet_import import import_beam
 from bertdata.beam.runner import Runner
 from bertdata.beam.worker_check import Needs
+from bertdata.engine.versions import versions
 from bertdata.errors import BertDataError, ConfigError, InputError
 from tests.beam.jobs import fail, make, note_process, tasks
 from tests.beam.portable import free_port, job_server_program, worker_pool
@@ -48,7 +50,7 @@ def started_by(name: str, folder: Path) -> tuple[str, ...]:
 def test_a_job_server_is_started_once_for_all_pipelines_and_ended(name: str, tmp_path: Path) -> None:
     runner = Runner(0, started_by(name, tmp_path), quiet=True)
     output = tmp_path / "out"
-    with runner.checked([str(output)]):
+    with runner.checked(str(output), []):
         [server] = servers()
         for folder in ("a", "b"):
             assert len(make(runner, tasks(output / folder, 3), note_process)) == 3
@@ -64,7 +66,7 @@ def test_a_program_that_is_no_job_server_is_told_with_what_it_said(tmp_path: Pat
     program.chmod(0o755)
     flags = [*started_by("Flink", tmp_path), f"--job_server_java_launcher={program}"]
     with pytest.raises(ConfigError, match=r"of FlinkRunner ended with code 3; .* said: Error: Invalid or corrupt jarf"):
-        Runner(0, tuple(flags), quiet=True).check([str(tmp_path)])
+        Runner(0, tuple(flags), quiet=True).check(str(tmp_path), [])
 
 
 def test_a_job_server_that_never_answers_is_told_and_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +75,7 @@ def test_a_job_server_that_never_answers_is_told_and_ended(tmp_path: Path, monke
     program.chmod(0o755)
     monkeypatch.setattr(job_server, "START_SECONDS", 1.0)
     with pytest.raises(ConfigError, match=r"of PrismRunner does not answer within 1 s; .* said: nothing"):
-        Runner(0, ("--runner=PrismRunner", f"--prism_location={program}"), quiet=True).check([str(tmp_path)])
+        Runner(0, ("--runner=PrismRunner", f"--prism_location={program}"), quiet=True).check(str(tmp_path), [])
     assert not psutil.pid_exists(int((tmp_path / "pid").read_text()))
 
 
@@ -91,7 +93,7 @@ def test_a_job_server_that_never_answers_is_told_and_ended(tmp_path: Path, monke
 )
 def test_what_a_runner_lacks_is_told_before_any_work(flags: list[str], words: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=words):
-        Runner(0, tuple(flags), quiet=True).check([str(tmp_path)])
+        Runner(0, tuple(flags), quiet=True).check(str(tmp_path), [])
 
 
 @pytest.mark.parametrize(("name", "flag"), [("flink", "flink_job_server_jar"), ("prism", "prism_location")])
@@ -111,7 +113,7 @@ def test_a_program_that_cannot_be_downloaded_is_told_with_the_flag_that_names_on
     monkeypatch.setattr(subprocess_server.JavaJarServer, "JAR_CACHE", str(tmp_path))
     words = rf"cannot be fetched \(.*Name or service not known.*\); download it .*, and name the file with --{flag}"
     with pytest.raises(ConfigError, match=words):
-        Runner(0, (f"--runner={name.capitalize()}Runner",), quiet=True).check([str(tmp_path)])
+        Runner(0, (f"--runner={name.capitalize()}Runner",), quiet=True).check(str(tmp_path), [])
 
 
 @pytest.mark.parametrize("listens", [False, True])
@@ -126,7 +128,7 @@ def test_an_endpoint_without_a_job_server_is_told_within_the_limit(
         endpoint = f"localhost:{server.getsockname()[1]}"
         flags = ("--runner=PortableRunner", f"--job_endpoint={endpoint}", "--environment_type=LOOPBACK")
         with pytest.raises(ConfigError, match=f"no job server answers at {endpoint} within 1 s; start it, or correct"):
-            Runner(0, flags, quiet=True).check([str(tmp_path)])
+            Runner(0, flags, quiet=True).check(str(tmp_path), [])
 
 
 def external(address: str) -> Runner:
@@ -137,7 +139,7 @@ def external(address: str) -> Runner:
 def test_the_workers_of_a_pool_do_the_work(tmp_path: Path) -> None:
     with worker_pool(tmp_path) as address:
         runner = external(address)
-        runner.check([str(tmp_path)])
+        runner.check(str(tmp_path), [])
         done = make(runner, tasks(tmp_path, 2), note_process)
     assert os.getpid() not in {record.details["pid"] for _, record in done}
 
@@ -148,7 +150,7 @@ def test_the_workers_of_a_pool_do_the_work(tmp_path: Path) -> None:
         ("raise ModuleNotFoundError('no bertdata')", f"a worker has no bertdata, and this process {__version__}; inst"),
         pytest.param(
             "__version__ = '0.0.9'",
-            f"a worker has bertdata 0.0.9, and this process {__version__}; install the same",
+            f"a worker has other versions .*: bertdata 0.0.9 \\(here {__version__}\\); install the same",
             marks=pytest.mark.slow,
         ),
     ],
@@ -157,7 +159,7 @@ def test_a_worker_with_another_bertdata_or_none_is_refused(code: str, words: str
     (tmp_path / "bertdata").mkdir()
     (tmp_path / "bertdata" / "__init__.py").write_text(code)
     with worker_pool(tmp_path, modules=str(tmp_path)) as address, pytest.raises(ConfigError, match=words):
-        external(address).check([str(tmp_path)])
+        external(address).check(str(tmp_path), [])
 
 
 def test_a_pool_whose_workers_do_not_start_is_told_within_the_limit(
@@ -169,32 +171,52 @@ def test_a_pool_whose_workers_do_not_start_is_told_within_the_limit(
     with worker_pool(tmp_path, path=str(tmp_path)) as address:
         words = f"no worker has begun to work within 3 s; look at what the worker pool at {address} prints"
         with pytest.raises(ConfigError, match=words):
-            external(address).check([str(tmp_path)])
+            external(address).check(str(tmp_path), [])
 
 
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        ({"version": "", "missing": [], "seen": {}}, "it has no bertdata, and this process"),
-        ({"version": __version__, "missing": ["s3"], "seen": {}}, r"it lacks the package for s3:// paths; .*\.\[aws\]"),
-        ({"version": __version__, "missing": ["hf"], "seen": {}}, r"it lacks the package for hf:// paths; install it"),
-        ({"version": __version__, "missing": [], "seen": {"/data": 8}}, r"/data: it does not see this path; give a U"),
+        ({"versions": {"bertdata": ""}, "missing": [], "seen": {}}, "it has no bertdata, and this process"),
+        (
+            {"versions": versions() | {"tokenizers": "0.1"}, "missing": [], "seen": {}},
+            r"it has other versions than this process, .*: tokenizers 0\.1 \(here .*\); install the same there",
+        ),
+        ({"versions": versions(), "missing": ["s3"], "seen": {}}, r"it lacks the package for s3:// paths; .*\.\[aws\]"),
+        ({"versions": versions(), "missing": ["hf"], "seen": {}}, r"it lacks the package for hf:// paths; install it"),
+        (
+            {"versions": versions(), "missing": [], "seen": {"/data": "8 bytes, b"}},
+            r"/data: it does not see this path as this process does \(8 bytes, b in the place of 7 bytes, a\); give",
+        ),
         (ModuleNotFoundError("No module named 'x'"), r"cannot run what this process sends \(ModuleNotFoundError: No m"),
     ],
 )
 def test_a_worker_without_what_it_needs_is_refused(answer: object, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
-        Needs(__version__, (), {"/data": 7}).require(answer, "it")
+        Needs(versions(), (), {"/data": "7 bytes, a"}).require(answer, "it")
 
 
 def test_a_worker_is_asked_for_what_the_paths_need(tmp_path: Path) -> None:
-    needs = Needs.of([str(tmp_path / "new" / "folder"), "memory://a", "no-such-store://a"])
-    answer = needs.question()()
-    assert answer == {
-        "version": __version__,
-        "missing": ["no-such-store"],
-        "seen": {str(tmp_path): tmp_path.stat().st_ino},
-    }
+    output, given = tmp_path / "new" / "folder", tmp_path / "a.txt"
+    given.write_text("Salt")
+    archive = f"zip://x.txt::{given}"
+    with Needs.of(str(output), [str(given), "memory://a", "no-such-store://a", archive]) as needs:
+        answer = needs.question()()
+        assert answer["versions"] == versions()
+        assert answer["missing"] == ["no-such-store"]
+        alone = replace(needs, stores=())
+        (token,) = (path for path in answer["seen"] if Path(path).parent == output)
+        assert set(answer["seen"]) == {token, str(given)}
+        given.write_text("Sand")
+        with pytest.raises(
+            ConfigError, match=r"a\.txt: it does not see this path as this process does \(4 bytes, .* in the"
+        ):
+            alone.require(alone.question()(), "it")
+        given.write_text("Salt")
+        Path(token).unlink()
+        with pytest.raises(ConfigError, match=r"folder: it does not see .* \(a file that this process wrote is n"):
+            alone.require(alone.question()(), "it")
+    assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize(
@@ -238,4 +260,4 @@ def test_no_port_is_left_in_use_by_a_server_that_was_ended(tmp_path: Path) -> No
     port = free_port()
     runner = Runner(0, (*started_by("Flink", tmp_path), f"--job_port={port}"), quiet=True)
     for _ in range(2):
-        runner.check([str(tmp_path)])
+        runner.check(str(tmp_path), [])

@@ -51,7 +51,8 @@ def test_no_folder_is_made_for_a_pipeline_at_any_moment(tmp_path: Path, monkeypa
 
 def test_a_runner_without_flags_is_checked_without_beam() -> None:
     code = (
-        "import sys; from bertdata.beam.runner import Runner; Runner().check([]); print('apache_beam' in sys.modules)"
+        "import sys; from bertdata.beam.runner import Runner; Runner().check('out', []); "
+        "print('apache_beam' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -72,7 +72,7 @@ def test_flags_that_beam_would_only_warn_of_or_crash_on_are_refused(
 )
 def test_a_runner_that_cannot_work_is_refused_before_any_work(flags: list[str], words: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=words):
-        Runner(0, tuple(flags), quiet=True).check([str(tmp_path / "out")])
+        Runner(0, tuple(flags), quiet=True).check(str(tmp_path / "out"), [])
 
 
 @pytest.mark.parametrize("flag", ["--runner=FnApiRunner", "--direct_running_mode=multi_processing"])

@@ -16,6 +16,7 @@ from bertdata.beam.runner import Runner
 from bertdata.beam.transforms import MakePart
 from bertdata.engine.parts import BYTES_AT_ONCE, Counters, Task, load, run_once
 from bertdata.engine.stages import Grouping, Standing, all_together
+from bertdata.engine.versions import versions
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.sources.settings import CleaningConfig
@@ -62,11 +63,11 @@ def test_a_worker_of_another_version_than_the_process_that_sent_the_work_does_no
 
     def sent_by_another(self: transforms.MakePart, *arguments: Any) -> None:
         sent(self, *arguments)
-        self._version = "0.0.9"
+        self._versions = versions() | {"tokenizers": "0.0.9"}
 
     monkeypatch.setattr(transforms.MakePart, "__init__", sent_by_another)
     with pytest.raises(
-        ConfigError, match=r"a worker has bertdata \d.*, and the process that started the build 0\.0\.9"
+        ConfigError, match=r"a worker has other versions than .*: tokenizers \d.* \(here 0\.0\.9\); install the same"
     ):
         make(Runner(1, quiet=True), tasks(tmp_path, 1), note_process)
     assert list(tmp_path.iterdir()) == []

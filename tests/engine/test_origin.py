@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -209,3 +210,27 @@ def test_a_recipe_that_is_left_out_with_the_sources_needs_force(tmp_path: Path) 
     assert "was made with --seed 7," in refusal(output, again, {"objective"})
     assert refusal(output, again, {"objective", "seed"}) == ""
     assert ("changed --recipe", "roberta -> none") in changes(output, origin(**default))
+
+
+def test_an_interrupted_run_that_goes_on_under_other_versions_says_so(tmp_path: Path) -> None:
+    mine = file(tmp_path / "mine.txt")
+    now = Origin.of("build", [mine])
+    before = replace(now, versions=now.versions | {"tokenizers": "0.1"})
+    with contextlib.suppress(KeyboardInterrupt), output_lock(str(tmp_path / "out"), "build", before):
+        raise KeyboardInterrupt
+    here = now.versions["tokenizers"]
+    assert changes(str(tmp_path / "out"), now) == [
+        (
+            "made under other versions",
+            f"tokenizers 0.1 (here {here}): what is done was made by those and is kept; --force makes all of it again",
+        )
+    ]
+    assert changes(str(tmp_path / "out"), before) == []
+    made(tmp_path / "out", now)
+    assert changes(str(tmp_path / "out"), now) == []
+
+
+def test_an_origin_that_knows_no_versions_is_read(tmp_path: Path) -> None:
+    mine = file(tmp_path / "mine.txt")
+    made(tmp_path / "out", replace(Origin.of("build", [mine]), versions={}))
+    assert changes(str(tmp_path / "out"), Origin.of("build", [mine])) == []
