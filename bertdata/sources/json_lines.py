@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from io import BufferedReader
 from itertools import islice
-from typing import Any
+from typing import Any, BinaryIO
 
 from bertdata.engine.parts import Task
 from bertdata.errors import InputError
@@ -21,6 +21,9 @@ from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.tabular import LOOKED_AT, TableFormat
 
 _NO_OBJECT = "not a JSON object"
+ROW_ID = "_id"
+"""The column in which a row has the id that the line before it states."""
+_LONGEST_ACTION = 4096
 _SHOWN = 40
 _WHAT = "JSON lines, one object in a line"
 
@@ -49,7 +52,8 @@ class JsonLinesFormat(TableFormat):
                     row = _parse(line)
                     if isinstance(row, str):
                         raise InputError(known or _other_start(line, row), path=path)
-                    return list(row)
+                    if action_id(row) is None:
+                        return list(row)
         raise InputError("holds no lines; expected JSON lines, one object in a line", path=path)
 
     def ranges(self, path: str, target_bytes: int, text_column: str) -> Iterator[tuple[int, int, int]]:
@@ -64,13 +68,12 @@ class JsonLinesFormat(TableFormat):
 
     def columns_of(self, path: str) -> list[str]:
         """Return the columns of the first thousand rows, which need not all have them."""
-        with open_text(path) as stream:
-            rows = [
-                row
-                for line in islice(bounded_lines(stream, path, _WHAT), LOOKED_AT)
-                if isinstance(row := _parse(line), dict)
-            ]
-        return list(dict.fromkeys(name for row in rows for name in row))
+        return list(dict.fromkeys(name for row in _first_rows(path) for name in row))
+
+    def text_columns(self, path: str, names: Sequence[str]) -> Sequence[str]:
+        """Return the columns that hold text, or a list or an object, in one of the first thousand rows."""
+        holding = {name for row in _first_rows(path) for name, value in row.items() if _may_hold_text(value)}
+        return [name for name in names if name in holding]
 
     def all_names(self, path: str, config: CleaningConfig) -> list[str]:
         """Return the columns of the first row, and after them those of the first thousand."""
@@ -86,13 +89,14 @@ class JsonLinesFormat(TableFormat):
         return False
 
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
-        """Yield the rows of a range."""
-        compressed = is_stream(chosen.path)
+        """Yield the rows of a range; of a search index in two lines for each, the second with the id of the first."""
+        compressed, number = is_stream(chosen.path), ""
         with open_text(chosen.path) if compressed else files.open_raw(chosen.path) as stream:
             place = chosen.start
             if chosen.start:
                 stream.seek(chosen.start - 1)
                 place += len(stream.readline(chosen.end - chosen.start + 1)) - 1
+                number = _id_before(stream, place)
             while compressed or place < chosen.end:
                 line = stream.readline(LONGEST + 1)
                 if not line:
@@ -101,7 +105,11 @@ class JsonLinesFormat(TableFormat):
                     with open_text(chosen.path) as again:
                         raise too_long(chosen.path, lines_before(again, place) + 1, _WHAT)
                 if line.strip():
-                    yield place, _parse(line)
+                    row = _parse(line)
+                    named = action_id(row)
+                    if named is None:
+                        yield place, {ROW_ID: number, **row} if number and isinstance(row, dict) else row
+                    number = named or ""
                 place += len(line)
 
     def beginning(self, task: Task, size: int, folder: str) -> Task | str:
@@ -110,6 +118,39 @@ class JsonLinesFormat(TableFormat):
 
 
 JSON_LINES = JsonLinesFormat()
+
+
+def action_id(row: Mapping[str, Any] | str) -> str | None:
+    """Return the id of the row after this, where this is the first of two lines of a search index, else None.
+
+    >>> action_id({"index": {"_type": "_doc", "_id": "12"}}), action_id({"index": 3})
+    ('12', None)
+    """
+    action = row.get("index") if isinstance(row, Mapping) and len(row) == 1 else None
+    return str(action["_id"]) if isinstance(action, Mapping) and "_id" in action else None
+
+
+def _id_before(stream: BinaryIO, place: int) -> str:
+    """Return the id that the line before a place states for the line there, "" where it states none."""
+    begin = max(0, place - _LONGEST_ACTION)
+    stream.seek(begin)
+    before = stream.read(place - begin).splitlines()
+    stream.seek(place)
+    return action_id(_parse(before[-1])) or "" if before else ""
+
+
+def _first_rows(path: str) -> list[dict[str, Any]]:
+    """Return the first thousand rows."""
+    with open_text(path) as stream:
+        rows = (_parse(line) for line in islice(bounded_lines(stream, path, _WHAT), LOOKED_AT))
+        return [row for row in rows if isinstance(row, dict) and action_id(row) is None]
+
+
+def _may_hold_text(value: Any) -> bool:
+    """Tell whether a value is text, or a list or an object with text in it."""
+    if isinstance(value, list):
+        return not value or _may_hold_text(value[0])
+    return isinstance(value, str) or (isinstance(value, dict) and any(map(_may_hold_text, value.values())))
 
 
 def _other_start(line: bytes, found: str) -> str:

@@ -62,6 +62,10 @@ class TableFormat(RangeFormat):
         """Return the columns of a file, also those that its first row lacks, where rows need not have them all."""
         return self.names_in(path, config)
 
+    def text_columns(self, path: str, names: Sequence[str]) -> Sequence[str]:
+        """Return those of the columns of a file that may hold text, to be offered as its text."""
+        return names
+
     def layout(self, source: SourceFile, request: Request) -> Layout:
         """Return the column of the text and the form of the rows; raises InputError where there is no such column."""
         from bertdata.sources.wikipedia.format import REVISION
@@ -74,19 +78,25 @@ class TableFormat(RangeFormat):
             names = self.all_names(source.path, config)
         else:
             column, form, note = choose(names, request.text_column)
+            if not form and column not in names:  # a first row may lack what others have
+                names = self.all_names(source.path, config)
+                column, form, note = choose(names, request.text_column)
         if not {*(read := columns_of_text(column, names))} & {*names}:
             names = self.all_names(source.path, config)
         if not {*read} & {*names}:
+            offered = self.text_columns(source.path, names)
             hint = next(
                 (f"as of a chat --text-column '{_CHATS[name]}'" for name in names if name in _CHATS),
                 "name the one that holds the text with --text-column, of this source alone as "
                 f"{source.source}=NAME, or "
                 'several as "{title}\\n\\n{body}"',
             )
-            raise InputError(
-                f"has no column {' or '.join(map(repr, read))}; its columns are {', '.join(map(repr, names))}: {hint}",
-                path=source.path,
-            )
+            lacks = f"has no column {' or '.join(map(repr, read))}; its columns are {', '.join(map(repr, names))}"
+            if not offered:
+                raise InputError(f"{lacks}, and none holds text; expected a column of strings", path=source.path)
+            if len(offered) < len(names):
+                lacks += f" (text is in {', '.join(map(repr, offered))})"
+            raise InputError(f"{lacks}: {hint}", path=source.path)
         self._check_ids(source, request, names)
         if not form:
             return Layout(column, note=note)

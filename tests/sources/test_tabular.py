@@ -314,7 +314,21 @@ def test_a_missing_text_column_lists_the_columns_there_are(tmp_path: Path) -> No
         with pytest.raises(InputError) as caught:
             plan_documents([path], "out", 1000, "text")
         assert str(caught.value).startswith(f"{path}: has no column 'text'; its columns are 'body', 'id'")
+        assert ("(text is in 'body')" in str(caught.value)) is not path.endswith(".parquet")
         assert "`text_column`" in str(caught.value)
+
+
+def test_a_file_without_any_text_offers_no_column(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", lines([{"id": 1, "place": {"x": 2}}, {"id": 2, "tags": [3]}]))
+    with pytest.raises(InputError, match="its columns are 'id', 'place', 'tags', and none holds text; expected"):
+        plan_documents([path], "out", 1000, "text")
+
+
+def test_a_first_row_may_lack_the_text_that_others_have(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", lines([{"id": 1, "meta": "x"}, {"id": 2, "text": "Rome is old."}]))
+    [task] = plan_documents([path], "out", 1000, "text")
+    counters = write_documents(task, io.BytesIO())
+    assert (counters.counts["documents"], counters.counts["rows"]) == (1, 2)
 
 
 def test_a_text_column_of_another_type_is_refused(tmp_path: Path) -> None:

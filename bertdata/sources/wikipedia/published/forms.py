@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from bertdata.sources.wikipedia.published.cirrus import CIRRUS, CIRRUS_WIKITEXT
 from bertdata.sources.wikipedia.published.form import Form
 from bertdata.sources.wikipedia.published.markdown import FINEWIKI, FINEWIKI_WIKITEXT
 from bertdata.sources.wikipedia.published.pages import ENTERPRISE
 from bertdata.sources.wikipedia.published.sections import STRUCTURED
 
-FORMS: dict[str, Form] = {one.name: one for one in (FINEWIKI, FINEWIKI_WIKITEXT, ENTERPRISE, STRUCTURED)}
+_ALL = (FINEWIKI, FINEWIKI_WIKITEXT, ENTERPRISE, STRUCTURED, CIRRUS, CIRRUS_WIKITEXT)
+FORMS: dict[str, Form] = {one.name: one for one in _ALL}
 """The forms by name; of several that fit a file, the first is read."""
 USUAL_COLUMN = "text"
 
