@@ -34,7 +34,7 @@ class ArrowFormat(TableFormat):
     suffixes = (".arrow",)
     described = "a folder of datasets' save_to_disk (.arrow)"
     revision: int | str = 1
-    settings = ("text_column", "id_column", "min_words", "templates")
+    settings = ("text_column", "id_column", "min_words", "templates", "variant", "keep_lists")
 
     def select(self, paths: Sequence[str]) -> list[str]:
         """Return the files without the Arrow files that are parts of bertdata's, or caches of `datasets`."""

@@ -85,6 +85,18 @@ class CleaningConfig(Settings):
         metavar="CODE",
         later=True,
     )
+    variant: str = option(
+        "",
+        "of Wikipedias in several scripts, which text of -{zh-hans:a;zh-hant:b}- is kept, as zh-hant; without, the one "
+        "that the wiki shows",
+        metavar="CODE",
+        later=True,
+    )
+    keep_lists: bool = option(
+        False,
+        "keep the prose of Wikipedia's lists: pages with such a title whose text is mostly in lists or tables",
+        later=True,
+    )
     rejects: str = option("", "folder that gets, for each part, a .jsonl file of the pages dropped and the reasons")
 
     def __post_init__(self) -> None:

@@ -47,7 +47,7 @@ LOOKED_AT = 1000
 class TableFormat(RangeFormat):
     """A format of rows, of which one column is the text."""
 
-    settings: tuple[str, ...] = ("text_column", "id_column", "min_words", "templates")
+    settings: tuple[str, ...] = ("text_column", "id_column", "min_words", "templates", "variant", "keep_lists")
     revision: int | str = 2
 
     @abstractmethod
@@ -102,8 +102,10 @@ class TableFormat(RangeFormat):
             return Layout(column, note=note)
         templates = files.sha256(config.templates) if config.templates else ""
         compiled = compiling_pays(text_bytes([source]), None)
-        rules = ArticleRules(config.min_words, config.templates, templates, compiled)
-        made_from = (form.name, form.revision, REVISION, config.min_words, templates)
+        chosen = (config.variant, config.keep_lists)
+        rules = ArticleRules(config.min_words, config.templates, templates, compiled, *chosen)
+        made_from: tuple[Any, ...] = (form.name, form.revision, REVISION, config.min_words, templates)
+        made_from = (*made_from, *chosen) if any(chosen) else made_from
         return Layout(column, form.name, rules, made_from, note)
 
     def _check_ids(self, source: SourceFile, request: Request, names: Sequence[str]) -> None:

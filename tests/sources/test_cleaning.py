@@ -166,7 +166,7 @@ def test_stubs_are_dropped_and_the_dropped_are_named_on_request(tmp_path: Path) 
     pages = [
         page(1, "Salt"),
         page(2, "Stub", "Salt is {{box|white}}."),
-        page(3, "List of salts"),
+        page(3, "List of salts", "These are:\n* Halite\n* Sylvite"),
         page(4, "塩", "塩は白い。"),
     ]
     (tmp_path / "x.xml").write_bytes(dump(*pages, page(5, "Talk:Salt", ns=1)))

@@ -42,8 +42,10 @@ from bertdata.sources.wikipedia.dump.reader import (
     read_siteinfo,
     read_split_page,
 )
+from bertdata.sources.wikipedia.mediawiki.language import language_of
 from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates
 from bertdata.sources.wikipedia.wikitext.clean import Namespaces, clean_utf8
+from bertdata.sources.wikipedia.wikitext.reference.variants import check_variant
 
 REVISION = 8
 ARTICLES = (0,)
@@ -72,6 +74,8 @@ class CleaningTask:
     table: str = ""
     table_sha256: str = ""
     language: str = ""
+    variant: str = ""
+    keep_lists: bool = False
     format = "wikipedia"
 
     @property
@@ -86,7 +90,7 @@ class WikipediaFormat(SourceFormat):
     kind = "wikipedia"
     suffixes = (".xml", ".xml.bz2", ".xml.gz", ".xml.zst", ".xml-p*p*.bz2")
     described = ".xml, .xml.bz2, .xml.gz or .xml.zst"
-    settings = ("min_words", "templates", "template_pages", "language", "rejects")
+    settings = ("min_words", "templates", "template_pages", "language", "variant", "keep_lists", "rejects")
 
     def select(self, paths: Sequence[str]) -> list[str]:
         """Return the dumps among files; an index that a glob met beside its dump is left out."""
@@ -109,19 +113,30 @@ class WikipediaFormat(SourceFormat):
         notes = [*check_folders(paths), *(check_overlap(groups) if len(groups) > 1 else [])]
         for path, *others in groups:
             label, language = source_of[path].label, config.language_of(source_of[path].source)
+            if config.variant:
+                _check_variant(config.variant, language or read_siteinfo(path).content_language, path)
             more = tuple(DumpRange(other, 0, files.size(other)) for other in others)
             plan = (
                 DumpPlan((DumpRange(path, 0, files.size(path)),)) if more else plan_ranges(path, request.target_bytes)
             )
             notes += [f"{label}: {note}" for note in plan.notes]
             identity: Any = [files.identity(one) for one in (path, *others)] if more else files.identity(path)
-            own = (*rules, language) if language else rules
+            own: tuple[Any, ...] = (*rules, language) if language else rules
+            own = (*own, config.variant, config.keep_lists) if config.variant or config.keep_lists else own
             for number, span in enumerate(plan.ranges):
                 name = part_name(label, number)
                 made_from = fingerprint("clean_wikipedia", REVISION, identity, span.start, span.end, own)
                 rejects = files.join(config.rejects, name + ".jsonl") if config.rejects else ""
                 work = CleaningTask(
-                    span, config.min_words, config.templates, rejects, compiled, more, language=language
+                    span,
+                    config.min_words,
+                    config.templates,
+                    rejects,
+                    compiled,
+                    more,
+                    language=language,
+                    variant=config.variant,
+                    keep_lists=config.keep_lists,
                 )
                 weight = span.weight + sum(one.weight for one in more)
                 tasks.append(Task(request.directory, name, ".parquet", made_from, weight, work))
@@ -153,6 +168,7 @@ class WikipediaFormat(SourceFormat):
             site = replace(site, language=work.language, dbname=template_pages.wiki_of(site))
         namespaces = Namespaces.from_siteinfo(site.namespaces, site.content_language, site.dbname)
         templates = template_pages.templates_of(site, work.templates, work.table, work.table_sha256)
+        how: Any = {"variant": work.variant, "keep_lists": work.keep_lists}
         counters = Counters()
         articles = 0
         broken: list[dict[str, Any]] = []
@@ -166,7 +182,7 @@ class WikipediaFormat(SourceFormat):
                 counters.add(InputCount.PAGES)
                 if isinstance(page, Page):
                     counters.add(InputCount.WIKITEXT_BYTES, len(page.wikitext))
-                    text, reason = article(page, namespaces, templates, work.min_words, work.compiled, left_out)
+                    text, reason = article(page, namespaces, templates, work.min_words, work.compiled, left_out, **how)
                     if not reason:
                         articles += 1
                         on_drop = partial(reject, page.id, page.title, page.offset)
@@ -218,6 +234,15 @@ def _check_sources(config: CleaningConfig, names: set[str]) -> None:
         raise ConfigError(f"--language names {other!r}, no source of dumps{expected_one_of(other, sorted(names))}")
 
 
+def _check_variant(variant: str, language: str, path: str) -> None:
+    """Raise ConfigError where the language of a dump has no such variant."""
+    if others := check_variant(variant, language_of(language)):
+        raise ConfigError(
+            f"--variant is {variant!r}, which the language {language or 'en'!r} of {files.name(path)} does not have; "
+            f"its variants are {', '.join(others)}"
+        )
+
+
 def _pages(work: CleaningTask, site: SiteInfo) -> Iterator[Page | BrokenPage]:
     if work.more:
         return read_split_page((work.span, *work.more), site, compiled=work.compiled, namespaces=ARTICLES)
@@ -246,6 +271,9 @@ def article(
     min_words: int = 0,
     compiled: bool | None = None,
     left_out: Counter[str] | None = None,
+    *,
+    variant: str = "",
+    keep_lists: bool = False,
 ) -> tuple[bytes, str]:
     """Return the prose of a page, and why it does not become a document ("" if it does); `left_out` as `clean_utf8`."""
     if page.ns not in ARTICLES:
@@ -262,6 +290,8 @@ def article(
         title=page.title,
         namespaces=namespaces,
         templates=templates,
+        variant=variant,
+        keep_lists=keep_lists,
         drops=drops,
         compiled=compiled,
         left_out=left_out,

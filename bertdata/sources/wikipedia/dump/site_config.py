@@ -1,7 +1,7 @@
-"""What differs from wiki to wiki: the prefixes of links, disambiguation pages, sections without prose.
+"""What differs from wiki to wiki: the prefixes of links, sections without prose.
 
 The names of namespaces are MediaWiki's, of the wiki's language. A dump names its own in `<siteinfo>`, one of each;
-read those with `Namespaces.from_siteinfo`. The tables of `site_config.toml` cover the larger Wikipedias.
+read those with `Namespaces.from_siteinfo`. The sections of `site_config.toml` are those of the larger Wikipedias.
 """
 
 from __future__ import annotations
@@ -15,10 +15,6 @@ from bertdata.io.package_data import toml_beside
 from bertdata.sources.wikipedia.mediawiki import facts
 
 _TABLES: dict[str, str] = toml_beside(__file__)
-
-
-def _names(table: str) -> frozenset[str]:
-    return frozenset(name.strip() for name in re.split("[,\n]", _TABLES[table]) if name.strip())
 
 
 _FILES, _TEMPLATES, _CATEGORIES = 6, 10, 14
@@ -61,13 +57,6 @@ def case_variants(names: Iterable[str]) -> Iterator[str]:
         yield from (
             {name} if name.isascii() else {fold_title(one) for one in (name, name.upper(), name[:1].upper() + name[1:])}
         )
-
-
-DISAMBIGUATION_TITLE = re.compile(
-    r"\((?:disambiguation|begriffsklärung|homonymie|desambiguación|disambigua|desambiguação|doorverwijspagina|"
-    r"ujednoznacznienie|olika betydelser|значения|значення|пояснение|曖昧さ回避|消歧义|消歧義|توضيح)\)\s*\Z",
-    re.IGNORECASE,
-)
 
 
 def _folded(names: Iterable[str]) -> frozenset[str]:
@@ -154,16 +143,3 @@ SECTIONS_WITHOUT_PROSE = frozenset(
 
 SECTIONS_OF_NOTES = frozenset(case_variants(["notes", "note", "anmerkungen", "notas", "noter", "uwagi"]))
 """The titles among those of sections without prose under which there may be prose: of notes that are no footnotes."""
-
-PAGE_KINDS: dict[str, str] = {
-    **dict.fromkeys(case_variants(_names("soft_redirect")), "soft redirect"),
-    **dict.fromkeys(case_variants(_names("disambiguation")), "disambiguation"),
-}
-"""From a template's folded name to why a page that calls it holds no article."""
-
-LIST_TITLE = re.compile(
-    r"(?:lists? of|index of|outline of|timeline of|liste (?:der|des|de|von|over|du)|listes? des?|"
-    r"lista (?:de|di|das?|dos?|degli|dei|delle|del)|listas? de|lijst van|список|списък|lista|قائمة|"
-    r"danh sách|seznam|lista över|luettelo) |.*(?:一覧|列表|목록)(?: \([^()]*\))?\Z",
-    re.IGNORECASE,
-)

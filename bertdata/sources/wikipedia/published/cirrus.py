@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bertdata.sources.wikipedia.dump.page_kinds import is_mostly_list
 from bertdata.sources.wikipedia.published.form import Article, ArticleRules, Form, finished, plain, title_reason, whole
 from bertdata.sources.wikipedia.published.pages import from_wikitext
 
@@ -19,7 +20,7 @@ class CirrusForm(Form):
     name = "cirrus"
     text_column = "text"
     mark = ("namespace", "wiki", "title")
-    others = ("page_id", "_id", "language")
+    others = ("page_id", "_id", "language", "source_text")
 
     def article(self, row: Mapping[str, Any], rules: ArticleRules) -> Article:
         """Return the text of the page, dropped where it is of another namespace, or no article by its title."""
@@ -28,7 +29,9 @@ class CirrusForm(Form):
             found = found._replace(reason="no text")
         if found.reason:
             return found
-        if reason := title_reason(found.title):
+        source = row.get("source_text")
+        listed = is_mostly_list(source.encode("utf-8", "replace")) if isinstance(source, str) else True
+        if reason := title_reason(found, rules, mostly_list=listed):
             return found._replace(reason=reason)
         return finished(found._replace(text=plain([row["text"]])), rules)
 

@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from bertdata.sources.wikipedia.dump.page_kinds import title_kind
 from bertdata.sources.wikipedia.dump.site_config import (
-    DISAMBIGUATION_TITLE,
-    LIST_TITLE,
     SECTIONS_WITHOUT_PROSE,
     fold_title,
 )
@@ -26,7 +25,7 @@ _LANGUAGE_OF_URL = re.compile(r"https?://([a-z][a-z-]*)\.(?:m\.)?wikipedia\.org/
 
 @dataclass(frozen=True)
 class ArticleRules:
-    """What of `CleaningConfig` articles are cleaned by: the fewest words, and the user's templates.
+    """What of `CleaningConfig` articles are cleaned by: the fewest words, the user's templates, the variant, lists.
 
     `compiled` says whether by compiled kernels: this changes only the speed.
     """
@@ -35,6 +34,8 @@ class ArticleRules:
     templates: str = ""
     templates_sha256: str = ""
     compiled: bool | None = None
+    variant: str = ""
+    keep_lists: bool = False
 
 
 class Article(NamedTuple):
@@ -107,15 +108,16 @@ def without_prose(title: str) -> bool:
     return fold_title(title.translate(_SHOWN).strip(TITLE_EDGES)) in SECTIONS_WITHOUT_PROSE
 
 
-def title_reason(title: str) -> str:
-    """Return why a page is no article by its title alone, "" if it may be one.
+def title_reason(found: Article, rules: ArticleRules, *, mostly_list: bool) -> str:
+    """Return why a page is no article by its title, of a list also by how it looks; "" if it may be one.
 
-    >>> title_reason("Salt (disambiguation)"), title_reason("List of salts"), title_reason("Salt")
-    ('disambiguation', 'list', '')
+    >>> title_reason(Article(title="Salt (disambiguation)"), ArticleRules(), mostly_list=False)
+    'disambiguation'
+    >>> [title_reason(Article(title="List of salts"), ArticleRules(), mostly_list=listed) for listed in (True, False)]
+    ['list', '']
     """
-    if DISAMBIGUATION_TITLE.search(title):
-        return "disambiguation"
-    return "list" if LIST_TITLE.match(title) else ""
+    kind = title_kind(found.title, found.language)
+    return "" if kind == "list" and (rules.keep_lists or not mostly_list) else kind
 
 
 def plain(paragraphs: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from bertdata.errors import MissingExtraError
 from bertdata.sources.wikipedia.character_references import undo_character_references
@@ -40,6 +40,7 @@ _BLOCKS = _words(
     "address article aside blockquote center details div dl figure footer form header hr li main menu nav ol p pre "
     "section summary table ul"
 )
+_LISTS = _words("dl ol table ul")
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 _CLASSES_LEFT_OUT = _words(
     "ambox bandeau-container catlinks dablink gallery geo-inline-hidden hatnote infobox infobox_v2 infobox_v3 IPA ipa "
@@ -52,8 +53,16 @@ UNKNOWN = language_of("")
 _RESERVED = str.maketrans(dict.fromkeys(RESERVED, ""))
 
 
-def prose_of_html(html: str, language: Language = UNKNOWN, variant: str = "") -> tuple[list[str], str]:
-    """Return the paragraphs of a page, and why it is not an article ("" if it is one).
+class Prose(NamedTuple):
+    """The paragraphs of a page, why it is not an article ("" if it is one), and whether most of it is a list."""
+
+    paragraphs: list[str]
+    reason: str = ""
+    mostly_list: bool = False
+
+
+def prose_of_html(html: str, language: Language = UNKNOWN, variant: str = "") -> Prose:
+    """Return the prose of a page.
 
     language: the wiki's, variant: which of its variants is shown; default: the wiki's.
 
@@ -62,23 +71,23 @@ def prose_of_html(html: str, language: Language = UNKNOWN, variant: str = "") ->
     MissingExtraError without selectolax.
 
     >>> prose_of_html("<p>Salt is <b>old</b>.<sup class='mw-ref'>[1]</sup></p><h2>See also</h2><p>Sea.</p>")
-    (['Salt is old.\\x7f'], '')
+    Prose(paragraphs=['Salt is old.\\x7f'], reason='', mostly_list=False)
     """
     try:
         from selectolax.lexbor import LexborHTMLParser
     except ImportError as error:
         raise MissingExtraError("selectolax", "html") from error
     if reason := excess(html):
-        return [], reason
+        return Prose([], reason)
     tree = LexborHTMLParser(html)
     if tree.css_first('link[rel~="mw:PageProp/redirect"]') is not None:
-        return [], "redirect"
+        return Prose([], "redirect")
     if tree.css_first('meta[property="mw:PageProp/disambiguation"]') is not None:
-        return [], "disambiguation"
+        return Prose([], "disambiguation")
     reader = _Reader(language, variant)
     reader.read(tree.body)
     reader.end_paragraph()
-    return reader.paragraphs, ""
+    return Prose(reader.paragraphs, "", reader.listed >= sum(map(len, reader.paragraphs)))
 
 
 class _Reader:
@@ -87,6 +96,7 @@ class _Reader:
     def __init__(self, language: Language, variant: str) -> None:
         self._language, self._variant = language, variant
         self.paragraphs: list[str] = []
+        self.listed = 0
         self._texts: list[str] = []
         self._sections = Skipped()
         self._skipped = False
@@ -115,6 +125,8 @@ class _Reader:
         elif tag in _LEFT_OUT or _is_hidden(attributes, classes):
             if tag in _BLOCKS:
                 self.end_paragraph()
+            if tag in _LISTS and not _is_hidden(attributes, classes):
+                self.listed += len(child.text())
             self._texts.append(PLACEHOLDER)
         elif "data-mw-variant" in attributes and not child.text().strip():
             self._read_variant(attributes["data-mw-variant"] or "", depth, verse=verse)

@@ -47,7 +47,7 @@ class FineWikiForm(Form):
         found = _identity(row)
         if not isinstance(text := row.get("text"), str):
             return found._replace(reason="no text")
-        if reason := title_reason(found.title):
+        if reason := title_reason(found, rules, mostly_list=_is_mostly_list(text)):
             return found._replace(reason=reason)
         lines = list(prose_of_markdown(text, formulas=bool(row.get("has_math"))))
         return finished(found._replace(text=plain(lines)), rules)
@@ -99,6 +99,17 @@ def prose_of_markdown(text: str, *, formulas: bool = False) -> Iterator[str]:
         if formulas:
             line = _FORMULA.sub(_formula, line)
         yield _LINK.sub(r"\1", _without_bold(line))
+
+
+def _is_mostly_list(text: str) -> bool:
+    """Tell whether at least as much text is in lists and tables as in other lines, but headings.
+
+    >>> _is_mostly_list("It is salt.\\n- a\\n- b"), _is_mostly_list("Salts:\\n- halite\\n- sylvite")
+    (False, True)
+    """
+    lines = [line.strip() for line in text.splitlines()]
+    listed = sum(len(line) for line in lines if _LIST_OR_TABLE.match(line))
+    return listed >= sum(len(line) for line in lines if not _LIST_OR_TABLE.match(line) and not _HEADING.match(line))
 
 
 def _without_bold(line: str) -> str:

@@ -10,8 +10,9 @@ from functools import lru_cache
 from typing import Any
 
 from bertdata.documents import storable
+from bertdata.sources.wikipedia.dump.page_kinds import page_kinds
 from bertdata.sources.wikipedia.dump.reader import Page
-from bertdata.sources.wikipedia.dump.site_config import PAGE_KINDS, Namespaces, fold_name
+from bertdata.sources.wikipedia.dump.site_config import Namespaces, fold_name
 from bertdata.sources.wikipedia.format import article
 from bertdata.sources.wikipedia.mediawiki.language import language_of as wiki_language
 from bertdata.sources.wikipedia.published.form import (
@@ -49,7 +50,7 @@ class EnterpriseForm(Form):
         if isinstance(wikitext, str) and wikitext.strip():
             return from_wikitext(found, wikitext, rules, category_prefix(row.get("categories")))
         if isinstance(html, str) and html.strip():
-            kinds = (PAGE_KINDS.get(name) for name in _templates_of(row.get("templates")))
+            kinds = (page_kinds(found.language).get(name) for name in _templates_of(row.get("templates")))
             return _from_html(found, html, rules, next(filter(None, kinds), ""))
         return found._replace(reason="no text")
 
@@ -69,6 +70,8 @@ def from_wikitext(found: Article, wikitext: str, rules: ArticleRules, category: 
         templates_of(found.language, rules.templates, rules.templates_sha256),
         rules.min_words,
         rules.compiled,
+        variant=rules.variant,
+        keep_lists=rules.keep_lists,
     )
     return found._replace(text=text.decode(), reason=reason)
 
@@ -87,12 +90,13 @@ def category_prefix(categories: Any) -> str:
 
 
 def _from_html(found: Article, html: str, rules: ArticleRules, kind: str) -> Article:
-    if reason := kind or title_reason(found.title):
+    if reason := kind:
         return found._replace(reason=reason)
     from bertdata.sources.wikipedia.published.html import prose_of_html
 
-    paragraphs, reason = prose_of_html(html, wiki_language(found.language))
-    return finished(found._replace(text=plain(paragraphs), reason=reason), rules)
+    prose = prose_of_html(html, wiki_language(found.language), rules.variant)
+    reason = prose.reason or title_reason(found, rules, mostly_list=prose.mostly_list)
+    return finished(found._replace(text=plain(prose.paragraphs), reason=reason), rules)
 
 
 def _templates_of(templates: Any) -> list[str]:

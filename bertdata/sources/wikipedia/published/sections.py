@@ -54,7 +54,7 @@ class StructuredForm(Form):
         sections = parsed(row.get("sections"))
         if not isinstance(sections, list):
             return found._replace(reason="no sections")
-        if reason := title_reason(found.title):
+        if reason := title_reason(found, rules, mostly_list=_is_mostly_list(sections)):
             return found._replace(reason=reason)
         if _is_disambiguation(row.get("description")):
             return found._replace(reason="disambiguation")
@@ -83,6 +83,27 @@ def section_paragraphs(parts: Any, depth: int = 0) -> Iterator[str]:
             yield from section_paragraphs(part.get("has_parts"), depth + 1)
         elif kind == "paragraph" and isinstance(value, str):
             yield value
+
+
+def _is_mostly_list(sections: Any) -> bool:
+    """Tell whether at least as much text is in lists and tables as in paragraphs.
+
+    >>> listed = {"type": "list", "has_parts": [{"type": "list_item", "value": "Halite"}]}
+    >>> _is_mostly_list([listed]), _is_mostly_list([listed, {"type": "paragraph", "value": "Salt is old."}])
+    (True, False)
+    """
+    prose = everything = 0
+    waiting = [(sections, 0)]
+    while waiting:
+        part, depth = waiting.pop()
+        if isinstance(part, list):
+            waiting += [(one, depth) for one in part]
+        elif isinstance(part, dict) and depth < MAX_DEPTH:
+            size = len(part["value"]) if isinstance(part.get("value"), str) else 0
+            everything += size
+            prose += size if part.get("type") in ("paragraph", "section") else 0
+            waiting.append((part.get("has_parts"), depth + 1))
+    return everything - prose >= prose
 
 
 def _is_disambiguation(description: Any) -> bool:

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from bertdata.sources.wikipedia.dump.site_config import PAGE_KINDS, fold_name
+from bertdata.sources.wikipedia.dump.page_kinds import page_kinds
+from bertdata.sources.wikipedia.dump.site_config import fold_name
 from bertdata.sources.wikipedia.mediawiki.language import Language
 from bertdata.sources.wikipedia.templates import pages
 from bertdata.sources.wikipedia.templates.convert import Arguments
@@ -45,7 +46,8 @@ def entry(title: str, source: str, redirect: str | None, language: Language = UN
     Entry(name='dye', kind='redirect', text='ink')
     """
     name = _name(title)
-    if not name or len(name.encode()) > _LONGEST_NAME or name in PAGE_KINDS or is_silent(name) or is_known(name):
+    tells_kind = name in page_kinds(language.code)
+    if not name or len(name.encode()) > _LONGEST_NAME or tells_kind or is_silent(name) or is_known(name):
         return None
     if redirect is not None:
         return Entry(name, REDIRECT, _name(redirect))

@@ -22,11 +22,10 @@ from collections.abc import Callable
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.kernels.use import Kernels
+from bertdata.sources.wikipedia.dump.page_kinds import is_mostly_list, title_kind
 from bertdata.sources.wikipedia.dump.redirect_words import redirect_target
 from bertdata.sources.wikipedia.dump.site_config import (
     DEFAULT_NAMESPACES,
-    DISAMBIGUATION_TITLE,
-    LIST_TITLE,
     Namespaces,
 )
 from bertdata.sources.wikipedia.templates.expansions import PageExpansions
@@ -54,6 +53,7 @@ def clean_wikitext(
     templates: Templates = BUILT_IN,
     language: str = "",
     variant: str = "",
+    keep_lists: bool = False,
     drops: Counter[str] | None = None,
     compiled: bool | None = None,
 ) -> str | None:
@@ -67,6 +67,9 @@ def clean_wikitext(
     `language` is the code of the wiki's language, as "de": namespaces, the names of functions, numbers and templates
     are then those of that wiki (docs/sources.md says what works in which language). Where `namespaces` are given, as
     the dump of a wiki names them, they are those.
+
+    A page is a "list" by its title and by its lines, most of which are in lists or tables; `keep_lists` keeps the prose
+    of such pages.
 
     `variant` is the script or region of which the text of `-{zh-hans:a;zh-hant:b}-` is shown, as "zh-hant"; default:
     the one that the wiki shows to a reader who chooses none.
@@ -101,7 +104,8 @@ def clean_wikitext(
             + (", ".join(others))
         )
     data = source.encode("utf-8", "surrogatepass")
-    prose = _clean(data, PageContext(title, namespaces, templates, PageExpansions(data), variant), drops, compiled)
+    page = PageContext(title, namespaces, templates, PageExpansions(data), variant, keep_lists)
+    prose = _clean(data, page, drops, compiled)
     return None if prose is None else prose.decode("utf-8", "surrogatepass")
 
 
@@ -111,6 +115,8 @@ def clean_utf8(
     title: str = "",
     namespaces: Namespaces = DEFAULT_NAMESPACES,
     templates: Templates = BUILT_IN,
+    variant: str = "",
+    keep_lists: bool = False,
     drops: Counter[str] | None = None,
     compiled: bool | None = None,
     left_out: Counter[str] | None = None,
@@ -138,20 +144,18 @@ def clean_utf8(
                 title=title or None,
             ) from error
     expansions = PageExpansions(source)
-    prose = _clean(source, PageContext(title, namespaces, templates, expansions), drops, compiled)
+    prose = _clean(source, PageContext(title, namespaces, templates, expansions, variant, keep_lists), drops, compiled)
     if left_out is not None and prose is not None and expansions.over_budget:
         left_out[OVER_BUDGET] += expansions.over_budget
     return prose
 
 
 def _clean(source: bytes, page: PageContext, drops: Counter[str] | None, compiled: bool | None) -> bytes | None:
-    prose = b""
+    prose, kind = b"", title_kind(page.title, page.templates.locale.code)
     if redirect_target(source) is not None:
         reason = "redirect"
-    elif DISAMBIGUATION_TITLE.search(page.title):
-        reason = "disambiguation"
-    elif LIST_TITLE.match(page.title):
-        reason = "list"
+    elif kind and (kind != "list" or (not page.keep_lists and is_mostly_list(source))):
+        reason = kind
     else:
         prose, reason = _extractor(len(source), compiled)(without_reserved(source), page)
     if not reason and prose:

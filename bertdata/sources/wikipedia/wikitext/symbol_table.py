@@ -7,8 +7,8 @@ from html.entities import html5
 from weakref import WeakKeyDictionary
 
 from bertdata.kernels.characters import Bytes
+from bertdata.sources.wikipedia.dump.page_kinds import KINDS, page_kinds
 from bertdata.sources.wikipedia.dump.site_config import (
-    PAGE_KINDS,
     SECTIONS_OF_NOTES,
     SECTIONS_WITHOUT_PROSE,
     Namespaces,
@@ -26,7 +26,7 @@ from bertdata.sources.wikipedia.wikitext.reference.inline import entity_text
 from bertdata.sources.wikipedia.wikitext.switches import switches_of
 from bertdata.sources.wikipedia.wikitext.template_calls import PageContext
 
-REASONS = ("", *sorted(set(PAGE_KINDS.values())))
+REASONS = ("", *KINDS)
 """Why a page is not an article; the kernels know a reason by its index."""
 
 
@@ -48,7 +48,7 @@ def _entries(own: Templates, namespaces: Namespaces) -> Iterator[tuple[int, byte
         yield TEMPLATE, name.encode(), template_calls.ASKED, b""
     for name, handler in own.handlers.items():
         yield TEMPLATE, name.encode(), *_code_of(handler)
-    for name, reason in PAGE_KINDS.items():
+    for name, reason in page_kinds(own.locale.code).items():
         yield TEMPLATE, name.encode(), template_calls.NO_ARTICLE + template_calls.CODES * REASONS.index(reason), b""
     for name in SILENT:
         yield TEMPLATE, name.encode(), template_calls.SILENT, b""

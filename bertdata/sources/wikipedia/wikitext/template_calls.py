@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
+from bertdata.sources.wikipedia.dump.page_kinds import page_kinds
 from bertdata.sources.wikipedia.dump.site_config import (
     DEFAULT_NAMESPACES,
-    PAGE_KINDS,
     Namespaces,
     fold_name,
     fold_prefix,
@@ -38,6 +38,8 @@ _PIPE_TRICK = re.compile(r"(?:[^:]*:)?(.*?)(?: ?\([^()]*\)|, .*)?", re.DOTALL)
 class PageContext:
     """What a page's text may depend on: its title, its wiki's namespaces, the templates that carry text, the variant.
 
+    `keep_lists` says that a page stays which is a list.
+
     `expansions` hold the budget of the page, and are for that page alone.
     """
 
@@ -46,6 +48,7 @@ class PageContext:
     templates: Templates = BUILT_IN
     expansions: PageExpansions = field(default_factory=PageExpansions, compare=False, repr=False)
     variant: str = ""
+    keep_lists: bool = False
 
 
 def call_text(head: str, parts: list[str], page: PageContext, *, nested: bool, inside: bool) -> tuple[str | None, str]:
@@ -58,7 +61,7 @@ def call_text(head: str, parts: list[str], page: PageContext, *, nested: bool, i
     """
     head = _template_or_function(head.strip(NAME_EDGES), page)
     name = fold_name(head)
-    language = page.templates.locale.wiki
+    language, kinds = page.templates.locale.wiki, page_kinds(page.templates.locale.code)
     if ":" in name:
         text = render_parser_function(head, parts, page.title, language) if is_function(head, language) else None
     elif not parts and is_variable(head, language):
@@ -66,12 +69,12 @@ def call_text(head: str, parts: list[str], page: PageContext, *, nested: bool, i
     else:
         if page.templates.carries_text(name):
             text = page.templates.render(name, numbered(parts), page.expansions)
-        elif inside and name not in PAGE_KINDS and name not in known_variables(language):
+        elif inside and name not in kinds and name not in known_variables(language):
             text = unknown_text(head, name, numbered(parts))
         else:
             text = None
         if text is None:
-            return None, PAGE_KINDS.get(name, "")
+            return None, kinds.get(name, "")
     if text is not None and nested and "=" in text:
         text = text.replace("=", "&#61;")
     return text, ""

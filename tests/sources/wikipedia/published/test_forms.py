@@ -113,7 +113,7 @@ ROWS = {
     ],
     "finewiki": [
         finewiki("A", "It is $\\frac 12$ so.", has_math=True, url="https://x"),
-        finewiki("List of As", "It is."),
+        finewiki("List of As", "It is.\n- A1 and others"),
         finewiki("B", "It is.", page_id=None, id="own/7"),
     ],
 }  # fmt: skip

@@ -42,7 +42,11 @@ def test_rows_without_text_are_dropped(tmp_path: Path) -> None:
 
 
 def test_a_row_is_an_article_with_the_id_of_its_page(tmp_path: Path) -> None:
-    rows = [finewiki("Salt", "# Salt\nOld."), finewiki("Salt (disambiguation)", "x"), finewiki("List of salts", "x")]
+    rows = [
+        finewiki("Salt", "# Salt\nOld."),
+        finewiki("Salt (disambiguation)", "x"),
+        finewiki("List of salts", "x\n- y"),
+    ]
     [row], counters = read(parquet(tmp_path / "a.parquet", *rows))
     assert (row["id"], row["title"], row["text"]) == ("enwiki:5", "Salt", "Old.")
     assert counters.drops == {"disambiguation": 1, "list": 1}

@@ -35,7 +35,7 @@ def test_what_is_no_article_is_counted_as_for_dumps(tmp_path: Path) -> None:
         enterprise("Old salt", "#REDIRECT [[Salt]]"),
         enterprise("Talk:Salt", "Is it old?", namespace={"identifier": 1}),
         enterprise("Mercury", "Mercury may be:\n* a planet\n{{disambiguation}}"),
-        enterprise("List of salts", "These are salts."),
+        enterprise("List of salts", "These are:\n* Halite\n* Sylvite"),
         enterprise("Salt", "It was.", event={"type": "delete"}),
         enterprise("Salt"),
         {**enterprise("Salt"), "article_body": None},

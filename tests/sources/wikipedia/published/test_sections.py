@@ -41,7 +41,7 @@ def test_what_is_no_article_is_counted_by_its_reason(tmp_path: Path) -> None:
     rows = [
         structured("Sel (homonymie)", section("Abstract", "Sel peut être :")),
         structured("Mercure", section("Abstract", "Il peut être :"), description="Page d’homonymie de Wikimedia"),
-        structured("Liste des sels", section("Abstract", "Voici.")),
+        structured("Liste des sels", section("Abstract", "Voici.", LIST)),
         structured("Vide", section("Abstract", LIST)),
         {**SALT, "sections": "[{"},
         {**SALT, "sections": None},

@@ -101,9 +101,9 @@ def test_dropped_pages_are_counted_with_their_reason() -> None:
         ("", "A"),
         ("{{Soft redirect|wikt:a}}", "A"),
         ("{{wi}}\nA word.", "A"),
-        ("These are all.", "List of lakes"),
-        ("Das sind alle.", "Liste der Seen"),
-        ("全部。", "湖の一覧"),
+        ("These are all.\n* Como\n* Lago Maggiore", "List of lakes"),
+        ("Das sind alle.\n{|\n| Chiemsee || Ammersee\n|}", "Liste der Seen"),
+        ("全部。\n# 琵琶湖", "湖の一覧"),
     ]:
         assert clean_wikitext(source, title=title, drops=drops) is None
     assert drops == {"redirect": 3, "disambiguation": 3, "no prose": 2, "soft redirect": 2, "list": 3}

@@ -62,7 +62,7 @@ def locale_of(language: str) -> Locale:
     """
     code = language.lower().partition("-")[0]
     if code in ("", "en", "simple"):
-        return ENGLISH
+        return Locale("en", code=language) if code else ENGLISH
     return _read_locale(code, language) if code in LANGUAGES else Locale("", foreign=word, code=language)
 
 

@@ -1,0 +1,85 @@
+"""What tells that a page is no article: its title and the templates that it calls, by the words of the wiki's language.
+
+A title that is one of a list is not enough: films and novels begin as lists do, so the page is looked at, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from bertdata.io.package_data import toml_beside
+from bertdata.sources.wikipedia.dump.site_config import case_variants
+from bertdata.sources.wikipedia.mediawiki import facts
+
+_TABLES: dict[str, dict[str, str]] = toml_beside(__file__)
+DISAMBIGUATION, SOFT_REDIRECT = "disambiguation", "soft redirect"
+KINDS = (DISAMBIGUATION, SOFT_REDIRECT)
+"""The kinds of pages that their templates tell."""
+_LIST_MARKS = b"*#:;"
+_ROW_MARKS = b"|!"
+_OTHER_MARKS = b"={}<[ "
+
+
+@lru_cache(maxsize=64)
+def page_kinds(language: str) -> Mapping[str, str]:
+    """Return from a template's folded name why a page that calls it holds no article, in the wikis of a language.
+
+    >>> page_kinds("de")["bkl"], "bkl" in page_kinds("fr"), "bkl" in page_kinds(""), page_kinds("fr")["disambig"]
+    ('disambiguation', False, True, 'disambiguation')
+    """
+    found: dict[str, str] = {}
+    for table, kind in (("soft_redirect", SOFT_REDIRECT), ("disambiguation", DISAMBIGUATION)):
+        names = {name.strip() for text in _of(table, language) for name in re.split("[,\n]", text)} - {""}
+        found.update(dict.fromkeys(case_variants(names), kind))
+    return found
+
+
+def title_kind(title: str, language: str) -> str:
+    """Return what a page is by its title: "disambiguation", "list" where it may be one, else "".
+
+    >>> title_kind("Salz (Begriffsklärung)", "de"), title_kind("Liste der Salze", "de"), title_kind("Salz", "de")
+    ('disambiguation', 'list', '')
+    >>> title_kind("Lista Schindlera", "pl"), title_kind("Lista Schindlera", "en")
+    ('list', '')
+    """
+    disambiguation, lists = _titles(language)
+    if disambiguation.search(title):
+        return DISAMBIGUATION
+    return "list" if lists.match(title) else ""
+
+
+@lru_cache(maxsize=64)
+def _titles(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return expressions for the titles of disambiguation pages and for those of lists."""
+    begins, ends = "|".join(_of("list_titles", language)), "|".join(_of("list_title_ends", language))
+    lists = rf"(?:{begins}) " + (rf"|.*(?:{ends})(?: \([^()]*\))?\Z" if ends else "")
+    disambiguation = rf"\((?:{'|'.join(_of('disambiguation_titles', language))})\)\s*\Z"
+    return re.compile(disambiguation, re.IGNORECASE), re.compile(lists, re.IGNORECASE)
+
+
+def _of(table: str, language: str) -> Iterator[str]:
+    """Yield the entries of a table for a language and for English, those of all languages where none is known."""
+    code = facts.code_of(language).partition("-")[0]
+    yield from (text for own, text in _TABLES[table].items() if not code or own in (code, "en"))
+
+
+def is_mostly_list(wikitext: bytes) -> bool:
+    """Tell whether a page has at least as much text in lists and tables as in lines of prose.
+
+    >>> is_mostly_list(b"These are salts.\\n* Halite\\n* Sylvite\\n* Borax"), is_mostly_list(b"It is a film.\\n* Ann")
+    (True, False)
+    """
+    listed = prose = tables = 0
+    for line in wikitext.split(b"\n"):
+        text = line.strip()
+        begins_table = text.lstrip(_LIST_MARKS).startswith(b"{|")
+        tables = max(0, tables + begins_table - text.startswith(b"|}"))
+        if begins_table or not text:
+            continue
+        if text[:1] in _LIST_MARKS or (tables and text[:1] in _ROW_MARKS):
+            listed += len(text)
+        elif not tables and text[:1] not in _OTHER_MARKS + _ROW_MARKS and not line.startswith(b" "):
+            prose += len(text)
+    return listed >= prose
