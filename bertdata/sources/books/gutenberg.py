@@ -207,7 +207,7 @@ def without_credits(blocks: Sequence[Block | Candidate]) -> Iterator[Block | Can
         if _NOTE_HEAD.match(first) and not _is_long(block):
             if number > max(20, 0.9 * len(blocks)):
                 return
-            noted, indent = _NOTE_BLOCKS, _indent(block)
+            noted, indent = _NOTE_BLOCKS, 0
             continue
         if noted == _NOTE_BLOCKS and not indent:
             indent = _indent(block)

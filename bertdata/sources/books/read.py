@@ -23,6 +23,7 @@ from bertdata.io.files import CHUNK, open_raw, size
 from bertdata.io.languages import HEAD
 from bertdata.kernels.use import Kernels
 from bertdata.sources.books import gutenberg, layout
+from bertdata.sources.books.archive_notes import without_archive_notes
 from bertdata.sources.books.chapters import Chapter, cut_chapters
 from bertdata.sources.books.encodings import as_utf8, decode
 from bertdata.sources.books.headings import Heading
@@ -128,7 +129,8 @@ def _prose(
         text = text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
     for other in _LINE_ENDS:
         text = text.replace(other, "\n")
-    body = gutenberg.without_notes("\n".join(gutenberg.body_lines(text.split("\n"))))
+    lines = without_archive_notes(gutenberg.body_lines(text.split("\n")))
+    body = gutenberg.without_notes("\n".join(lines))
     counted = Counter[str]()
     mixed = _mixed_prose(body, cut, counted) if KERNELS.pay(len(source), compiled) else None
     found, headings = mixed or _laid_out_prose(body.split("\n"), cut, counted)

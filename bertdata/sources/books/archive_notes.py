@@ -1,0 +1,304 @@
+"""What archives and transcribers put before and behind a book: notes under headings, credits, licences, page marks.
+
+A small grammar of headings and paragraphs. A note begins with a heading that says whose note it is, and ends where its
+layout does: with its indent, at a wider gap, at the next heading. A paragraph is the archive's by the things that it
+speaks of, of which no book of paper does: an e-text, an address of the web, page images; or copyright, the public
+domain and a file together. Only the blocks before the first paragraphs of prose and behind the last ones are looked at,
+and what tells of him, her or me stays: it may be the author's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+FRONT_BLOCKS, BACK_BLOCKS = 80, 60
+_NOTE_BLOCKS = 20
+_PROSE = 2
+"""Paragraphs of prose after which the beginning of a book is over."""
+_LONGEST = 1800
+"""Characters of the longest paragraph of an archive; that of Standard Ebooks has some 900."""
+_HEAD_LIMIT = 80
+
+_NOTE_WORD = (
+    r"(?:(?:end)?notes?|nota|notas|amendments?|corrections?|errata|anmerkung(?:en)?|hinweise?|bemerkung(?:en)?|"
+    r"opmerking(?:en)?|noot|noten|anmärkning(?:ar)?|bemærkning(?:er)?|remarques?|huomautu(?:s|kset)|poznám\w+|uwag\w+)"
+)
+_WRITER = (
+    r"(?:trans[ck]r\w+|(?:proof|korrektur)\w*(?:reader|leser)\w*|typists?\W?s?|bewerkers?|e-?text\W+editor\w*|"
+    r"project\s+gutenberg\s+editor\w*)"
+)
+_NOTE_HEAD = re.compile(
+    rf"^\W*(?:\w+\W+){{0,3}}?(?:{_WRITER}\W+(?:\w+\W+)?{_NOTE_WORD}|{_NOTE_WORD}\W+(?:\w+\W+){{0,2}}?{_WRITER})\W*$|"
+    rf"^\W*{_WRITER}\W+{_NOTE_WORD}\b.{{0,30}}$",
+    re.IGNORECASE,
+)
+_NOTE_AT_ONCE = re.compile(
+    rf"^\W*(?:\w+\W+){{0,2}}?{_WRITER}(?:\W{{1,2}}s)?\W{{1,3}}{_NOTE_WORD}\W*[:.—]", re.IGNORECASE
+)
+"""A note whose heading is the beginning of its paragraph."""
+_EDITION_HEAD = re.compile(
+    r"^\W*(?:imprint|colophon|uncopyright|about\s+this\s+(?:digital|electronic)\s+(?:edition|book|text)|"
+    r"à\s+propos\s+de\s+cette\s+édition\s+(?:électronique|numérique)|über\s+diese\s+(?:digitale|elektronische)\s+ausgabe|"
+    r"informa\w+\s+su\s+questa\s+edizione\s+elettronica|sobre\s+esta\s+edición\s+(?:digital|electrónica))\W*$",
+    re.IGNORECASE,
+)
+_DIGITAL = tuple(
+    re.compile(rf"\b(?:{term})", re.IGNORECASE)
+    for term in (
+        r"e-?texts?\b|electronic\s+(?:edition|text|version)",
+        r"e-?books?\b|livres?\s+électroniques?\b",
+        r"https?:|www\.|[\w-]+\.(?:org|net|com|ca|net\.au)\b",
+        r"project\s+gutenberg|gutenberg\s+(?:australia|canada)",
+        r"internet\s+archive|hathitrust|wikisource|standard\s+ebooks|faded\s*page|google\s+book|open\s+library",
+        r"distributed\s+proofread",
+        r"creative\s+commons|cc0\b|cc\s+by\b|gnu\s+(?:fdl|free\s+documentation)",
+        r"html\b|epub\b|ascii\b|utf-?8\b|unicode\b|ocr\b|plain\s+text\s+(?:file|version)",
+        r"digiti[sz](?:ed|ation)|digital\s+(?:scans?|cop(?:y|ies)|library|edition)",
+        r"(?:page|original)\s+(?:images|scans)|images\s+of\s+the\s+original|scan(?:s|ned)\s+(?:images?|pages?|by|from|of)",
+        r"download(?:s|ed|ing)?\b",
+    )
+)
+_OF_RIGHTS = tuple(
+    re.compile(rf"\b(?:{term})", re.IGNORECASE)
+    for term in (
+        r"public\s+domain",
+        r"copyright(?:s|ed)?\b|uncopyright\b",
+        r"licen[cs]e[ds]?\b|terms\s+of\b",
+        r"restrict(?:ions?|ed)\b",
+        r"redistribut\w+|copy\s+it\b|give\s+it\s+away",
+        r"(?:this|the)\s+file\b",
+        r"volunteers?\b|contribut(?:ed|ors?|ions?)\b|donat(?:ed|ions?)\b",
+        r"(?:made\s+)?available\b|free\s+of\s+charge|no\s+cost\b|for\s+free\b",
+        r"thank(?:s|ful)?\b|courtesy\b|acknowledg\w+",
+        r"proof-?read\w*|transcri(?:bed|ption|ber)\w*|correction|typed\b",
+        r"produced\b|prepared\b|created\b|provided\b|converted\b|generated\b",
+        r"(?:some|other|your|particular)\s+countr(?:y|ies)|in\s+(?:australia|canada|the\s+united\s+states)\b",
+    )
+)
+_NARRATED = re.compile(r"\b(?:[Hh]e|[Ss]he|him|me|[Mm]y|I|said|asked|replied)\b")
+_FIELD = re.compile(
+    r"^\W*(?:[\w'’/]+ ){0,8}?(?:title|author|date|place|edition|language|posted|updated|e-?book|produced|credits?|"
+    r"publish\w*|publication|release|series|illustrator|translator|editor|encoding|source|subject|original)\b"
+    r"(?:[ /][\w'’#]+){0,6}:(?:\s|$)|^\W*[\w ]{0,30}e-?(?:book|text)\s+(?:no\.?|#)",
+    re.IGNORECASE,
+)
+_PAGE_MARK = re.compile(
+    r"^[ \t]*(?:Digitized by (?:Google|the Internet Archive\b.{0,60}|Microsoft\b.{0,5})|Original from .{3,60}|"
+    r"Generated (?:for|on|at|by) .{3,80}(?:GMT|UTC)\b.{0,120}|https?://(?:hdl\.handle\.net|babel\.hathitrust\.org|"
+    r"(?:www\.)?archive\.org/details|(?:www\.)?hathitrust\.org|books\.google\.\w+)/?\S*|with funding from .{3,60}|"
+    r"Public Domain(?:,| in the United States,) Google-digitized\b.{0,80}|"
+    r"Creative Commons.{0,80}hathitrust.{0,60})[ \t]*$",
+    re.IGNORECASE,
+)
+_OF_GOOGLE = re.compile(r"digital copy of a book that was preserved for generations", re.IGNORECASE)
+_GOOGLE_ENDS = re.compile(r"books\.google\.", re.IGNORECASE)
+_END_MARK = re.compile(r"^\W*(?:the\s+end|finis|end|fin|ende|fine|fim|einde)\W*$", re.IGNORECASE)
+_OF_A_NOTE = re.compile(
+    r"\b(?:corrected|errors?|typograph\w+|spellings?|hyphenat\w+|italics?|underscores?|punctuation|footnotes?|"
+    r"inconsisten\w+|page\s+numbers?|illustrations?|variant|printer\w*|retained|unchanged|korrigiert|fehler|sperr\w*|"
+    r"kursiv\w*|antiqua|corrig\w+|fautes|orthograph\w+|verbeterd|spelling|rättat\w*)\b",
+    re.IGNORECASE,
+)
+
+
+class _Block(NamedTuple):
+    """Lines without a blank one: the first, the one after the last, their text, indent, and the blank lines before."""
+
+    begin: int
+    end: int
+    text: str
+    lines: tuple[str, ...]
+    indent: int
+    gap: int
+
+    @property
+    def is_heading(self) -> bool:
+        """Whether it may be a heading: a line or two without a sentence's end."""
+        small = len(self.lines) <= 2 and len(self.text) <= _HEAD_LIMIT
+        return small and (self.text.isupper() or self.text.rstrip("\"”' _")[-1:] not in ".,;:!?")
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether it is a paragraph of some length that ends as a sentence does."""
+        return len(self.text) >= 150 and self.text.rstrip("\"”’'*_)] ")[-1:] in ".!?…:;—-"
+
+
+def without_archive_notes(lines: Sequence[str]) -> list[str]:
+    """Return a book's lines without what an archive added at its beginning and its end, and without marks of its pages.
+
+    >>> prose = "It was a dark and stormy night, and nobody in the town had gone out since the clock struck seven. " * 2
+    >>> note = ["  Transcriber's Note", "", "Obvious errors were corrected.", "", ""]
+    >>> without_archive_notes([*note, prose]) == [prose]
+    True
+    """
+    kept = [line for line in lines if not (line[:1] in _MARK_LETTERS and _PAGE_MARK.match(line))]
+    blocks = list(_blocks(kept))
+    gone = {number for number, _ in _front(blocks)} | {number for number, _ in _back(blocks)}
+    if not gone:
+        return kept
+    dropped = {line for number in gone for line in range(blocks[number].begin, blocks[number].end)}
+    left = [line for number, line in enumerate(kept) if number not in dropped]
+    first = next((number for number, line in enumerate(left) if line.strip()), len(left))
+    return left[first:]
+
+
+_MARK_LETTERS = frozenset("DOGhwPCdogHpc \t")
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
+    begin, gap = -1, 0
+    for number in range(len(lines) + 1):
+        filled = number < len(lines) and bool(lines[number].strip())
+        if filled and begin < 0:
+            begin = number
+        if not filled:
+            if begin >= 0:
+                taken = tuple(line.expandtabs().rstrip() for line in lines[begin:number])
+                indent = min(len(line) - len(line.lstrip()) for line in taken)
+                yield _Block(begin, number, " ".join(line.strip() for line in taken), taken, indent, gap)
+                begin, gap = -1, 0
+            gap += 1
+
+
+def _front(blocks: Sequence[_Block]) -> Iterator[tuple[int, str]]:
+    """Yield the numbers of the archive's blocks before the first paragraphs of prose, with why they are."""
+    number = prose = 0
+    in_header = False
+    while number < min(len(blocks), FRONT_BLOCKS) and prose < _PROSE:
+        block = blocks[number]
+        if is_note_head(block.text) or _is_edition_head(blocks, number):
+            end = _end_of_note(blocks, number)
+            yield from ((one, "note") for one in range(number, end))
+            number, in_header = end, False
+            continue
+        if _NOTE_AT_ONCE.match(block.text):
+            end = _end_of_note_at_once(blocks, number)
+            yield from ((one, "note") for one in range(number, end))
+            number = end
+            continue
+        if _OF_GOOGLE.search(block.text):
+            near = range(number, min(len(blocks), number + _NOTE_BLOCKS))
+            last = next((one for one in near if _GOOGLE_ENDS.search(blocks[one].text)), number)
+            yield from ((one, "digital copy") for one in range(number, last + 1))
+            number = last + 1
+            continue
+        if is_of_archive(block.text) or (in_header and _is_header(block)):
+            yield number, "archive"
+            in_header = True
+        else:
+            in_header = in_header and not block.is_prose
+            prose += block.is_prose
+        number += 1
+
+
+def _back(blocks: Sequence[_Block]) -> Iterator[tuple[int, str]]:
+    """Yield the numbers of the archive's blocks behind the last paragraphs of prose, with why they are."""
+    size = sum(len(block.text) for block in blocks)
+    behind = 0
+    for number in range(len(blocks) - 1, max(-1, len(blocks) - BACK_BLOCKS - 1), -1):
+        behind += len(blocks[number].text)
+        head = is_note_head(blocks[number].text) or _is_edition_head(blocks, number)
+        if head and number and _is_last_part(blocks, number, behind, size):
+            yield from ((one, "note") for one in range(number, len(blocks)))
+    number, prose = len(blocks) - 1, 0
+    while number >= max(0, len(blocks) - BACK_BLOCKS) and prose < _PROSE:
+        if is_of_archive(blocks[number].text):
+            yield number, "archive"
+        else:
+            prose += blocks[number].is_prose
+        number -= 1
+
+
+def _is_last_part(blocks: Sequence[_Block], number: int, behind: int, size: int) -> bool:
+    """Return whether all that follows a heading of a note is that note: it is short, and no chapter begins in it."""
+    if behind > size / 2:
+        return False
+    rest = blocks[number + 1 :]
+    ended = bool(_END_MARK.match(blocks[number - 1].text))
+    return ended or behind <= size / 10 or len(rest) <= 12
+
+
+def is_note_head(text: str) -> bool:
+    """Return whether a block of text is the heading of a transcriber's note, in any of some languages.
+
+    >>> heads = ("TRANSCRIBER’S NOTE:", "Anmerkungen zur Transkription", "Notes du transcripteur")
+    >>> [is_note_head(text) for text in heads], is_note_head("A note of the bank"), is_note_head("The Transcriber")
+    ([True, True, True], False, False)
+    """
+    return len(text) <= _HEAD_LIMIT and bool(_NOTE_HEAD.match(text))
+
+
+def _is_edition_head(blocks: Sequence[_Block], number: int) -> bool:
+    """Return whether a heading as "Colophon" stands over something that an archive says of its edition."""
+    if not _EDITION_HEAD.match(blocks[number].text):
+        return False
+    return any(is_of_archive(block.text) for block in blocks[number + 1 : number + 4])
+
+
+def _end_of_note(blocks: Sequence[_Block], head: int) -> int:
+    """Return the number of the block behind a note at the beginning of a book.
+
+    An indented note goes as far as its indent; another one to a gap wider than that under its heading, or to the next
+    heading; where there is neither, over the paragraphs that speak of what notes speak of.
+    """
+    if head + 1 >= len(blocks):
+        return head + 1
+    first, last = blocks[head + 1], min(len(blocks), head + 1 + _NOTE_BLOCKS)
+    if _EDITION_HEAD.match(blocks[head].text):
+        return next((one for one in range(head + 1, last) if not is_of_archive(blocks[one].text)), last)
+    if first.is_heading and not _OF_A_NOTE.search(first.text):
+        return head + 1
+    if first.indent:
+        return next((one for one in range(head + 1, last) if blocks[one].indent < first.indent), last)
+    for one in range(head + 2, last):
+        if blocks[one].gap > max(1, first.gap) or (blocks[one].is_heading and not _OF_A_NOTE.search(blocks[one].text)):
+            return one
+    return next((one for one in range(head + 2, last) if not _OF_A_NOTE.search(blocks[one].text)), min(last, head + 2))
+
+
+def _end_of_note_at_once(blocks: Sequence[_Block], number: int) -> int:
+    """Return the number of the block behind a note without a heading: its paragraphs that go on, by indent or words."""
+    begin, last = blocks[number], min(len(blocks), number + 1 + _NOTE_BLOCKS)
+    if begin.text.endswith("]"):
+        return number + 1
+
+    def goes_on(block: _Block) -> bool:
+        if begin.indent:
+            return block.indent >= begin.indent
+        return block.gap == 1 and (bool(_OF_A_NOTE.search(block.text)) or is_of_archive(block.text))
+
+    return next((one for one in range(number + 1, last) if not goes_on(blocks[one])), last)
+
+
+def _is_header(block: _Block) -> bool:
+    """Return whether a block after one of the archive's goes on with its header: fields, or what it says of rights."""
+    if all(_FIELD.match(line) or line[:1] in " \t" for line in block.lines) and _FIELD.match(block.lines[0]):
+        return True
+    return _points(block.text, _OF_RIGHTS) >= 3 and not _NARRATED.search(block.text)
+
+
+def is_of_archive(text: str) -> bool:
+    """Return whether a paragraph speaks of things as archives do, and tells nothing.
+
+    >>> is_of_archive("Special thanks are due to N. N. for extensive proofreading and correction of this etext.")
+    True
+    >>> is_of_archive("He downloaded the e-book from the Internet Archive, and thanked nobody.")
+    False
+    >>> is_of_archive("I owe thanks to all who transcribed these letters and made them available to me.")
+    False
+    """
+    if len(text) > _LONGEST:
+        return False
+    if _NOTE_AT_ONCE.match(text):
+        return True
+    if _NARRATED.search(text):
+        return False
+    digital, rights = _points(text, _DIGITAL), _points(text, _OF_RIGHTS)
+    public, copyrights, _, _, _, file, *_ = (bool(term.search(text)) for term in _OF_RIGHTS)
+    return (digital >= 1 and 2 * digital + rights >= 4) or (rights >= 3 and copyrights and (public or file))
+
+
+def _points(text: str, terms: Sequence[re.Pattern[str]]) -> int:
+    return sum(bool(term.search(text)) for term in terms)
