@@ -85,7 +85,9 @@ config = BertConfig(
     hidden_dropout_prob=0.0,
     attention_probs_dropout_prob=0.0,
 )
-trainer = ShardTrainer(BertForPreTraining(config), arguments, train_dataset=dataset, callbacks=[SaveLoader()])
+model = BertForPreTraining(config)
+model.accepts_loss_kwargs = False  # it does not divide its loss by the tokens of all gradient accumulation steps
+trainer = ShardTrainer(model, arguments, train_dataset=dataset, callbacks=[SaveLoader()])
 last = get_last_checkpoint(flags.output)
 if last is not None:
     with open(os.path.join(last, "loader.json"), encoding="utf-8") as file:

@@ -15,7 +15,8 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 from bertdata.errors import ConfigError, shortened
 from bertdata.io import files
 
-_MOST = {"num_hidden_layers": 1000}
+MOST_LAYERS = 1000
+_MOST = {"num_hidden_layers": MOST_LAYERS}
 _MOST_OF_ANY = 1 << 24
 """Far above any published encoder: a larger value is a mistake, and would take all memory."""
 UNLIMITED = _MOST_OF_ANY

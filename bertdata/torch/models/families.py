@@ -82,15 +82,18 @@ def presets() -> dict[str, Callable[..., EncoderConfig]]:
     return {name: make for family in FAMILIES for name, make in FAMILIES[family].presets.items()}
 
 
-def load_config(directory: str | os.PathLike[str]) -> EncoderConfig:
-    """Read the `config.json` of a directory as that of its family; raises ConfigError where there is no such family."""
+def load_config(directory: str | os.PathLike[str], otherwise: str = "") -> EncoderConfig:
+    """Read the `config.json` of a directory as that of its family.
+
+    Raises ConfigError where there is no such family; otherwise: what else could be done then, for its message.
+    """
     path, values = read_config(directory)
     kind = values.get("model_type", "bert")
     if isinstance(kind, str) and ":" in kind:
         FAMILIES.named_in(path, kind)
     if not isinstance(kind, str) or kind not in FAMILIES:
         raise ConfigError(
-            f"model_type is {shortened(kind)}; expected one of {', '.join(FAMILIES)}, or --library transformers",
+            f"model_type is {shortened(kind)}; expected one of {', '.join(FAMILIES)}{otherwise}",
             path=path,
         )
     return FAMILIES[kind].config.load(directory)
@@ -128,7 +131,7 @@ def resolve_config(
             raise ConfigError(
                 f"--config is {config!r}; expected {', '.join(presets())}, or a directory with a saved model{hint}"
             )
-        found = load_config(config)
+        found = load_config(config, ", or --library transformers")
     if overrides:
         found = overridden(found, overrides)
     if found.vocab_size < info.vocab_size or found.pad_token_id != info.pad_token_id:

@@ -8,7 +8,7 @@ a resumed run has the same losses; another number of processes or of gradient ac
 from __future__ import annotations
 
 import inspect
-import json
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor
 
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import ConfigError, InputError, printable, shortened
 from bertdata.io import files
 from bertdata.io.os_errors import output_error
 from bertdata.loader.padding import padded_length
@@ -26,13 +26,22 @@ from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.torch.data.dataset import PermutationLMCollator
-from bertdata.torch.models.config import UNLIMITED, EncoderConfig
+from bertdata.torch.models.config import MOST_LAYERS, UNLIMITED, EncoderConfig
 from bertdata.torch.models.families import Library, check_tokenizer
 from bertdata.torch.models.pretraining import PretrainingOutput, with_losses
-from bertdata.torch.models.transformers_library import peer_config, raising, transformers_library
+from bertdata.torch.models.transformers_library import (
+    config_of,
+    in_one_line,
+    peer_config,
+    raising,
+    transformers_library,
+    values_of,
+    with_changes,
+)
 from bertdata.torch.models.weight_files import main_file
 from bertdata.torch.models.weights import PreTrainedModel
 
+_LOG = logging.getLogger("bertdata")
 _PROBED = 512
 """Tokens of the row that is put through a model before the first step."""
 _OFFSET_BY_PADDING = (
@@ -74,24 +83,36 @@ class TransformersConfig(EncoderConfig):
     @property
     def peer(self) -> Any:
         """The config as an object of transformers."""
-        return transformers_library().AutoConfig.for_model(**self.values)
+        return config_of(self.values)
 
     @classmethod
     def of(cls, peer: Any) -> Self:
         """Return the config of one of transformers."""
-        values = json.loads(json.dumps(peer.to_dict()))
+        kind = peer.model_type
+        values = values_of(peer)
         for name in ("transformers_version", "_name_or_path"):
             values.pop(name, None)
+        sizes: dict[str, Any] = {
+            name: getattr(peer, name, None) for name in ("vocab_size", "hidden_size", "pad_token_id")
+        }
+        for name, size in sizes.items():
+            if type(size) is not int or size < 0:
+                raise ConfigError(
+                    f"the {kind} config has {name} {shortened(size)}; expected a whole number, as an encoder of text "
+                    "has it, such as deberta-v2"
+                )
+        layers = getattr(peer, "num_hidden_layers", 1)
+        if type(layers) is not int or layers < 1:
+            raise ConfigError(f"num_hidden_layers of the {kind} config is {shortened(layers)}; expected 1 or more")
+        _require_bounds(kind, values)
         length = getattr(peer, "max_position_embeddings", None)
         if isinstance(length, int):
-            by_padding = peer.model_type in _OFFSET_BY_PADDING
-            length -= peer.pad_token_id + 1 if by_padding else _OFFSET.get(peer.model_type, 0)
+            offset = sizes["pad_token_id"] + 1 if kind in _OFFSET_BY_PADDING else _OFFSET.get(kind, 0)
+            length = max(length - offset, 1) if length > 0 else UNLIMITED
         return cls(
-            vocab_size=peer.vocab_size,
-            hidden_size=peer.hidden_size,
-            max_position_embeddings=length if isinstance(length, int) and length > 0 else UNLIMITED,
-            pad_token_id=peer.pad_token_id,
+            max_position_embeddings=min(length, UNLIMITED) if isinstance(length, int) else UNLIMITED,
             values=values,
+            **sizes,
         )
 
     @classmethod
@@ -102,12 +123,22 @@ class TransformersConfig(EncoderConfig):
         return cls.of(peer)
 
 
+def _require_bounds(kind: str, values: Mapping[str, Any]) -> None:
+    """Raise ConfigError for a number that no encoder has, of which a model would take days or all memory to be made."""
+    for name, value in values.items():
+        most = MOST_LAYERS if "layers" in name or "group" in name else UNLIMITED
+        if type(value) is int and value > most:
+            raise ConfigError(f"{name} of the {kind} config is {shortened(value)}; expected at most {most:,}")
+
+
 def made(peer: Any, auto: str) -> Any:
     """Return a fresh model of a config of transformers; auto: the class that makes it. Raises ConfigError."""
     try:
         return getattr(transformers_library(), auto).from_config(peer, trust_remote_code=False)
     except Exception as error:
-        raise ConfigError(f"transformers cannot make a model of this {peer.model_type} config: {error}") from error
+        raise ConfigError(
+            f"transformers cannot make a model of this {peer.model_type} config: {in_one_line(error)}"
+        ) from error
 
 
 class TransformersModel(PreTrainedModel):
@@ -126,7 +157,8 @@ class TransformersModel(PreTrainedModel):
         super().__init__(config)
         self.model = made(config.peer, self.auto) if model is None else model
         taken = {*inspect.signature(self.model.forward).parameters}
-        if getattr(self.model.config, "type_vocab_size", 2) < 2:
+        types = getattr(self.model.config, "type_vocab_size", 2)
+        if isinstance(types, int) and types < 2:
             taken.discard("token_type_ids")
         self._taken = taken
 
@@ -233,22 +265,19 @@ def resolve_config(
     if config in library.CONFIG_MAPPING and not files.exists(files.join(config, "config.json")):
         ids = {f"{name}_token_id": getattr(info, f"{name}_token_id") for name in ("pad", "cls", "sep")}
         ids |= {"bos_token_id": info.cls_token_id, "eos_token_id": info.sep_token_id, "vocab_size": info.vocab_size}
-        peer = library.AutoConfig.for_model(config, **ids)
+        values = {"model_type": config, **ids}
+        peer = with_changes(config_of(values), overrides or {}, "--config-overrides", values)
     else:
-        peer = peer_config(config)
+        peer = with_changes(peer_config(config), overrides or {}, "--config-overrides")
     if getattr(peer, "pad_token_id", None) is None:
         peer.pad_token_id = info.pad_token_id
-    for name, given in (overrides or {}).items():
-        if not hasattr(peer, name):
-            raise ConfigError(f"--config-overrides names {name}, which {peer.model_type} configs do not have")
-        setattr(peer, name, parsed(given))
-    if peer.vocab_size < info.vocab_size or peer.pad_token_id != info.pad_token_id:
+    found = TransformersConfig.of(peer)
+    if found.vocab_size < info.vocab_size or found.pad_token_id != info.pad_token_id:
         raise ConfigError(
-            f"the config is for {peer.vocab_size:,} tokens with padding {peer.pad_token_id}, the shards have "
+            f"the config is for {found.vocab_size:,} tokens with padding {found.pad_token_id}, the shards have "
             f"{info.vocab_size:,} with padding {info.pad_token_id}; change vocab_size and pad_token_id in config.json, "
             "or take shards of its tokenizer"
         )
-    found = TransformersConfig.of(peer)
     padded = padded_length(info.max_seq_length)
     if padded > found.max_position_embeddings:
         raise ConfigError(
@@ -256,14 +285,6 @@ def resolve_config(
             f"{found.max_position_embeddings}; build shorter rows, or raise max_position_embeddings"
         )
     return found
-
-
-def parsed(given: Any) -> Any:
-    """Return a value that a command line gives: a number, true, false or a list as JSON has it, else the text."""
-    try:
-        return json.loads(given) if isinstance(given, str) else given
-    except ValueError:
-        return given
 
 
 def model_class(config: TransformersConfig, info: PretrainingInfo) -> type[TransformersModel]:
@@ -304,6 +325,13 @@ def from_pretrained(
     if main_file(place):
         check_tokenizer(place, info.tokenizer, tokenizer.vocab_size)
         model = kind.from_pretrained(place, config=config)
+        if missing := getattr(model, "missing", ()):
+            _LOG.warning(
+                "%s has no weights for %s of %s, which begin with random ones",
+                printable(place),
+                ", ".join(missing),
+                model.architecture,
+            )
     else:
         model = kind(config)
     _probe(model, info)
@@ -329,7 +357,7 @@ def _probe(model: PreTrainedModel, info: PretrainingInfo) -> None:
     except Exception as error:
         raise ConfigError(
             f"{model.architecture} cannot take a row of {length} tokens with {info.token_types} token types "
-            f"({type(error).__name__}: {error}); change the config"
+            f"({type(error).__name__}: {in_one_line(error)}); change the config"
         ) from error
     finally:
         model.train(was_training)

@@ -5,12 +5,16 @@ No code that lies beside a model is run, whatever its config.json names.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from bertdata.errors import BertDataError, ConfigError, MissingExtraError, did_you_mean, nearest
+from bertdata.errors import BertDataError, ConfigError, MissingExtraError, did_you_mean, nearest, shortened
 from bertdata.io import files
+
+_OF_LAYERS = ("layer_types", "attention_window", "mlp_layer_types")
+"""Keys of configs that are lists with an item for each layer."""
 
 
 def transformers_library() -> Any:
@@ -34,6 +38,74 @@ def raising(kind: type[BertDataError], problem: str, path: str) -> Iterator[None
         yield
     except Exception as error:
         raise kind(f"{problem} ({_first_line(error)}); expected what it saves", path=path) from error
+
+
+def config_of(values: Mapping[str, Any]) -> Any:
+    """Return the config of transformers of a model_type and other keys; raises ConfigError where it refuses."""
+    try:
+        return transformers_library().AutoConfig.for_model(**values)
+    except Exception as error:
+        raise ConfigError(
+            f"transformers makes no {shortened(values.get('model_type'))} config of these values "
+            f"({in_one_line(error)}); change them"
+        ) from error
+
+
+def values_of(peer: Any) -> dict[str, Any]:
+    """Return what the `config.json` of a config of transformers has; raises ConfigError where that is no JSON."""
+    try:
+        values: dict[str, Any] = json.loads(json.dumps(peer.to_dict()))
+    except Exception as error:
+        raise ConfigError(
+            f"transformers writes no config.json of this {peer.model_type} config ({in_one_line(error)}); change it"
+        ) from error
+    return values
+
+
+def with_changes(peer: Any, changes: Mapping[str, Any], flag: str, made_of: Mapping[str, Any] | None = None) -> Any:
+    """Return a config with other values of some keys, which may be given as text: numbers, true, false, lists are JSON.
+
+    made_of: the values that it was made of, where those which follow from them are to be made anew. Else lists with an
+    item for each layer are cut to fewer layers, and for more layers made anew. Raises ConfigError for a key that
+    configs of this type do not have, and for values that do not go together.
+
+    >>> from transformers import ModernBertConfig
+    >>> len(with_changes(ModernBertConfig(), {"num_hidden_layers": "4"}, "--config-overrides").layer_types)
+    4
+    """
+    values, aliases = values_of(peer), dict(peer.attribute_map or {})
+    known = {*values, *aliases} - {"model_type", "transformers_version"}
+    changed = {}
+    for name, given in changes.items():
+        if name not in known:
+            raise ConfigError(f"{flag} names {name}, which {peer.model_type} configs do not have")
+        changed[aliases.get(name, name)] = parsed(given)
+    if not changed:
+        return peer
+    if made_of is not None:
+        return config_of({**made_of, **changed})
+    layers = aliases.get("num_hidden_layers", "num_hidden_layers")
+    before, after = values.get(layers), changed.get(layers)
+    if type(before) is int and type(after) is int and after != before:
+        for name in [name for name in _OF_LAYERS if isinstance(of := values.get(name), list) and len(of) == before]:
+            values[name] = values[name][:after]
+            if after > before:
+                del values[name]
+    return config_of({name: values[name] for name in values if name != "transformers_version"} | changed)
+
+
+def parsed(given: Any) -> Any:
+    """Return a value that a command line gives: a number, true, false or a list as JSON has it, else the text."""
+    try:
+        return json.loads(given) if isinstance(given, str) else given
+    except (ValueError, RecursionError):
+        return given
+
+
+def in_one_line(error: Exception) -> str:
+    """Return what an error says, in one line that is not too long."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 300 else f"{text[:300]}..."
 
 
 def peer_config(config: str) -> Any:

@@ -61,7 +61,10 @@ def finetune(
     """
     settings, directory = settings or FinetuneSettings(), files.path_text(model)
     learned = ShardDataset(files.path_text(task), "train")
-    info, config = task_of(learned), load_config(directory)
+    info, config = (
+        task_of(learned),
+        load_config(directory, "; other types are fine-tuned with the scripts of transformers"),
+    )
     _check_fit(info, config, directory)
     head, held = HEADS[info.definition.head], validation_split(learned.shards)
     mismatched = validation_split(learned.shards, "validation_mismatched")

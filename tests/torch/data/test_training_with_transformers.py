@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -63,3 +64,58 @@ def test_the_trainer_of_transformers_trains_our_encoder(tmp_path: Path, dynamic_
     assert losses[-1] < losses[0]
     model.save_pretrained(tmp_path)
     transformers.BertForPreTraining.from_pretrained(tmp_path)
+
+
+SIZES = {
+    "vocab_size": 100,
+    "hidden_size": 16,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "intermediate_size": 32,
+}
+MASKED = ("Bert", "Roberta", "DebertaV2", "Electra", "Albert")
+
+
+@pytest.mark.parametrize("family", MASKED)
+def test_masked_language_models_of_transformers_still_need_to_be_told(family: str) -> None:
+    """Where it fails, transformers counts the tokens of all parts: docs/howto/own-loop.md then need not say it."""
+    config = getattr(transformers, f"{family}Config")(**SIZES, embedding_size=16)
+    model = getattr(transformers, f"{family}ForMaskedLM")(config).eval()
+    assert any(one.kind is one.VAR_KEYWORD for one in inspect.signature(model.forward).parameters.values())
+    ids = torch.arange(5, 29)[None]
+    loss = model(input_ids=ids, labels=ids).loss
+    assert torch.equal(model(input_ids=ids, labels=ids, num_items_in_batch=4 * ids.numel()).loss, loss)
+
+
+@pytest.mark.parametrize(("told", "ratio"), [(True, 1.0), (False, 4.0)])
+def test_gradient_accumulation_multiplies_the_loss_unless_the_trainer_is_told(
+    tmp_path: Path, dynamic_build: Path, told: bool, ratio: float
+) -> None:
+    pytest.importorskip("accelerate")
+    dataset = ShardDataset(dynamic_build)
+    losses = []
+    for parts in (1, 4):
+        torch.manual_seed(0)
+        model = transformers.BertForMaskedLM(transformers.BertConfig(**SIZES, max_position_embeddings=32))
+        if told:
+            model.accepts_loss_kwargs = False
+        arguments = transformers.TrainingArguments(
+            str(tmp_path),
+            max_steps=1,
+            per_device_train_batch_size=16 // parts,
+            gradient_accumulation_steps=parts,
+            save_strategy="no",
+            logging_steps=1,
+            use_cpu=True,
+            report_to=[],
+        )
+        trainer = transformers.Trainer(model, arguments, PretrainingCollator(dataset), train_dataset=dataset)
+        trainer.train()
+        losses.append(trainer.state.log_history[0]["loss"])
+    assert losses[1] / losses[0] == pytest.approx(ratio, rel=0.05)
+
+
+def test_the_page_and_the_example_tell_the_trainer() -> None:
+    root = Path(__file__).parents[3]
+    for name in ("docs/howto/own-loop.md", "examples/huggingface_trainer.py"):
+        assert "model.accepts_loss_kwargs = False" in (root / name).read_text()

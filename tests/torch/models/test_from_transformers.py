@@ -151,6 +151,16 @@ def test_weights_of_other_layouts_are_where_a_run_begins_as_well(layout: str, bu
     assert losses(tmp_path / f"from {layout}") == losses(tmp_path / "from whole") != losses(pretrained)
 
 
+def test_weights_that_a_folder_does_not_have_are_told(
+    build: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = transformers.AutoConfig.from_pretrained(config_of(tmp_path / "config", "bert"))
+    transformers.AutoModel.from_config(config).save_pretrained(tmp_path / "encoder")
+    run = replace(RUN, max_steps=1)
+    pretrain(build, str(tmp_path / "encoder"), tmp_path / "out", run, library="transformers", quiet=True)
+    assert "has no weights for cls.predictions.bias, " in caplog.text
+
+
 def test_a_model_type_by_name_gets_the_vocabulary_of_the_shards(build: Path) -> None:
     info = open_shards(build).expect_pretraining()
     config = from_transformers.resolve_config("distilbert", info)

@@ -149,13 +149,14 @@ def test_sentence_transformers_gives_the_same_embeddings(tmp_path: Path, family:
 SAVED_BY_THEM: dict[str, Callable[[Any], None]] = {
     "a default prompt": lambda model: _prompts(model, "query"),
     "a prompt by name": lambda model: _prompts(model, None),
-    "a prompt that is not pooled": lambda model: (_prompts(model, "document"), model.set_pooling_include_prompt(False)),
+    "a prompt that is not pooled": lambda model: _prompts(model, "document", pooled=False),
     "one pooling in a list": lambda model: setattr(model[1], "pooling_mode", ["mean"]),
     "a shorter length": lambda model: setattr(model, "max_seq_length", 7),
 }
 
 
-def _prompts(model: Any, default: str | None) -> None:
+def _prompts(model: Any, default: str | None, *, pooled: bool = True) -> None:
+    model.set_pooling_include_prompt(pooled)
     model.prompts, model.default_prompt_name = {"query": "w3 w4 ", "document": "w5", "w": ""}, default
 
 

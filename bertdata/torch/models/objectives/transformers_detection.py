@@ -18,12 +18,10 @@ from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.encoder import sequential
-from bertdata.torch.models.from_transformers import TransformersConfig, TransformersModel, parsed
+from bertdata.torch.models.from_transformers import TransformersConfig, TransformersModel
 from bertdata.torch.models.objectives.embedding_sharing import embeddings_name, share
 from bertdata.torch.models.objectives.replaced_tokens import GENERATOR, ReplacedTokenDetection, of_generator
-
-_OF_LAYERS = ("layer_types", "attention_window", "mlp_layer_types")
-"""Keys of configs that are lists with an item for each layer."""
+from bertdata.torch.models.transformers_library import with_changes
 
 
 def generator_config(config: TransformersConfig, changes: Mapping[str, Any]) -> TransformersConfig:
@@ -38,21 +36,15 @@ def generator_config(config: TransformersConfig, changes: Mapping[str, Any]) -> 
     (6, 768, 1024)
     """
     peer = config.peer
-    layers, heads = peer.num_hidden_layers, peer.num_attention_heads
+    layers, heads = (getattr(peer, f"num_{name}", None) for name in ("hidden_layers", "attention_heads"))
+    if not isinstance(layers, int) or not isinstance(heads, int) or heads < 1:
+        raise ConfigError(f"a {peer.model_type} config has no number of layers and heads that could be cut for it")
     values: dict[str, Any] = {"num_hidden_layers": max(1, layers // 2)}
     if peer.model_type == "electra":
         fewer = max(1, heads // 4)
         values = {"num_attention_heads": fewer, "hidden_size": peer.hidden_size // 4 // fewer * fewer}
         values["intermediate_size"] = peer.intermediate_size // 4
-    for name, value in (values | {name: parsed(value) for name, value in changes.items()}).items():
-        if not hasattr(peer, name):
-            raise ConfigError(f"--generator-overrides names {name}, which {peer.model_type} configs do not have")
-        setattr(peer, name, value)
-    for name in _OF_LAYERS:
-        found = getattr(peer, name, None)
-        if isinstance(found, list) and len(found) == layers and name not in changes:
-            setattr(peer, name, found[: peer.num_hidden_layers])
-    return TransformersConfig.of(peer)
+    return TransformersConfig.of(with_changes(peer, values | dict(changes), "--generator-overrides"))
 
 
 class TransformersDiscriminator(TransformersModel):
