@@ -19,7 +19,7 @@ from bertdata.errors import InputError
 from bertdata.registry import Registry
 from bertdata.shards.info_numbers import Number, check_info, read_template_ids
 from bertdata.tokenizers.base import Tokenizer
-from bertdata.tokenizers.pairs import RowTemplate, bert_template
+from bertdata.tokenizers.pairs import RowTemplate, SingleTemplate, bert_template
 from bertdata.tokenizers.roles import require_rows
 
 FORMAT = 1
@@ -208,6 +208,8 @@ def vocabulary_fields(tokenizer: Tokenizer) -> dict[str, Any]:
     """Return the fields of a `ShardInfo` that come from a tokenizer."""
     ids = {f"{role}_token_id": tokenizer.id_of_role(role) for role in ("pad", "cls", "sep", "mask", "unk")}
     template: RowTemplate | None = tokenizer.row_template
+    if isinstance(template, SingleTemplate):
+        template = template.plain
     if template == bert_template(ids["cls_token_id"], ids["sep_token_id"]):
         template = None
     return {"tokenizer": tokenizer.fingerprint, "vocab_size": tokenizer.vocab_size, "template": template, **ids}

@@ -180,7 +180,7 @@ class Tokenizer(TransformersMethods):
             first[:n_first],
             None if second is None else second[:n_second],
             template=template,
-            pad_token_id=self.pad_token_id,
+            pad_token_id=self.pad_token_id if pad_to_multiple_of else 0,
             pad_to_multiple_of=pad_to_multiple_of,
         )
 

@@ -32,9 +32,9 @@ CONFIG_KEYS = (
         """
     add_bos_token add_eos_token add_prefix_space added_tokens_decoder additional_special_tokens bos_token
     cls_token do_lower_case dropout eos_token extra_special_tokens fix_mistral_regex longest_row mask_token
-    max_len model_input_names model_max_length model_specific_special_tokens pad_token pad_token_type_id
-    padding_side sep_token sp_model_kwargs split_by_punct src_lang strip_accents tgt_lang tokenize_chinese_chars
-    tokenizer_class truncation_side unk_token
+    max_len model_input_names model_max_length model_specific_special_tokens pad_token padding_side sep_token
+    sp_model_kwargs split_by_punct src_lang strip_accents tgt_lang tokenize_chinese_chars tokenizer_class
+    truncation_side unk_token
         """,
         Use.USED,
     )
@@ -49,15 +49,16 @@ CONFIG_KEYS = (
     init_inputs init_kwargs is_local license local_files_only mask_padding_with_zero max_column_id max_depth
     max_entity_length max_length max_mention_length max_question_length max_row_id max_seq_length max_width
     merges merges_file min_question_length mode model_name model_type name name_or_path num_bars
-    only_label_first_subword pad_to_multiple_of pad_token_box pad_token_label pad_width padding post_processor
-    processor_class proxies question_encoder response_schema response_template resume_download
-    return_attention_mask return_token_type_ids revision sep_token_box source_lang spaces_between_special_tokens
-    special_tokens special_tokens_map_file special_tokens_pattern split_special_tokens stride strip_column_names
-    subfolder tags_dict target_lang task token token_type_ids_include_special_tokens token_type_ids_pattern
-    tokenizer tokenizer_file tokenizer_path tokenizer_object tokenizer_padding tokenizer_truncation tokenizer_type
-    tool_use_template torch_dtype transformers_version trim_offsets truncation truncation_strategy
-    trust_remote_code update_answer_coordinates use_auth_token use_default_system_prompt use_fast
-    use_fast_bert_tokenizer verbose vocab vocab_file vocab_list vocab_size vocab_type
+    only_label_first_subword pad_to_multiple_of pad_token_box pad_token_label pad_token_type_id pad_width
+    padding post_processor processor_class proxies question_encoder response_schema response_template
+    resume_download return_attention_mask return_token_type_ids revision sep_token_box source_lang
+    spaces_between_special_tokens special_tokens special_tokens_map_file special_tokens_pattern
+    split_special_tokens stride strip_column_names subfolder tags_dict target_lang task token
+    token_type_ids_include_special_tokens token_type_ids_pattern tokenizer tokenizer_file tokenizer_object
+    tokenizer_padding tokenizer_path tokenizer_truncation tokenizer_type tool_use_template torch_dtype
+    transformers_version trim_offsets truncation truncation_strategy trust_remote_code update_answer_coordinates
+    use_auth_token use_default_system_prompt use_fast use_fast_bert_tokenizer verbose vocab vocab_file
+    vocab_list vocab_size vocab_type
         """,
         Use.NO_EFFECT,
     )

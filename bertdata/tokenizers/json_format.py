@@ -11,7 +11,7 @@ from bertdata.errors import InputError, shortened
 from bertdata.tokenizers.base import SpecialTokens
 from bertdata.tokenizers.ids import MOST_TYPES, is_id, read_added, read_id, read_ids, vocabulary_size
 from bertdata.tokenizers.literal_special import merged_tokens
-from bertdata.tokenizers.pairs import RowTemplate
+from bertdata.tokenizers.pairs import RowTemplate, SingleTemplate
 
 METASPACE = "\u2581"
 """SentencePiece's mark of a space, before the first piece of a word."""
@@ -191,6 +191,34 @@ def row_template(data: Mapping[str, Any]) -> RowTemplate | None:
     return None
 
 
+def template_or_single(data: Mapping[str, Any]) -> tuple[RowTemplate | None, str | None]:
+    """Return the row template of a file, and None; or why there is none of two texts, and that of one text if possible.
+
+    Raises InputError where an id of the `post_processor` is none.
+    """
+    try:
+        return row_template(data), None
+    except UnusualTemplate as error:
+        reason = str(error)
+    for part in parts_of(data.get("post_processor"), "processors"):
+        if part["type"] == "TemplateProcessing":
+            sides: list[list[int]] = [[]]
+            for piece in part["single"]:
+                [(kind, value)] = piece.items()
+                if kind == "Sequence":
+                    sides.append([])
+                else:
+                    sides[-1] += [read_id(one, "an id") for one in part["special_tokens"][value["id"]]["ids"]]
+            types = {value["type_id"] for piece in part["single"] for value in piece.values()}
+            if len(sides) == 2 and types == {0}:
+                return SingleTemplate(tuple(sides[0]), (), tuple(sides[1]), second_type=0, no_pairs=reason), reason
+    return None, reason
+
+
+class UnusualTemplate(InputError):
+    """The row template of a file is of no form that rows of builds have."""
+
+
 def check_template(template: RowTemplate | None, size: int) -> None:
     """Raise InputError where a row template has an id that a vocabulary of `size` tokens does not have."""
     ids = [*template.prefix, *template.between, *template.suffix] if template else []
@@ -218,7 +246,7 @@ def _template(pair: Sequence[Any], single: Sequence[Any], ids: Mapping[str, Sequ
                 parts[-1].append(token_id)
                 types[-1].append(value["type_id"])
     if [name for name, _ in texts] != ["A", "B"]:
-        raise InputError(
+        raise UnusualTemplate(
             "its template for pairs does not hold A and then B; expected one such as [CLS] A [SEP] B [SEP]"
         )
     (prefix, between, suffix), second = parts, texts[1][1]
@@ -231,7 +259,7 @@ def _template(pair: Sequence[Any], single: Sequence[Any], ids: Mapping[str, Sequ
         or texts[0][1]
         or types[2] != template.suffix_types(pair=True)
     ):
-        raise InputError(
+        raise UnusualTemplate(
             "its templates for one text and for two do not have the same prefix and suffix, or token types other than "
             "0 before the second text; expected a template such as [CLS] A [SEP] B [SEP]"
         )

@@ -86,7 +86,7 @@ def longest_row(config: Mapping[str, Any], default: int = 512) -> int:
     >>> longest_row({"model_max_length": 8192}), longest_row({"model_max_length": 1e30}), longest_row({})
     (8192, 1073741824, 512)
     """
-    length = config.get("model_max_length")
+    length = config.get("model_max_length", config.get("max_len"))
     if isinstance(length, bool) or not isinstance(length, int | float) or not length >= 1:
         return default
     return int(min(length, 1 << 30))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from itertools import pairwise
@@ -21,6 +21,8 @@ from bertdata.io.contents import once_for_contents
 from bertdata.text_arrays import Texts, arrays_of, as_strings, check_text, check_utf8, size_of
 from bertdata.tokenizers import json_format
 from bertdata.tokenizers.base import Tokenizer, check_one, frozen
+from bertdata.tokenizers.call_rows import CallRows, TextTokens
+from bertdata.tokenizers.call_settings import input_names_of, pad_type_of, rows_of_file, side_of
 from bertdata.tokenizers.file_keys import check_config
 from bertdata.tokenizers.files_beside import (
     ADDED,
@@ -29,6 +31,7 @@ from bertdata.tokenizers.files_beside import (
     is_byte_level,
     read_added,
     read_settings,
+    rows_unclear,
     saved_settings,
     whole_file,
 )
@@ -37,6 +40,7 @@ from bertdata.tokenizers.json_parts import longest_row, searched_texts
 from bertdata.tokenizers.literal_special import NAME_LENGTH, Row, split_row, without_special
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.pairs import RowTemplate
+from bertdata.tokenizers.transformers_methods import UNLIMITED
 from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
 
 TOKENIZER = "tokenizer.json"
@@ -62,7 +66,7 @@ class JsonTokenizer(Tokenizer):
 
     FILES = (TOKENIZER,)
     EXTRA_FILES: ClassVar[tuple[str, ...]] = (CONFIG, SPECIAL, ADDED)
-    SAVED = (TOKENIZER, CONFIG)
+    SAVED: ClassVar[tuple[str, ...]] = (TOKENIZER, CONFIG)
 
     def __init__(
         self,
@@ -90,14 +94,19 @@ class JsonTokenizer(Tokenizer):
             tokens = json_format.tokens_by_id(vocabulary)
             special = json_format.special_tokens(data, config, vocabulary)
             json_format.check_parts(data)
-            self._template = json_format.row_template(data)
+            self._template, self._no_template = json_format.template_or_single(data)
+            self._call_rows = rows_of_file(data)
+            self._no_rows = rows_unclear(data, config)
             letters = json_format.byte_letters().values() if is_byte_level(data) else ()
             self._hide = partial(without_special, data, vocabulary, frozenset(special.names), letters)
             self._plain, self._special_parts = self._hide()
             self._added = {one["id"]: one for one in self._plain["added_tokens"] if not one["special"]}
             _check_added(self._added.values())
         super().__init__(tokens, special)
-        self.model_max_length = longest_row(config)
+        self.model_max_length = longest_row(config, UNLIMITED)
+        self.padding_side = side_of(config)
+        self.truncation_side = str(config.get("truncation_side") or "right")
+        self.pad_token_type_id = pad_type_of(config)
         self._bare = _load({**self._plain, "added_tokens": []})
         json_format.check_template(self._template, self.vocab_size)
         normalizer = self._bare.normalizer
@@ -134,9 +143,9 @@ class JsonTokenizer(Tokenizer):
         text = json.dumps(self._data, ensure_ascii=False, indent=2) + "\n"
         files.write_bytes(files.join(folder, TOKENIZER), text.encode("utf-8"))
         roles = {role: getattr(self._special, role) for role in ("pad", "unk", "cls", "sep", "mask")}
-        types = ["token_type_ids"] if self._template and self._template.has_types else []
         settings = {
-            "model_input_names": ["input_ids", *types, "attention_mask"],
+            "model_input_names": list(self.input_names),
+            "padding_side": self.padding_side,
             **saved_settings(self._data, self._config),
             **{f"{role}_token": token for role, token in roles.items() if token is not None},
         }
@@ -241,8 +250,34 @@ class JsonTokenizer(Tokenizer):
 
     @property
     def row_template(self) -> RowTemplate:
-        """The special ids around texts, as the `post_processor` of the file has them; BERT's where it has none."""
+        """The special ids around texts, as the `post_processor` of the file has them; BERT's where it has none.
+
+        Raises ConfigError where the files contradict each other, or the form is none that rows of builds have.
+        """
+        if self._no_rows is not None:
+            raise ConfigError(self._no_rows)
+        if self._template is None and self._no_template is not None:
+            raise ConfigError(self._no_template)
         return self._template or super().row_template
+
+    def call_rows(self, *, special: bool = True) -> CallRows:
+        """Return what stands in the rows of calls: what the `post_processor` puts there, whatever its form."""
+        if special and self._no_rows is not None:
+            raise ConfigError(self._no_rows)
+        return self._call_rows
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """What calls give: `model_input_names` of the settings, else those of the class that they name."""
+        return input_names_of(self._config)
+
+    def num_special_tokens_to_add(self, pair: bool = False) -> int:
+        """Return how many special tokens stand in a row of one text, or of two."""
+        return sum(not isinstance(piece.content, str) for piece in self.call_rows().pieces(pair=pair, special=True))
+
+    def encode_words(self, texts: Sequence[Sequence[str]]) -> list[TextTokens]:
+        """Return the tokens of texts that are given as lists of words, by `tokenizers`."""
+        return [TextTokens(*one) for one in self._rows([list(text) for text in texts], split=True)]
 
     @cached_property
     def token_texts(self) -> tuple[str, ...]:
@@ -327,26 +362,26 @@ class JsonTokenizer(Tokenizer):
         """Whether the model of the reference gives no special ids to a text, whatever it is."""
         return not self._special_parts.splits and not self._special_parts.spellable
 
-    def _rows(self, texts: list[str]) -> list[Row]:
-        """Return what `tokenizers` makes of texts, in which no special token is spelled."""
+    def _rows(self, texts: list[Any], *, split: bool = False) -> list[Row]:
+        """Return what `tokenizers` makes of texts, or of lists of words, in which no special token is spelled."""
         with asking_tokenizers():
-            encoded = self.reference.encode_batch(texts, add_special_tokens=False)
+            encoded = self.reference.encode_batch(texts, is_pretokenized=split, add_special_tokens=False)
         rows = [Row(one.ids, one.offsets, one.word_ids) for one in encoded]
         if self._never_special:
             return rows
         rows = [self._without_names(text, row) for text, row in zip(texts, rows, strict=True)]
         return [split_row(row, self._special_parts.splits, self._token_lengths) for row in rows]
 
-    def _without_names(self, text: str, row: Row) -> Row:
+    def _without_names(self, text: Any, row: Row) -> Row:
         """Return a row that the names of special tokens in the reference have no part in: longer ones are taken."""
-        spellable, length = self._special_parts.spellable, max(len(text), NAME_LENGTH)
+        length = max(len(text) if isinstance(text, str) else max(map(len, text), default=0), NAME_LENGTH)
+        spellable, split = self._special_parts.spellable, not isinstance(text, str)
         while not spellable.isdisjoint(row.ids):
             length *= 2
             data, _ = self._hide(name_length=length)
             with asking_tokenizers():
-                encoded = _load(data if self._added else {**data, "added_tokens": []}).encode(
-                    text, add_special_tokens=False
-                )
+                plain = _load(data if self._added else {**data, "added_tokens": []})
+                encoded = plain.encode(text, is_pretokenized=split, add_special_tokens=False)
             row = Row(encoded.ids, encoded.offsets, encoded.word_ids)
         return row
 

@@ -70,6 +70,32 @@ class RowTemplate:
         return length - self.special(pair=pair)
 
 
+@dataclass(frozen=True)
+class SingleTemplate(RowTemplate):
+    """The special ids around one text, of a tokenizer whose rows of two texts are of another form.
+
+    no_pairs: why. A row of two texts raises ConfigError.
+    """
+
+    no_pairs: str = ""
+
+    def special(self, *, pair: bool) -> int:
+        """Return how many special ids a row of one text has; raises ConfigError for one of two."""
+        if pair:
+            raise ConfigError(f"this tokenizer gives no rows of two texts for training: {self.no_pairs}")
+        return super().special(pair=False)
+
+    def special_mask(self, n_first: int, n_second: int | None = None) -> list[int]:
+        """Return 1 for each special id and 0 for each other of a row of one text; raises ConfigError for two."""
+        self.special(pair=n_second is not None)
+        return super().special_mask(n_first)
+
+    @property
+    def plain(self) -> RowTemplate:
+        """The template of rows of one text, as shards store it."""
+        return RowTemplate(self.prefix, self.between, self.suffix, self.second_type, self.last_type)
+
+
 def bert_template(cls_token_id: int, sep_token_id: int) -> RowTemplate:
     """Return BERT's row template: [CLS] a [SEP] b [SEP] with token type 1 from b on."""
     return RowTemplate((cls_token_id,), (sep_token_id,), (sep_token_id,))

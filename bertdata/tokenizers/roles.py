@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bertdata.errors import ConfigError
 from bertdata.tokenizers.base import Tokenizer, missing_roles
+from bertdata.tokenizers.pairs import SingleTemplate
 
 
 def require_rows(
@@ -19,7 +20,7 @@ def require_rows(
     if missing := [role for role in roles if tokenizer.id_of_role(role) < 0]:
         raise missing_roles(missing, path)
     template = tokenizer.row_template
-    special = template.special(pair=True)
+    special = template.special(pair=not isinstance(template, SingleTemplate))
     if max_seq_length is not None and max_seq_length < special + 2:
         raise ConfigError(
             f"--max-seq-length is {max_seq_length}; expected at least {special + 2}, for this tokenizer puts {special} "

@@ -1,24 +1,28 @@
 """The files a WordPiece tokenizer lives in: `vocab.txt`, `tokenizer.json`, `tokenizer_config.json`.
 
 Reads what `transformers` and `tokenizers` write, as long as it is BERT's pipeline; writes what `AutoTokenizer` opens.
-What a `tokenizer.json` says of truncation, padding, the template
-around texts and the decoder is not read: those are BERT's here, and given with each call.
+What a `tokenizer.json` says of truncation, padding and the decoder is not read: those are BERT's here, and given with
+each call.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import string
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.contents import once_for_contents
+from bertdata.tokenizers.call_rows import rows_of_template
+from bertdata.tokenizers.call_settings import rows_of_file
 from bertdata.tokenizers.file_keys import check_bare, check_config
 from bertdata.tokenizers.ids import read_added, read_ids, reading_json
 from bertdata.tokenizers.json_parts import longest_row
+from bertdata.tokenizers.pairs import bert_template
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.vocabulary import (
     CLS,
@@ -47,6 +51,7 @@ BERT_CLASSES = frozenset(
     }
 )  # fmt: skip
 """Classes that the BertConverter of transformers makes a tokenizer.json for, without Fast; None where none is named."""
+_CALL = ("model_input_names", "padding_side", "truncation_side")
 _PUNCTUATION = frozenset(string.punctuation)
 _SETTINGS = ("do_lower_case", "strip_accents", "tokenize_chinese_chars")
 _EXTRA = ("additional_special_tokens", "extra_special_tokens")
@@ -57,13 +62,17 @@ _EXTRA = ("additional_special_tokens", "extra_special_tokens")
 class Parts:
     """What makes a tokenizer: the tokens in the order of their ids, the special ones, and the normaliser.
 
-    model_max_length: the most tokens of a row, as `tokenizer_config.json` has it.
+    model_max_length: the most tokens of a row, as `tokenizer_config.json` has it. post_processor: that of
+    `tokenizer.json` where it is not BERT's [CLS] A [SEP] B [SEP]. call: settings of calls beside the file, such as
+    `padding_side` and `model_input_names`.
     """
 
     tokens: tuple[str, ...]
     special_tokens: tuple[str, ...]
     normalizer: Normalizer
     model_max_length: int = 512
+    post_processor: Mapping[str, Any] | None = None
+    call: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read(path: str, do_lower_case: bool | None = None) -> Parts:
@@ -96,7 +105,8 @@ def read(path: str, do_lower_case: bool | None = None) -> Parts:
     if do_lower_case is not None:
         settings = {**settings, "do_lower_case": do_lower_case}
     length = longest_row(config, parts.model_max_length)
-    return replace(parts, normalizer=replace(parts.normalizer, **settings), model_max_length=length)
+    call = {name: config[name] for name in _CALL if name in config}
+    return replace(parts, normalizer=replace(parts.normalizer, **settings), model_max_length=length, call=call)
 
 
 def check_class(config: Mapping[str, Any], path: str) -> None:
@@ -232,8 +242,19 @@ def parse(data: Any, path: str | None = None) -> Parts:
         )
         vocabulary = read_ids(model["vocab"])
         added = [read_added(entry) for entry in data["added_tokens"]]
+        around = _around(data, vocabulary)
     special = _add(vocabulary, added, path)
-    return Parts(_in_order(vocabulary, path), merge_special(special), settings)
+    return Parts(_in_order(vocabulary, path), merge_special(special), settings, post_processor=around)
+
+
+def _around(data: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Mapping[str, Any] | None:
+    """Return the `post_processor` of a file; None where it is missing, or puts around texts what BERT does."""
+    post_processor = data.get("post_processor")
+    if not post_processor or CLS not in vocabulary or SEP not in vocabulary:
+        return None
+    rows = rows_of_file({"post_processor": post_processor})
+    usual = rows_of_template(bert_template(vocabulary[CLS], vocabulary[SEP]))
+    return None if rows == usual else post_processor
 
 
 def _add(vocabulary: dict[str, int], added: Iterable[tuple[str, int, bool]], path: str | None) -> list[str]:
@@ -271,6 +292,9 @@ def build(parts: Parts) -> Any:
 
     tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in parts.special_tokens])
     tokenizer.decoder = decoders.WordPiece(prefix=CONTINUATION, cleanup=True)
+    if parts.post_processor is not None:
+        data = json.loads(tokenizer.to_str()) | {"post_processor": parts.post_processor}
+        return type(tokenizer).from_str(json.dumps(data))
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"{CLS}:0 $A:0 {SEP}:0",
         pair=f"{CLS}:0 $A:0 {SEP}:0 $B:1 {SEP}:1",
@@ -339,9 +363,9 @@ def write(directory: str, parts: Parts) -> None:
         "sep_token": SEP,
         "strip_accents": parts.normalizer.strip_accents,
         "tokenize_chinese_chars": parts.normalizer.tokenize_chinese_chars,
-        "tokenizer_class": "BertTokenizer",
+        "tokenizer_class": "BertTokenizer" if parts.post_processor is None else "PreTrainedTokenizerFast",
         "unk_token": UNK,
-    }
+    } | dict(parts.call)
     if extra:
         config["additional_special_tokens"] = extra
     files.write_json(files.join(directory, CONFIG), config)

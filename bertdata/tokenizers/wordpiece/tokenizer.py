@@ -22,7 +22,11 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.text_arrays import Texts, array_of, arrays_of, as_strings, check_text, check_utf8, size_of
 from bertdata.tokenizers.base import SpecialTokens, Tokenizer, check_one, frozen
+from bertdata.tokenizers.call_rows import CallRows, TextTokens
+from bertdata.tokenizers.call_settings import input_names_of, rows_of_file, side_of
+from bertdata.tokenizers.json_format import template_or_single
 from bertdata.tokenizers.loading import find_saved
+from bertdata.tokenizers.pairs import RowTemplate
 from bertdata.tokenizers.wordpiece import formats
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.vocabulary import (
@@ -62,6 +66,10 @@ class WordPieceTokenizer(Tokenizer):
         super().__init__(parts.tokens, SpecialTokens(additional=parts.special_tokens[len(SPECIAL_TOKENS) :]))
         self._parts = parts
         self.model_max_length = parts.model_max_length
+        self.padding_side = side_of(parts.call)
+        self.truncation_side = str(parts.call.get("truncation_side") or "right")
+        data = {"post_processor": parts.post_processor}
+        self._template, self._no_template = template_or_single(data)
 
     @classmethod
     def recognizes(cls, path: str) -> bool:
@@ -84,9 +92,9 @@ class WordPieceTokenizer(Tokenizer):
         The names are bertdata-30k-uncased and bertdata-30k-cased; a path of that name goes first.
 
         The settings come from `tokenizer_config.json` beside it and from `tokenizer.json`; a bare `vocab.txt` means
-        BERT's defaults, which lower-case. `do_lower_case` overrides what the files say. Truncation, padding, template
-        and decoder of a `tokenizer.json` are not taken over: `encode_pair` and `decode` have BERT's, and special tokens
-        are looked for as they are written, whatever their entries say of `single_word`, `normalized` and spaces. Raises
+        BERT's defaults, which lower-case. `do_lower_case` overrides what the files say. Truncation, padding and the
+        decoder of a `tokenizer.json` are not taken over: `decode` has BERT's, and special tokens are looked for as
+        they are written, whatever their entries say of `single_word`, `normalized` and spaces. Raises
         InputError where a file is missing, damaged, not BERT's WordPiece, or contradicts another.
         """
         return cls(formats.read(find_saved(path, [cls])[1], do_lower_case))
@@ -219,9 +227,35 @@ class WordPieceTokenizer(Tokenizer):
     def __repr__(self) -> str:
         return f"WordPieceTokenizer(vocab_size={self.vocab_size}, do_lower_case={self.do_lower_case})"
 
+    @property
+    def row_template(self) -> RowTemplate:
+        """The special ids around texts: BERT's, unless the file has another `post_processor`."""
+        if self._parts.post_processor is None:
+            return super().row_template
+        if self._template is None:
+            raise ConfigError(self._no_template or "the post_processor of this tokenizer puts nothing around texts")
+        return self._template
+
+    def call_rows(self, *, special: bool = True) -> CallRows:
+        """Return what stands in the rows of calls."""
+        data = {"post_processor": self._parts.post_processor}
+        return super().call_rows() if self._parts.post_processor is None else rows_of_file(data)
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """What calls give: `model_input_names` of the settings, else what BERT takes."""
+        return input_names_of(self._parts.call, types=True)
+
+    def encode_words(self, texts: Sequence[Sequence[str]]) -> list[TextTokens]:
+        """Return the tokens of texts that are given as lists of words, by `tokenizers`."""
+        lists = [list(text) for text in texts]
+        encoded = self._encoder.reference.encode_batch(lists, is_pretokenized=True, add_special_tokens=False)
+        return [TextTokens(one.ids, one.offsets, one.word_ids) for one in encoded]
+
     def identity(self) -> dict[str, Any]:
         """Return the tokens, the special ones and the settings, without the family that others name."""
-        return {
+        around = self._parts.post_processor
+        return ({} if around is None else {"post_processor": around}) | {
             "do_lower_case": self.do_lower_case,
             "special_tokens": sorted(self.special_tokens),
             "strip_accents": self._parts.normalizer.strips_accents,

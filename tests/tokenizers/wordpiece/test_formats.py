@@ -232,18 +232,32 @@ def test_accents_stripped_by_default_or_by_name_are_no_contradiction(tmp_path: P
         WordPieceTokenizer.from_pretrained(tmp_path)
 
 
-def test_truncation_padding_template_and_decoder_of_a_tokenizer_json_are_left_behind(tmp_path: Path) -> None:
-    from tokenizers import processors
-
+def test_truncation_padding_and_decoder_of_a_tokenizer_json_are_left_behind(tmp_path: Path) -> None:
     theirs = WordPieceTokenizer.from_tokens(SMALL).to_tokenizers()
     theirs.enable_truncation(4)
     theirs.enable_padding(length=64)
-    theirs.post_processor = processors.RobertaProcessing(("[SEP]", 3), ("[CLS]", 2))
     theirs.decoder = None
     theirs.save(str(tmp_path / "tokenizer.json"))
     for tokenizer in (WordPieceTokenizer.from_pretrained(tmp_path), WordPieceTokenizer.from_tokenizers(theirs)):
         assert tokenizer == WordPieceTokenizer.from_tokens(SMALL)
         assert tokenizer.to_tokenizers().to_str() == WordPieceTokenizer.from_tokens(SMALL).to_tokenizers().to_str()
+
+
+def test_rows_are_those_of_the_post_processor_and_saved_with_it(tmp_path: Path) -> None:
+    from tokenizers import processors
+
+    theirs = WordPieceTokenizer.from_tokens(SMALL).to_tokenizers()
+    theirs.post_processor = processors.RobertaProcessing(("[SEP]", 3), ("[CLS]", 2))
+    tokenizer = WordPieceTokenizer.from_tokenizers(theirs)
+    assert tokenizer.fingerprint != WordPieceTokenizer.from_tokens(SMALL).fingerprint
+    tokenizer.save_pretrained(tmp_path)
+    a, b = SMALL[5], SMALL[6]
+    for one in (tokenizer, WordPieceTokenizer.from_pretrained(tmp_path)):
+        row = one.encode_pair(a, b)
+        assert (row["input_ids"], "token_type_ids" in row) == (theirs.encode(a, b).ids, False)
+        assert one(a, b)["input_ids"] == theirs.encode(a, b).ids
+        assert one == tokenizer
+    assert json.loads((tmp_path / "tokenizer_config.json").read_text())["tokenizer_class"] == "PreTrainedTokenizerFast"
 
 
 @pytest.mark.parametrize("flag", ["single_word", "normalized", "lstrip", "rstrip"])

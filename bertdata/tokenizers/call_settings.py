@@ -1,0 +1,83 @@
+"""What calls of a tokenizer give, by its files: the parts of rows, on which side they are padded, and token types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bertdata.errors import InputError
+from bertdata.tokenizers.call_rows import FIRST, SECOND, CallRows, Piece
+from bertdata.tokenizers.ids import MOST_TYPES, read_id
+from bertdata.tokenizers.json_format import parts_of
+
+WITH_TYPES = frozenset(
+    {
+        "BertTokenizer", "CanineTokenizer", "ConvBertTokenizer", "DPRContextEncoderTokenizer",
+        "DPRQuestionEncoderTokenizer", "DebertaTokenizer", "DebertaV2Tokenizer", "FNetTokenizer", "LayoutLMv2Tokenizer",
+        "MarkupLMTokenizer", "TapasTokenizer",
+    }
+)  # fmt: skip
+"""Classes of transformers 5 whose `model_input_names` have `token_type_ids`; a test holds this against its modules."""
+PADS_LEFT = frozenset(
+    {
+        "CodeLlamaTokenizer", "CohereTokenizer", "GemmaTokenizer", "LlamaTokenizer", "Siglip2Tokenizer",
+        "XLNetTokenizer",
+    }
+)  # fmt: skip
+"""Those that pad on the left."""
+
+
+def rows_of_file(data: Mapping[str, Any]) -> CallRows:
+    """Return the parts of the rows of a `post_processor`; the texts alone where it has none that adds tokens."""
+    for part in parts_of(data.get("post_processor"), "processors"):
+        if part["type"] in ("RobertaProcessing", "BertProcessing"):
+            cls, sep = (read_id(part[name][1], f"the id of {part[name][0]!r}") for name in ("cls", "sep"))
+            single = (Piece(cls, 0), Piece(FIRST, 0), Piece(sep, 0))
+            if part["type"] == "BertProcessing":
+                return CallRows(single, (*single, Piece(SECOND, 1), Piece(sep, 1)))
+            return CallRows(single, (*single, Piece(sep, 0), Piece(SECOND, 0), Piece(sep, 0)))
+        if part["type"] == "TemplateProcessing":
+            ids = {name: entry["ids"] for name, entry in part["special_tokens"].items()}
+            return CallRows(*(_pieces(part[name], ids) for name in ("single", "pair")))
+    return CallRows()
+
+
+def _pieces(template: Sequence[Any], ids: Mapping[str, Sequence[int]]) -> tuple[Piece, ...]:
+    found: list[Piece] = []
+    for piece in template:
+        [(kind, value)] = piece.items()
+        type_id = read_id(value["type_id"], f"the type_id of {value['id']!r} in the post_processor", MOST_TYPES)
+        if kind == "Sequence":
+            if value["id"] not in (FIRST, SECOND):
+                raise InputError(f"its post_processor has the text {value['id']!r}; expected A or B")
+            found.append(Piece(value["id"], type_id))
+        else:
+            found += [Piece(read_id(one, f"an id of {value['id']!r}"), type_id) for one in ids[value["id"]]]
+    return tuple(found)
+
+
+def pad_type_of(config: Mapping[str, Any]) -> int:
+    """Return the token type of padding: 0, and 3 in the classes that have a type for it."""
+    return 3 if str(config.get("tokenizer_class")).removesuffix("Fast") in ("XLNetTokenizer", "CpmTokenizer") else 0
+
+
+def side_of(config: Mapping[str, Any]) -> str:
+    """Return on which side rows are padded: as settings say, else as the class that they name does."""
+    side = config.get("padding_side")
+    if side in ("left", "right"):
+        return str(side)
+    return "left" if str(config.get("tokenizer_class")).removesuffix("Fast") in PADS_LEFT else "right"
+
+
+def input_names_of(config: Mapping[str, Any], *, types: bool | None = None) -> tuple[str, ...]:
+    """Return what a call gives: `model_input_names` of settings, else those of the class they name in transformers 5.
+
+    types: whether there are token types where nothing is said; by default there are none then, as in transformers 5.
+    """
+    names = config.get("model_input_names")
+    if isinstance(names, list) and all(isinstance(name, str) for name in names) and names:
+        return tuple(names)
+    class_name = str(config.get("tokenizer_class")).removesuffix("Fast")
+    has_types = class_name in WITH_TYPES or (types is True and class_name in ("None", "PreTrainedTokenizer"))
+    mask = () if class_name == "FNetTokenizer" else ("attention_mask",)
+    return ("input_ids", *(["token_type_ids"] if has_types else []), *mask)

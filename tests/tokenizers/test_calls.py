@@ -1,0 +1,226 @@
+"""Calls give what `AutoTokenizer` gives for the same file, argument by argument."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bertdata import WordPieceTokenizer, load_tokenizer
+from bertdata.errors import ConfigError, InputError
+from bertdata.tokenizers import Tokenizer
+from bertdata.tokenizers.call_settings import PADS_LEFT, WITH_TYPES
+from bertdata.tokenizers.json_tokenizer import JsonTokenizer
+from tests.data import ROOT, data_path
+from tests.generated import examples
+from tests.tokenizers.of_models import MODELS, tokenizer_of
+from tests.tokenizers.small import SMALL, SPECIAL, byte_level, byte_pair_model, json_tokenizer
+
+REAL = sorted(path.parent.name for path in ROOT.glob("tokenizers/*/tokenizer.json")) or ["roberta"]
+QUICK_REAL = [name if name == "roberta" else pytest.param(name, marks=pytest.mark.slow) for name in REAL]
+WORDS = ["the", "lower", "hello", "low", "ab", "can't", "2024", "café"]
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
+
+
+def template(single: str, pair: str) -> dict[str, Any]:
+    """Return a `post_processor` of [CLS] and [SEP] as `tokenizers` writes it."""
+    from tokenizers import Tokenizer as Reference
+    from tokenizers import models, processors
+
+    reference = Reference(models.WordLevel({"a": 0}, "a"))
+    reference.post_processor = processors.TemplateProcessing(
+        single=single, pair=pair, special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    part: dict[str, Any] = json.loads(reference.to_str())["post_processor"]
+    return part
+
+
+def small(post_processor: Any, **config: Any) -> JsonTokenizer:
+    """Return a small byte-level BPE with a template of its own."""
+    data = dict(json_tokenizer(byte_pair_model(), byte_level())._data) | {"post_processor": post_processor}
+    return JsonTokenizer(data, {"tokenizer_class": "PreTrainedTokenizerFast", **config})
+
+
+MADE: dict[str, Tokenizer] = {
+    **{f"of {name}": tokenizer_of(name) for name in MODELS},
+    "wordpiece": WordPieceTokenizer.from_tokens([*SPECIAL, "the", "hello", "##s", "low", "##er", "a", "b"]),
+    "unigram": SMALL["albert"],
+    "gemma": small(template("[CLS] $A", "[CLS] $A [CLS]:1 $B:1")),
+    "first with a type": small(template("[CLS]:1 $A:1 [SEP]", "[CLS]:1 $B:2 [SEP] $A:0")),
+    "nothing around": small(None),
+    "bytes around": small(byte_level()),
+    "left, with types": small(
+        template("$A [SEP] [CLS]:2", "$A [SEP] $B:1 [SEP]:1 [CLS]:2"),
+        padding_side="left", truncation_side="left", model_max_length=9,
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+    ),
+    "no mask": small(template("[CLS] $A", "[CLS] $A [SEP] $B"), model_input_names=["input_ids"], model_max_length=6),
+}  # fmt: skip
+
+ARGUMENTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "add_special_tokens": st.booleans(),
+        "padding": st.sampled_from([True, False, "longest", "max_length", "do_not_pad"]),
+        "truncation": st.sampled_from(
+            [True, False, None, "longest_first", "only_first", "only_second", "do_not_truncate"]
+        ),
+        "max_length": st.sampled_from([None, 4, 6, 8, 12]),
+        "pad_to_multiple_of": st.sampled_from([None, 4]),
+        "padding_side": st.sampled_from([None, "left", "right"]),
+        "return_token_type_ids": st.sampled_from([None, True, False]),
+        "return_attention_mask": st.sampled_from([None, True, False]),
+        "return_special_tokens_mask": st.booleans(),
+        "return_offsets_mapping": st.booleans(),
+        "return_length": st.booleans(),
+        "return_tensors": st.sampled_from([None, "np"]),
+    },
+)
+INPUTS = st.one_of(
+    st.tuples(TEXTS, st.none()),
+    st.tuples(TEXTS, TEXTS),
+    st.tuples(st.lists(TEXTS, min_size=1, max_size=3), st.none()),
+    st.integers(1, 3).flatmap(
+        lambda n: st.tuples(st.lists(TEXTS, min_size=n, max_size=n), st.lists(TEXTS, min_size=n, max_size=n))
+    ),
+)
+
+
+@cache
+def opened(name: str) -> tuple[Tokenizer, Any]:
+    """Return a tokenizer of ours, and what `AutoTokenizer` makes of the folder that it writes."""
+    transformers = pytest.importorskip("transformers")
+    with TemporaryDirectory() as folder:
+        MADE[name].save_pretrained(folder)
+        ours = load_tokenizer(folder)
+        assert ours == MADE[name]
+        return ours, transformers.AutoTokenizer.from_pretrained(folder)
+
+
+def result_of(tokenizer: Any, text: Any, pair: Any, arguments: dict[str, Any]) -> Any:
+    """Return the columns of a call as lists, or None where it is refused."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = tokenizer(text, pair, **arguments)
+    except Exception as error:
+        if isinstance(error, AttributeError | KeyError | IndexError | AssertionError):
+            raise
+        return None
+    columns = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in found.items()}
+    if any(getattr(value, "dtype", None) == object for value in found.values()):
+        return None  # rows of different lengths, which NumPy takes as objects
+    return json.loads(json.dumps(columns))  # tuples are lists
+
+
+@pytest.mark.parametrize("name", MADE)
+@settings(max_examples=examples(15), deadline=None)
+@given(inputs=INPUTS, arguments=ARGUMENTS)
+def test_calls_equal_those_of_transformers(name: str, inputs: tuple[Any, Any], arguments: dict[str, Any]) -> None:
+    ours, theirs = opened(name)
+    assert result_of(ours, *inputs, arguments) == result_of(theirs, *inputs, arguments)
+
+
+@pytest.mark.parametrize("name", QUICK_REAL)
+def test_calls_of_published_tokenizers_equal_those_of_transformers(name: str) -> None:
+    transformers = pytest.importorskip("transformers")
+    path = data_path("tokenizers", name)
+    ours, theirs = load_tokenizer(path), transformers.AutoTokenizer.from_pretrained(path)
+    long = " ".join(WORDS) * 20
+    inputs: list[tuple[Any, Any]] = [
+        ("the low", None),
+        ("the low", "hello"),
+        (["the", "", long], None),
+        ([long, "a"], ["", long]),
+    ]
+    every: list[dict[str, Any]] = [
+        {}, {"padding": True}, {"padding": "max_length", "truncation": True}, {"truncation": True, "max_length": 16},
+        {"padding": True, "padding_side": "left"}, {"add_special_tokens": False}, {"return_token_type_ids": True},
+        {"return_special_tokens_mask": True, "return_offsets_mapping": True, "return_length": True},
+        {"padding": "max_length", "max_length": 300, "return_tensors": "np"}, {"max_length": 12},
+    ]  # fmt: skip
+    for text, pair in inputs:
+        for arguments in every:
+            if theirs.pad_token is None and "padding" in arguments:
+                continue  # the files name none; here the usual name is taken
+            assert result_of(ours, text, pair, arguments) == result_of(theirs, text, pair, arguments), (text, arguments)
+
+
+def test_words_are_given_as_lists() -> None:
+    for name in ("of RoBERTa", "of ModernBERT", "wordpiece", "unigram", "gemma"):
+        ours, theirs = opened(name)
+        if name.startswith("of RoBERTa"):
+            continue  # transformers takes words of RoBERTa only with add_prefix_space
+        for text in (["the", "lower", "hello"], [["the"], ["low", "ab"]]):
+            expected = theirs(text, is_split_into_words=True)
+            found = ours(text, is_split_into_words=True)
+            assert found["input_ids"] == expected["input_ids"]
+            assert found.word_ids(0) == expected.word_ids(0)
+    with pytest.raises(ConfigError, match="this call knows no words"):
+        MADE["wordpiece"]("the").word_ids()
+
+
+def test_rows_of_two_texts_are_refused_only_where_builds_ask_for_them() -> None:
+    gemma = MADE["gemma"]
+    assert gemma.encode_pair("the")["input_ids"] == [2, *gemma.encode("the")]
+    assert gemma.row_template.special(pair=False) == 1
+    with pytest.raises(
+        ConfigError, match="gives no rows of two texts for training: its templates for one text and for two"
+    ):
+        gemma.encode_pair("the", "low")
+    with pytest.raises(ConfigError, match="its template for pairs does not hold A and then B"):
+        MADE["first with a type"].row_template  # noqa: B018
+
+
+def test_settings_that_contradict_the_template_are_refused_where_rows_are_asked_for() -> None:
+    around = template("[CLS] $A", "[CLS] $A $B:1")
+    tokenizer = small(around, add_bos_token=False, bos_token="[CLS]")
+    assert tokenizer.encode("the")
+    for call in (lambda: tokenizer("the"), lambda: tokenizer.encode_pair("the")):
+        with pytest.raises(ConfigError, match="says add_bos_token = false, but the post_processor"):
+            call()
+    assert tokenizer("the", add_special_tokens=False)["input_ids"] == tokenizer.encode("the")
+    assert small(around, add_bos_token=True, bos_token="[CLS]")("the")["input_ids"][0] == 2
+    with pytest.raises(ConfigError, match="says add_eos_token = true, but .* does not put"):
+        small(around, add_eos_token=True, eos_token="[SEP]")("the")
+    with pytest.raises(ConfigError, match="says src_lang = 'en_XX'"):
+        small(around, src_lang="en_XX")("the")
+
+
+def test_the_classes_with_types_and_with_padding_on_the_left_are_those_of_transformers() -> None:
+    transformers = pytest.importorskip("transformers")
+    if int(transformers.__version__.split(".")[0]) < 5:
+        pytest.skip("the table is of transformers 5")
+    base = transformers.PreTrainedTokenizerBase
+    assert (base.model_input_names, base.padding_side) == (["input_ids", "attention_mask"], "right")
+    for name in WITH_TYPES:
+        assert "token_type_ids" in getattr(transformers, name).model_input_names, name
+    for name in PADS_LEFT:
+        assert getattr(transformers, name).padding_side == "left", name
+    for name in ("RobertaTokenizer", "AlbertTokenizer", "T5Tokenizer", "GPT2Tokenizer", "XLMRobertaTokenizer"):
+        found = getattr(transformers, name)
+        assert (found.model_input_names, found.padding_side) == (["input_ids", "attention_mask"], "right"), name
+
+
+def test_unknown_sides_and_texts_are_refused() -> None:
+    tokenizer = MADE["wordpiece"]
+    with pytest.raises(ConfigError, match="padding_side is 'top'"):
+        tokenizer(["the", "a b"], padding=True, padding_side="top")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="expected a max_length that is one"):
+        tokenizer("the", padding=True, truncation=True, max_length=7, pad_to_multiple_of=4)
+    with pytest.raises(InputError, match="only_second"):
+        tokenizer("the the the", "a", truncation="only_second", max_length=5)
+
+
+def test_settings_of_calls_are_saved(tmp_path: Path) -> None:
+    MADE["left, with types"].save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    assert (config["padding_side"], config["truncation_side"]) == ("left", "left")
+    assert small(None, tokenizer_class="XLNetTokenizer").pad_token_type_id == 3
