@@ -13,6 +13,12 @@ from typing import Any
 from bertdata.errors import InputError, shortened
 from bertdata.tokenizers.ids import reading_json
 
+REMEDY = (
+    "open the folder with transformers and save it: a fast tokenizer (is_fast) writes a tokenizer.json, which is read; "
+    "a class in Python alone, as PhoBERT's and ESM's, writes none and cannot be used here"
+)
+"""What to do about a tokenizer that is not read."""
+
 
 class Use(Enum):
     """What a key is for."""
@@ -229,8 +235,7 @@ def check_bare(config: Mapping[str, Any], name: str) -> None:
         builds = CONFIG_KEYS.get(key) is Use.BUILDS and key not in _ALWAYS_FREE and not key.endswith(_OF_TOKENS)
         if builds and value and value not in usual:
             raise InputError(
-                f"{name} says {key} = {shortened(value)}, which is not done here with a bare vocabulary; open the "
-                "folder with transformers, save it, and use the tokenizer.json that it writes"
+                f"{name} says {key} = {shortened(value)}, which is not done here with a bare vocabulary; " + REMEDY
             )
 
 

@@ -15,6 +15,7 @@ from bertdata.errors import InputError
 from bertdata.io import files, listing
 from bertdata.registry import Registry
 from bertdata.tokenizers.base import Tokenizer
+from bertdata.tokenizers.file_keys import REMEDY
 from bertdata.tokenizers.json_parts import longest_row
 
 Family = TypeVar("Family", bound=type[Tokenizer])
@@ -25,6 +26,7 @@ TOKENIZERS: Registry[type[Tokenizer]] = Registry(
         "wordpiece": "bertdata.tokenizers.wordpiece.tokenizer:WordPieceTokenizer",
         "extended-wordpiece": "bertdata.tokenizers.wordpiece.extended:ExtendedWordPiece",
         "sentencepiece": "bertdata.tokenizers.spm.tokenizer:SentencePieceTokenizer",
+        "vocab-merges": "bertdata.tokenizers.bpe.files:VocabMergesTokenizer",
         "json": "bertdata.tokenizers.json_tokenizer:JsonTokenizer",
     },
 )
@@ -137,9 +139,28 @@ def find_saved(path: str | os.PathLike[str], families: Sequence[Family]) -> tupl
             f"{' or '.join(pretrained_names())} (other names are not looked up on a hub)",
             path=place,
         )
-    raise InputError(
-        f"has no {wanted}, nor a folder {BUILD_FOLDER} with one; expected a tokenizer or a finished build", path=place
-    )
+    raise InputError(f"has no {wanted}, nor a folder {BUILD_FOLDER} with one; {_remedy(place)}", path=place)
+
+
+def _remedy(place: str) -> str:
+    """Return what to do about a path that is no tokenizer that is read here, by the files that are there."""
+    names = [files.name(place)] if not os.path.isdir(place) else listing.names(place)
+    for ending, advice in _OTHER_FORMATS.items():
+        if any(name.endswith(ending) for name in names):
+            return advice
+    return "expected a tokenizer or a finished build"
+
+
+_OTHER_FORMATS = {
+    "tekken.json": "tekken.json is Mistral's: AutoTokenizer.from_pretrained(folder).save_pretrained(new) of "
+    "transformers writes a tokenizer.json of it, which is read",
+    ".tiktoken": "a .tiktoken file has ranks, but neither the pattern of words nor special tokens: with the package "
+    "tiktoken, PreTrainedTokenizerFast(tokenizer_object=TikTokenConverter(file, pattern, extra_special_tokens="
+    "[...]).converted()).save_pretrained(new), of transformers and its convert_slow_tokenizer, writes a "
+    "tokenizer.json",
+    "bpe.codes": REMEDY,
+    "vocab.json": f"vocab.json alone has no merges: put merges.txt beside it, or {REMEDY}",
+}
 
 
 def pretrained_path(name: str) -> str | None:

@@ -188,7 +188,7 @@ def test_settings_that_contradict_the_template_are_refused_where_rows_are_asked_
             call()
     assert tokenizer("the", add_special_tokens=False)["input_ids"] == tokenizer.encode("the")
     assert small(around, add_bos_token=True, bos_token="[CLS]")("the")["input_ids"][0] == 2
-    with pytest.raises(ConfigError, match="says add_eos_token = true, but .* does not put"):
+    with pytest.raises(ConfigError, match=r"says add_eos_token = true, but .* does not put"):
         small(around, add_eos_token=True, eos_token="[SEP]")("the")
     with pytest.raises(ConfigError, match="says src_lang = 'en_XX'"):
         small(around, src_lang="en_XX")("the")

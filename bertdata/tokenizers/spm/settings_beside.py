@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bertdata.errors import InputError, shortened
-from bertdata.tokenizers.file_keys import check_bare
+from bertdata.tokenizers.file_keys import REMEDY, check_bare
 from bertdata.tokenizers.files_beside import CONFIG
 
 RENUMBERED = frozenset(
@@ -29,19 +29,13 @@ def check_beside(config: Mapping[str, Any]) -> None:
     if name in RENUMBERED and not (name == "T5Tokenizer" and config.get("extra_ids") == 0):
         raise InputError(
             f"{CONFIG} beside it names {name}, which numbers the pieces anew or adds tokens; expected the model alone: "
-            "open the folder with transformers, save it, and use the tokenizer.json that it writes"
+            + REMEDY
         )
     for key, why in _REFUSED.items():
         if config.get(key):
-            raise InputError(
-                f"{CONFIG} beside it says {key} = {shortened(config[key])}, {why}; open the folder with transformers, "
-                "save it, and use the tokenizer.json that it writes"
-            )
+            raise InputError(f"{CONFIG} beside it says {key} = {shortened(config[key])}, {why}; " + REMEDY)
     if config.get("do_lower_case") and name == "DebertaV2Tokenizer":
-        raise InputError(
-            f"{CONFIG} beside it says do_lower_case = true, which the model does not do; open the folder with "
-            "transformers, save it, and use the tokenizer.json that it writes"
-        )
+        raise InputError(f"{CONFIG} beside it says do_lower_case = true, which the model does not do; " + REMEDY)
     check_bare(config, CONFIG)
 
 

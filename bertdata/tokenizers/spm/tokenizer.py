@@ -20,7 +20,7 @@ from bertdata.tokenizers.wordpiece.formats import VOCAB
 MODEL = "spiece.model"
 _RENUMBERED = "sentencepiece.bpe.model"
 """The model of XLM-R, CamemBERT and others of fairseq, whose ids are not those of its pieces."""
-_NAMES = (MODEL, "spm.model", "tokenizer.model", _RENUMBERED)
+_NAMES = (MODEL, "spm.model", "tokenizer.model", "sentencepiece.model", _RENUMBERED)
 
 
 class SentencePieceTokenizer(JsonTokenizer):

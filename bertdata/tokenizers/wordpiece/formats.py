@@ -19,7 +19,7 @@ from bertdata.io import files
 from bertdata.io.contents import once_for_contents
 from bertdata.tokenizers.call_rows import rows_of_template
 from bertdata.tokenizers.call_settings import rows_of_file
-from bertdata.tokenizers.file_keys import check_bare, check_config
+from bertdata.tokenizers.file_keys import REMEDY, check_bare, check_config
 from bertdata.tokenizers.ids import read_added, read_ids, reading_json
 from bertdata.tokenizers.json_parts import longest_row
 from bertdata.tokenizers.pairs import bert_template
@@ -114,9 +114,8 @@ def check_class(config: Mapping[str, Any], path: str) -> None:
     name = str(config.get("tokenizer_class")).removesuffix("Fast")
     if name not in BERT_CLASSES:
         raise InputError(
-            f"{CONFIG} beside it names {name}, which does not cut a text as BERT does; open the folder with "
-            "transformers, save it, and use the tokenizer.json that it writes; if the vocabulary is BERT's, delete "
-            "tokenizer_class",
+            f"{CONFIG} beside it names {name}, which does not cut a text as BERT does; if the vocabulary is "
+            f"BERT's, delete tokenizer_class; else {REMEDY}",
             path=path,
         )
     with reading_json("is not BERT's", path):

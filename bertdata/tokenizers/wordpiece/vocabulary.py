@@ -13,6 +13,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.io import compression, files
 from bertdata.io.contents import once_for_contents
 from bertdata.io.decoding import decode_utf8
+from bertdata.tokenizers.file_keys import REMEDY
 
 PAD, UNK, CLS, SEP, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 SPECIAL_TOKENS = (PAD, UNK, CLS, SEP, MASK)
@@ -74,7 +75,7 @@ def check_vocabulary(tokens: Iterable[str], path: str | None = None) -> tuple[st
         if special not in first:
             raise InputError(
                 f"the vocabulary has no {special}, which every vocabulary of BERT has: it is not whole, or of another "
-                "tokenizer; open that with transformers, save it, and use the tokenizer.json that it writes",
+                f"tokenizer; of that {REMEDY}",
                 path=path,
             )
     return result
