@@ -96,7 +96,8 @@ def read_batches(
         except (InputError, MemoryError):
             raise
         except (pa.ArrowException, OSError, ValueError) as error:
-            raise InputError(f"cannot be read from row {place} on ({error}); get it again", path=path) from error
+            remedy = "get it again" if "checksum" in str(error).lower() else "write it again with what made it"
+            raise InputError(f"cannot be read from row {place} on ({error}); {remedy}", path=path) from error
 
 
 def cut(batch: pa.RecordBatch, sizes: NDArray[np.int64], place: int = 0, path: str = "") -> Iterator[pa.RecordBatch]:

@@ -96,7 +96,9 @@ def read_hdf5(path: str, batch: int = 1000) -> Iterator[Fields]:
         try:
             file = _h5py().File(raw, "r")
         except (OSError, RuntimeError) as error:
-            raise InputError(f"is not a whole HDF5 file ({error}); get it again", path=path) from error
+            raise InputError(
+                f"is not a whole HDF5 file ({error}); check its size with where it is from", path=path
+            ) from error
         with file:
             names = [name for name in KINDS if name in file]
             missing = [name for name in KINDS if name not in file and name not in _OPTIONAL]
@@ -112,7 +114,9 @@ def read_hdf5(path: str, batch: int = 1000) -> Iterator[Fields]:
                 try:
                     fields = {name: file[name][begin : begin + batch].astype(np.int64) for name in names}
                 except (OSError, RuntimeError, ValueError) as error:
-                    raise InputError(f"is damaged after row {begin} ({error}); get it again", path=path) from error
+                    raise InputError(
+                        f"cannot be read after row {begin} ({error}); write it again with what made it", path=path
+                    ) from error
                 ended = np.cumsum(fields["masked_lm_positions"] == 0, axis=1) > 0
                 yield fields | {"masked_lm_weights": (~ended).astype(np.float32)}
 

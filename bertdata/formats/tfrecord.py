@@ -18,10 +18,11 @@ from bertdata.formats.crc32c import checksums, masked
 from bertdata.formats.example import decode_examples, encode_examples
 from bertdata.formats.shard import ExportedShard, Fields
 from bertdata.formats.static import FIELDS
-from bertdata.io import compression
+from bertdata.io import compression, files
 
 MOST_BYTES = 64 << 20
 """The longest record that is read; a longer one counts as damaged."""
+_SIGNATURES = {b"\x1f\x8b": "gz", b"\x28\xb5\x2f\xfd": "zst", b"BZh": "bz2"}
 _OTHER_NAMES = {"input_word_ids": "input_ids", "input_type_ids": "segment_ids"}
 """What TensorFlow's Model Garden calls the same fields."""
 
@@ -46,12 +47,12 @@ def frame(records: Sequence[bytes]) -> bytes:
 
 
 def read_records(path: str, batch: int = 1000) -> Iterator[list[bytes]]:
-    """Yield the records of a file in lists of `batch`, checked; the file may be compressed (.gz, .zst, .bz2).
+    """Yield the records of a file in lists of `batch`, checked; it may be compressed by gzip, zlib, zstd or bzip2.
 
     Raises InputError, with the byte offset of the record (of the decompressed bytes), where one is cut off or its
     checksum is wrong.
     """
-    with compression.open_decompressed(path) as file:
+    with compression.open_decompressed(path, compression_of(path)) as file:
         framed = _framed(file, path)
         while records := list(islice(framed, batch)):
             ends = np.concatenate([[0], np.cumsum([len(data) for _, data, _ in records])])
@@ -66,13 +67,39 @@ def read_records(path: str, batch: int = 1000) -> Iterator[list[bytes]]:
             yield [data for _, data, _ in records]
 
 
+def compression_of(path: str) -> str | None:
+    """Return how a file of TFRecords is compressed, by its first bytes: TensorFlow writes gzip and zlib to any name.
+
+    A file whose first length has its checksum is not compressed, whatever the length looks like.
+    """
+    with files.open_raw(path) as raw:
+        head = raw.read(12)
+    if _has_checksum(head):
+        return None
+    if head[:1] == b"\x78" and int.from_bytes(head[:2], "big") % 31 == 0:  # RFC 1950
+        return "zlib"
+    return next((kind for signature, kind in _SIGNATURES.items() if head.startswith(signature)), None)
+
+
+def _has_checksum(head: bytes) -> bool:
+    """Tell whether the 12 bytes in front of a record are its length and the checksum of that."""
+    return len(head) == 12 and masked(checksums(head[:8], np.array([0, 8])))[0] == int.from_bytes(head[8:], "little")
+
+
 def _framed(file: BinaryIO, path: str) -> Iterator[tuple[int, bytes, bytes]]:
     """Yield (offset, data, checksum) of each record, its length checked."""
     offset = 0
     while head := file.read(12):
         size = int.from_bytes(head[:8], "little")
-        if len(head) == 12 and masked(checksums(head[:8], np.array([0, 8])))[0] != int.from_bytes(head[8:], "little"):
-            problem = "the length of this record does not have its checksum: the file is damaged, or not a TFRecord"
+        if len(head) == 12 and not _has_checksum(head):
+            if not offset:
+                raise InputError(
+                    f"begins with the bytes {head.hex(' ')}, which are no length of a record with its checksum, nor "
+                    "gzip, zlib, zstd or bzip2: it is another file, or damaged here; expected TFRecords",
+                    path=path,
+                    offset=offset,
+                )
+            problem = "the length of this record does not have its checksum: the file is damaged"
             raise InputError(f"{problem}; get it again", path=path, offset=offset)
         if len(head) == 12 and size > MOST_BYTES:
             raise InputError(
@@ -80,7 +107,11 @@ def _framed(file: BinaryIO, path: str) -> Iterator[tuple[int, bytes, bytes]]:
             )
         data, checksum = (file.read(size), file.read(4)) if len(head) == 12 else (b"", b"")
         if len(data) < size or len(checksum) < 4:
-            raise InputError("the file ends inside this record: it was cut off; get it again", path=path, offset=offset)
+            raise InputError(
+                "the file ends inside this record: it was cut off; check its size with where it is from",
+                path=path,
+                offset=offset,
+            )
         yield offset, data, checksum
         offset += 16 + size
 

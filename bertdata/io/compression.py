@@ -17,7 +17,11 @@ from bertdata.io.os_errors import input_error
 from bertdata.kernels.warmup import compiling_pays
 
 _MAX_OUTPUT = 4 << 20
-_FEED = {"gz": 1 << 16, "bz2": 1 << 16, "zst": 1 << 12}
+_FEED = {"gz": 1 << 16, "zlib": 1 << 16, "bz2": 1 << 16, "zst": 1 << 12}
+
+_DEFLATED = {"gz": 31, "zlib": 15}
+"""Kinds that zlib reads, and the wbits by which it does."""
+BY_NAME = "by the name"
 
 
 def compression(path: str) -> str | None:
@@ -29,8 +33,8 @@ def compression(path: str) -> str | None:
 def _decompressor(kind: str) -> Any:
     if kind == "bz2":
         return bz2.BZ2Decompressor()
-    if kind == "gz":
-        return zlib.decompressobj(31)
+    if kind in _DEFLATED:
+        return zlib.decompressobj(_DEFLATED[kind])
     import zstandard
 
     return zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
@@ -45,10 +49,10 @@ def _outputs(machine: Any, kind: str, data: bytes) -> Iterator[bytes]:
         yield machine.decompress(data)
         return
     full = True
-    while not machine.eof and (full or (data if kind == "gz" else not machine.needs_input)):
+    while not machine.eof and (full or (data if kind in _DEFLATED else not machine.needs_input)):
         output = machine.decompress(data, _MAX_OUTPUT)
         full = len(output) == _MAX_OUTPUT
-        data = machine.unconsumed_tail if kind == "gz" else b""
+        data = machine.unconsumed_tail if kind in _DEFLATED else b""
         yield output
 
 
@@ -149,8 +153,11 @@ class _Stream(io.RawIOBase):
         super().close()
 
 
-def open_decompressed(path: str) -> io.BufferedReader:
-    """Open a plain, .gz, .bz2 or .zst file for reading its decompressed bytes, by the ending of its name."""
-    kind = compression(path)
+def open_decompressed(path: str, kind: str | None = BY_NAME) -> io.BufferedReader:
+    """Open a plain, .gz, .bz2 or .zst file for reading its decompressed bytes, by the ending of its name.
+
+    kind: how it is compressed whatever its name, also zlib; None for not at all.
+    """
+    kind = compression(path) if kind == BY_NAME else kind
     compiled = kind == "bz2" and compiling_pays(4 * files.size(path), None)
     return io.BufferedReader(_Stream(files.open_raw(path), kind, path, compiled), files.CHUNK)

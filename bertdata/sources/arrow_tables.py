@@ -21,7 +21,8 @@ from bertdata.io.patterns import ends_in
 from bertdata.sources.formats import FileRange, Layout, Request, SourceFile
 from bertdata.sources.tabular import TableFormat, columns_read, require_strings
 
-_FILE_SIGN = b"ARROW1"
+_FILE_SIGN, _STREAM_SIGN = b"ARROW1", b"\xff\xff\xff\xff"
+_FEATHER_1 = b"FEA1"
 _STATE = "state.json"
 _OF_A_SPLIT = {"train", "validation", "test", "dev", "eval"}
 Batches = Iterator[pa.RecordBatch]
@@ -31,8 +32,9 @@ class ArrowFormat(TableFormat):
     """Arrow streams and files; a range is a run of record batches."""
 
     name = "arrow"
-    suffixes = (".arrow",)
-    described = "a folder of datasets' save_to_disk (.arrow)"
+    suffixes = (".arrow", ".feather")
+    signatures = (_FILE_SIGN, _STREAM_SIGN)
+    described = "a folder of datasets' save_to_disk (.arrow, .feather)"
     revision: int | str = 1
     settings = ("text_column", "id_column", "min_words", "templates", "variant", "keep_lists")
 
@@ -137,7 +139,14 @@ def _opened(path: str) -> Iterator[tuple[pa.Schema, Batches]]:
         reading_arrow(path, "is not a whole Arrow file", remedy),
         files.open_raw(path) if files.is_remote(path) else pa.memory_map(path) as raw,
     ):
-        is_file = raw.read(len(_FILE_SIGN)) == _FILE_SIGN
+        start = raw.read(len(_FILE_SIGN))
+        if start.startswith(_FEATHER_1):
+            raise InputError(
+                "is Feather of version 1, which pyarrow reads as a whole only; write it anew, as with pandas: "
+                "pandas.read_feather(FILE).to_parquet(NEW)",
+                path=path,
+            )
+        is_file = start == _FILE_SIGN
         raw.seek(0)
         if is_file:
             reader = pa.ipc.open_file(raw)

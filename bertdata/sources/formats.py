@@ -7,6 +7,7 @@ formats a task is a range of one file: they are children of `RangeFormat`.
 
 from __future__ import annotations
 
+import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -83,6 +84,7 @@ class SourceFormat(ABC):
 
     kind       the flag that takes its files: wikipedia, books, or documents, of which there may be several formats
     suffixes   what the names of its files end with, in lower case, with * for anything
+    signatures what its files begin with, by which one is known whose name has the suffix of no format
     described  what the help of the flag calls its files
     text       "files" where its files are text, which is UTF-8 or of --encoding; "lines" where lines that are not
                UTF-8 are dropped one by one; "" where they are something else
@@ -95,6 +97,7 @@ class SourceFormat(ABC):
 
     kind = "documents"
     suffixes: tuple[str, ...] = ()
+    signatures: tuple[bytes, ...] = ()
     described = ""
     text = ""
     settings: tuple[str, ...] = ()
@@ -287,9 +290,17 @@ def format_of(path: str, kind: str, own: Sequence[str] = ()) -> str:
     >>> format_of("a/Wiki.TXT.gz", "documents"), format_of("a/wiki.odd", "documents")
     ('plain-text', 'json-lines')
     """
-    for name, one in formats_of(kind, own).items():
+    formats = formats_of(kind, own)
+    for name, one in formats.items():
         if ends_in(path, one.suffixes):
             return name
+    signatures = {signature: name for name, one in formats.items() for signature in one.signatures}
+    if signatures and files.exists(path) and not os.path.isdir(path):
+        with files.open_raw(path) as raw:
+            start = raw.read(max(map(len, signatures)))
+        for signature, name in signatures.items():
+            if start.startswith(signature):
+                return name
     return _DEFAULTS[kind]
 
 

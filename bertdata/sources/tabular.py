@@ -174,6 +174,7 @@ class ParquetFormat(TableFormat):
 
     name = "parquet"
     suffixes = (".parquet",)
+    signatures = (b"PAR1",)
     described = "Parquet"
 
     def layout(self, source: SourceFile, request: Request) -> Layout:
@@ -220,6 +221,8 @@ def require_strings(schema: pa.Schema, found: Layout, path: str) -> None:
     if found.form or found.text_column not in schema.names:
         return
     kind = schema.field(found.text_column).type
+    if pa.types.is_dictionary(kind):  # as pandas and polars write categories
+        kind = kind.value_type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
         example = f"; a list goes by a template, as {{{found.text_column}[]:{{role}}: {{content}}}}"
         hint = example if pa.types.is_list(kind) or pa.types.is_large_list(kind) else ""

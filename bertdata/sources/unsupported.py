@@ -12,7 +12,7 @@ from bertdata.io.patterns import ends_in
 _ARCHIVE = "is an archive; unpack it and give the files in it, as the .ndjson of Wikimedia Enterprise"
 _TEXT = "expected text: take the text out of it first, one JSON object with a `text` in a line (.jsonl)"
 _PANDOC = "pandoc -t plain --wrap=none FILE -o NEW.txt"
-_KINDS = {
+_KINDS: dict[str, str] = {
     ".pdf": "is a PDF; expected text: take the text out of it first, as with pdftotext FILE, which writes a .txt",
     ".md": "is Markdown; expected plain text: name a copy .txt, with --whole-files one document each",
     ".html": f"is HTML; {_TEXT}",
@@ -31,7 +31,28 @@ _KINDS = {
     ".json": "is one JSON value; expected JSON lines, one object in a line (.jsonl): jq -c '.[]' FILE > rows.jsonl "
     "(first unpack a compressed one)",
 }
+_UNNAMED = "is compressed by {0}, and its name does not say so; let it end in what is in it, as in .jsonl{1} or .txt{1}"
+_BINARY = "is a binary file ({}); expected text, or a table as .parquet"
+_KINDS |= {
+    "gzip": _UNNAMED.format("gzip", ".gz"),
+    "bzip2": _UNNAMED.format("bzip2", ".bz2"),
+    "zstd": _UNNAMED.format("zstd", ".zst"),
+    "hdf5": _BINARY.format("HDF5"),
+    "sqlite": _BINARY.format("SQLite"),
+    "avro": _BINARY.format("Avro"),
+    "orc": _BINARY.format("ORC"),
+    "pickle": _BINARY.format("a pickle or a checkpoint"),
+}
 _STARTS = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bzip2",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x89HDF": "hdf5",
+    b"SQLite format 3": "sqlite",
+    b"Obj\x01": "avro",
+    b"ORC": "orc",
+    b"\x80\x04\x95": "pickle",
+    b"\x80\x05\x95": "pickle",
     b"%PDF": ".pdf",
     b"{\\rtf": ".rtf",
     b"PK\x03\x04": ".zip",
@@ -40,6 +61,8 @@ _STARTS = {
     b"<mediawiki": ".xml",
     b"<?xml": ".xml",
 }
+_CONTROLS = {*range(1, 9), *range(14, 27), *range(28, 32)}
+"""Bytes that no text has beside zeros, which UTF-16 has."""
 _COMPRESSIONS = (".gz", ".bz2", ".zst")
 _OFTEN_BESIDE = {".json", ".md"}
 """Kinds of files that tell about the others, as state.json and README.md."""
@@ -58,6 +81,8 @@ def what_it_is(path: str, start: bytes = b"") -> str | None:
     if kind == ".json" and start.startswith(b"{"):  # JSON lines under another name
         return None
     found = next((of for sign, of in _STARTS.items() if start.lower().startswith(sign.lower())), None)
+    if not found and b"\0" in start and {*start} & _CONTROLS:
+        return _BINARY.format(f"it begins with the bytes {start[:8].hex(' ')}")
     return _KINDS.get(kind if found == ".zip" and kind in _KINDS else found or kind)
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import os
 import subprocess
 import sys
+import zlib
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import zstandard
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
@@ -154,9 +157,40 @@ def _read(data: bytes) -> list[bytes]:
         return [record for records in read_records(str(path), 2) for record in records]
 
 
-def test_compressed_files_are_read(tmp_path: Path) -> None:
-    (tmp_path / "x.tfrecord.gz").write_bytes(gzip.compress(frame([b"salt", b""])))
-    assert list(read_records(str(tmp_path / "x.tfrecord.gz"))) == [[b"salt", b""]]
+@pytest.mark.parametrize("name", ["x.tfrecord", "x.tfrecord.gz", "x.tfrecord.zst"])
+@pytest.mark.parametrize("written", ["plain", "gzip", "zlib", "zlib 1", "zstd", "bz2"])
+def test_compressed_files_are_read_whatever_their_name(tmp_path: Path, name: str, written: str) -> None:
+    """TFRecordOptions("GZIP") and ("ZLIB") of TensorFlow compress, and the name stays."""
+    data = frame([b"salt", b"", bytes(70_000)])
+    compressed = {
+        "plain": lambda: data,
+        "gzip": lambda: gzip.compress(data),
+        "zlib": lambda: zlib.compress(data),
+        "zlib 1": lambda: zlib.compress(data, 1),
+        "zstd": lambda: zstandard.compress(data),
+        "bz2": lambda: bz2.compress(data),
+    }[written]
+    (tmp_path / name).write_bytes(compressed())
+    assert list(read_records(str(tmp_path / name))) == [[b"salt", b"", bytes(70_000)]]
+
+
+@pytest.mark.parametrize("size", [0x8B1F, 0x088B1F, 0x0178, 0x9C78, 0x685A42])
+def test_a_length_that_looks_like_a_compression_is_a_length(tmp_path: Path, size: int) -> None:
+    (tmp_path / "x").write_bytes(frame([bytes(size)]))
+    assert [len(record) for records in read_records(str(tmp_path / "x")) for record in records] == [size]
+
+
+def test_what_is_no_file_of_records_is_told_as_that_and_only_damage_is_to_be_got_again(tmp_path: Path) -> None:
+    path = tmp_path / "x.tfrecord"
+    path.write_bytes(b"Salt is white, and iron rusts.")
+    with pytest.raises(InputError, match=r"begins with the bytes 53 61 6c 74 .* expected TFRecords$") as caught:
+        list(read_records(str(path)))
+    assert "get it again" not in str(caught.value)
+    whole = bytearray(frame([b"salt", b"iron"]))
+    whole[13] ^= 1
+    path.write_bytes(bytes(whole))
+    with pytest.raises(InputError, match="does not have its checksum: the file is damaged; get it again"):
+        list(read_records(str(path)))
 
 
 @settings(deadline=None)

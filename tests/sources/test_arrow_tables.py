@@ -3,7 +3,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 
 from bertdata.errors import InputError
 from bertdata.sources.formats import find_kind
@@ -94,3 +96,32 @@ def test_offsets_that_point_elsewhere_are_an_error_that_names_the_file(lie: str,
     path = write_strings(tmp_path / "lying.arrow", LIES[lie], stream=stream)
     with pytest.raises(InputError, match=r"lying\.arrow: is not a whole Arrow file"):
         documents_of([str(path)])
+
+
+TEXTS = ["Salt is white.", "Iron rusts.", "Salt is white."]
+
+
+@pytest.mark.parametrize("categories", [False, True])
+@pytest.mark.parametrize("name", ["rows.feather", "rows.bin", "rows", "rows.arrow", "table.odd", "stream.odd"])
+def test_tables_are_known_by_their_first_bytes_where_their_name_says_nothing(
+    tmp_path: Path, name: str, categories: bool
+) -> None:
+    """Categories are what pandas and polars write columns of few values as."""
+    column = pa.array(TEXTS)
+    table = pa.table({"text": column.dictionary_encode() if categories else column})
+    path = tmp_path / name
+    if name == "table.odd":
+        pq.write_table(table, path)
+    elif name == "stream.odd":
+        with pa.ipc.new_stream(path, table.schema) as writer:
+            writer.write_table(table)
+    else:
+        feather.write_feather(table, path, compression="uncompressed" if name == "rows" else "zstd")
+    rows, _ = documents_of([str(path)])
+    assert [row["text"] for row in rows] == TEXTS
+
+
+def test_categories_of_numbers_are_no_text(tmp_path: Path) -> None:
+    feather.write_feather(pa.table({"text": pa.array([1, 2]).dictionary_encode()}), tmp_path / "rows.feather")
+    with pytest.raises(InputError, match="the column 'text' holds int64; expected strings"):
+        documents_of([str(tmp_path / "rows.feather")])
