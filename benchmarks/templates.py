@@ -36,7 +36,7 @@ from bertdata.engine.stages import Standing
 from bertdata.sources.formats import write_documents
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
-from bertdata.sources.wikipedia.dump.site_config import fold_name
+from bertdata.sources.wikipedia.dump.folding import fold_name
 from bertdata.sources.wikipedia.template_pages import read_entries, read_part
 from bertdata.sources.wikipedia.templates.expansions import PageExpansions
 from bertdata.sources.wikipedia.templates.factories import Handler, Kept

@@ -1,4 +1,4 @@
-"""Write `bertdata/sources/wikipedia/mediawiki/languages.zip`: what differs from language to language in MediaWiki.
+"""Write `bertdata/sources/wikipedia/mediawiki/languages.bin`: what differs from language to language in MediaWiki.
 
     python scripts/mediawiki_facts.py NAMES.json MEDIAWIKI CONFIGURATION
 
@@ -14,12 +14,15 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import sys
-import zipfile
 from pathlib import Path
 from typing import Any
 
-OUTPUT = Path(__file__).parents[1] / "bertdata/sources/wikipedia/mediawiki/languages.zip"
+PACKAGE = Path(__file__).parents[1] / "bertdata/sources/wikipedia"
+OUTPUT = PACKAGE / "mediawiki/languages.bin"
+archive = runpy.run_path(str(PACKAGE / "mediawiki/facts.py"))["archive"]
+folded_prefixes = runpy.run_path(str(PACKAGE / "dump/folding.py"))["folded_prefixes"]
 KINDS = {"function", "#function", "variable", "variable and function", "switch", "redirect"}
 OPTIONS = {"default", "nocommafysuffix", "rawsuffix", "lossless", "subst", "safesubst", "msg", "msgnw", "raw"}
 OPTIONS |= {"url_path", "url_query", "url_wiki"}
@@ -185,6 +188,12 @@ def all_switches(members: dict[str, Any], kinds: dict[str, Any], case: int) -> l
     return sorted(words)
 
 
+def prefixes_of_all(members: dict[str, Any]) -> set[str]:
+    """Return the prefixes of links to files, categories and other wikis in all languages, as cleaning folds them."""
+    spaces = [one["namespaces"][number] for one in members.values() if "namespaces" in one for number in ("6", "14")]
+    return {*folded_prefixes(name for names in spaces for name in names if name), *members["-wikis"]["codes"]}
+
+
 def main() -> None:
     """Write the archive."""
     facts = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
@@ -219,23 +228,14 @@ def main() -> None:
         "aliases": own_aliases((configuration / "wmf-config/core-Namespaces.php").read_text(encoding="utf-8")),
     }
     members["-all"] = {
-        "namespaces": {
-            number: sorted(
-                {name for one in members.values() if "namespaces" in one for name in one["namespaces"][number]}
-            )
-            for number in ("6", "14")
-        },
+        "prefixes": sorted(prefixes_of_all(members)),
         "variants": {
             variant: code for code, one in members.items() if "variants" in one for variant in one["variants"]["codes"]
         },
         "redirect": sorted({word for one in members.values() for word in one.get("words", {}).get("redirect", [])}),
         "switches": [all_switches(members, kinds, case) for case in (1, 0)],
     }
-    with zipfile.ZipFile(OUTPUT, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, value in members.items():
-            member = zipfile.ZipInfo(f"{name}.json", (1980, 1, 1, 0, 0, 0))
-            member.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(member, json.dumps(value, ensure_ascii=False, separators=(",", ":")), compresslevel=9)
+    OUTPUT.write_bytes(archive(members))
     print(f"{OUTPUT}: {len(members)} members, {OUTPUT.stat().st_size} bytes")
 
 

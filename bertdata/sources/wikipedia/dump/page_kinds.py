@@ -10,16 +10,17 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from bertdata.io.package_data import toml_beside
-from bertdata.sources.wikipedia.dump.site_config import case_variants
+from bertdata.sources.wikipedia.dump.folding import case_variants
 from bertdata.sources.wikipedia.mediawiki import facts
 
 _TABLES: dict[str, dict[str, str]] = toml_beside(__file__)
 DISAMBIGUATION, SOFT_REDIRECT = "disambiguation", "soft redirect"
 KINDS = (DISAMBIGUATION, SOFT_REDIRECT)
 """The kinds of pages that their templates tell."""
-_LIST_MARKS = b"*#:;"
-_ROW_MARKS = b"|!"
-_OTHER_MARKS = b"={}<[ "
+_TABLE = re.compile(rb"^[ \t:*#;]*\{\|.*?(?:\n\|\}|\Z)", re.MULTILINE | re.DOTALL)
+_LOOKED_AT = 32 << 10
+_LIST_LINE = re.compile(rb"^[*#:;].*", re.MULTILINE)
+_PROSE_LINE = re.compile(rb"^[^*#:;|!={}<\[ \t\n].*", re.MULTILINE)
 
 
 @lru_cache(maxsize=64)
@@ -66,20 +67,12 @@ def _of(table: str, language: str) -> Iterator[str]:
 
 
 def is_mostly_list(wikitext: bytes) -> bool:
-    """Tell whether a page has at least as much text in lists and tables as in lines of prose.
+    """Tell whether the first 32 KiB of a page have at least as much text in lists and tables as in lines of prose.
 
     >>> is_mostly_list(b"These are salts.\\n* Halite\\n* Sylvite\\n* Borax"), is_mostly_list(b"It is a film.\\n* Ann")
     (True, False)
     """
-    listed = prose = tables = 0
-    for line in wikitext.split(b"\n"):
-        text = line.strip()
-        begins_table = text.lstrip(_LIST_MARKS).startswith(b"{|")
-        tables = max(0, tables + begins_table - text.startswith(b"|}"))
-        if begins_table or not text:
-            continue
-        if text[:1] in _LIST_MARKS or (tables and text[:1] in _ROW_MARKS):
-            listed += len(text)
-        elif not tables and text[:1] not in _OTHER_MARKS + _ROW_MARKS and not line.startswith(b" "):
-            prose += len(text)
-    return listed >= prose
+    begin = wikitext[:_LOOKED_AT]
+    without_tables = _TABLE.sub(b"", begin)
+    listed = len(begin) - len(without_tables) + sum(map(len, _LIST_LINE.findall(without_tables)))
+    return listed >= sum(map(len, _PROSE_LINE.findall(without_tables)))

@@ -7,21 +7,27 @@ dump marks a redirect by `<redirect>`; in the first Content File Exports, which 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from urllib.parse import unquote
 
 from bertdata.sources.wikipedia.mediawiki import facts
 
 REDIRECT_WORDS: frozenset[str] = frozenset(facts.member(facts.ALL)["redirect"])
 _SPACE = r"[ \t\n\r\f\v]*+"
-_REDIRECT = re.compile(
-    rf"(?:{'|'.join(map(re.escape, sorted(REDIRECT_WORDS, key=len, reverse=True)))}){_SPACE}:?{_SPACE}"
-    r"\[\[([^|\n]*?)(?:\|[^\n]*?)?\]\]",
-    re.IGNORECASE,
-)
 _FIRST_BYTES = b"".join(sorted({word.encode()[:1] for word in REDIRECT_WORDS}))
 _BEGIN = re.compile(rb"[ \t\n\r\0\x0b]*+(?=[%b])" % re.escape(_FIRST_BYTES))
 _HEAD = 4096
 """Bytes in which a word and its link are looked for; a title has at most 255."""
+
+
+@lru_cache(maxsize=1)
+def _redirect() -> re.Pattern[str]:
+    """Return an expression for a redirect, which takes a few milliseconds to compile."""
+    return re.compile(
+        rf"(?:{'|'.join(map(re.escape, sorted(REDIRECT_WORDS, key=len, reverse=True)))}){_SPACE}:?{_SPACE}"
+        r"\[\[([^|\n]*?)(?:\|[^\n]*?)?\]\]",
+        re.IGNORECASE,
+    )
 
 
 def redirect_target(wikitext: bytes) -> str | None:
@@ -37,5 +43,5 @@ def redirect_target(wikitext: bytes) -> str | None:
     (None, None)
     """
     begin = _BEGIN.match(wikitext)
-    found = begin and _REDIRECT.match(wikitext[begin.end() : begin.end() + _HEAD].decode("utf-8", "replace"))
+    found = begin and _redirect().match(wikitext[begin.end() : begin.end() + _HEAD].decode("utf-8", "replace"))
     return unquote(found[1]).strip().removeprefix(":").partition("#")[0].strip() if found else None

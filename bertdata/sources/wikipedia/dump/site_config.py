@@ -7,74 +7,22 @@ read those with `Namespaces.from_siteinfo`. The sections of `site_config.toml` a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from bertdata.io.package_data import toml_beside
+from bertdata.sources.wikipedia.dump.folding import case_variants, folded_prefixes
 from bertdata.sources.wikipedia.mediawiki import facts
 
 _TABLES: dict[str, str] = toml_beside(__file__)
 
 
 _FILES, _TEMPLATES, _CATEGORIES = 6, 10, 14
-_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
-_FOLD_PREFIX: dict[int, int | str] = {**_ASCII_LOWER, ord("_"): " "}
-_FOLD_NAME: dict[int, int | str] = {**_FOLD_PREFIX, ord("\t"): " ", ord("\n"): " "}
 
 
-def fold_title(title: str) -> str:
-    """Return the title of a section as the tables spell it: ASCII letters in lower case."""
-    return title.translate(_ASCII_LOWER)
-
-
-def fold_prefix(prefix: str) -> str:
-    """Return the prefix of a link as the tables spell it: ASCII letters in lower case, spaces for underscores.
-
-    >>> fold_prefix(" User_Talk")
-    'user talk'
-    """
-    return prefix.translate(_FOLD_PREFIX).strip(" \t\n\x7f")
-
-
-@lru_cache(maxsize=4096)
-def fold_name(name: str) -> str:
-    """Return the name of a template as the tables spell it: a folded prefix with single spaces.
-
-    >>> fold_name("Birth__date and\\nage")
-    'birth date and age'
-    """
-    return " ".join(filter(None, name.translate(_FOLD_NAME).split(" ")))
-
-
-def case_variants(names: Iterable[str]) -> Iterator[str]:
-    """Yield lower-case names in each case that folding keeps: it changes the letters of ASCII alone.
-
-    >>> sorted(case_variants(["datei", "файл"]))
-    ['datei', 'ФАЙЛ', 'Файл', 'файл']
-    """
-    for name in names:
-        yield from (
-            {name} if name.isascii() else {fold_title(one) for one in (name, name.upper(), name[:1].upper() + name[1:])}
-        )
-
-
-def _folded(names: Iterable[str]) -> frozenset[str]:
-    """Return the prefixes of links to a namespace of these names, in each case that folding keeps."""
-    plain = {" ".join(name.replace("_", " ").split()) for name in names}
-    prefixes = {fold_title(name) for name in plain} | {fold_title(name.lower()) for name in plain}
-    return frozenset(case_variants(prefixes - {""}))
-
-
-@lru_cache(maxsize=1)
-def _of_other_wikis() -> frozenset[str]:
-    return frozenset(facts.member(facts.WIKIS)["codes"])
-
-
-@lru_cache(maxsize=1)
 def _of_all_languages() -> frozenset[str]:
-    names = facts.member(facts.ALL)["namespaces"]
-    return _folded([*names["6"], *names["14"]]) | _of_other_wikis()
+    return frozenset(facts.member(facts.ALL)["prefixes"])
 
 
 @dataclass(frozen=True)
@@ -117,7 +65,7 @@ class Namespaces:
 
         def of(*numbers: int) -> frozenset[str]:
             values = [names.get(number, ()) for number in numbers]
-            return _folded(name for one in values for name in ([one] if isinstance(one, str) else one))
+            return folded_prefixes(name for one in values for name in ([one] if isinstance(one, str) else one))
 
         return cls(known.hidden | of(_FILES, _CATEGORIES), known.templates | of(_TEMPLATES))
 
@@ -129,9 +77,9 @@ def _of_language(code: str, wiki: str) -> Namespaces:
     own, added = facts.member(code)["namespaces"], facts.aliases_of_wiki(wiki)
 
     def of(number: int) -> frozenset[str]:
-        return _folded(name for name in [*own[str(number)], *added.get(number, ())] if name)
+        return folded_prefixes(name for name in [*own[str(number)], *added.get(number, ())] if name)
 
-    return Namespaces(of(_FILES) | of(_CATEGORIES) | _of_other_wikis(), of(_TEMPLATES))
+    return Namespaces(of(_FILES) | of(_CATEGORIES) | frozenset(facts.member(facts.WIKIS)["codes"]), of(_TEMPLATES))
 
 
 DEFAULT_NAMESPACES = Namespaces()

@@ -1,4 +1,4 @@
 """What differs from language to language in MediaWiki: names, numbers, plural forms, dates, variants of a script.
 
-The facts are MediaWiki's own, written to `languages.zip` by `scripts/mediawiki_facts.py`.
+The facts are MediaWiki's own, written to `languages.bin` by `scripts/mediawiki_facts.py`.
 """

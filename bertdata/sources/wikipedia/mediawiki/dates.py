@@ -18,8 +18,8 @@ _ENGLISH_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _ENGLISH_MONTHS = [name.lower() for name in calendar.month_name]
 _TIME = r"(?:[T ]+(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.\d+)?)?)?\s*(?:Z|UTC)?"
 _NAMED = r"(?P<name>[A-Za-z]{3,9})\.?"
-_FORMS = [
-    re.compile(form + _TIME, re.ASCII | re.IGNORECASE)
+_FORMS = tuple(
+    form + _TIME
     for form in (
         r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})",
         r"(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})",
@@ -32,12 +32,11 @@ _FORMS = [
         r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})",
         r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})",
     )
-]
+)
 _DAYS = {"day": 1, "week": 7, "fortnight": 14}
 _SECONDS = {"sec": 1, "second": 1, "min": 60, "minute": 60, "hour": 3600}
-_CHANGE = re.compile(
-    rf"\s*(?P<count>[-+] ?\d{{1,6}})\s*(?P<unit>{'|'.join([*_DAYS, *_SECONDS, 'month', 'year'])})s?(?P<ago>\s+ago)?\Z",
-    re.IGNORECASE | re.ASCII,
+_CHANGE = (
+    rf"\s*(?P<count>[-+] ?\d{{1,6}})\s*(?P<unit>{'|'.join([*_DAYS, *_SECONDS, 'month', 'year'])})s?(?P<ago>\s+ago)?\Z"
 )
 _LONGEST_FORMAT = 6000
 
@@ -49,10 +48,10 @@ def read_date(text: str) -> datetime.datetime | None:
     (datetime.datetime(2020, 4, 5, 0, 0), datetime.datetime(2020, 3, 5, 14, 30), None)
     """
     text = text.strip()
-    if change := _CHANGE.search(text):
+    if change := re.search(_CHANGE, text, re.IGNORECASE | re.ASCII):
         return _changed(read_date(text[: change.start()]), change)
     for form in _FORMS:
-        found = form.fullmatch(text)
+        found = re.fullmatch(form, text, re.ASCII | re.IGNORECASE)
         if found is None:
             continue
         parts = found.groupdict()

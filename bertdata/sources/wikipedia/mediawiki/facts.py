@@ -1,4 +1,7 @@
-"""Read `languages.zip`: a member for each language, read when it is first met, and some of all languages together.
+"""Read `languages.bin`: a member for each language, read when it is first met, and some of all languages together.
+
+The file begins with the sizes of the members, which follow, each compressed by itself with the English one as its
+dictionary. `python -m bertdata.sources.wikipedia.mediawiki.facts pt` prints a member.
 
 A language falls back on others: what it does not have is that of the first of these that has it, English last.
 """
@@ -6,19 +9,58 @@ A language falls back on others: what it does not have is that of the first of t
 from __future__ import annotations
 
 import json
-import zipfile
+import struct
+import sys
+import zlib
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-_ARCHIVE = Path(__file__).with_name("languages.zip")
+_ARCHIVE = Path(__file__).with_name("languages.bin")
+_LENGTH = struct.Struct(">I")
+_DICTIONARY = "en"
 AUTONYMS, WIKIS, ALL = "-autonyms", "-wikis", "-all"
 """Members that are no language: names of languages, the wikis of Wikimedia, what all languages have together."""
 
 
 @lru_cache(maxsize=1)
-def _archive() -> zipfile.ZipFile:
-    return zipfile.ZipFile(_ARCHIVE)
+def _places() -> dict[str, tuple[int, int]]:
+    """Return where each member begins, and its size."""
+    with _ARCHIVE.open("rb") as file:
+        (size,) = _LENGTH.unpack(file.read(_LENGTH.size))
+        sizes: dict[str, int] = json.loads(zlib.decompress(file.read(size)))
+    places, begin = {}, _LENGTH.size + size
+    for name, length in sizes.items():
+        places[name] = begin, length
+        begin += length
+    return places
+
+
+@lru_cache(maxsize=1)
+def _dictionary() -> bytes:
+    return zlib.decompress(_stored(_DICTIONARY))
+
+
+def _stored(name: str) -> bytes:
+    begin, size = _places()[name]
+    with _ARCHIVE.open("rb") as file:
+        file.seek(begin)
+        return file.read(size)
+
+
+def archive(members: Mapping[str, Any]) -> bytes:
+    """Return the bytes of an archive of members."""
+    texts = {
+        name: json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() for name, value in members.items()
+    }
+    parts = {_DICTIONARY: zlib.compress(texts[_DICTIONARY], 9)}
+    for name, text in texts.items():
+        if name != _DICTIONARY:
+            packer = zlib.compressobj(9, zdict=texts[_DICTIONARY][-32768:])
+            parts[name] = packer.compress(text) + packer.flush()
+    head = zlib.compress(json.dumps({name: len(part) for name, part in parts.items()}).encode(), 9)
+    return _LENGTH.pack(len(head)) + head + b"".join(parts.values())
 
 
 @cache
@@ -28,13 +70,15 @@ def member(name: str) -> dict[str, Any]:
     >>> member("pt")["fallback"], member("-wikis")["aliases"]["ptwiki"]["14"]
     (['pt-br', 'en'], ['CAT'])
     """
-    return dict(json.loads(_archive().read(f"{name}.json")))
+    if name == _DICTIONARY:
+        return dict(json.loads(_dictionary()))
+    return dict(json.loads(zlib.decompressobj(zdict=_dictionary()[-32768:]).decompress(_stored(name))))
 
 
 @lru_cache(maxsize=1)
 def codes() -> frozenset[str]:
     """Return the codes of the languages of which something is known."""
-    return frozenset(name.removesuffix(".json") for name in _archive().namelist() if not name.startswith("-"))
+    return frozenset(name for name in _places() if not name.startswith("-"))
 
 
 @lru_cache(maxsize=512)
@@ -65,3 +109,8 @@ def aliases_of_wiki(wiki: str) -> dict[int, list[str]]:
     {10: ['TM']}
     """
     return {int(number): names for number, names in member(WIKIS)["aliases"].get(wiki, {}).items()}
+
+
+if __name__ == "__main__":
+    for asked in sys.argv[1:]:
+        print(json.dumps(member(asked), ensure_ascii=False, indent=1))

@@ -10,9 +10,10 @@ from functools import lru_cache
 from typing import Any
 
 from bertdata.documents import storable
+from bertdata.sources.wikipedia.dump.folding import fold_name
 from bertdata.sources.wikipedia.dump.page_kinds import page_kinds
 from bertdata.sources.wikipedia.dump.reader import Page
-from bertdata.sources.wikipedia.dump.site_config import Namespaces, fold_name
+from bertdata.sources.wikipedia.dump.site_config import Namespaces
 from bertdata.sources.wikipedia.format import article
 from bertdata.sources.wikipedia.mediawiki.language import language_of as wiki_language
 from bertdata.sources.wikipedia.published.form import (

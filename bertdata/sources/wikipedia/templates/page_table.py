@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
 from typing import NamedTuple
 
+from bertdata.sources.wikipedia.dump.folding import fold_name
 from bertdata.sources.wikipedia.dump.page_kinds import page_kinds
-from bertdata.sources.wikipedia.dump.site_config import fold_name
 from bertdata.sources.wikipedia.mediawiki.language import Language
 from bertdata.sources.wikipedia.templates import pages
 from bertdata.sources.wikipedia.templates.convert import Arguments

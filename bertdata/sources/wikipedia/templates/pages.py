@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bertdata.sources.wikipedia.dump.site_config import DEFAULT_NAMESPACES, fold_name, fold_prefix
+from bertdata.sources.wikipedia.dump.folding import fold_name, fold_prefix
+from bertdata.sources.wikipedia.dump.site_config import DEFAULT_NAMESPACES
 from bertdata.sources.wikipedia.mediawiki.language import Language
 from bertdata.sources.wikipedia.templates.convert import Arguments
 from bertdata.sources.wikipedia.templates.parser_functions import (

@@ -14,7 +14,7 @@ from functools import lru_cache
 from urllib.parse import quote, quote_plus
 
 from bertdata.sources.wikipedia.character_references import undo_character_references
-from bertdata.sources.wikipedia.dump.site_config import case_variants, fold_name, fold_prefix
+from bertdata.sources.wikipedia.dump.folding import case_variants, fold_name, fold_prefix
 from bertdata.sources.wikipedia.mediawiki import facts, titles
 from bertdata.sources.wikipedia.mediawiki.dates import read_date, reformat_date, write_date
 from bertdata.sources.wikipedia.mediawiki.language import Language, Names, language_of

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from bertdata.errors import InputError
 from bertdata.io import compression
 from bertdata.io.package_data import toml_beside
-from bertdata.sources.wikipedia.dump.site_config import case_variants, fold_name
+from bertdata.sources.wikipedia.dump.folding import case_variants, fold_name
 from bertdata.sources.wikipedia.templates import factories, functions, short_texts
 from bertdata.sources.wikipedia.templates.convert import Arguments, convert, cvt
 from bertdata.sources.wikipedia.templates.expansions import OnPage, PageExpansions

@@ -24,10 +24,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.kernels.use import Kernels
 from bertdata.sources.wikipedia.dump.page_kinds import is_mostly_list, title_kind
 from bertdata.sources.wikipedia.dump.redirect_words import redirect_target
-from bertdata.sources.wikipedia.dump.site_config import (
-    DEFAULT_NAMESPACES,
-    Namespaces,
-)
+from bertdata.sources.wikipedia.dump.site_config import DEFAULT_NAMESPACES, Namespaces
 from bertdata.sources.wikipedia.templates.expansions import PageExpansions
 from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates, templates_of
 from bertdata.sources.wikipedia.wikitext.reference.brackets import resolve_brackets

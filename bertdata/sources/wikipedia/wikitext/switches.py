@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from bertdata.sources.wikipedia.dump.site_config import case_variants, fold_title
+from bertdata.sources.wikipedia.dump.folding import case_variants, fold_title
 from bertdata.sources.wikipedia.mediawiki.language import Language
 from bertdata.sources.wikipedia.wikitext.rules import LONGEST_SWITCH, MOST_UNDERSCORES, SWITCH_EDGES
 

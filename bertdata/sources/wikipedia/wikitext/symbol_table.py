@@ -8,11 +8,7 @@ from weakref import WeakKeyDictionary
 
 from bertdata.kernels.characters import Bytes
 from bertdata.sources.wikipedia.dump.page_kinds import KINDS, page_kinds
-from bertdata.sources.wikipedia.dump.site_config import (
-    SECTIONS_OF_NOTES,
-    SECTIONS_WITHOUT_PROSE,
-    Namespaces,
-)
+from bertdata.sources.wikipedia.dump.site_config import SECTIONS_OF_NOTES, SECTIONS_WITHOUT_PROSE, Namespaces
 from bertdata.sources.wikipedia.templates import factories, functions
 from bertdata.sources.wikipedia.templates.convert import convert, cvt
 from bertdata.sources.wikipedia.templates.parser_functions import known_functions, known_variables

@@ -10,13 +10,9 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
+from bertdata.sources.wikipedia.dump.folding import fold_name, fold_prefix
 from bertdata.sources.wikipedia.dump.page_kinds import page_kinds
-from bertdata.sources.wikipedia.dump.site_config import (
-    DEFAULT_NAMESPACES,
-    Namespaces,
-    fold_name,
-    fold_prefix,
-)
+from bertdata.sources.wikipedia.dump.site_config import DEFAULT_NAMESPACES, Namespaces
 from bertdata.sources.wikipedia.templates.expansions import PageExpansions
 from bertdata.sources.wikipedia.templates.parser_functions import (
     is_function,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bertdata.sources.wikipedia.dump.site_config import fold_name
+from bertdata.sources.wikipedia.dump.folding import fold_name
 from bertdata.sources.wikipedia.templates.unknown import unknown_text
 from bertdata.sources.wikipedia.wikitext.template_calls import numbered
 

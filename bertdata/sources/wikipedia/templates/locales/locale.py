@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bertdata.sources.wikipedia.dump.site_config import case_variants
+from bertdata.sources.wikipedia.dump.folding import case_variants
 from bertdata.sources.wikipedia.mediawiki.language import Language, language_of
 from bertdata.sources.wikipedia.mediawiki.numbers import Numbers
 from bertdata.sources.wikipedia.templates import functions

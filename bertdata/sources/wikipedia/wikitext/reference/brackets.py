@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from bertdata.sources.wikipedia.dump.site_config import fold_prefix
+from bertdata.sources.wikipedia.dump.folding import fold_prefix
 from bertdata.sources.wikipedia.wikitext.reference.place import IF_IT_GOES_ON, INSIDE, goes_on, place_after
 from bertdata.sources.wikipedia.wikitext.reference.tags import placeholder_after
 from bertdata.sources.wikipedia.wikitext.rules import (

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from bertdata.sources.wikipedia.dump.site_config import SECTIONS_OF_NOTES, SECTIONS_WITHOUT_PROSE, fold_title
+from bertdata.sources.wikipedia.dump.folding import fold_title
+from bertdata.sources.wikipedia.dump.site_config import SECTIONS_OF_NOTES, SECTIONS_WITHOUT_PROSE
 from bertdata.sources.wikipedia.wikitext import rules
 from bertdata.sources.wikipedia.wikitext.rules import LINE_BREAK, PARAGRAPH_BREAK, PLACEHOLDER
 

@@ -1,0 +1,57 @@
+"""Names as tables spell them: ASCII letters small, spaces for underscores, other letters in each usual case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+_FOLD_PREFIX: dict[int, int | str] = {**_ASCII_LOWER, ord("_"): " "}
+_FOLD_NAME: dict[int, int | str] = {**_FOLD_PREFIX, ord("\t"): " ", ord("\n"): " "}
+
+
+def fold_title(title: str) -> str:
+    """Return the title of a section as the tables spell it: ASCII letters in lower case."""
+    return title.translate(_ASCII_LOWER)
+
+
+def fold_prefix(prefix: str) -> str:
+    """Return the prefix of a link as the tables spell it: ASCII letters in lower case, spaces for underscores.
+
+    >>> fold_prefix(" User_Talk")
+    'user talk'
+    """
+    return prefix.translate(_FOLD_PREFIX).strip(" \t\n\x7f")
+
+
+@lru_cache(maxsize=4096)
+def fold_name(name: str) -> str:
+    """Return the name of a template as the tables spell it: a folded prefix with single spaces.
+
+    >>> fold_name("Birth__date and\\nage")
+    'birth date and age'
+    """
+    return " ".join(filter(None, name.translate(_FOLD_NAME).split(" ")))
+
+
+def case_variants(names: Iterable[str]) -> Iterator[str]:
+    """Yield lower-case names in each case that folding keeps: it changes the letters of ASCII alone.
+
+    >>> sorted(case_variants(["datei", "файл"]))
+    ['datei', 'ФАЙЛ', 'Файл', 'файл']
+    """
+    for name in names:
+        yield from (
+            {name} if name.isascii() else {fold_title(one) for one in (name, name.upper(), name[:1].upper() + name[1:])}
+        )
+
+
+def folded_prefixes(names: Iterable[str]) -> frozenset[str]:
+    """Return the prefixes of links to a namespace of these names, in each case that folding keeps.
+
+    >>> sorted(folded_prefixes(["Fichier", "Файл_А"]))
+    ['fichier', 'ФАЙЛ А', 'Файл А', 'Файл а', 'файл а']
+    """
+    plain = {" ".join(name.replace("_", " ").split()) for name in names}
+    prefixes = {fold_title(name) for name in plain} | {fold_title(name.lower()) for name in plain}
+    return frozenset(case_variants(prefixes - {""}))
