@@ -162,6 +162,11 @@ def silence(parsed: argparse.Namespace) -> str:
 def explained(failure: BaseException, parsed: argparse.Namespace) -> BertDataError | None:
     """Return what a failure of a portable runner means for its user, None where that is not known."""
     text = f"{type(failure).__name__}: {failure}"
+    if "update_compatibility_version" in text and "dill" in text:
+        return ConfigError(
+            "Beam refuses these flags: an --update_compatibility_version before 2.68.0 needs dill==0.3.1.1; name "
+            "2.68.0 or later, or leave it out: no job of a build is updated"
+        )
     if "No module named 'bertdata'" in text:
         return ConfigError(
             "a worker has no bertdata; install this version there, or start it in the environment of this process"

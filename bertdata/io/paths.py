@@ -169,8 +169,8 @@ def join(directory: str, *names: str) -> str:
         return os.path.join(directory, *names)
     part = naming_part(directory)
     before, _, after = directory.partition(part)
-    root = part if part.endswith("://") else part.rstrip("/") + "/"
-    return before + root + "/".join(names) + after
+    root = part.rstrip("/") if not part.endswith("://") else part[:-1]
+    return before + "/".join([root, *names]) + after
 
 
 def folder(path: str) -> str:

@@ -12,8 +12,10 @@ from typing import Any, cast
 
 from bertdata.errors import InputError
 from bertdata.io import files, listed, remote
+from bertdata.io.engine_outputs import DELTA_LAKE, DELTA_LOG, UNCOMMITTED, is_mark, table_of, table_problem
 from bertdata.io.listing import is_folder_marker
 from bertdata.io.os_errors import input_error
+from bertdata.io.paths import folder as folder_of
 from bertdata.io.paths import naming_part, with_place
 
 
@@ -46,6 +48,8 @@ def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
             elif os.path.isdir(pattern):
                 problem = _nothing_in(pattern, suffixes)
             raise InputError(problem, path=pattern)
+        if matches != [pattern] and not os.path.isdir(pattern):
+            _refuse_tables_of(pattern, matches)
         for match in matches:
             by_real_path.setdefault(files.real_path(match), match)
     return sorted(by_real_path.values())
@@ -84,16 +88,36 @@ def _local_matches(pattern: str, suffixes: Sequence[str]) -> list[str]:
     matches: list[str] = []
     for root in [pattern] if os.path.isdir(pattern) else glob.glob(pattern, recursive=True):
         if not os.path.isdir(root):
-            matches.append(root)
+            if not is_mark(files.name(root)):
+                matches.append(root)
             continue
         for folder, folders, entries in os.walk(root, onerror=_refuse):
-            folders[:] = sorted(entry for entry in folders if not entry.startswith("."))
+            within = os.path.relpath(folder, root).split(os.sep)
+            for entry in [*(f"{name}/log" for name in folders), *entries]:
+                _refuse_table(root, [*within, *entry.split("/")])
+            folders[:] = sorted(entry for entry in folders if not entry.startswith(".") and entry != UNCOMMITTED)
             matches += [
                 os.path.join(folder, entry)
                 for entry in entries
-                if ends_in(entry, suffixes) and not entry.startswith(".")
+                if ends_in(entry, suffixes) and not entry.startswith(".") and not is_mark(entry)
             ]
     return matches
+
+
+def _refuse_table(root: str, parts: Sequence[str]) -> None:
+    """Raise InputError where a path below a folder shows that this is a table with a log of its own."""
+    if kind := table_of(parts):
+        raise InputError(table_problem(kind), path=root)
+
+
+def _refuse_tables_of(pattern: str, matches: Sequence[str]) -> None:
+    """Raise InputError where files that a glob names lie beside the log of a table."""
+    folders = sorted({folder_of(match) for match in matches if ends_in(match, (".parquet",))})
+    for folder, is_table in zip(
+        folders, remote.at_once(lambda folder: files.exists(files.join(folder, DELTA_LOG)), folders), strict=True
+    ):
+        if is_table:
+            raise InputError(f"names files of {folder}, which {table_problem(DELTA_LAKE)}", path=pattern)
 
 
 def _remote_matches(suffixes: Sequence[str], pattern: str) -> list[str]:
@@ -109,17 +133,16 @@ def _remote_matches(suffixes: Sequence[str], pattern: str) -> list[str]:
             if named is None and not _matches(root.strip("/").split("/"), place.strip("/").split("/")):
                 continue
             if info["type"] != "directory":
-                if not is_folder_marker(root):
+                if not is_folder_marker(root) and not is_mark(files.name(root)):
                     matches[root] = info
                 continue
             depth = root.rstrip("/").count("/") + 1
-            matches |= {
-                entry: each
-                for entry, each in fs.find(root, detail=True).items()
-                if ends_in(entry, suffixes)
-                and not is_folder_marker(entry)
-                and not any(part.startswith(".") for part in entry.split("/")[depth:])
-            }
+            for entry, each in fs.find(root, detail=True).items():
+                within = entry.split("/")[depth:]
+                _refuse_table(pattern, within)
+                left_out = is_mark(within[-1]) or any(part.startswith(".") or part == UNCOMMITTED for part in within)
+                if ends_in(entry, suffixes) and not is_folder_marker(entry) and not left_out:
+                    matches[entry] = each
         if not all(listed.is_enough(info) for info in matches.values()):
             matches = dict(zip(matches, remote.at_once(fs.info, matches), strict=True))
         by_url = {with_place(pattern, place, match): info for match, info in matches.items()}

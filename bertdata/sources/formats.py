@@ -27,6 +27,7 @@ from bertdata.io.patterns import ends_in, expand
 from bertdata.io.separated_lines import CHECKED
 from bertdata.registry import Registry
 from bertdata.sources.names import InputCount
+from bertdata.sources.path_columns import path_columns
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.source_columns import ID, TEXT
 from bertdata.sources.text_encodings import NOT_TEXT, count_encodings
@@ -205,6 +206,7 @@ class RangeFormat(SourceFormat):
             layout = self.layout(source, request)
             notes += [f"{source.label}: {layout.note}"] if layout.note else []
             ranges = self.ranges(source.path, request.target_bytes, layout.text_column)
+            of_path = path_columns(source.path)
             for number, (start, end, weight) in enumerate(ranges):
                 given = (
                     layout.text_column,
@@ -218,6 +220,8 @@ class RangeFormat(SourceFormat):
                 )
                 chosen = FileRange(source.path, source.label, start, end, *given)
                 read = [chosen.text_column, *([request.columns] if request.columns else []), *layout.made_from]
+                if given_by_path := {name: value for name, value in of_path.items() if name in request.columns}:
+                    read.append(["path", sorted(given_by_path.items())])
                 read += [["id", chosen.id_column]] if chosen.id_column != ID else []
                 read += [["encoding", source.encoding]] if source.encoding else []
                 identity = files.identity(source.path)

@@ -7,6 +7,7 @@ GivenDocuments   files of documents alone, some of which are parts that bertdata
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -16,8 +17,9 @@ from typing import Any
 
 from bertdata.engine.parts import PartMetadata, PartResult, Task
 from bertdata.errors import InputError
-from bertdata.io import files
-from bertdata.io.patterns import closed_folder
+from bertdata.io import files, remote
+from bertdata.io.console import counted
+from bertdata.io.patterns import closed_folder, ends_in, expand
 from bertdata.options.option import require
 from bertdata.sources import unsupported
 from bertdata.sources.formats import SOURCE_FORMATS, find_kind, formats_of
@@ -55,8 +57,10 @@ class Sources:
             require(kind == "documents", f"--source-format {name} is of --{kind}; expected one of --documents")
         by_kind = {kind: find_files(getattr(self, kind), kind, partial(_expand, kind, self.formats)) for kind in KINDS}
         refuse_shared(by_kind)
+        by_kind["documents"], empty = _without_empty("documents", by_kind["documents"], self.documents)
         read = [suffix for one in formats_of("documents", self.formats).values() for suffix in one.suffixes]
         notes = [unsupported.left_out(named(one, "")[1], read) for one in self.documents]
+        notes.append(empty)
         return Inputs(by_kind, tuple(note for note in notes if note))
 
     @property
@@ -94,6 +98,8 @@ def _expand(kind: str, own: Sequence[str], paths: Sequence[str]) -> list[str]:
     try:
         return find_kind(kind, paths, own)
     except InputError:
+        if kind == "documents" and (with_lines := _with_json_lines(paths)) != [*paths]:
+            return find_kind(kind, with_lines, own)
         for path in paths if kind == "documents" else ():
             if _HUB_NAME.fullmatch(path) and not os.path.lexists(path) and not closed_folder(path):
                 raise InputError(
@@ -104,6 +110,40 @@ def _expand(kind: str, own: Sequence[str], paths: Sequence[str]) -> list[str]:
             if os.path.isdir(path) and (known := unsupported.what_a_folder_is(path)):
                 raise InputError(known, path=path) from None
         raise
+
+
+def _with_json_lines(paths: Sequence[str]) -> list[str]:
+    """Return paths with the files of a folder in its place, where they are JSON lines that an engine named .json."""
+    from bertdata.sources.json_lines import begins_with_an_object
+
+    result = []
+    for path in paths:
+        named_json: list[str] = []
+        with contextlib.suppress(InputError):
+            if unsupported.what_a_data_set_is(path) is None:
+                named_json = expand([path], (".json",)) if files.is_remote(path) or os.path.isdir(path) else []
+        are_lines = named_json != [path] and all(ends_in(one, (".json",)) for one in named_json)
+        result += named_json if named_json and are_lines and all(map(begins_with_an_object, named_json)) else [path]
+    return result
+
+
+def _without_empty(kind: str, paths_by_name: Mapping[str, str], given: Sequence[str]) -> tuple[dict[str, str], str]:
+    """Return the files of a kind without empty ones that nobody named, and a note on these; all where all are empty.
+
+    Engines write an empty file for a partition without rows.
+    """
+    outright = {named(argument, kind)[1] for argument in given}
+    asked = [path for path in paths_by_name if path not in outright]
+    empty = [path for path, size in zip(asked, remote.at_once(files.size, asked), strict=True) if not size]
+    if not empty or len(empty) == len(paths_by_name):
+        return dict(paths_by_name), ""
+    rest = {path: source for path, source in paths_by_name.items() if path not in {*empty}}
+    what = (
+        f"{empty[0]} is empty"
+        if len(empty) == 1
+        else f"{empty[0]} and {counted(len(empty) - 1, 'other file')} are empty"
+    )
+    return rest, f"{what}, as engines write for partitions without rows: left out, of {len(paths_by_name):,} files"
 
 
 def input_of(task: Task) -> str:

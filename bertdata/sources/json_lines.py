@@ -25,6 +25,7 @@ ROW_ID = "_id"
 """The column in which a row has the id that the line before it states."""
 _LONGEST_ACTION = 4096
 _SHOWN = 40
+_SEEN = 1 << 16
 _WHAT = "JSON lines, one object in a line"
 
 
@@ -151,6 +152,18 @@ def _may_hold_text(value: Any) -> bool:
     if isinstance(value, list):
         return not value or _may_hold_text(value[0])
     return isinstance(value, str) or (isinstance(value, dict) and any(map(_may_hold_text, value.values())))
+
+
+def begins_with_an_object(path: str) -> bool:
+    """Tell whether the first line of a file is a JSON object, or too long to see, or there is none at all.
+
+    So are files named .json that Spark and others write as JSON lines; one JSON value over lines does not begin so.
+    """
+    if not files.size(path):
+        return True
+    with files.open_raw(path) as raw:
+        line = raw.readline(_SEEN)
+    return isinstance(_parse(line), dict) or (len(line) == _SEEN and line.startswith(b'{"'))
 
 
 def _other_start(line: bytes, found: str) -> str:

@@ -22,6 +22,7 @@ from bertdata.io.encodings import encoded
 from bertdata.io.unchanged import file_states
 from bertdata.options.option import require
 from bertdata.sources.formats import SOURCE_FORMATS, Request, SourceFile, format_of, formats_of, write_documents
+from bertdata.sources.path_columns import path_columns
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.source_columns import TEXT, SourceColumns
 from bertdata.sources.tabular import LOOKED_AT, TableFormat
@@ -249,7 +250,8 @@ class ReadSource:
         every = [(SOURCE_FORMATS[one], source) for one, sources in by_format.items() for source in sources]
         columns_of: dict[str, set[str]] = {}
         for one, source in every:
-            columns_of.setdefault(source.source, set()).update(one.columns_of(source.path))
+            columns = one.columns_of(source.path)
+            columns_of.setdefault(source.source, set()).update(columns, path_columns(source.path) if columns else ())
         found = set().union(*columns_of.values())
         for name in self.columns:
             if name == LANGUAGE and self.config.language_model:

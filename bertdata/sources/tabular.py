@@ -27,6 +27,7 @@ from bertdata.io.console import byte_size
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.formats import FileRange, Layout, RangeFormat, Request, SourceFile, text_bytes
 from bertdata.sources.names import InputCount
+from bertdata.sources.path_columns import path_columns
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.source_columns import ID
 from bertdata.sources.text_template import columns_of_text, is_template, parse_template, text_at, value_at
@@ -128,9 +129,10 @@ class TableFormat(RangeFormat):
     def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
         """Write the documents of one range: counts rows, drops those without text, names broken ones."""
         broken: list[dict[str, Any]] = []
-        form = _form(chosen)
-        for place, row in self.rows(chosen):
+        form, of_path = _form(chosen), path_columns(chosen.path) if chosen.columns else {}
+        for place, stored in self.rows(chosen):
             counters.add(InputCount.ROWS)
+            row = of_path | stored if of_path and isinstance(stored, dict) else stored
             if form and isinstance(row, dict):
                 _write_article(form.article(row, chosen.rules), row, place, chosen, writer, counters)
                 continue

@@ -121,13 +121,20 @@ def what_a_build_is(path: str) -> str | None:
     return None
 
 
-def what_a_folder_is(path: str) -> str | None:
-    """Return what a folder without documents is, where it is of a known kind or holds files of one, and what to do."""
-    names = listing.names(path)
-    if {"dataset_dict.json", "state.json"} & {*names}:
+def what_a_data_set_is(path: str) -> str | None:
+    """Return what to do with a folder of `datasets` that lacks its data, None for any other folder."""
+    if {"dataset_dict.json", "state.json"} & {*listing.names(path)}:
         return (
             "is a folder of datasets' save_to_disk whose .arrow files are missing; copy them as well, or save it again"
         )
+    return None
+
+
+def what_a_folder_is(path: str) -> str | None:
+    """Return what a folder without documents is, where it is of a known kind or holds files of one, and what to do."""
+    if known := what_a_data_set_is(path):
+        return known
+    names = listing.names(path)
     kinds = Counter(_kind(name) for name in names if "." in name[1:])
     for kind, number in kinds.most_common():
         if kind in _KINDS:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import bertdata
 from bertdata import errors
 from bertdata.beam import runner as module
 from bertdata.beam.runner import Runner
@@ -79,3 +80,12 @@ def test_the_error_of_a_traceback_is_found_whole() -> None:
     assert str(found) == "a.bz2, byte 3: cut\noff [again]"
     other = RuntimeError("Traceback ...\nValueError: bertdata.errors.InputError: not at a line's start")
     assert module._without_beam(other) is other
+
+
+def test_a_version_that_beam_cannot_be_compatible_with_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "Salt is white."}\n')
+    flags = ("--update_compatibility_version=2.60.0",)
+    with pytest.raises(errors.ConfigError, match=r"Beam refuses these flags: .* needs dill==0\.3\.1\.1; name 2\.6"):
+        bertdata.build(
+            tmp_path / "out", documents=tmp_path / "a.jsonl", objective="single-segment", quiet=True, runner_flags=flags
+        )

@@ -219,6 +219,7 @@ _PARTS = st.sampled_from(["a", "b.txt", ".h", "c.d"])
 
 @given(st.lists(_PARTS, min_size=1, max_size=4), st.lists(_PARTS, max_size=3))
 def test_the_url_of_a_file_is_that_of_its_folder_and_its_path_in_it(within: list[str], above: list[str]) -> None:
+    assert paths.join("s3://bucket/x/") == "s3://bucket/x"
     for scheme, root in (("hosted://me@host:1/", "/"), ("s3://", ""), ("zip://", "")):
         for wrapper, archive in (("", ""), ("simplecache::", ""), ("", "::/x/b.txt.zip")):
             folder, place = "/".join(above), "/".join([*above, *within])
