@@ -198,7 +198,7 @@ def template_or_single(data: Mapping[str, Any]) -> tuple[RowTemplate | None, str
     """
     try:
         return row_template(data), None
-    except UnusualTemplate as error:
+    except UnusualTemplateError as error:
         reason = str(error)
     for part in parts_of(data.get("post_processor"), "processors"):
         if part["type"] == "TemplateProcessing":
@@ -215,7 +215,7 @@ def template_or_single(data: Mapping[str, Any]) -> tuple[RowTemplate | None, str
     return None, reason
 
 
-class UnusualTemplate(InputError):
+class UnusualTemplateError(InputError):
     """The row template of a file is of no form that rows of builds have."""
 
 
@@ -246,7 +246,7 @@ def _template(pair: Sequence[Any], single: Sequence[Any], ids: Mapping[str, Sequ
                 parts[-1].append(token_id)
                 types[-1].append(value["type_id"])
     if [name for name, _ in texts] != ["A", "B"]:
-        raise UnusualTemplate(
+        raise UnusualTemplateError(
             "its template for pairs does not hold A and then B; expected one such as [CLS] A [SEP] B [SEP]"
         )
     (prefix, between, suffix), second = parts, texts[1][1]
@@ -259,7 +259,7 @@ def _template(pair: Sequence[Any], single: Sequence[Any], ids: Mapping[str, Sequ
         or texts[0][1]
         or types[2] != template.suffix_types(pair=True)
     ):
-        raise UnusualTemplate(
+        raise UnusualTemplateError(
             "its templates for one text and for two do not have the same prefix and suffix, or token types other than "
             "0 before the second text; expected a template such as [CLS] A [SEP] B [SEP]"
         )

@@ -40,6 +40,7 @@ from bertdata.tokenizers.json_parts import longest_row, searched_texts
 from bertdata.tokenizers.literal_special import NAME_LENGTH, Row, split_row, without_special
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.pairs import RowTemplate
+from bertdata.tokenizers.saved_check import warn_of_other_ids
 from bertdata.tokenizers.transformers_methods import UNLIMITED
 from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
 
@@ -153,6 +154,8 @@ class JsonTokenizer(Tokenizer):
         files.remove_files(
             files.join(folder, name) for name in (SPECIAL, ADDED) if files.exists(files.join(folder, name))
         )
+        if not self._data["model"].get("dropout"):
+            warn_of_other_ids(self, folder)
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of one text, without special tokens around it; raises InputError for a lone surrogate."""

@@ -36,15 +36,6 @@ class RowTemplate:
         """Whether rows have token types; the models of templates without them take none."""
         return bool(self.second_type or self.last_type)
 
-    def special_mask(self, n_first: int, n_second: int | None = None) -> list[int]:
-        """Return 1 for each special id and 0 for each other of a row with texts of so many ids.
-
-        >>> RowTemplate((2,), (3,), (3,)).special_mask(2, 1)
-        [1, 0, 0, 1, 0, 1]
-        """
-        second = [] if n_second is None else [*[1] * len(self.between), *[0] * n_second]
-        return [*[1] * len(self.prefix), *[0] * n_first, *second, *[1] * len(self.suffix)]
-
     def suffix_types(self, *, pair: bool) -> list[int]:
         """Return the token types of the suffix, after one text or two."""
         types = [self.second_type if pair else 0] * len(self.suffix)
@@ -84,11 +75,6 @@ class SingleTemplate(RowTemplate):
         if pair:
             raise ConfigError(f"this tokenizer gives no rows of two texts for training: {self.no_pairs}")
         return super().special(pair=False)
-
-    def special_mask(self, n_first: int, n_second: int | None = None) -> list[int]:
-        """Return 1 for each special id and 0 for each other of a row of one text; raises ConfigError for two."""
-        self.special(pair=n_second is not None)
-        return super().special_mask(n_first)
 
     @property
     def plain(self) -> RowTemplate:

@@ -27,6 +27,7 @@ from bertdata.tokenizers.call_settings import input_names_of, rows_of_file, side
 from bertdata.tokenizers.json_format import template_or_single
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.pairs import RowTemplate
+from bertdata.tokenizers.saved_check import warn_of_other_ids
 from bertdata.tokenizers.wordpiece import formats
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.vocabulary import (
@@ -150,6 +151,7 @@ class WordPieceTokenizer(Tokenizer):
         Each file is written atomically. Raises OutputError where the directory cannot be written.
         """
         formats.write(files.path_text(directory), self._parts)
+        warn_of_other_ids(self, files.path_text(directory))
 
     def encode(self, text: str, *, allow_special: bool = False) -> list[int]:
         """Return the ids of a text, without special tokens around it; raises InputError for a lone surrogate."""
