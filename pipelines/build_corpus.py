@@ -107,7 +107,7 @@ class Build:
             self.segmenter,
             settings.vocabulary,
             self.tokenizer,
-            choices_of(settings),
+            choices_of(settings, self.inputs.by_kind["documents"], self.formats),
         )
         return [
             *(

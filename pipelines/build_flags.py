@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
@@ -26,7 +27,7 @@ from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.advice import Choices
 from bertdata.shards.phases import PhaseConfig, stored_phases
 from bertdata.shards.settings import ShardsConfig
-from bertdata.sources.formats import settings_of
+from bertdata.sources.formats import format_of, settings_of
 from bertdata.sources.inputs import Sources
 from bertdata.sources.names import KINDS
 from bertdata.sources.settings import CleaningConfig
@@ -77,14 +78,18 @@ class Settings:
         return stored | stored_phases(self.phases) | ({"phases": names} if len(names) > 1 else {})
 
 
-def choices_of(settings: Settings) -> Choices:
-    """Return what the advice of warnings goes by, as far as it is not of a phase."""
+def choices_of(settings: Settings, documents: Iterable[str] = (), formats: Sequence[str] = ()) -> Choices:
+    """Return what the advice of warnings goes by, as far as it is not of a phase.
+
+    documents: the files of --documents; formats: those of them that are not registered.
+    """
     cleaning = settings.cleaning
     return Choices(
         dedup=settings.dedup.dedup,
         language_model=cleaning.language_model,
         split_chapters=cleaning.split_chapters,
         whole_files=cleaning.whole_files,
+        plain_text=any(format_of(path, "documents", formats) == "plain-text" for path in documents),
     )
 
 

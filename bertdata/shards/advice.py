@@ -20,8 +20,8 @@ class Choices:
     """The settings of a build that advice depends on.
 
     objective: "" where it is not known. language: the code of that of the default sentence parameters, "" where their
-    name tells none. dumps, books, rows: whether there are dumps, whose headers say a language, books, and rows of
-    --documents. trained: whether the vocabulary is.
+    name tells none. dumps, books, plain_text: whether there are dumps, whose headers say a language, books, and
+    .txt files of --documents. trained: whether the vocabulary is.
     """
 
     objective: str = ""
@@ -29,7 +29,7 @@ class Choices:
     by_language: bool = False
     dumps: bool = False
     books: bool = False
-    rows: bool = False
+    plain_text: bool = False
     trained: bool = False
     dedup: str = "none"
     language_model: str = ""
@@ -108,9 +108,9 @@ def of_languages_without_parameters(choices: Choices, others: Mapping[str, int])
 
 def of_short_documents(choices: Choices) -> str:
     """Return what to do where documents are short."""
-    join = "join what belongs together into documents" + (
-        "" if choices.whole_files or not choices.rows else " (in .txt a blank line ends one, unless --whole-files)"
-    )
+    by_blank_lines = " (in .txt a blank line ends one, unless --whole-files)"
+    join = "join what belongs together into documents"
+    join += by_blank_lines if choices.plain_text and not choices.whole_files else ""
     if choices.fills_rows:
         return f"{join}; the rows of --objective {choices.objective} are full, but of many documents"
     return f"{join}, or choose --objective full-sentences, which fills rows over their borders"
@@ -120,7 +120,7 @@ def of_one_document(choices: Choices) -> str:
     """Return what to do where one document has most of the text."""
     ways = [
         *(["--split-chapters for books"] if choices.books and not choices.split_chapters else []),
-        *(["blank lines in .txt"] if choices.rows and not choices.whole_files else []),
+        *(["blank lines in .txt"] if choices.plain_text and not choices.whole_files else []),
     ]
     how = f" ({'; '.join(ways)})" if ways else ""
     return f"split it into documents{how}, or add others"

@@ -182,7 +182,6 @@ def warnings_of(
         by_language=by_language is not None,
         dumps=InputCount.PAGES in units,
         books=InputCount.BOOKS in units,
-        rows=InputCount.ROWS in units,
         trained=bool(vocabulary.get("asked")),
     )
     documents = sum(one["documents"] for one in (by_language or {}).values())

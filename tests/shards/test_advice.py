@@ -14,10 +14,14 @@ from bertdata.curation.settings import DedupConfig
 from bertdata.engine.parts import PartMetadata
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sentences.languages import base_code, code_of
-from bertdata.shards.advice import Choices
+from bertdata.shards.advice import Choices, of_one_document, of_short_documents
 from bertdata.shards.corpus_warnings import of_not_served, of_unknown, warnings_of
-from pipelines.build_flags import make_parser
+from bertdata.shards.settings import ShardsConfig
+from bertdata.sources.settings import CleaningConfig
+from bertdata.tokenizers.settings import VocabularyConfig
+from pipelines.build_flags import Settings, choices_of, make_parser
 
+DEFAULTS = Settings(CleaningConfig(), VocabularyConfig(), ShardsConfig())
 FLAG = re.compile(r"--[a-z][a-z-]*")
 VALUE = re.compile(r"(--[a-z][a-z-]*)[ ]([a-z0-9]+(?:[-=:][a-z0-9]+)*)")
 BAD = {
@@ -43,7 +47,7 @@ def source(languages: dict[str, int], unit: str) -> dict[str, Any]:
 
 
 STATES = [
-    Choices(objective=objective, dedup=dedup, language_model=model, split_chapters=chapters, whole_files=whole)
+    Choices(objective, dedup=dedup, language_model=model, split_chapters=chapters, whole_files=whole)
     for objective, dedup, model, chapters, whole in product(
         ["nsp", "full-sentences", "joined-chunks"],
         DedupConfig.__dataclass_fields__["dedup"].metadata["choices"],
@@ -74,7 +78,7 @@ def of(state: Choices, language: str, told: dict[str, int], english: int, unit: 
             vocabulary,
             [record(english, sentences)],
             sentences={"language": language},
-            choices=state,
+            choices=replace(state, plain_text="rows" in unit),
         )
     ]
 
@@ -216,3 +220,15 @@ def test_a_vocabulary_that_is_given_is_not_to_have_a_larger_alphabet() -> None:
     [trained] = of_unknown(0.5, Choices(trained=True))
     assert "--limit-alphabet" not in str(given["remedy"])
     assert "--vocab out" not in str(trained["remedy"])
+
+
+@pytest.mark.parametrize("advice", [of_short_documents, of_one_document])
+def test_blank_lines_of_plain_text_are_advised_where_there_is_plain_text_alone(advice: Any) -> None:
+    assert ".txt" in advice(Choices(objective="nsp", plain_text=True))
+    assert ".txt" not in advice(Choices(objective="nsp"))
+    assert ".txt" not in advice(Choices(objective="nsp", plain_text=True, whole_files=True))
+
+
+@pytest.mark.parametrize(("name", "is_plain"), [("a.txt.gz", True), ("a.jsonl", False), ("a.csv", False)])
+def test_plain_text_is_known_by_the_files_of_a_build(name: str, is_plain: bool) -> None:
+    assert choices_of(DEFAULTS, [name]).plain_text is is_plain
