@@ -115,7 +115,7 @@ def result_of(tokenizer: Any, text: Any, pair: Any, arguments: dict[str, Any]) -
             raise
         return None
     columns = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in found.items()}
-    if any(getattr(value, "dtype", None) == object for value in found.values()):
+    if any(getattr(getattr(value, "dtype", None), "kind", "") == "O" for value in found.values()):
         return None  # rows of different lengths, which NumPy takes as objects
     return json.loads(json.dumps(columns))  # tuples are lists
 

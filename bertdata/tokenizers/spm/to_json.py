@@ -33,8 +33,7 @@ _KANA = re.compile("[\u3041-\u30ff]")
 _NUMBER_COMMA = re.compile(r".*\d,", re.DOTALL)
 _NOT_TEXT = (PieceType.UNKNOWN, PieceType.CONTROL, PieceType.UNUSED)
 FAR = 20.0
-"""How many times the lowest score of a piece that of a token has which no text is to be cut into. Such a token is found
-in a text all the same where that spells its name with characters that are unknown."""
+"""How many times the lowest score of a piece that of a token has which no text is to be cut into."""
 _PENALTY = 100.0
 """What the score of a piece such as "2,000," is lowered by, so that ALBERT and XLNet cut off the comma."""
 
