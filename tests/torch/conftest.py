@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -18,6 +19,15 @@ torch.set_num_threads(1)
 @pytest.fixture(autouse=True)
 def _compiled_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bertdata.torch.data.dataset.COMPILED_FROM", 0)
+
+
+@pytest.fixture(autouse=True)
+def _without_accelerate() -> Iterator[None]:
+    """Forget what Accelerate keeps for the process, which a test has begun."""
+    yield
+    if state := sys.modules.get("accelerate.state"):
+        state.AcceleratorState._reset_state(reset_partial_state=True)
+        state.GradientState._reset_state()
 
 
 _available = curves.available

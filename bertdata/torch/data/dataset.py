@@ -6,6 +6,7 @@ their arrays. Masks are drawn here or read from the shards.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from bertdata.loader.epoch import Epoch, check_epoch
 from bertdata.loader.examples import Example, Index, ShardExamples
 from bertdata.loader.permutation_collator import PermutationCollator
 from bertdata.shards.packed import WORD_STARTS
+from bertdata.torch.data.frameworks import accelerate_processes
 from bertdata.torch.data.gpu_masking import mask_tokens
 
 __all__ = [
@@ -81,7 +83,8 @@ class PretrainingCollator(BatchCollator):
 
     Examples without an epoch, such as those of a `DataLoader` that shuffles by itself, have that of the last
     `set_epoch`. If it was never called, torch's random numbers draw the masks of each batch: other ones in each epoch,
-    and the same again after `torch.manual_seed` with the same number of workers.
+    and the same again after `torch.manual_seed` with the same number of workers. Where Accelerate runs in one process,
+    that is a warning: it calls `set_epoch`, except in an epoch that it resumes.
 
         collator = PretrainingCollator(dataset)
         batch = collator([dataset[(0, 1)], dataset[(0, 2)]])
@@ -95,6 +98,16 @@ class PretrainingCollator(BatchCollator):
 
     def _unknown_epoch(self) -> int:
         """Draw the epoch of a batch, above all epochs that can be set."""
+        if accelerate_processes() == 1:
+            # It has told the data set the epoch before each iteration, except where a run was resumed.
+            warnings.warn(
+                "nobody told the data set or the collator the epoch, so torch's random numbers draw the masks; in the "
+                "epoch that the Trainer of transformers resumes, these are other masks than those of a run that was "
+                "not stopped: call dataset.set_epoch(epoch) before trainer.train(resume_from_checkpoint=...), with the "
+                "whole number of `epoch` in the checkpoint's trainer_state.json",
+                UserWarning,
+                stacklevel=2,
+            )
         return int(torch.randint(1 << 62, (1 << 63) - 1, ()))
 
     def _drawn(

@@ -23,6 +23,7 @@ from bertdata.errors import BertDataError, ConfigError
 from bertdata.loader.iteration import Counts, Row
 from bertdata.loader.sampler import EpochBatchSampler
 from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
+from bertdata.torch.data.frameworks import accelerate_processes
 
 _WRAPPERS = (Subset, ConcatDataset, StackDataset, TensorDataset)
 
@@ -98,7 +99,7 @@ class EpochListener:
         sampler = self._sampler
         if sampler.announced_epoch == epoch:
             return  # Accelerate has just called the sampler's own
-        if (processes := _accelerate_processes()) > 1:
+        if (processes := accelerate_processes() or 1) > 1:
             raise ConfigError(_DIVIDED_TWICE.format(processes=processes))
         if sampler.epochs is None:
             raise ConfigError(
@@ -107,13 +108,6 @@ class EpochListener:
                 "give a number of epochs that is not reached, as ResumableBatchSampler(..., epochs=10**6)"
             )
         sampler.set_epoch(epoch)
-
-
-def _accelerate_processes() -> int:
-    """Return the number of processes that Accelerate runs, 1 where it is not used."""
-    state = sys.modules.get("accelerate.state")
-    shared: dict[str, Any] = state.PartialState._shared_state if state else {}
-    return int(shared.get("num_processes", 1))
 
 
 @contextmanager

@@ -1,0 +1,238 @@
+"""Loops that ask a loader for batches: plain, ours, torchdata's, and what Accelerate and Fabric make of one."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.torch.data.company.setup import EPOCHS, Digests, Setup, Stop, digest
+
+Begin = Callable[[int], Iterable[Any]]
+"""Returns the batches of an epoch."""
+
+
+class Reading:
+    """A loop over epochs up to a stop.
+
+    used: the batches; here: how many of them came in the last iteration.
+    """
+
+    def __init__(self, begin: Begin, epoch: int, steps: int, after: bool) -> None:
+        self.used: Digests = []
+        self.here = 0
+        self._batches: Iterator[Any] = iter(())
+        while len(self.used) < steps:
+            self._batches, self.here = iter(begin(epoch)), 0
+            for batch in self._batches:
+                self.used.append(digest(batch))
+                self.here += 1
+                if len(self.used) == steps:
+                    break
+            epoch += 1
+        if after:
+            assert next(self._batches, None) is None
+
+
+Segment = Callable[[Setup, Any, int, int, bool, Path], tuple[Digests, Any]]
+"""Goes on from a state (None at first) after so many batches, takes some steps, and returns the batches and a state."""
+
+
+def run(segment: Segment, setup: Setup, stops: list[Stop], folder: Path) -> Digests:
+    """Run three epochs, stopped and gone on from a state as often as said."""
+    state: Any = None
+    seen: Digests = []
+    for number, stop in enumerate([*stops, Stop(EPOCHS * setup.batches)]):
+        place = folder / str(number)
+        place.mkdir(parents=True)
+        used, state = segment(setup, state, len(seen), stop.batches - len(seen), stop.after, place)
+        seen += used
+        state = pickle.loads(pickle.dumps(state))
+    return seen
+
+
+def resumable(setup: Setup, state: Any, taken: int, steps: int, after: bool, folder: Path) -> tuple[Digests, Any]:
+    """Our loader."""
+    loader = setup.loader()
+    if state is not None:
+        loader.load_state_dict(state)
+    reading = Reading(lambda epoch: loader, 0, steps, after)
+    return reading.used, loader.state_dict()
+
+
+def _plain(counted: bool) -> Segment:
+    def segment(setup: Setup, state: Any, taken: int, steps: int, after: bool, folder: Path) -> tuple[Digests, Any]:
+        loader, sampler = setup.plain()
+        if state is not None:
+            sampler.load_state_dict(state)
+
+        def begin(epoch: int) -> Any:
+            sampler.set_epoch(epoch)
+            return loader
+
+        reading = Reading(begin, taken // setup.batches, steps, after)
+        return reading.used, sampler.state_dict(reading.here if counted else None)
+
+    return segment
+
+
+def _stateful(**keywords: Any) -> Segment:
+    def segment(setup: Setup, state: Any, taken: int, steps: int, after: bool, folder: Path) -> tuple[Digests, Any]:
+        from torchdata.stateful_dataloader import StatefulDataLoader
+
+        loader, _ = setup.plain(StatefulDataLoader, **keywords)
+        if state is not None:
+            loader.load_state_dict(state)
+        reading = Reading(lambda epoch: loader, 0, steps, after)
+        return reading.used, loader.state_dict()
+
+    return segment
+
+
+def _accelerator(stateful: bool = False) -> Any:
+    from accelerate import Accelerator
+    from accelerate.utils import DataLoaderConfiguration
+
+    return Accelerator(cpu=True, dataloader_config=DataLoaderConfiguration(use_stateful_dataloader=stateful))
+
+
+def _prepared(counted: bool) -> Segment:
+    def segment(setup: Setup, state: Any, taken: int, steps: int, after: bool, folder: Path) -> tuple[Digests, Any]:
+        loader, sampler = setup.plain()
+        prepared = _accelerator().prepare(loader)
+        if state is not None:
+            sampler.load_state_dict(state)
+            prepared.iteration = sampler.epoch
+        reading = Reading(lambda epoch: prepared, 0, steps, after)
+        return reading.used, sampler.state_dict(reading.here if counted else None)
+
+    return segment
+
+
+def skipping(setup: Setup, state: Any, taken: int, steps: int, after: bool, folder: Path) -> tuple[Digests, Any]:
+    """A loader that Accelerate prepared, whose first batches it skips."""
+    from accelerate import skip_first_batches
+
+    loader, _ = setup.plain()
+    prepared = _accelerator().prepare(loader)
+    first, used_before = divmod(taken, setup.batches)
+
+    def begin(epoch: int) -> Any:
+        prepared.iteration = epoch
+        return skip_first_batches(prepared, used_before) if epoch == first and used_before else prepared
+
+    return Reading(begin, first, steps, after).used, None
+
+
+def registered(setup: Setup, state: Any, taken: int, steps: int, after: bool, folder: Path) -> tuple[Digests, Any]:
+    """Our loader, which Accelerate saves with the rest."""
+    accelerator, loader = _accelerator(), setup.loader()
+    accelerator.register_for_checkpointing(loader)
+    if state is not None:
+        accelerator.load_state(state)
+    reading = Reading(lambda epoch: loader, 0, steps, after)
+    accelerator.save_state(str(folder / "state"))
+    return reading.used, str(folder / "state")
+
+
+def _accelerated_stateful(iteration: bool) -> Segment:
+    def segment(setup: Setup, state: Any, taken: int, steps: int, after: bool, folder: Path) -> tuple[Digests, Any]:
+        loader, _ = setup.plain()
+        prepared = _accelerator(stateful=True).prepare(loader)
+        if state is not None:
+            prepared.load_state_dict(state)
+            if iteration:
+                prepared.iteration = taken // setup.batches
+        reading = Reading(lambda epoch: prepared, 0, steps, after)
+        return reading.used, prepared.state_dict()
+
+    return segment
+
+
+def _fabric(counted: bool) -> Segment:
+    def segment(setup: Setup, state: Any, taken: int, steps: int, after: bool, folder: Path) -> tuple[Digests, Any]:
+        from lightning.fabric import Fabric
+
+        loader = setup.loader()
+        prepared = Fabric(accelerator="cpu", devices=1).setup_dataloaders(loader)
+        if state is not None:
+            loader.load_state_dict(state)
+            if counted:
+                prepared._num_iter_calls = taken // setup.batches
+        reading = Reading(lambda epoch: prepared, 0, steps, after)
+        return reading.used, loader.state_dict()
+
+    return segment
+
+
+PULLED: dict[str, Segment] = {
+    "resumable": resumable,
+    "plain, counted": _plain(counted=True),
+    "plain": _plain(counted=False),
+    "stateful": _stateful(),
+    "stateful, every 3": _stateful(snapshot_every_n_steps=3),
+    "accelerate, registered": registered,
+    "accelerate, counted": _prepared(counted=True),
+    "accelerate, skipping": skipping,
+    "accelerate": _prepared(counted=False),
+    "accelerate stateful, iteration": _accelerated_stateful(iteration=True),
+    "accelerate stateful": _accelerated_stateful(iteration=False),
+    "fabric, counted": _fabric(counted=True),
+    "fabric": _fabric(counted=False),
+}
+
+
+def _prepared_by(**keywords: Any) -> Segment:
+    """Our loader, wrongly prepared by Accelerate on several processes."""
+
+    def segment(setup: Setup, state: Any, taken: int, steps: int, after: bool, folder: Path) -> tuple[Digests, Any]:
+        from accelerate import Accelerator
+        from accelerate.utils import DataLoaderConfiguration
+
+        prepared = Accelerator(cpu=True, dataloader_config=DataLoaderConfiguration(**keywords)).prepare(setup.loader())
+        return Reading(lambda epoch: prepared, 0, steps, after).used, None
+
+    return segment
+
+
+def distributed(setup: Setup, state: Any, taken: int, steps: int, after: bool, folder: Path) -> tuple[Digests, Any]:
+    """Our loader beside a model in DistributedDataParallel."""
+    import torch
+    from torch.nn.parallel import DistributedDataParallel
+
+    DistributedDataParallel(torch.nn.Linear(1, 1))
+    return resumable(setup, state, taken, steps, after, folder)
+
+
+def _fabrics(**keywords: Any) -> Segment:
+    def segment(setup: Setup, state: Any, taken: int, steps: int, after: bool, folder: Path) -> tuple[Digests, Any]:
+        import torch.distributed as dist
+        from lightning.fabric import Fabric
+
+        loader = setup.loader()
+        fabric = Fabric(accelerator="cpu", devices=dist.get_world_size(), strategy="ddp")
+        fabric.launch()
+        prepared = fabric.setup_dataloaders(loader, **keywords)
+        if state is not None:
+            loader.load_state_dict(state)
+            prepared._num_iter_calls = taken // setup.batches
+        reading = Reading(lambda epoch: prepared, 0, steps, after)
+        return reading.used, loader.state_dict()
+
+    return segment
+
+
+MANY: dict[str, Segment] = {
+    "DDP": distributed,
+    "plain, counted": _plain(counted=True),
+    "plain": _plain(counted=False),
+    "stateful": _stateful(),
+    "accelerate, registered": registered,
+    "accelerate": _prepared_by(),
+    "accelerate stateful": _prepared_by(use_stateful_dataloader=True),
+    "accelerate dispatching": _prepared_by(dispatch_batches=True),
+    "fabric, use_distributed_sampler=False": _fabrics(use_distributed_sampler=False),
+    "fabric": _fabrics(),
+}
+"""Those on several processes."""

@@ -1,0 +1,110 @@
+"""The matrix in one process: every loop, workers, stop and kind of data; a few cells are not slow."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bertdata.errors import ConfigError
+from tests.torch.build import write_build
+from tests.torch.data.company.__main__ import PAGE
+from tests.torch.data.company.pulled import PULLED, run
+from tests.torch.data.company.pushed import PUSHED
+from tests.torch.data.company.setup import DATA, EPOCHS, STOPS, WORKERS, Digests, Setup, Stop, rows_of, stops_of
+from tests.torch.data.company.table import LOOPS, REFUSALS, SAME, WARNED, Loop, table
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+OWN_ORDER = ("trainer, told the epoch", "trainer")
+"""Loops whose order is not ours."""
+QUICK = {
+    ("resumable", "2", "twice", "bins"),
+    ("stateful", "2", "second epoch", "rows"),
+    ("lightning", "0", "after the end", "rows"),
+    ("lightning, epochs=None", "0", "inside", "rows"),
+}
+
+
+def cells() -> list[Any]:
+    """Return the parameters of all cells, the slow ones marked."""
+    every = []
+    for loop in (one for one in LOOPS if one.alone):
+        for data in loop.data or DATA:
+            for workers in WORKERS:
+                for stop, outcome in zip(STOPS, loop.outcomes, strict=True):
+                    cell = (loop.alone, workers, stop, data)
+                    cheap = loop.alone in PULLED and cell[1:] == ("0", "second epoch", "rows")
+                    marks = [] if cheap or cell in QUICK else [pytest.mark.slow]
+                    every.append(pytest.param(loop, workers, stop, data, outcome, marks=marks, id=", ".join(cell)))
+    return every
+
+
+@pytest.fixture(scope="module")
+def builds(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("builds")
+    return write_build(folder / "first"), write_build(folder / "second", seed=2)
+
+
+UNDISTURBED: dict[tuple[str, str, str], Digests] = {}
+
+
+def run_of(loop: Loop, setup: Setup, stops: list[Stop], folder: Path) -> Digests:
+    if loop.alone in PULLED:
+        return run(PULLED[loop.alone], setup, stops, folder)
+    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+    return PUSHED[loop.alone](setup, stops, folder)
+
+
+def undisturbed(loop: Loop, setup: Setup, folder: Path) -> Digests:
+    """Return the batches of a run of the loop that is not stopped."""
+    key = (loop.alone, setup.data, setup.workers)
+    if key not in UNDISTURBED:
+        UNDISTURBED[key] = run_of(loop, setup, [], folder / "undisturbed")
+    return UNDISTURBED[key]
+
+
+@pytest.mark.parametrize(("loop", "workers", "stop", "data", "outcome"), cells())
+def test_a_run_that_was_stopped_has_the_rows_and_masks_of_one_that_was_not_or_is_refused(
+    loop: Loop, workers: str, stop: str, data: str, outcome: str, builds: tuple[Path, Path], tmp_path: Path
+) -> None:
+    for package in loop.packages.split():
+        pytest.importorskip(package)
+    setup = Setup(builds, data, workers)
+    stops = stops_of(stop, setup.batches)
+    if outcome in REFUSALS:
+        with pytest.raises(ConfigError, match=REFUSALS[outcome]):
+            run_of(loop, setup, stops, tmp_path)
+        return
+    whole = undisturbed(loop, setup, tmp_path)
+    assert len(whole) == EPOCHS * setup.batches
+    if loop.alone == "resumable" or (
+        loop.alone not in OWN_ORDER and loop.alone not in ("trainer, our loader", "lightning, max_steps")
+    ):
+        assert whole == setup.undisturbed
+    elif data != "bins":  # runs of several epochs in one iteration have other borders of batches
+        assert rows_of(whole) == rows_of(setup.undisturbed)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        found = run_of(loop, setup, stops, tmp_path / "stopped")
+    if outcome == SAME:
+        assert found == whole
+        return
+    assert outcome == WARNED
+    differing = {
+        number // setup.batches for number, pair in enumerate(zip(found, whole, strict=True)) if pair[0] != pair[1]
+    }
+    assert differing == {place.batches // setup.batches for place in stops}
+    if workers == "0":
+        assert any("nobody told the data set or the collator the epoch" in str(one.message) for one in warned)
+
+
+def test_the_page_has_the_table_of_these_cells() -> None:
+    assert table() in PAGE.read_text(encoding="utf-8"), "run: python -m tests.torch.data.company"
+
+
+def test_every_loop_is_in_the_table_once() -> None:
+    assert sorted(loop.alone for loop in LOOPS if loop.alone) == sorted([*PULLED, *PUSHED])

@@ -1,0 +1,91 @@
+"""The matrix on several processes under torchrun (gloo): on 2, and from 2 to 2 or to 4, and back to 2."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.torch.build import write_build
+from tests.torch.data.company.pulled import MANY
+from tests.torch.data.company.setup import DATA, Setup, rows_of
+from tests.torch.data.company.table import LOOPS, REFUSALS
+
+ROOT = Path(__file__).resolve().parents[4]
+STOPS = ("inside", "end", "second epoch")
+PAIRS = [(data, "0") for data in DATA] + [("rows", "2"), ("rows", "persistent")]
+
+Cells = dict[str, dict[str, Any]]
+
+
+def launch(processes: int, cells: Cells, folder: Path) -> dict[str, dict[str, Any]]:
+    """Go through cells on so many processes, and return what came out of each, by its name."""
+    work = folder / f"work-{len(list(folder.iterdir()))}.json"
+    work.write_text(json.dumps([cell | {"name": name} for name, cell in cells.items()]))
+    command = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
+    done = subprocess.run(
+        [sys.executable, *command, "-m", "tests.torch.data.company.processes", str(work)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
+    )
+    assert done.returncode == 0, done.stderr[-5000:]
+    return {one["name"]: one for one in json.loads(work.with_suffix(".out").read_text())}
+
+
+def test_every_loop_is_in_the_table_once() -> None:
+    assert sorted(loop.many for loop in LOOPS if loop.many) == sorted(MANY)
+
+
+@pytest.mark.slow
+def test_on_several_processes_each_row_and_mask_comes_once_or_the_loop_is_refused(tmp_path: Path) -> None:
+    builds = [str(write_build(tmp_path / "first")), str(write_build(tmp_path / "second", seed=2))]
+    folder = tmp_path / "work"
+    folder.mkdir()
+    loops = {
+        loop.many: loop for loop in LOOPS if loop.many and all(map(importlib.util.find_spec, loop.packages.split()))
+    }
+    assert loops
+    cells: Cells = {}
+    for consumer in loops:
+        for data, workers in PAIRS:
+            cell: dict[str, Any] = {
+                "consumer": consumer,
+                "data": data,
+                "workers": workers,
+                "builds": builds,
+                "resumed": False,
+            }
+            for stop in STOPS:
+                for then in ("2", "4"):
+                    cells[f"{consumer}/{data}/{workers}/{stop}/{then}"] = cell | {"stop": stop}
+            cells[f"{consumer}/{data}/{workers}/twice/4"] = cell | {"stop": "inside"}
+    first = launch(2, cells, folder)
+    going = {name: cell | {"resumed": True, "stop": ""} for name, cell in cells.items() if not first[name]["error"]}
+    twice = {name: cell | {"stop": "second epoch"} for name, cell in going.items() if "/twice/" in name}
+    second = launch(2, {name: cell for name, cell in going.items() if name.endswith("/2")}, folder)
+    second |= launch(4, {name: cell for name, cell in going.items() if name.endswith("/4")} | twice, folder)
+    third = launch(2, {name: going[name] for name in twice if not second[name]["error"]}, folder)
+    wrong = []
+    for name, cell in cells.items():
+        parts = [part[name] for part in (first, second, third) if name in part]
+        outcome = loops[cell["consumer"]].together
+        errors = [part["error"] for part in parts if part["error"]]
+        if outcome in REFUSALS:
+            correct = bool(errors and re.search(REFUSALS[outcome], errors[0]))
+        else:
+            whole = Setup((Path(builds[0]), Path(builds[1])), cell["data"]).undisturbed
+            correct = not errors and sum((rows_of(part["used"]) for part in parts), Counter()) == rows_of(whole)
+        if not correct:
+            wrong.append((name, errors[:1]))
+    assert not wrong
