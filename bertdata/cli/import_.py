@@ -38,8 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
         rows.append((split, f"{counts['examples']:,} rows in {counted(len(entry['shards']), 'shard')}"))
         if empty := sum(not shard["counts"]["examples"] for shard in entry["shards"]):
             rows.append(("  without rows", counted(empty, "file")))
-        rows.append(
-            ("  predictions", f"{counts['predictions'] / max(1, counts['tokens_in_examples']):.3%} of the tokens")
-        )
+        share = f"{counts['predictions'] / max(1, counts['tokens_in_examples']):.3%} of the tokens"
+        drawn = "none: a loader draws the masks"
+        rows.append(("  predictions", share if counts["predictions"] else drawn))
     print(table(rows))
     return 0

@@ -17,6 +17,7 @@ from bertdata.registry import Registry
 if TYPE_CHECKING:
     from bertdata.shards import Shards
     from bertdata.shards.schema import ShardInfo
+    from bertdata.tokenizers.base import Tokenizer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,15 +60,24 @@ class ImportFormat:
     """A format that pretraining rows are read from.
 
     read: yields the rows of a file as `Fields`, some at a time; `bertdata import` checks them, so it only raises
-    InputError where the file itself is damaged.
+    InputError where the file itself is damaged. All rows are padded to one length, and have masks.
+    read_tokens: the same, given the tokenizer as well, for rows that may be of any length, and without masks.
     A file is of the format whose `signature` it begins with, the longest if several fit; of formats with the same
     signature, of the one with a suffix that its name ends in (`*` in a suffix matches anything).
     """
 
     help: str
     suffixes: tuple[str, ...]
-    read: Callable[[str], Iterator[Fields]]
+    read: Callable[[str], Iterator[Fields]] | None = None
     signature: bytes = b""
+    read_tokens: Callable[[str, Tokenizer], Iterator[Fields]] | None = None
+
+    def fields(self, path: str, tokenizer: Tokenizer) -> Iterator[Fields]:
+        """Yield the rows of a file as `Fields`, some at a time."""
+        if self.read_tokens is not None:
+            return self.read_tokens(path, tokenizer)
+        assert self.read is not None
+        return self.read(path)
 
 
 EXPORT_FORMATS: Registry[ExportFormat] = Registry(
@@ -86,6 +96,11 @@ IMPORT_FORMATS: Registry[ImportFormat] = Registry(
     {
         "tfrecord": "bertdata.formats.tfrecord:TFRECORD_IMPORT",
         "hdf5": "bertdata.formats.hdf5:HDF5_IMPORT",
+        "parquet": "bertdata.formats.tokenised:PARQUET_IMPORT",
+        "hf": "bertdata.formats.tokenised:ARROW_IMPORT",
+        "arrow": "bertdata.formats.tokenised:ARROW_FILE_IMPORT",
+        "jsonl": "bertdata.formats.tokenised:JSONL_IMPORT",
+        "mds": "bertdata.formats.mds_reading:MDS_IMPORT",
     },
 )
 

@@ -1,8 +1,8 @@
 """Import: pretraining rows from files of other tools to shards, such as TFRecords of Google's create_pretraining_data.
 
-Each file becomes one shard, its rows in their order, without their padding, the masks static as they are in the file.
-Every row is checked against the vocabulary and the row template of its tokenizer. How the rows were made is not in
-these files, so only what can be seen is in the manifest.
+Each file becomes one shard, its rows in their order, without their padding, the masks static as they are in the file;
+a loader draws them where it has none. Every row is checked against the vocabulary and the row template of its
+tokenizer. How the rows were made is not in these files, so only what can be seen is in the manifest.
 """
 
 from __future__ import annotations
@@ -30,11 +30,15 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.objective import find_objective
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.manifest import write_dataset_files
+from bertdata.shards.packed import WORD_STARTS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import FORMAT, SPLITS, numpy_type, shard_schema
+from bertdata.sources.arrow_tables import ARROW
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer
 from bertdata.tokenizers.roles import require_rows
+
+_OF_MASKS = FIELDS[3:-1]
 
 
 def import_shards(
@@ -50,10 +54,10 @@ def import_shards(
     tokenizer = load_tokenizer(vocab)
     require_rows(tokenizer, vocab, masked=True)
     suffixes = [suffix for name in IMPORT_FORMATS for suffix in IMPORT_FORMATS[name].suffixes]
-    paths = {split: expand(sources[split], suffixes) for split in SPLITS if sources.get(split)}
+    paths = {split: _without_caches(expand(sources[split], suffixes)) for split in SPLITS if sources.get(split)}
     refuse_own(output, [path for found in paths.values() for path in found])
     states = file_states(path for found in paths.values() for path in found)
-    info = _info(tokenizer, paths["train"], objective)
+    info = _info(tokenizer, paths, objective)
     origin = Origin.of("import", states)
     with output_lock(output, "imported shards", origin, force=force):
         for name in ("manifest.json", "dataset_dict.json", "README.md", *SPLITS):
@@ -66,7 +70,7 @@ def import_shards(
                 name = f"{split}/data-{number:05d}-of-{len(found):05d}.arrow"
                 target = files.join(output, *name.split("/"))
                 with files.atomic_write(target) as file, unchanged({path: states[path]}):
-                    counters = import_file(path, info, begin, file)
+                    counters = import_file(path, info, begin, file, tokenizer)
                 begin += counters.counts["examples"]
                 size, digest = files.size(target), files.sha256(target)
                 shards.append({"file": name, "bytes": size, "sha256": digest, "counts": counters.counts})
@@ -77,24 +81,49 @@ def import_shards(
         return write_dataset_files(output, manifest, info)
 
 
-def import_file(path: str, info: PretrainingInfo, first_id: int, file: BinaryIO) -> Counters:
+def _without_caches(paths: list[str]) -> list[str]:
+    """Return files without the Arrow files that `datasets` keeps beside those of its folders."""
+    tables = [path for path in paths if ends_in(path, ARROW.suffixes)]
+    data = {*ARROW.select(tables)}
+    return [path for path in paths if path in data or not ends_in(path, ARROW.suffixes)]
+
+
+def import_file(path: str, info: PretrainingInfo, first_id: int, file: BinaryIO, tokenizer: Tokenizer) -> Counters:
     """Write the rows of a file as one shard, `example_id` counting from `first_id`; counts what is in it."""
     schema, counters, begin = shard_schema(info), Counters(), 0
     for name in ("examples", "documents", "tokens_in_examples", "row_tokens", "labels_1", "predictions"):
         counters.add(name, 0)
     with pa.ipc.new_stream(file, schema) as writer:
-        for fields in read_fields(path):
+        for fields in read_fields(path, tokenizer):
+            if of_any_length(path):
+                fields = widened(fields, info)  # noqa: PLW2901
             begin += _write_rows(writer, schema, checked(fields, info, path, begin), first_id + begin, info, counters)
     return counters
 
 
-def read_fields(path: str) -> Iterator[Fields]:
+def of_any_length(path: str) -> bool:
+    """Tell whether the rows of a file are not padded to one length."""
+    return bool(files.size(path)) and format_of(path).read_tokens is not None
+
+
+def widened(fields: Fields, info: PretrainingInfo) -> Fields:
+    """Return rows that are padded as far as those of the shards may go; longer ones stay as they are."""
+    wider = {}
+    for name, values in fields.items():
+        most = info.masking.max_predictions_per_seq if name.startswith("masked_lm") else info.examples.max_seq_length
+        missing = max(0, most - values.shape[1]) if values.ndim == 2 else 0
+        filler = info.pad_token_id if name == "input_ids" else 0
+        wider[name] = np.pad(values, ((0, 0), (0, missing)), constant_values=filler) if missing else values
+    return wider
+
+
+def read_fields(path: str, tokenizer: Tokenizer) -> Iterator[Fields]:
     """Yield the rows of a file as Google's fields, some at a time.
 
     A file of no bytes has no rows, as a shard without any (of a length bin that is empty) is exported to TFRecord.
     """
     if files.size(path):
-        yield from format_of(path).read(path)
+        yield from format_of(path).fields(path, tokenizer)
 
 
 def format_of(path: str) -> ImportFormat:
@@ -106,30 +135,46 @@ def format_of(path: str) -> ImportFormat:
     return max(fitting, key=lambda one: (len(one.signature), ends_in(path, one.suffixes)))
 
 
-def _info(tokenizer: Tokenizer, paths: Sequence[str], objective: str) -> PretrainingInfo:
-    """Return what the shards say of themselves, from the first rows there are."""
-    found = next(((path, fields) for path in paths for fields in read_fields(path)), None)
+def _info(tokenizer: Tokenizer, paths: Mapping[str, Sequence[str]], objective: str) -> PretrainingInfo:
+    """Return what the shards say of themselves, from the first rows there are, and the longest where they differ."""
+    train = paths["train"]
+    found = next(((path, fields) for path in train for fields in read_fields(path, tokenizer)), None)
     if found is None:
         raise InputError(
-            f"the files of train ({len(paths)} in all) have no rows; expected at least one row", path=paths[0]
+            f"the files of train ({len(train)} in all) have no rows; expected at least one row", path=train[0]
         )
     path, fields = found
     has_types = tokenizer.row_template.has_types
     _check_fields(fields, path, has_types)
-    has_label = "next_sentence_labels" in fields
+    has_label, masked = "next_sentence_labels" in fields, _is_masked(fields)
     chosen = objective or ("nsp" if has_label else "doc-sentences")
     if bool(find_objective(chosen).label) != has_label:
         what = "a pair label (next_sentence_labels)" if has_label else "no pair label"
         raise ConfigError(f"has {what}, which --objective {chosen} does not go with", path=path)
-    length, room = fields["input_ids"].shape[1], fields["masked_lm_positions"].shape[1]
+    length, room = fields["input_ids"].shape[1], fields["masked_lm_positions"].shape[1] if masked else 0
+    for other in (one for found_paths in paths.values() for one in found_paths if of_any_length(one)):
+        for rows in read_fields(other, tokenizer):
+            _check_fields(rows, other, has_types)
+            length = max(length, rows["input_ids"].shape[1])
+            room = max(room, rows["masked_lm_positions"].shape[1] if masked and _is_masked(rows) else 0)
+    starts = WORD_STARTS in fields
+    if not masked:
+        examples = ExamplesConfig(objective=chosen, masking="dynamic", max_seq_length=length)
+        return PretrainingInfo.of(tokenizer, examples=examples, masking=MaskingConfig(), word_starts=starts)
     examples = ExamplesConfig(objective=chosen, masking="static", max_seq_length=length)
     masking = MaskingConfig(max_predictions_per_seq=room)
-    return PretrainingInfo.of(tokenizer, examples=examples, masking=masking, word_starts=False)
+    return PretrainingInfo.of(tokenizer, examples=examples, masking=masking, word_starts=starts)
+
+
+def _is_masked(fields: Fields) -> bool:
+    """Tell whether rows have their masks; rows with some of their fields have them, and lack the others."""
+    return any(name in fields for name in _OF_MASKS)
 
 
 def _check_fields(fields: Fields, path: str, has_types: bool) -> None:
     of_tokens = [name for name in FIELDS[:3] if has_types or name != "segment_ids"]
-    needed = [*of_tokens, *FIELDS[3:-1]]
+    of_tokens += [WORD_STARTS] if WORD_STARTS in fields else []
+    needed = [*of_tokens, *(_OF_MASKS if _is_masked(fields) else ())]
     missing = [name for name in needed if name not in fields]
     if missing:
         raise InputError(
@@ -139,8 +184,8 @@ def _check_fields(fields: Fields, path: str, has_types: bool) -> None:
         )
     shapes = {name: np.shape(fields[name]) for name in [*needed, FIELDS[-1]] if name in fields}
     rows, *width = shapes["input_ids"]
-    room = shapes["masked_lm_positions"][1:]
-    expected = [(rows, *width)] * len(of_tokens) + [(rows, *room)] * 3
+    room = shapes.get("masked_lm_positions", (rows, 0))[1:]
+    expected = [(rows, *width)] * len(of_tokens) + [(rows, *room)] * (len(needed) - len(of_tokens))
     if len(width) != 1 or len(room) != 1 or [shapes[name] for name in needed] != expected:
         raise InputError(
             f"has fields of the shapes {', '.join(f'{name} {shape}' for name, shape in shapes.items())}; expected "
@@ -156,8 +201,17 @@ def checked(fields: Fields, info: PretrainingInfo, path: str, begin: int) -> Fie
     """
     template = info.row_template
     _check_fields(fields, path, template.has_types)
-    width, room = info.examples.max_seq_length, info.masking.max_predictions_per_seq
-    shapes = (fields["input_ids"].shape[1], fields["masked_lm_positions"].shape[1])
+    masked = _is_masked(fields)
+    if (WORD_STARTS in fields) != info.word_starts:
+        raise InputError(f"has rows with or without {WORD_STARTS}, unlike the first file; import them apart", path=path)
+    if masked == info.draws_masks:
+        raise InputError(
+            f"has rows {'with' if masked else 'without'} masks, and the first file {'without' if masked else 'with'} "
+            "them; import files of one kind at a time",
+            path=path,
+        )
+    width, room = info.examples.max_seq_length, info.masking.max_predictions_per_seq if masked else 0
+    shapes = (fields["input_ids"].shape[1], fields["masked_lm_positions"].shape[1] if masked else 0)
     if shapes != (width, room) or ("next_sentence_labels" in fields) != bool(info.label):
         raise InputError(
             f"has rows of {shapes[0]} tokens and {shapes[1]} predictions at most, the first file {width} and {room}, "
@@ -168,8 +222,8 @@ def checked(fields: Fields, info: PretrainingInfo, path: str, begin: int) -> Fie
     lengths = mask.sum(1)
     rows = np.arange(len(ids))
     places = np.arange(width)
-    largest = np.maximum(ids.max(1), fields["masked_lm_ids"].max(1))
-    smallest = np.minimum(ids.min(1), fields["masked_lm_ids"].min(1))
+    originals = fields["masked_lm_ids"] if masked else ids
+    largest, smallest = np.maximum(ids.max(1), originals.max(1)), np.minimum(ids.min(1), originals.min(1))
 
     def refuse(wrong: Any, message: str) -> None:
         if wrong.any():
@@ -198,13 +252,19 @@ def checked(fields: Fields, info: PretrainingInfo, path: str, begin: int) -> Fie
     if template.has_types:
         types, known = fields["segment_ids"], sorted({0, template.second_type, template.last_type or 0})
         refuse(~np.isin(types, known).all(1), f"has segment_ids other than {' and '.join(map(str, known))}")
-    weights, positions = fields["masked_lm_weights"] > 0, fields["masked_lm_positions"]
-    refuse(
-        (weights & ((positions < begin_ids) | (positions >= end_ids[:, None]))).any(1),
-        "predicts a token outside its text",
-    )
-    ordered = np.sort(np.where(weights, positions, -1 - np.arange(room)), axis=1)
-    refuse((np.diff(ordered, axis=1) == 0).any(1), "predicts one token twice")
+    if masked:
+        weights, positions = fields["masked_lm_weights"] > 0, fields["masked_lm_positions"]
+        refuse(
+            (weights & ((positions < begin_ids) | (positions >= end_ids[:, None]))).any(1),
+            "predicts a token outside its text",
+        )
+        ordered = np.sort(np.where(weights, positions, -1 - np.arange(room)), axis=1)
+        refuse((np.diff(ordered, axis=1) == 0).any(1), "predicts one token twice")
+    else:
+        refuse(
+            (ids == info.mask_token_id).any(1),
+            "has the id of [MASK] and no labels: it was masked before; expected ids that are not masked, or labels",
+        )
     if info.label:
         labels: NDArray[np.int64] = fields["next_sentence_labels"].reshape(-1)
         refuse((labels < 0) | (labels > 1), "has a pair label other than 0 and 1")
@@ -224,13 +284,17 @@ def _write_rows(
     taken = fields["input_mask"] > 0
     lengths = taken.sum(1)
     targets = np.full(taken.shape, IGNORE_INDEX, np.int64)
-    row, column = np.nonzero(fields["masked_lm_weights"] > 0)
-    targets[row, fields["masked_lm_positions"][row, column]] = fields["masked_lm_ids"][row, column]
+    if not info.draws_masks:
+        row, column = np.nonzero(fields["masked_lm_weights"] > 0)
+        targets[row, fields["masked_lm_positions"][row, column]] = fields["masked_lm_ids"][row, column]
     offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
     columns: dict[str, pa.Array] = {"example_id": pa.array(np.arange(first_id, first_id + number, dtype=np.int64))}
-    values = {"input_ids": fields["input_ids"], "labels": targets}
+    values = {"input_ids": fields["input_ids"]} | ({} if info.draws_masks else {"labels": targets})
     if info.row_template.has_types:
         values["token_type_ids"] = fields["segment_ids"]
+    if info.word_starts:
+        flags = pa.array(fields[WORD_STARTS][taken] > 0)
+        columns[WORD_STARTS] = pa.ListArray.from_arrays(offsets, flags)
     for name, rows in values.items():
         kind = schema.field(name).type.value_type
         columns[name] = pa.ListArray.from_arrays(offsets, pa.array(rows[taken].astype(numpy_type(kind)), kind))
@@ -264,6 +328,8 @@ def _manifest(info: PretrainingInfo, paths: dict[str, list[str]], entries: dict[
         "sources": {"imported": {"inputs": inputs, "counts": counts, "drops": {}, "broken": []}},
         "vocabulary": {"pieces": info.vocab_size},
         "tokens": {"counts": {}, "drops": {}},
-        "notes": ["imported: the masks are those of the files, whatever the settings say they would be"],
+        "notes": []
+        if info.draws_masks
+        else ["imported: the masks are those of the files, whatever the settings say they would be"],
         "splits": entries,
     }

@@ -25,10 +25,11 @@ def test_static_rows_without_token_types_have_no_segment_ids(model: str, to: str
     if to == "hdf5":
         pytest.importorskip("h5py")
     config = ExamplesConfig("nsp", "static", 32)
-    build = write_build(tmp_path / "build", config, pieces=tokenizer_of(model))
+    tokenizer = tokenizer_of(model)
+    build = write_build(tmp_path / "build", config, pieces=tokenizer)
     export(str(build), to, str(tmp_path / "out"))
     found = sorted((tmp_path / "out" / "train").iterdir())
-    assert all("segment_ids" not in fields for path in found for fields in read_fields(str(path)))
+    assert all("segment_ids" not in fields for path in found for fields in read_fields(str(path), tokenizer))
     import_shards({"train": [str(tmp_path / "out" / "train")]}, str(build / "tokenizer"), str(tmp_path / "back"))
     verify(tmp_path / "back")
     tables = [open_shards(place).table for place in (build, tmp_path / "back")]
