@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import hashlib
 import os
+import zipfile
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -21,6 +22,7 @@ from bertdata.io.contents import once_for_contents
 FILES = ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt")
 CARD = "card.json"
 NLTK_PREFIX = "nltk:"
+_ZIP = ".zip"
 SHIPPED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parameters")
 
 BEGIN_UPPER, MIDDLE_UPPER, UNKNOWN_UPPER, BEGIN_LOWER, MIDDLE_LOWER, UNKNOWN_LOWER = (1 << n for n in range(1, 7))
@@ -68,8 +70,8 @@ def shipped_names() -> list[str]:
 
 
 def nltk_names() -> list[str]:
-    """Return the languages whose `punkt_tab` parameters are in NLTK's data folders on this machine."""
-    return sorted({name for folder in _nltk_folders() for name in listing.names(folder) if name.isidentifier()})
+    """Return the languages that NLTK's data folders on this machine have parameters of, in folders or zip files."""
+    return sorted({language for place in _nltk_places() for language in _languages_at(place)})
 
 
 def load_parameters(name: str) -> PunktParameters:
@@ -99,9 +101,9 @@ def save_parameters(parameters: PunktParameters, directory: str) -> None:
 def _find(name: str) -> str:
     if name.startswith(NLTK_PREFIX):
         language = name.removeprefix(NLTK_PREFIX)
-        for folder in _nltk_folders():
-            if language and os.path.basename(language) == language and language in listing.names(folder):
-                return os.path.join(folder, language)
+        for place in _nltk_places():
+            if language and os.path.basename(language) == language and language in _languages_at(place):
+                return os.path.join(place, language)
     elif _is_directory_of_parameters(name):
         return name
     found = [*shipped_names(), *(NLTK_PREFIX + language for language in nltk_names())]
@@ -115,14 +117,33 @@ def _is_directory_of_parameters(directory: str) -> bool:
     return bool(directory) and any(files.exists(files.join(directory, name)) for name in FILES)
 
 
-def _nltk_folders() -> list[str]:
+def _nltk_places() -> list[str]:
+    """Return the folders of NLTK's `punkt_tab` on this machine, and where it is not unpacked its zip files."""
     import nltk.data
 
-    folders = (os.path.join(str(path), "tokenizers", "punkt_tab") for path in nltk.data.path)
-    return [folder for folder in folders if os.path.isdir(folder)]
+    folders = [os.path.join(str(path), "tokenizers", "punkt_tab") for path in nltk.data.path]
+    places = [place for folder in folders for place in (folder, f"{folder}{_ZIP}")]
+    return [place for place in places if os.path.isdir(place) or (place.endswith(_ZIP) and zipfile.is_zipfile(place))]
+
+
+def _languages_at(place: str) -> list[str]:
+    """Return the languages of which a folder or zip file of `punkt_tab` has parameters."""
+    if not place.endswith(_ZIP):
+        return [name for name in listing.names(place) if name.isidentifier()]
+    with zipfile.ZipFile(place) as archive:
+        parts = [name.split("/") for name in archive.namelist()]
+    return sorted({part[1] for part in parts if part[0] == "punkt_tab" and part[2:] == [FILES[0]]})
 
 
 def _read(directory: str) -> PunktParameters:
+    archive, _, language = directory.rpartition(os.sep)
+    if archive.endswith(_ZIP) and os.path.isfile(archive):
+        with zipfile.ZipFile(archive) as opened:
+            try:
+                packed = [opened.read(f"punkt_tab/{language}/{name}") for name in FILES]
+            except (KeyError, zipfile.BadZipFile) as error:
+                raise InputError(f"is damaged at {language} ({error}); get it again", path=archive) from error
+        return _parse(directory, *packed, None)
     tables = [files.read_bytes(files.join(directory, name)) for name in FILES]
     return _parse(directory, *tables, files.read_if_there(files.join(directory, CARD)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shutil
 from collections import defaultdict
 from pathlib import Path
 
@@ -76,6 +77,24 @@ def test_nltk_reads_what_we_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert theirs.collocations == parameters.collocations
     assert theirs.sent_starters == parameters.sent_starters
     assert theirs.ortho_context == parameters.ortho_context
+
+
+def test_parameters_of_nltk_are_found_in_its_zip_file_as_nltk_finds_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import nltk.data
+    from nltk.tokenize import PunktTokenizer
+
+    save_parameters(load_parameters("german"), str(tmp_path / "made" / "punkt_tab" / "german"))
+    (tmp_path / "tokenizers").mkdir()
+    shutil.make_archive(str(tmp_path / "tokenizers" / "punkt_tab"), "zip", tmp_path / "made", "punkt_tab")
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    assert nltk_names() == ["german"]
+    found = load_parameters("nltk:german")
+    assert found.fingerprint == load_parameters("german").fingerprint
+    assert found.abbrev_types == PunktTokenizer("german")._params.abbrev_types
+    with pytest.raises(ConfigError, match="there are no sentence parameters 'nltk:french'"):
+        load_parameters("nltk:french")
 
 
 def test_nltk_data_folders_are_found_by_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,9 @@
 """The words that n-grams of test data are made of, read from a text one character after another.
 
 Words are those of the signatures of near duplicates (`bertdata.curation.dedup.minhash.kind_of`): runs of letters, marks
-and digits, and each character of Chinese or Japanese by itself. Everything else separates words, so punctuation and
-white space make no difference. Letters are compared by Unicode's simple case folding; texts are not brought into one
-normal form (for that, `--clean nfc`).
+and digits, and each character by itself of scripts without spaces between words (Chinese, Japanese, Thai, Lao, Tibetan,
+Burmese, Khmer). Everything else separates words, so punctuation and white space make no difference. Letters are
+compared by Unicode's simple case folding; texts are not brought into one normal form (for that, `--clean nfc`).
 
 GPT-3 compares "lowercase, whitespace delimited words with no punctuation" (Brown et al., 2020, appendix C), where
 `well-known` is one word; here it is two.

@@ -121,11 +121,26 @@ def _words(text: str) -> Iterator[int]:
 
 
 def kind_of(code: int) -> int:
-    """Tell whether a code point separates words, is part of one, or is a word, as in scripts without spaces."""
+    """Tell whether a code point separates words, is part of one, or is a word, as in scripts without spaces.
+
+    These are Chinese, Japanese, Thai, Lao, Tibetan, Burmese and Khmer, whose words only a dictionary would tell.
+    """
     if code < 0xC0:
         return WORD if 48 <= code < 58 or 65 <= code < 91 or 97 <= code < 123 else SEPARATOR
-    if code < 0x2000:
+    if code < 0x0E00:
         return SEPARATOR if code in (0xD7, 0xF7) else WORD
+    if code < 0x10A0:  # Thai and Lao, Tibetan, Myanmar
+        if code in (0x0E3F, 0x0E4F, 0x0E5A, 0x0E5B) or 0x0F01 <= code < 0x0F18 or 0x0F1A <= code < 0x0F20:
+            return SEPARATOR
+        if code in (0x0F34, 0x0F36, 0x0F38, 0x0F85) or 0x0F3A <= code < 0x0F3E:
+            return SEPARATOR
+        if (0x0FBE <= code < 0x1000 and code != 0x0FC6) or 0x104A <= code < 0x1050 or code >= 0x109E:
+            return SEPARATOR
+        return SINGLE
+    if 0x1780 <= code < 0x1800:  # Khmer
+        return SEPARATOR if 0x17D4 <= code < 0x17DC and code != 0x17D7 else SINGLE
+    if code < 0x2000:
+        return WORD
     if code < 0x2C00 or 0x2E00 <= code < 0x2E80 or 0x3000 <= code < 0x3040:
         return SEPARATOR
     if 0x2E80 <= code < 0xA000 or 0xF900 <= code < 0xFB00 or code >= 0x20000:

@@ -27,7 +27,7 @@ from bertdata.engine.byte_ranges import Stream
 from bertdata.engine.parts import PartMetadata, PartResult, Task, fingerprint, part_name
 from bertdata.io import files
 
-REVISION = 2
+REVISION = 3
 SIGN_TITLE, TITLE = "sign documents", "find duplicates"
 """What the steps are called that sign documents, and that find duplicates among the signed."""
 PIECE_DOCUMENTS = 1 << 17

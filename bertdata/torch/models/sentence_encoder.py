@@ -35,7 +35,8 @@ class SentenceOutput(NamedTuple):
 class SentenceEncoder(PreTrainedModel):
     """An encoder and the mean over the tokens of a text, special ones among them.
 
-    loss: of the embeddings of each text of the examples, and the labels, which may be None. max_seq_length: the tokens
+    loss: of the embeddings of each text of the examples, the labels, which may be None, and the ids of each text, by
+    which copies are known. max_seq_length: the tokens
     that are read of a text. settings: prompts, and what else sentence-transformers saves of how texts become vectors.
 
     >>> from bertdata.torch import BertConfig
@@ -47,7 +48,7 @@ class SentenceEncoder(PreTrainedModel):
     def __init__(
         self,
         config: EncoderConfig,
-        loss: Callable[[Sequence[Tensor], Tensor | None], Tensor] | None = None,
+        loss: Callable[[Sequence[Tensor], Tensor | None, Sequence[Tensor]], Tensor] | None = None,
         *,
         max_seq_length: int = 128,
         settings: SentenceSettings | None = None,
@@ -76,7 +77,8 @@ class SentenceEncoder(PreTrainedModel):
         if self.loss is None:
             return SentenceOutput(None, found)
         with torch.autocast(input_ids.device.type, enabled=False):
-            return SentenceOutput(self.loss(found, labels), found)
+            ids = [one for one in (input_ids, input_ids_2, input_ids_3) if one is not None]
+            return SentenceOutput(self.loss(found, labels, ids), found)
 
     def embeddings(
         self,
@@ -158,7 +160,7 @@ class SentenceEncoder(PreTrainedModel):
     def from_pretrained(
         cls,
         directory: str | os.PathLike[str],
-        loss: Callable[[Sequence[Tensor], Tensor | None], Tensor] | None = None,
+        loss: Callable[[Sequence[Tensor], Tensor | None, Sequence[Tensor]], Tensor] | None = None,
         *,
         max_seq_length: int | None = None,
         config: EncoderConfig | None = None,

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
 import torch
+from torch.utils.data import DataLoader
 
 from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError
@@ -32,6 +33,7 @@ from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.phases import validation_split
 from bertdata.torch.training.plan import RunPlan, highest_flops, parameters_of, plan_of_rows
 from bertdata.torch.training.schedules import learning_rate
+from bertdata.torch.training.sentence_copies import distinct_batches, texts_of
 from bertdata.torch.training.settings import FinetuneSettings
 from bertdata.torch.training.tasks import HEADS, SENTENCES, evaluate, task_of
 
@@ -69,19 +71,24 @@ def finetune(
     head, held = HEADS[info.definition.head], validation_split(learned.shards)
     mismatched = validation_split(learned.shards, "validation_mismatched")
     head.check(info, settings)
-    if settings.sentence_loss and info.definition.head != SENTENCES:
-        raise ConfigError(f"--sentence-loss is for sentence embeddings, and this is {info.task}; leave it out")
+    for flag, given in (("--sentence-loss", settings.sentence_loss), ("--distinct-texts", settings.distinct_texts)):
+        if given and info.definition.head != SENTENCES:
+            raise ConfigError(f"{flag} is for sentence embeddings, and this is {info.task}; leave it out")
     device, place = optimization.choose_device(settings.device), files.path_text(output)
     sampler = ResumableBatchSampler(
         learned, settings.batch_size, epochs=settings.epochs, seed=settings.seed, rank=0, world_size=1
     )
+    batches: Sequence[list[Any]] | ResumableBatchSampler = sampler
+    if settings.distinct_texts:
+        rows = ((row[0], row[1]) for batch in sampler for row in batch)
+        batches = distinct_batches(rows, texts_of(learned, info.definition.texts), settings.batch_size)
     locked = nullcontext() if dry_run else output_lock(place, "a fine-tuned model")
     with locked, optimization.own_randomness(device), shown(quiet=quiet or report is not None or dry_run) as progress:
         torch.manual_seed(settings.seed)
         classifier = head.make(directory, info, settings).to(device)
         identity = identity_of(files.path_text(task), directory, settings) | {"seed": settings.seed}
         finished = not restart and is_finished(place, identity)
-        phase = plan_of_rows(learned, settings.batch_size, classifier, len(sampler), settings.epochs)
+        phase = plan_of_rows(learned, settings.batch_size, classifier, len(batches), settings.epochs)
         plan = RunPlan(
             output=place,
             model=classifier.architecture,
@@ -89,9 +96,9 @@ def finetune(
             device=device.type,
             processes=1,
             batch_size=settings.batch_size,
-            steps=len(sampler),
+            steps=len(batches),
             phases=[phase],
-            first=len(sampler) if finished else 0,
+            first=len(batches) if finished else 0,
             flops=0.0 if quiet or report else highest_flops(device, 1, 0.0, bf16=settings.bf16),
             more={"validation_rows": 0 if held is None else len(held)},
         )
@@ -107,7 +114,7 @@ def finetune(
             files.remove(files.join(place, RUN))
             files.write_bytes(log, b"")
             with explaining_workers(learned):
-                record = _train(classifier, learned, sampler, settings, device, log, report or progress)
+                record = _train(classifier, learned, batches, settings, device, log, report or progress)
             scores = {} if held is None else evaluate(classifier, held, settings.batch_size, device)
             if mismatched is not None:
                 others = evaluate(classifier, mismatched, settings.batch_size, device)
@@ -163,14 +170,19 @@ def _check_fit(info: TaskInfo, config: EncoderConfig, directory: str) -> None:
 def _train(
     model: PreTrainedModel,
     dataset: ShardDataset,
-    sampler: ResumableBatchSampler,
+    batches: Sequence[list[Any]] | ResumableBatchSampler,
     settings: FinetuneSettings,
     device: torch.device,
     log: str,
     report: Callable[[LogRecord], None],
 ) -> LogRecord:
-    steps, optimizer = len(sampler), optimization.make_optimizer(model, settings.weight_decay)
-    loader = ResumableLoader(dataset, sampler, PretrainingCollator(dataset), num_workers=settings.num_workers)
+    steps, optimizer = len(batches), optimization.make_optimizer(model, settings.weight_decay)
+    collator, workers = PretrainingCollator(dataset), settings.num_workers
+    loader: Iterable[dict[str, torch.Tensor]]
+    if isinstance(batches, ResumableBatchSampler):
+        loader = ResumableLoader(dataset, batches, collator, num_workers=workers)
+    else:
+        loader = DataLoader(dataset, batch_sampler=batches, collate_fn=collator, num_workers=workers)
     record: LogRecord = {}
     model.train()
     for step, batch in enumerate(loader, 1):

@@ -18,6 +18,7 @@ from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.models.sentence_encoder import SentenceEncoder
 from bertdata.torch.models.sentence_folder import MODEL
 from bertdata.torch.training.metrics import pearson, spearman
+from bertdata.torch.training.sentence_copies import numbers_of_texts
 from bertdata.torch.training.sentence_losses import SENTENCE_LOSSES, Embeddings
 from bertdata.torch.training.settings import FinetuneSettings
 from bertdata.torch.training.tasks import Device, Head, batches_of, moved, require_labels, task_of
@@ -50,10 +51,12 @@ def _check(info: TaskInfo, settings: FinetuneSettings) -> None:
 
 
 def _make(directory: str, info: TaskInfo, settings: FinetuneSettings) -> SentenceEncoder:
-    compute = SENTENCE_LOSSES[loss_name(info, settings)].compute
+    chosen = SENTENCE_LOSSES[loss_name(info, settings)]
 
-    def loss(embeddings: Embeddings, labels: Tensor | None) -> Tensor:
-        return compute(embeddings, labels, settings)
+    def loss(embeddings: Embeddings, labels: Tensor | None, ids: Embeddings) -> Tensor:
+        if not chosen.masks_copies:
+            return chosen.compute(embeddings, labels, settings)
+        return chosen.compute(embeddings, labels, settings, numbers=numbers_of_texts(ids, info.pad_token_id))
 
     model = SentenceEncoder.from_pretrained(directory, loss, max_seq_length=info.max_seq_length)
     if name := model.settings.default_prompt_name:

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from bertdata.registry import Registry
-
-if TYPE_CHECKING:
-    from bertdata.torch.training.settings import FinetuneSettings
+from bertdata.torch.training.sentence_copies import copies_among, numbers_of_texts
 
 Embeddings = Sequence[Tensor]
 
@@ -26,13 +23,15 @@ class SentenceLoss:
     """A loss of sentence embeddings.
 
     compute: returns it, a scalar, of (embeddings, labels, settings); labels are the scores float32 (N,), None where
-    there are none. texts: of how many texts the examples may be; scored: whether it needs scores.
+    there are none. texts: of how many texts the examples may be; scored: whether it needs scores. masks_copies: whether
+    `compute` also takes `numbers`, those of the texts (`numbers_of_texts`).
     """
 
     help: str
-    compute: Callable[[Embeddings, Tensor | None, FinetuneSettings], Tensor]
+    compute: Callable[..., Tensor]
     texts: tuple[int, ...]
     scored: bool = False
+    masks_copies: bool = False
 
 
 SENTENCE_LOSSES: Registry[SentenceLoss] = Registry(
@@ -45,18 +44,27 @@ SENTENCE_LOSSES: Registry[SentenceLoss] = Registry(
 )
 
 
-def multiple_negatives_ranking(embeddings: Embeddings, temperature: float) -> Tensor:
+def multiple_negatives_ranking(
+    embeddings: Embeddings, temperature: float, numbers: Sequence[Tensor] | None = None
+) -> Tensor:
     """Return the cross-entropy of finding each text's own second text among those of the batch, by cosine.
 
     Third texts are found among as negatives of all. Henderson et al. 2017 (section 4.4), with the cosines over a
     temperature as in SimCSE (Gao et al. 2021, equation 1 and 5); sentence-transformers' scale is 1 / temperature.
 
+    Copies in a batch are no negatives: a text that is the same as the own first or second one, and the second text of
+    the same first one (`copies_among`). numbers: int64 (N,) of each text of the examples, the same for the same text;
+    without them texts are the same whose embeddings are.
+
     >>> texts = torch.eye(2)
     >>> multiple_negatives_ranking([texts, texts], temperature=1.0)
     tensor(0.3133)
+    >>> float(multiple_negatives_ranking([texts[[0, 0]], texts[[0, 0]]], temperature=1.0))
+    0.0
     """
+    same = copies_among(numbers_of_texts([one.detach() for one in embeddings]) if numbers is None else numbers)
     anchors, *others = (functional.normalize(states, dim=-1) for states in embeddings)
-    scores = anchors @ torch.cat(others).T / temperature
+    scores = (anchors @ torch.cat(others).T / temperature).masked_fill(same, -torch.inf)
     return functional.cross_entropy(scores, torch.arange(len(anchors), device=scores.device))
 
 
@@ -90,8 +98,11 @@ def _scores(labels: Tensor | None) -> Tensor:
 
 MULTIPLE_NEGATIVES = SentenceLoss(
     help="each text's second text is to be found among those of the batch",
-    compute=lambda embeddings, labels, settings: multiple_negatives_ranking(embeddings, settings.temperature),
+    compute=lambda embeddings, labels, settings, numbers=None: multiple_negatives_ranking(
+        embeddings, settings.temperature, numbers
+    ),
     texts=(2, 3),
+    masks_copies=True,
 )
 COSINE_SIMILARITY = SentenceLoss(
     help="the cosine of two texts is to be their score",

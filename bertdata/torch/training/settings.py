@@ -237,6 +237,12 @@ class FinetuneSettings(TrainingSettings):
     temperature: float = option(
         0.05, "multiple-negatives-ranking: what cosines are divided by (SimCSE)", above=0, later=True
     )
+    distinct_texts: bool = option(
+        False,
+        "sentence embeddings: batches in which no text occurs twice, as NO_DUPLICATES of sentence-transformers; copies "
+        "in a batch are no negatives in any case",
+        later=True,
+    )
     triplet_margin: float = option(
         1.0, "triplet: by how much nearer the positive has to be (Sentence-BERT)", above=0, later=True
     )

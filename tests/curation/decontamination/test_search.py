@@ -17,7 +17,7 @@ from bertdata.curation.decontamination.ngram_words import folding, normalised, w
 from bertdata.curation.decontamination.search import find_hits, find_plainly
 from tests.generated import examples
 
-LETTERS = "abcXYZ 019_-.,'’“”—\n\tßÀÞ×÷éÉΩςΣжЖ日本語ひ々、。ｘ｡\u2c00\u9fff\U0001f600\U00020000İ"
+LETTERS = "abcXYZ 019_-.,'’“”—\n\tßÀÞ×÷éÉΩςΣжЖ日本語ひ々、。ｘ｡ก่ກ་བྲကိ။ខ្\u2c00\u9fff\U0001f600\U00020000İ"
 TEXT = st.text(st.sampled_from(LETTERS), max_size=120)
 WORDS = st.lists(st.text(st.sampled_from("abcdeöжσ0"), min_size=1, max_size=4), min_size=4, max_size=9)
 BETWEEN = st.sampled_from([" ", "\n", "  ", ", ", " — ", "... ", "\t", " “", "-", "\u00a0", "; (", "\r\n\r\n"])
@@ -60,6 +60,14 @@ def test_of_a_thousand_planted_ngrams_each_is_found_and_nothing_else() -> None:
             " ".join([*draw.choices(words, k=50), *(run if number % 2 else broken), *draw.choices(words, k=9)])
         )
     assert [hit.text for hit in find_hits(pa.array(texts), table)] == list(range(1, 1000, 2))
+
+
+def test_a_passage_of_a_script_without_spaces_is_found_by_its_characters() -> None:
+    passage = "วันนี้ฝนตกหนักมากตั้งแต่เช้าเราจึงไม่ได้ออกไปไหนเลย"
+    table = NgramTable.of({"quiz": [passage]}, 13)
+    assert table.files[0].too_short == 0
+    texts = ["เขาเล่าเรื่องสนุกมากมายและไปตลาดกับแม่", f"เขาเล่าเรื่องสนุก {passage} และเขาไปตลาด"]
+    assert {hit.text for hit in find_hits(pa.array(texts), table)} == {1}
 
 
 def test_ngrams_do_not_cross_the_borders_of_test_texts_or_documents() -> None:

@@ -34,7 +34,7 @@ from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, add_
 from bertdata.engine.stages import Grouping, Plan, Standing, Step, require_documents
 from bertdata.io import files
 
-REVISION = 2
+REVISION = 3
 _WHOLE = 1 << 62
 
 
