@@ -1,18 +1,24 @@
-"""Object stores on this machine: moto's S3 and an emulator of Google Cloud Storage, a share of whose requests may fail.
+"""Object stores on this machine: moto's S3, an emulator of Google Cloud Storage, and Azurite, Azure's.
 
-Both come with pip install -e ".[stores]"; a test that has not got them is skipped.
+A share of their requests may fail. The first two come with pip install -e ".[stores]", Azurite with npm install -g
+azurite;
+a test that has not got them is skipped.
 """
 
 from __future__ import annotations
 
 import contextlib
+import shutil
 import socket
+import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import fsspec
 import pytest
 
+from tests.clock import PATIENCE
 from tests.faults import Proxy, faulty
 
 
@@ -69,4 +75,44 @@ def gs_store(share: float = 0.0) -> Iterator[Store]:
             running.stop()
 
 
-STORES = {"s3": s3_store, "gs": gs_store}
+@contextlib.contextmanager
+def az_store(share: float = 0.0) -> Iterator[Store]:
+    """Run Azurite, Azure's emulator; `share` of the requests fail. Needs `npm install -g azurite`, and adlfs."""
+    pytest.importorskip("adlfs", reason="needs adlfs")
+    program = shutil.which("azurite-blob")
+    if program is None:
+        pytest.skip("needs azurite (npm install -g azurite)")
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    arguments = ["--inMemoryPersistence", "--silent", "--skipApiVersionCheck", "--blobPort", str(port)]
+    running = subprocess.Popen([program, *arguments], stdout=subprocess.DEVNULL)
+    try:
+        wait_for_port(port)
+        with faulty("localhost", port, 0.0) as proxy, pytest.MonkeyPatch.context() as patch:
+            patch.setenv("AZURE_STORAGE_CONNECTION_STRING", _AZURITE.format(url=f"{proxy.url}/devstoreaccount1"))
+            fsspec.filesystem("az").mkdir("corpora")
+            proxy.share = share
+            yield Store("az://corpora", proxy)
+            fsspec.filesystem("az").clear_instance_cache()
+    finally:
+        running.terminate()
+        running.wait(PATIENCE)
+
+
+def wait_for_port(port: int) -> None:
+    """Return when something listens at a port of this machine; raises TimeoutError after a long time."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.create_connection(("localhost", port), 1):
+            return
+        time.sleep(0.1)
+    raise TimeoutError(f"nothing listens at port {port}")
+
+
+_AZURITE = (
+    "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSR"
+    "Z6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;BlobEndpoint={url};"
+)
+"""The account that every Azurite has, whose key its documentation gives."""
+STORES = {"s3": s3_store, "gs": gs_store, "az": az_store}

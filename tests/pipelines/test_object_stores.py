@@ -35,7 +35,7 @@ from bertdata.shards.verify.build import verify
 from bertdata.sources.inputs import Sources
 from pipelines.build_corpus import build_corpus
 from tests.pipelines.builds import ROOT, SETTINGS, build, command, environment, with_examples
-from tests.pipelines.stores import gs_store, s3_store
+from tests.pipelines.stores import az_store, gs_store, s3_store
 
 WITH_BEAM = True
 
@@ -61,7 +61,14 @@ def gs() -> Iterator[str]:
         yield store.bucket
 
 
-@pytest.mark.parametrize("store", ["s3", "gs"])
+@pytest.fixture
+def az() -> Iterator[str]:
+    """The URL of an empty container in a local Azure Blob Storage."""
+    with az_store() as store:
+        yield store.bucket
+
+
+@pytest.mark.parametrize("store", ["s3", "gs", "az"])
 def test_a_build_in_an_object_store_is_the_local_one_and_is_read_from_there(
     store: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
