@@ -47,22 +47,26 @@ class TextTokens(NamedTuple):
         return TextTokens(self.ids[kept], self.offsets[kept], self.words[kept])
 
 
-def row(pieces: Sequence[Piece], texts: Mapping[str, TextTokens]) -> dict[str, list[Any]]:
-    """Return the columns of a row: ids, types, the mask of special tokens, characters and words.
+def row(pieces: Sequence[Piece], texts: Mapping[str, TextTokens], name: str) -> list[Any]:
+    """Return one column of a row, by its name in ROW_COLUMNS.
 
-    >>> row([Piece(2, 0), Piece(FIRST, 0), Piece(3, 1)], {FIRST: TextTokens([7])})["token_type_ids"]
+    >>> row([Piece(2, 0), Piece(FIRST, 0), Piece(3, 1)], {FIRST: TextTokens([7])}, "token_type_ids")
     [0, 0, 1]
     """
-    columns: dict[str, list[Any]] = {name: [] for name in ROW_COLUMNS}
+    column: list[Any] = []
     for content, type_id in pieces:
-        is_text = isinstance(content, str)
-        tokens = texts[content] if isinstance(content, str) else TextTokens([content], [(0, 0)], [None])
-        columns["input_ids"] += tokens.ids
-        columns["token_type_ids"] += [type_id] * len(tokens.ids)
-        columns["special_tokens_mask"] += [int(not is_text)] * len(tokens.ids)
-        columns["offset_mapping"] += tokens.offsets
-        columns["word_ids"] += tokens.words
-    return columns
+        tokens = texts[content] if isinstance(content, str) else None
+        if name == "input_ids":
+            column += [content] if tokens is None else tokens.ids
+        elif name == "token_type_ids":
+            column += [type_id] * (1 if tokens is None else len(tokens.ids))
+        elif name == "special_tokens_mask":
+            column += [1] if tokens is None else [0] * len(tokens.ids)
+        elif name == "offset_mapping":
+            column += [(0, 0)] if tokens is None else tokens.offsets
+        else:
+            column += [None] if tokens is None else tokens.words
+    return column
 
 
 ROW_COLUMNS = ("input_ids", "token_type_ids", "special_tokens_mask", "offset_mapping", "word_ids")

@@ -10,7 +10,7 @@ from typing import Any
 from bertdata.errors import InputError, shortened
 from bertdata.tokenizers.base import SpecialTokens
 from bertdata.tokenizers.ids import MOST_TYPES, is_id, read_added, read_id, read_ids, vocabulary_size
-from bertdata.tokenizers.literal_special import merged_tokens
+from bertdata.tokenizers.literal_special import merges_with
 from bertdata.tokenizers.pairs import RowTemplate, SingleTemplate
 
 METASPACE = "\u2581"
@@ -124,8 +124,8 @@ def special_tokens(data: Mapping[str, Any], config: Mapping[str, Any], vocabular
     """
     around = [token for token in _template_tokens(data) if token in vocabulary]
     added = {entry["content"]: bool(entry["special"]) for entry in data.get("added_tokens") or ()}
-    made = merged_tokens(data["model"]) if "model" in data else {}
-    text = made.keys() - added.keys() - {*around}
+    unsaid = {name for names in _USUAL.values() for name in names if name in vocabulary} - added.keys() - {*around}
+    text = unsaid & merges_with(data["model"], unsaid).keys() if unsaid and "model" in data else set()
     roles: dict[str, str | None] = {}
     for role, names in _USUAL.items():
         token = content_of(config.get(f"{role}_token"))

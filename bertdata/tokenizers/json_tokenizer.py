@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -37,10 +36,11 @@ from bertdata.tokenizers.files_beside import (
 )
 from bertdata.tokenizers.ids import reading_json
 from bertdata.tokenizers.json_parts import longest_row, searched_texts
-from bertdata.tokenizers.literal_special import NAME_LENGTH, Row, split_row, without_special
+from bertdata.tokenizers.literal_special import Row, without_special
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.pairs import RowTemplate
 from bertdata.tokenizers.saved_check import warn_of_other_ids
+from bertdata.tokenizers.text_rows import TextRows, asking_tokenizers, open_reference
 from bertdata.tokenizers.transformers_methods import UNLIMITED
 from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
 
@@ -108,7 +108,7 @@ class JsonTokenizer(Tokenizer):
         self.padding_side = side_of(config)
         self.truncation_side = str(config.get("truncation_side") or "right")
         self.pad_token_type_id = pad_type_of(config)
-        self._bare = _load({**self._plain, "added_tokens": []})
+        self._bare = open_reference({**self._plain, "added_tokens": []})
         json_format.check_template(self._template, self.vocab_size)
         normalizer = self._bare.normalizer
         with asking_tokenizers():
@@ -165,7 +165,7 @@ class JsonTokenizer(Tokenizer):
             return super().encode(text)
         with asking_tokenizers():
             ids: list[int] = self.reference.encode(text, add_special_tokens=False).ids
-        return ids if self._never_special else self._rows([text])[0].ids
+        return ids if self._special_parts.never_special else self._rows([text])[0].ids
 
     def encode_batch(self, texts: Texts) -> pa.ListArray:
         """Return the ids of many texts, one list of `id_type` each, without special tokens around them.
@@ -176,7 +176,7 @@ class JsonTokenizer(Tokenizer):
         if self._encoder is None:
             strings = as_strings(texts)
             check_utf8(strings)
-            if not self._never_special:
+            if not self._special_parts.never_special:
                 return pa.array([row.ids for row in self._rows(strings.to_pylist())], pa.list_(self.id_type))
             with asking_tokenizers():
                 encoded = self.reference.encode_batch_fast(strings.to_pylist(), add_special_tokens=False)
@@ -320,12 +320,12 @@ class JsonTokenizer(Tokenizer):
     @cached_property
     def reference(self) -> Any:
         """The `tokenizers.Tokenizer` with the same ids, which takes literal special tokens for text."""
-        return _load(self._plain) if self._added else self._bare
+        return open_reference(self._plain) if self._added else self._bare
 
     @cached_property
     def _whole(self) -> Any:
         """The `tokenizers.Tokenizer` of the whole file, for what special tokens have a part in."""
-        return _load(self._data)
+        return open_reference(self._data)
 
     @property
     def slow_because(self) -> str | None:
@@ -360,38 +360,14 @@ class JsonTokenizer(Tokenizer):
         check_utf8(strings)
         return self._rows(strings.to_pylist())
 
-    @property
-    def _never_special(self) -> bool:
-        """Whether the model of the reference gives no special ids to a text, whatever it is."""
-        return not self._special_parts.splits and not self._special_parts.spellable
-
     def _rows(self, texts: list[Any], *, split: bool = False) -> list[Row]:
         """Return what `tokenizers` makes of texts, or of lists of words, in which no special token is spelled."""
-        with asking_tokenizers():
-            encoded = self.reference.encode_batch(texts, is_pretokenized=split, add_special_tokens=False)
-        rows = [Row(one.ids, one.offsets, one.word_ids) for one in encoded]
-        if self._never_special:
-            return rows
-        rows = [self._without_names(text, row) for text, row in zip(texts, rows, strict=True)]
-        return [split_row(row, self._special_parts.splits, self._token_lengths) for row in rows]
-
-    def _without_names(self, text: Any, row: Row) -> Row:
-        """Return a row that the names of special tokens in the reference have no part in: longer ones are taken."""
-        length = max(len(text) if isinstance(text, str) else max(map(len, text), default=0), NAME_LENGTH)
-        spellable, split = self._special_parts.spellable, not isinstance(text, str)
-        while not spellable.isdisjoint(row.ids):
-            length *= 2
-            data, _ = self._hide(name_length=length)
-            with asking_tokenizers():
-                plain = _load(data if self._added else {**data, "added_tokens": []})
-                encoded = plain.encode(text, is_pretokenized=split, add_special_tokens=False)
-            row = Row(encoded.ids, encoded.offsets, encoded.word_ids)
-        return row
+        return self._text_rows.encode(texts, split=split)
 
     @cached_property
-    def _token_lengths(self) -> list[int]:
-        """For each id the characters of its token."""
-        return [len(token) for token in self.tokens]
+    def _text_rows(self) -> TextRows:
+        lengths = [len(token) for token in self.tokens]
+        return TextRows(self.reference, self._hide, self._special_parts, lengths, has_added=bool(self._added))
 
 
 def _opened(
@@ -411,41 +387,6 @@ def _offsets(ends: NDArray[np.int64]) -> pa.Array:
     if ends[-1] > np.iinfo(np.int32).max:
         raise ConfigError(f"the batch gives {ends[-1]} ids, over the {2**31 - 1} of one list array; split it")
     return pa.array(ends, pa.int32())
-
-
-@contextmanager
-def asking_tokenizers(problem: str = "cannot encode a text with this tokenizer.json") -> Iterator[None]:
-    """Raise InputError where `tokenizers` cannot do something with a file that it could read.
-
-    problem: what it cannot do, as encode where an unknown token is missing. It raises Exception itself then, and of its
-    panics an exception that is not a child of Exception.
-    """
-    try:
-        yield
-    except BaseException as error:
-        if type(error) is not Exception and type(error).__name__ != "PanicException":
-            raise
-        raise InputError(
-            f"tokenizers {problem} ({error}); correct its model and normalizer, or get it again"
-        ) from error
-
-
-def _load(data: Mapping[str, Any]) -> Any:
-    """Return the `tokenizers.Tokenizer` of a file, which takes special tokens that are spelt in a text for text."""
-    from tokenizers import Tokenizer as Reference
-
-    try:
-        reference = Reference.from_str(json.dumps(data))
-    except BaseException as error:  # `tokenizers` raises nothing narrower
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-            raise
-        raise InputError(
-            f"tokenizers cannot read it ({error}); if it was written by a newer version of tokenizers, install that"
-        ) from error
-    reference.encode_special_tokens = True
-    reference.no_truncation()
-    reference.no_padding()
-    return reference
 
 
 def _check_added(entries: Iterable[Mapping[str, Any]]) -> None:

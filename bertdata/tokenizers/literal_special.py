@@ -7,7 +7,7 @@ byte-pair merges may lead to it. Here such pieces get names that no text has, an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from bertdata.tokenizers.ids import reading_json
@@ -37,6 +37,11 @@ class SpecialParts(NamedTuple):
     splits: Mapping[int, tuple[int, ...]]
     spellable: frozenset[int]
 
+    @property
+    def never_special(self) -> bool:
+        """Whether the model gives no special ids to a text, whatever it is."""
+        return not self.splits and not self.spellable
+
 
 def kind_of(model: Mapping[str, Any]) -> str:
     """Return the type of a model; models of old files have none.
@@ -53,25 +58,28 @@ def kind_of(model: Mapping[str, Any]) -> str:
     return "Unigram" if isinstance(model["vocab"], list) else "WordLevel"
 
 
-def merged_tokens(model: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """Return the tokens that merges make, each with the two tokens of the first merge that makes it.
+def merges_with(model: Mapping[str, Any], tokens: Collection[str]) -> dict[str, tuple[str, str]]:
+    """Return what merges make of which two tokens, the first merge of each, where one of the three is among `tokens`.
 
-    >>> merged_tokens({"merges": ["l o", ["lo", "w"]]})
+    >>> merges_with({"vocab": dict.fromkeys(["lo", "low"]), "merges": ["l o", ["lo", "w"], "a b"]}, {"lo"})
     {'lo': ('l', 'o'), 'low': ('lo', 'w')}
     """
-    prefix = model.get("continuing_subword_prefix") or ""
+    prefix, vocabulary = model.get("continuing_subword_prefix") or "", model["vocab"]
     made: dict[str, tuple[str, str]] = {}
-    for pair in _pairs(model):
-        left, right = pair
-        made.setdefault(left + right.removeprefix(prefix), (left, right))
-    return made
-
-
-def _pairs(model: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    if not prefix:  # most tokens are not of merges, which the vocabulary tells sooner than the merges
+        ends = tuple(tokens)
+        parts = ((token[:at], token[at:]) for token in tokens for at in range(1, len(token)))
+        within = any(left in vocabulary and right in vocabulary for left, right in parts)
+        longer = within or any(one.startswith(ends) or one.endswith(ends) for one in vocabulary if one not in tokens)
+        if not (within or longer):
+            return made
     with reading_json("is not a whole tokenizer.json: a merge is not a pair of tokens"):
         for pair in model.get("merges") or ():
             left, right = pair.split(" ") if isinstance(pair, str) else pair
-            yield left, right
+            whole = left + right[len(prefix) :] if prefix and right.startswith(prefix) else left + right
+            if whole in tokens or left in tokens or right in tokens:
+                made.setdefault(whole, (left, right))
+    return made
 
 
 def without_special(
@@ -135,10 +143,8 @@ def _by_names(
         limit = model.get("max_input_chars_per_word")
         limit = limit if isinstance(limit, int) else 0
         length = max(length, min(limit + 1, _MOST_NAME))
-    made = merged_tokens(model) if kind == "BPE" else {}
+    made = merges_with(model, special) if kind == "BPE" else {}
     needed = {*made, *(side for pair in made.values() for side in pair), *letters}
-    if kind == "BPE":
-        needed |= {side for pair in _pairs(model) for side in pair}
     hidden = _names(sorted((vocabulary[token], token) for token in special if token not in needed), vocabulary, length)
     tokens = model["vocab"] if rest else vocabulary
     changed = {**model, "vocab": {hidden.get(token, token): token_id for token, token_id in tokens.items()}}

@@ -222,18 +222,21 @@ class TransformersMethods(ABC):
         room = limit - sum(not isinstance(piece.content, str) for piece in pieces)
         if room < 0 and way != "do_not_truncate":
             raise ConfigError(f"max_length is {limit}; {limit - room} ids are taken by special tokens alone")
-        found = self._call_columns(firsts, seconds, pieces, room, way, is_split_into_words, return_offsets_mapping)
-        names = self.input_names
+        names, places = self.input_names, return_offsets_mapping
         wanted = {
             "input_ids": True,
             "token_type_ids": "token_type_ids" in names if return_token_type_ids is None else return_token_type_ids,
             "special_tokens_mask": return_special_tokens_mask,
-            "offset_mapping": return_offsets_mapping,
+            "offset_mapping": places,
+            "word_ids": places or is_split_into_words,
         }
-        words = found.pop("word_ids")
-        words = words if return_offsets_mapping or is_split_into_words else []
+        columns_wanted = [name for name in ROW_COLUMNS if wanted[name]]
+        found = self._call_columns(
+            firsts, seconds, pieces, room, way, columns_wanted, split=is_split_into_words, places=places
+        )
+        words = found.pop("word_ids", [])
         whole = self.pad(
-            {name: rows for name, rows in found.items() if wanted[name]},
+            found,
             padding,
             max_length=limit if padding == "max_length" else None,
             pad_to_multiple_of=pad_to_multiple_of,
@@ -262,21 +265,30 @@ class TransformersMethods(ABC):
         return list(self.input_names)
 
     def _call_columns(
-        self, firsts: Any, seconds: Any, pieces: Sequence[Piece], room: int, way: Any, split: bool, places: bool
+        self,
+        firsts: Any,
+        seconds: Any,
+        pieces: Sequence[Piece],
+        room: int,
+        way: Any,
+        names: Sequence[str],
+        *,
+        split: bool,
+        places: bool,
     ) -> dict[str, list[Any]]:
-        """Return the columns of rows, each text cut so that its row has room."""
+        """Return some columns of rows, each text cut so that its row has room."""
         a = self._texts_tokens(firsts, split=split, places=places)
         b = None if seconds is None else self._texts_tokens(seconds, split=split, places=places)
-        columns: dict[str, list[Any]] = {name: [] for name in ROW_COLUMNS}
+        columns: dict[str, list[Any]] = {name: [] for name in names}
         for number, first in enumerate(a):
-            second = TextTokens([]) if b is None else b[number]
-            n_first, n_second = kept(len(first.ids), len(second.ids), room, way)
-            texts = {
-                FIRST: first.cut(n_first, self.truncation_side),
-                SECOND: second.cut(n_second, self.truncation_side),
-            }
-            for name, values in row(pieces, texts).items():
-                columns[name].append(values)
+            texts = {FIRST: first} if b is None else {FIRST: first, SECOND: b[number]}
+            lengths = len(first.ids), 0 if b is None else len(b[number].ids)
+            numbers = kept(*lengths, room, way)
+            if numbers != lengths:
+                sides = zip(texts, numbers, strict=False)
+                texts = {name: texts[name].cut(n, self.truncation_side) for name, n in sides}
+            for name, column in columns.items():
+                column.append(row(pieces, texts, name))
         return columns
 
     def _texts_tokens(self, texts: Any, *, split: bool, places: bool) -> list[TextTokens]:

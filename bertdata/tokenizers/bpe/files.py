@@ -19,8 +19,9 @@ from bertdata.tokenizers.file_keys import REMEDY
 from bertdata.tokenizers.files_beside import ADDED, CONFIG, SPECIAL, read_added, read_settings
 from bertdata.tokenizers.ids import read_ids, reading_json
 from bertdata.tokenizers.json_format import content_of
-from bertdata.tokenizers.json_tokenizer import TOKENIZER, JsonTokenizer, asking_tokenizers
+from bertdata.tokenizers.json_tokenizer import TOKENIZER, JsonTokenizer
 from bertdata.tokenizers.loading import find_saved
+from bertdata.tokenizers.text_rows import asking_tokenizers
 
 VOCAB, MERGES = "vocab.json", "merges.txt"
 _ROBERTA = SpecialTokens("<pad>", "<unk>", "<s>", "</s>", "<mask>")

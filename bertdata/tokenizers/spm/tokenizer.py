@@ -10,11 +10,12 @@ from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.tokenizers.base import SpecialTokens
 from bertdata.tokenizers.files_beside import ADDED, CONFIG, SPECIAL, read_added, read_settings
-from bertdata.tokenizers.json_tokenizer import TOKENIZER, JsonTokenizer, asking_tokenizers
+from bertdata.tokenizers.json_tokenizer import TOKENIZER, JsonTokenizer
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.spm.proto import read_model
 from bertdata.tokenizers.spm.settings_beside import check_beside
 from bertdata.tokenizers.spm.to_json import NUMBERINGS, convert, renumbered
+from bertdata.tokenizers.text_rows import asking_tokenizers
 from bertdata.tokenizers.wordpiece.formats import VOCAB
 
 MODEL = "spiece.model"

@@ -41,6 +41,7 @@ class ExtendedWordPiece(JsonTokenizer):
         folder = find_saved(path, [cls])[1]
         config, place = formats.config_of(folder), files.join(folder, formats.VOCAB)
         settings = formats.settings_of(config, files.join(folder, formats.CONFIG))
+        formats.check_class(config, place)
         tokenizer = formats.build(formats.Parts(read_vocabulary(place), SPECIAL_TOKENS, Normalizer(**settings)))
         entries = config.get("added_tokens_decoder") or {}
         for token, token_id, special in sorted(formats.added_tokens(folder, config), key=lambda added: added[1]):
