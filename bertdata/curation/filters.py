@@ -94,6 +94,9 @@ FILTERS: Registry[Filter] = Registry(
     {
         "min-characters": "bertdata.curation.filters:MIN_CHARACTERS",
         "max-symbol-ratio": "bertdata.curation.filters:MAX_SYMBOL_RATIO",
+        "max-address-ratio": "bertdata.curation.character_ratios:MAX_ADDRESSES",
+        "max-digit-ratio": "bertdata.curation.character_ratios:MAX_DIGITS",
+        "max-sign-ratio": "bertdata.curation.character_ratios:MAX_SIGNS",
         "gopher-quality": "bertdata.curation.quality.gopher:QUALITY",
         "gopher-repetition": "bertdata.curation.quality.repetition:REPETITION",
         "fineweb-quality": "bertdata.curation.quality.fineweb:FINEWEB",
@@ -222,7 +225,8 @@ def _positive_int(text: str) -> int:
     return int(text)
 
 
-def _share(text: str) -> float:
+def parse_share(text: str) -> float:
+    """Return the argument of a filter as a number from 0 to 1; raises ValueError for another."""
     try:
         number = float(text)
     except ValueError:
@@ -277,7 +281,7 @@ MIN_CHARACTERS = Filter(
 MAX_SYMBOL_RATIO = Filter(
     help="drops documents with more hash signs or more ellipses a word than the argument, 0.1 unless given",
     keep=few_symbols,
-    parse=_share,
+    parse=parse_share,
     measure=_measured_symbols,
     default="0.1",
 )

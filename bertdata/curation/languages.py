@@ -1,7 +1,7 @@
 """The language of each document: a column `language`, from the source or by a model, decided from each text alone.
 
     source       what the source says: a column `language` of a table, the language of a wiki; no model
-    py3langid    97 languages, a package that brings its model (Lui and Baldwin, 2012, "langid.py")
+    py3langid    141 languages, a package that brings its model (Lui and Baldwin, 2012, "langid.py")
     lingua       75 languages, a package that brings its models; slower, better for a line or two
     FILE         a model of fastText, as lid.176.bin (Joulin et al., 2016), or GlotLID's model.bin
 
@@ -73,7 +73,7 @@ def _load_lingua() -> Callable[[str], str]:
     return code_of
 
 
-PY3LANGID = LanguageModel(help="97 languages (py3langid)", package="py3langid", load=_load_py3langid)
+PY3LANGID = LanguageModel(help="141 languages (py3langid 0.4; in 0.3 97)", package="py3langid", load=_load_py3langid)
 LINGUA = LanguageModel(
     help="75 languages (lingua-language-detector)", package="lingua-language-detector", load=_load_lingua
 )

@@ -14,7 +14,7 @@ NAMES = {
 }  # fmt: skip
 """NLTK's name of the parameters of each language that it has."""
 MARKED = frozenset(
-    "am ar as azb bho bn ckb fa hi hy ja km lzh mai mr my ne or pa pnb ps sa sd ti ug ur wuu yue zh".split()  # noqa: SIM905
+    "am ar as azb bho bn ckb fa hi hy ja km lzh mai mr my ne or pa pnb ps sa sd sdh ti ug ur wuu yue zh".split()  # noqa: SIM905
 )
 """Languages written with marks that end sentences and that Punkt does not know (see `bertdata.sentences.marks`)."""
 _SAME = {"simple": "en", "nb": "no", "nn": "no", "arz": "ar", "ary": "ar", "cmn": "zh", "pes": "fa", "npi": "ne"}

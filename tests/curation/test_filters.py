@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,30 @@ def test_max_symbol_ratio_counts_hashes_and_ellipses_for_each_word(texts: list[s
         words = len(re.split(r"\s+", text.strip()))  # a text of white space alone is one empty word
         symbols = max(text.count("#"), text.count("...") + text.count("…"))
         assert (reason is None) == (symbols <= float(ratio) * words)
+
+
+ADDRESS = re.compile(r"https?://(?:[A-Za-z0-9$\-_@.&+/:=?#~]|[!*\(\),]|(?:%[0-9A-Fa-f]{2}))+")
+SHARES: dict[str, Callable[[str], int]] = {
+    "max-address-ratio": lambda text: sum(map(len, ADDRESS.findall(text))),
+    "max-digit-ratio": lambda text: len(re.findall("[0-9]", text)),
+    "max-sign-ratio": lambda text: len(text) - len(re.findall("[a-zA-Z0-9\n?!,.]", text)),
+}
+"""What NeMo Curator counts, by Python's expressions for ASCII."""
+PIECES = st.sampled_from(["https://a.org/x?b=%20c", "http://", "1984", "salt", " ", "\n", "***", "Is it?", "(no)", "~"])
+
+
+@given(st.lists(st.lists(PIECES, max_size=8).map("".join), max_size=6), st.sampled_from([None, "0", "0.3", "1"]))
+def test_shares_of_characters_are_those_of_nemo_curator_on_ascii(texts: list[str], given_share: str | None) -> None:
+    for name, count in SHARES.items():
+        most = given_share or {"max-address-ratio": "0.2", "max-digit-ratio": "0.15"}.get(name, "0.25")
+        filters = [name if given_share is None else f"{name}={given_share}"]
+        kept = [reason is None for reason in drop_reasons(pa.array(texts, pa.string()), filters).to_pylist()]
+        assert kept == [(count(text) / len(text) if text else 1.0) <= float(most) for text in texts]
+
+
+def test_letters_and_digits_of_all_scripts_are_no_signs() -> None:
+    assert drop_reasons(pa.array(["Привет, мир", "नमस्ते दुनिया", "١٢٣"]), ["max-sign-ratio"]).to_pylist() == [None] * 3
+    assert drop_reasons(pa.array(["١٢٣"]), ["max-digit-ratio"]).to_pylist() == ["filter max-digit-ratio"]
 
 
 def test_the_first_filter_that_drops_a_text_is_the_reason() -> None:
