@@ -160,7 +160,9 @@ def _as_one_word(tokenizer: Any, model: Any) -> Any:
     suffix, mark = bool(model.trainer.treat_whitespace_as_suffix), json_format.METASPACE
     parts = _rules(model)
     if model.normalizer.remove_extra_whitespaces:
-        parts += [normalizers.Replace(Regex(r"\A +| +\z"), ""), normalizers.Replace(Regex(" {2,}"), " ")]
+        # Rules make spaces of marks in a text; without them SentencePiece does so at its end only.
+        end = " +" if model.normalizer.precompiled_charsmap else f"[ {mark}]+"
+        parts += [normalizers.Replace(Regex(rf"\A +|{end}\z"), ""), normalizers.Replace(Regex(" {2,}"), " ")]
     if model.normalizer.add_dummy_prefix:
         parts += [normalizers.Replace(Regex(r"\z"), mark) if suffix else normalizers.Prepend(mark)]
     tokenizer.normalizer = normalizers.Sequence([*parts, normalizers.Replace(" ", mark)])

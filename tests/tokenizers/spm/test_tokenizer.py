@@ -116,7 +116,8 @@ def test_spaces_are_where_sentencepiece_has_them(sentencepiece: Any, more: dict[
     @settings(deadline=None, max_examples=examples(60))
     @given(
         st.one_of(
-            st.sampled_from([*lines, *TEXTS]), st.text(st.sampled_from("fox thegNYrk \n\u00a0é中,20<>"), max_size=25)
+            st.sampled_from([*lines, *TEXTS]),
+            st.text(st.sampled_from("fox thegNYrk \n\u00a0\u2581é中,20<>"), max_size=25),
         )
     )
     def same(text: str) -> None:
