@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ExportFormat:
-    """A format that shards are written to, one file for each shard.
+    """A format that shards are written to, one file or several for each shard.
 
     help: what it is, for --help and docs/formats.md; suffix: the ending of its files.
     write: writes a shard to a file, from `shard.batches()`, its rows as they are, or from `shard.fields()`.
+    beside: further files of a shard, as an index, by their suffixes, each written in the same way.
     static: whether it takes `shard.fields()`, rows with static masks, padded; such a format has --epoch and
     --max-predictions-per-seq, and cannot hold fine-tuning data.
     finish: called once with the output, the exported splits, and for each split the files written, each with `file`,
@@ -39,6 +40,7 @@ class ExportFormat:
     help: str
     suffix: str
     write: Callable[[ExportedShard, BinaryIO], object]
+    beside: Mapping[str, Callable[[ExportedShard, BinaryIO], object]] = field(default_factory=dict)
     static: bool = False
     finish: Callable[[str, Sequence[Shards], Mapping[str, Any]], None] | None = None
     check: Callable[[], object] | None = None
@@ -89,6 +91,9 @@ EXPORT_FORMATS: Registry[ExportFormat] = Registry(
         "mds": "bertdata.formats.mds_dialects:MDS",
         "tfrecord": "bertdata.formats.tfrecord:TFRECORD",
         "hdf5": "bertdata.formats.hdf5:HDF5",
+        "webdataset": "bertdata.formats.webdataset:WEBDATASET",
+        "megatron": "bertdata.formats.token_files:MEGATRON",
+        "ds": "bertdata.formats.token_files:DS",
     },
 )
 IMPORT_FORMATS: Registry[ImportFormat] = Registry(
@@ -101,6 +106,7 @@ IMPORT_FORMATS: Registry[ImportFormat] = Registry(
         "arrow": "bertdata.formats.tokenised:ARROW_FILE_IMPORT",
         "jsonl": "bertdata.formats.tokenised:JSONL_IMPORT",
         "mds": "bertdata.formats.mds_reading:MDS_IMPORT",
+        "webdataset": "bertdata.formats.webdataset:WEBDATASET_IMPORT",
     },
 )
 

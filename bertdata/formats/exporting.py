@@ -1,8 +1,8 @@
 """Export: the rows of shards in the formats of others, file by file in bounded memory.
 
-Every shard becomes one file of the same name below OUTPUT/train or OUTPUT/validation, written whole or not at all;
-export.json, written last, names the files and how the shards were made, so a folder without it is not finished. The
-tokenizer is written beside them.
+Every shard becomes one file, in some formats several, of the same name below OUTPUT/train or OUTPUT/validation, written
+whole or not at all; export.json, written last, names the files and how the shards were made, so a folder without it is
+not finished. The tokenizer is written beside them.
 """
 
 from __future__ import annotations
@@ -51,8 +51,6 @@ def export(
         raise ConfigError("--output is the build itself; choose another folder", path=output)
     if chosen.check:
         chosen.check()
-    if chosen.accepts:
-        chosen.accepts(found[0].info)
     rows, settings = None, {}
     if chosen.static:
         rows = static_rows(found, epoch, max_predictions_per_seq)
@@ -62,6 +60,8 @@ def export(
             f"--epoch and --max-predictions-per-seq are for {static_formats()}; leave them out with --to {to}, "
             "which has the rows as they are"
         )
+    if chosen.accepts:
+        chosen.accepts(found[0].info)
     total = sum(len(shards.paths) for shards in found)
     origin = Origin.of("export", [files.join(found[0].build, "manifest.json")])
     with output_lock(output, f"{to} export", origin, force=force):
@@ -77,7 +77,13 @@ def export(
                 exported = ExportedShard(local, shards.table.schema, rows and rows.of(shards), chosen.examples)
                 with files.atomic_write(target) as file:
                     chosen.write(exported, file)
-                entries[shards.split].append({"file": name, "rows": exported.rows, "bytes": files.size(target)})
+                entry: dict[str, Any] = {"file": name, "rows": exported.rows, "bytes": files.size(target)}
+                for suffix, write in chosen.beside.items():
+                    other = f"{target.removesuffix(chosen.suffix)}{suffix}"
+                    with files.atomic_write(other) as file:
+                        write(exported, file)
+                    entry.setdefault("beside", []).append(files.name(other))
+                entries[shards.split].append(entry)
                 done += 1
                 if report:
                     report(done, total)

@@ -55,18 +55,19 @@ def require_unmasked_texts(info: ShardInfo) -> None:
     """Raise ConfigError for shards whose rows are not unmasked ids that a masked language model is trained on."""
     if not isinstance(info, PretrainingInfo):
         raise ConfigError(
-            f"the shards hold {info.purpose}, and these trainers read pretraining data; export it without --dialect"
+            f"the shards hold {info.purpose}, and these trainers read pretraining data; take another format, or none as "
+            "--dialect"
         )
     if not info.draws_masks:
         raise ConfigError(
             "the masks of these shards are static: written into their ids, and these trainers mask the ids they read "
-            "once more; build with --masking dynamic, or export without --dialect"
+            "once more; build with --masking dynamic, or take another format, or none as --dialect"
         )
     if info.label:
         raise ConfigError(
             f"rows of --objective {info.examples.objective} are pairs with a {info.label}, which these trainers do not "
-            "read: they would take two texts for one; build with --objective full-sentences, or export without "
-            "--dialect"
+            "read: they would take two texts for one; build with --objective full-sentences, or take another "
+            "format, or none as --dialect"
         )
 
 

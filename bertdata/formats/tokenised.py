@@ -67,26 +67,32 @@ def read_json_lines(path: str, tokenizer: Tokenizer) -> Iterator[Fields]:
     with open_decompressed(path) as file:
         lines = enumerate(bounded_lines(file, path, "JSON lines, one object in a line"), 1)
         while block := list(islice(((number, line) for number, line in lines if line.strip()), _ROWS)):
-            rows = [_row(line, number, path) for number, line in block]
-            names = [*rows[0]]
-            if other := next((number for (number, _), row in zip(block, rows, strict=True) if [*row] != names), 0):
-                raise InputError(
-                    f"line {other} has other columns than line {block[0][0]}; expected the same", path=path
-                )
-            try:
-                batch = pa.record_batch({name: pa.array([row[name] for row in rows]) for name in names})
-            except (pa.ArrowException, TypeError, OverflowError) as error:
-                raise InputError(f"lines {block[0][0]} to {block[-1][0]} are no table ({error})", path=path) from error
-            yield from record_fields([batch], path, tokenizer)
+            rows = [parsed_row(line, number, path) for number, line in block]
+            yield from rows_as_fields(rows, [number for number, _ in block], path, tokenizer)
 
 
-def _row(line: bytes, number: int, path: str) -> dict[str, Any]:
+def rows_as_fields(
+    rows: Sequence[dict[str, Any]], numbers: Sequence[int], path: str, tokenizer: Tokenizer
+) -> Iterator[Fields]:
+    """Yield rows of JSON as Google's fields; raises InputError, by their numbers, where they are no table of ids."""
+    names = [*rows[0]]
+    if other := next((number for number, row in zip(numbers, rows, strict=True) if {*row} != {*names}), None):
+        raise InputError(f"row {other} has other columns than row {numbers[0]}; expected the same", path=path)
+    try:
+        batch = pa.record_batch({name: pa.array([row[name] for row in rows]) for name in names})
+    except (pa.ArrowException, TypeError, OverflowError) as error:
+        raise InputError(f"rows {numbers[0]} to {numbers[-1]} are no table ({error})", path=path) from error
+    yield from record_fields([batch], path, tokenizer)
+
+
+def parsed_row(line: bytes, number: int, path: str) -> dict[str, Any]:
+    """Return the object of a row of JSON; raises InputError, with its number, for what is none."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"line {number} is no JSON ({error}); expected an object with input_ids", path=path) from error
+        raise InputError(f"row {number} is no JSON ({error}); expected an object with input_ids", path=path) from error
     if not isinstance(row, dict):
-        raise InputError(f"line {number} is {type(row).__name__}; expected an object with input_ids", path=path)
+        raise InputError(f"row {number} is {type(row).__name__}; expected an object with input_ids", path=path)
     return row
 
 

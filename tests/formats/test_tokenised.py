@@ -56,7 +56,8 @@ def back(source: Path, build: Path, out: Path, objective: str = "", ending: str 
 
 
 def test_every_format_of_rows_that_is_written_is_read() -> None:
-    assert {*ROWS} == {"parquet", "jsonl", "hf", "mds"}
+    without = {*EXPORT_FORMATS} - {*ROWS} - {name for name in EXPORT_FORMATS if EXPORT_FORMATS[name].static}
+    assert without == {"megatron", "ds"}, "they have ids alone, without rows to come back"
 
 
 @pytest.mark.parametrize("to", ROWS)
