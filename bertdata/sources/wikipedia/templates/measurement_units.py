@@ -26,6 +26,9 @@ class Unit(NamedTuple):
     sign: str = ""
 
 
+_RAISED = str.maketrans("23", "²³")
+
+
 def _read_table(table: str) -> dict[str, Unit]:
     units: dict[str, Unit] = {}
     kind = ""
@@ -38,6 +41,11 @@ def _read_table(table: str) -> dict[str, Unit]:
         offset = {"C": 273.15, "F": 273.15 - 32 / 1.8}.get(codes.split()[0], 0.0)
         unit = Unit(kind, float(scale), symbol, singular, plural or singular + "s", default, offset)
         units.update((code.replace("_", " "), unit) for code in codes.split())
+    for unit in list(units.values()):  # editors write the name, and the symbol as it is shown
+        american = unit.singular.replace("metre", "meter").replace("litre", "liter")
+        for code in (unit.singular, american, unit.symbol.translate(_RAISED)):
+            if code and " " not in code:
+                units.setdefault(code, unit)
     return units
 
 

@@ -45,6 +45,8 @@ _SETTING = re.compile(
 )
 """A colour, a size, the code of a language."""
 _CODE = re.compile(r"(?!\d{4}\Z)[\d., −+-]+|\w{1,2}")
+_ALONE = re.compile(r"(?!\d{4}\Z)[\d., −+-]+|[IVXLCDM]{2,}")
+"""The only argument of a call whose template adds something to it: a unit to a number, a word to a Roman one."""
 _NO_TEXT = re.compile(
     rf"[{re.escape(LINE_MARKUP)}{{}}\x01-\x03]|https?:|//|.*[\n\x01-\x03]|"
     r".*\.(?:ogg|oga|ogv|wav|flac|mp3|opus|jpe?g|png|svg|gif|webm|tiff?|pdf)\Z",
@@ -79,8 +81,10 @@ def unknown_text(head: str, name: str, arguments: Arguments) -> str | None:
     blank or the third has the first in it (a page, its section, a label), the second after a colour, a size or the code
     of a language, else the first. A template without arguments prints the chemical formula that it is named by.
 
-    >>> unknown_text("Serif", "serif", {"1": "I"}), unknown_text("Ink", "ink", {"1": "red", "2": "hot"})
-    ('I', 'hot')
+    >>> unknown_text("Serif", "serif", {"1": "old"}), unknown_text("Ink", "ink", {"1": "red", "2": "hot"})
+    ('old', 'hot')
+    >>> unknown_text("Ly", "ly", {"1": "4"}), unknown_text("Siècle2", "siècle2", {"1": "XIX"})
+    (None, None)
     >>> unknown_text("CO2", "co2", {}), unknown_text("Angola topics", "angola topics", {})
     ('CO2', None)
     """
@@ -105,7 +109,7 @@ def _displayed(arguments: Arguments, values: list[str]) -> str:
     if (third := get(arguments, "3")) and (not get(arguments, "2") or values[0] in third):
         return third
     if len(values) < 2:
-        return "" if values[0] in LANGUAGE_NAMES else values[0]
+        return "" if values[0] in LANGUAGE_NAMES or _ALONE.fullmatch(values[0]) else values[0]
     if _SETTING.fullmatch(values[0]):
         return values[1]
     return "" if _CODE.fullmatch(values[0]) else values[0]

@@ -105,6 +105,7 @@ def link_text(target: str, label: str | None, page: PageContext, *, nested: bool
     """
     if _ADDRESS.match(target):
         return f"[[{target}]]" if label is None else f"[[{target}|{label}]]"
+    target = target.removeprefix("./")  # as text pasted out of the visual editor has it
     prefix, colon, rest = target.partition(":")
     if colon:
         name = fold_prefix(prefix)

@@ -242,7 +242,7 @@ def write_link(
     end = bars[first] if labelled else label_end
     colon = buffers.find(source, begin, end, char.COLON)
     target = begin
-    if begin + 1 < end and source[begin] == char.SLASH and source[begin + 1] == char.SLASH:
+    if begin + 1 < end and source[begin + 1] == char.SLASH and _BEFORE_SLASH[source[begin]]:
         return ASK
     if colon < end:
         length = fold_prefix(source, begin, colon, scratch)
@@ -270,4 +270,5 @@ def write_link(
 _LINE_MARKUP = buffers.flags(rules.LINE_MARKUP.encode())
 _NAME_EDGES = buffers.flags(rules.NAME_EDGES.encode())
 _PREFIX_EDGES = buffers.flags(rules.NAME_EDGES.encode() + b"_")
+_BEFORE_SLASH = buffers.flags(b"./")
 _BLANKS = buffers.flags(b" \t")
