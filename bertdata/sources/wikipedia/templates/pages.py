@@ -40,6 +40,7 @@ _SILENT = re.compile(
     r"\[\[(?:category|wikipedia|wp|help|template|file|image):|class=[\"']?(?:(?!class=)[^\"'<>])*?(?:navbox|noprint|metadata|reference)",
     re.IGNORECASE | re.MULTILINE,
 )
+_BEGINS_BLOCK = re.compile(rf"\n\s*[\n{{{re.escape(LINE_MARKUP)}]")
 _TOKEN = re.compile(r"\{\{\{|\{\{|\}\}\}|\}\}|\[\[|\]\]|\|")
 _MAGIC_WORD = re.compile(r"__[A-Z]+__")
 _IF_SUBSTITUTED = re.compile(r"\{\{\{\s*\|\s*(?:safesubst|subst)\s*:\s*\}\}\}", re.IGNORECASE)
@@ -175,9 +176,14 @@ class PageTemplate:
         if sum(map(len, arguments.values())) > _LONGEST_TEXT:
             return None
         text = _text(self.parts, _Scope(arguments, render, work or Work(math.inf), language)).strip("\n")
-        if not text.strip() or "\n" in text or len(text) > _LONGEST_TEXT or text.lstrip()[0] in LINE_MARKUP:
+        if (
+            not text.strip()
+            or len(text) > _LONGEST_TEXT
+            or text.lstrip()[0] in LINE_MARKUP
+            or _BEGINS_BLOCK.search(text)
+        ):
             return None
-        return text
+        return text.replace("\n", " ")
 
 
 class _Parser:

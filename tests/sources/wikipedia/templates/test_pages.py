@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bertdata.sources.wikipedia.dump.site_config import Namespaces
+from bertdata.sources.wikipedia.mediawiki.language import language_of
 from bertdata.sources.wikipedia.templates import expansions
 from bertdata.sources.wikipedia.templates.expansions import PAGE_WORK, PageExpansions
 from bertdata.sources.wikipedia.templates.page_table import Entry, entry, gather, page_handlers, with_pages
 from bertdata.sources.wikipedia.templates.pages import NotSimpleError, PageTemplate, included, is_silent_page
-from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates
+from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates, templates_of
 from bertdata.sources.wikipedia.wikitext.clean import OVER_BUDGET, clean_utf8, clean_wikitext
 from bertdata.sources.wikipedia.wikitext.template_calls import PageContext, numbered
 from tests.growth import assert_linear, repeated
@@ -39,6 +41,9 @@ PAGES = {
     "Grid": "{|\n| {{{1}}}\n|}",
     "Marked": "<sup>[[Wikipedia:Sources|{{{1}}}]]</sup>",
     "Lines": "{{{1}}}\n\n{{{2}}}",
+    "Bracketed": "&#91;{{{1}}}&#93;",
+    "Perhaps": "{{{{{|safesubst:}}}#if:{{{1|}}}|has {{{1}}}}}",
+    "Guarded": "{{#iferror:{{#expr:{{{1}}}}}|bad|good}}",
     "Computed": "{{#ifexist:{{{1}}}|a}}",
     "Module": "{{#invoke:x|{{{1}}}}}",
     "Needs": "{{{1}}} {{computed|2}}",
@@ -83,6 +88,11 @@ TEMPLATES = built()
         "grid|x": None,
         "marked|x": None,
         "lines|a|b": None,
+        "bracketed|a\nb": "&#91;a b&#93;",
+        "bracketed|a\n* b": None,
+        "perhaps|x": "has x",
+        "guarded|1 +": "bad",
+        "guarded|1 + 1": "good",
     }.items(),
 )
 def test_a_simple_page_is_expanded_as_the_wiki_does(call: str, text: str | None) -> None:
@@ -254,3 +264,20 @@ def test_a_page_is_silent_by_the_first_sign_of_a_line_or_by_a_class(text: str) -
 )
 def test_patterns_over_template_pages_take_linear_time(unit: str) -> None:
     assert_linear(lambda text: (is_silent_page(text.replace("|", "a")), included(text[:20_000])), repeated(unit))
+
+
+def test_a_page_is_written_with_the_functions_and_numbers_of_its_wiki() -> None:
+    dutch = language_of("nl")
+    one = entry("Sjabloon:Lengte", "{{#als:{{{1|}}}|{{formatnum:{{{1}}}}} m}}", None, dutch)
+    assert one is not None
+    templates = with_pages(templates_of("nl"), gather([one]))
+    text = "Hij is {{lengte|12345.5}} lang, {{Sjabloon:lengte|7}} breed."
+    for compiled in (False, True):
+        namespaces = Namespaces.of_language("nl")
+        prose = clean_wikitext(text, templates=templates, namespaces=namespaces, compiled=compiled)
+        assert prose == "Hij is 12.345,5 m lang, 7 m breed."
+
+
+def test_a_bar_by_its_name_is_no_end_of_an_argument() -> None:
+    for compiled in (False, True):
+        assert clean_wikitext("It is {{nowrap|a{{!}}b}}.", compiled=compiled) == "It is a|b."
