@@ -19,6 +19,7 @@ from bertdata.io.http_request import NotThereError
 from bertdata.options.flags import add_log_format
 from bertdata.sources.wikipedia.dump.exports import EXPORT_FILE
 from bertdata.sources.wikipedia.dump.published import LATEST, Dump, find_export, find_legacy
+from bertdata.sources.wikipedia.dump.reader import SISTER_PROJECTS
 
 WIKIMEDIA = "https://dumps.wikimedia.org"
 GUTENBERG = "https://aleph.pglaf.org"
@@ -26,6 +27,16 @@ CONTACT = "BERTDATA_CONTACT"
 _OTHER_NAMES = {"be-tarask": "be-x-old"}
 """Wikis whose dumps have another name than their address."""
 DATASETS = {"content-current": "Content File Export", "pages-articles-multistream": "multistream dump"}
+
+
+def wiki_name(language: str) -> str:
+    """Return the name of a wiki: of the Wikipedia of a language, or of a sister project that is named.
+
+    >>> wiki_name("zh-min-nan"), wiki_name("be-tarask"), wiki_name("dewiktionary"), wiki_name("zh-min-nanwikisource")
+    ('zh_min_nanwiki', 'be_x_oldwiki', 'dewiktionary', 'zh_min_nanwikisource')
+    """
+    name = _OTHER_NAMES.get(language, language).replace("-", "_")
+    return name if name.endswith(SISTER_PROJECTS) else f"{name}wiki"
 
 
 def wikipedia(
@@ -44,12 +55,15 @@ def wikipedia(
     is finished. Raises InputError where there is none, OutputError where `output` holds files of another export.
     """
     if not re.fullmatch(r"[a-z]{2,}(-[a-z]+)*", language):
-        raise ConfigError(f"--language is {language!r}; expected the code in the wiki's address, as en, de or simple")
+        raise ConfigError(
+            f"--language is {language!r}; expected the code in the wiki's address, as en, "
+            "de or simple, or the name of a sister project's wiki, as dewiktionary"
+        )
     if not re.fullmatch(r"latest|\d{4}-\d\d-\d\d|\d{8}", date):
         raise ConfigError(f"--date is {date!r}; expected YYYY-MM-DD or YYYYMMDD, or latest")
     if dataset not in ("auto", *DATASETS):
         raise ConfigError(f"--dataset is {dataset!r}; expected auto, {' or '.join(DATASETS)}")
-    wiki, base = f"{_OTHER_NAMES.get(language, language).replace('-', '_')}wiki", _mirror(mirror)
+    wiki, base = wiki_name(language), _mirror(mirror)
     day = date.replace("-", "")
     dashed = date if date == LATEST else f"{day[:4]}-{day[4:6]}-{day[6:]}"
     looked_at = []
@@ -165,7 +179,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files come at once, which is what the server allows; each is checked, and the same command goes on after an "
         "interruption. Then: bertdata build --wikipedia DIR",
     )
-    wiki.add_argument("--language", required=True, metavar="CODE", help="the code in the wiki's address, as en or de")
+    wiki.add_argument(
+        "--language",
+        required=True,
+        metavar="CODE",
+        help="the code in the wiki's address, as en or de, or a wiki's name, as dewiktionary",
+    )
     wiki.add_argument("--date", default=LATEST, metavar="DATE", help="YYYY-MM-DD; default: the newest that is finished")
     wiki.add_argument(
         "--dataset",

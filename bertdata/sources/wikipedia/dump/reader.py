@@ -28,6 +28,8 @@ from bertdata.sources.wikipedia.dump.revisions import (
 )
 from bertdata.sources.wikipedia.dump.unescape import unescape, unescaper
 
+SISTER_PROJECTS = (*("wikibooks", "wikinews", "wikiquote", "wikisource", "wikiversity", "wikivoyage", "wiktionary"),)
+"""How the names of wikis end that are no Wikipedias."""
 _TAG = re.compile(rb"<(?:page[\s/>]|/page>|/mediawiki)")
 _LONGEST_TAG = len(b"</mediawiki")
 _TITLE = re.compile(rb"<title>([^<]*)</title>")
@@ -63,10 +65,13 @@ class SiteInfo:
     def content_language(self) -> str:
         """The code of the language, else what the name of the wiki says of it; empty where neither is stated.
 
-        >>> SiteInfo("be_x_oldwiki", "", "", {}).content_language
-        'be-x-old'
+        >>> SiteInfo("be_x_oldwiki", "", "", {}).content_language, SiteInfo("dewiktionary", "", "", {}).content_language
+        ('be-x-old', 'de')
         """
-        return self.language or (self.dbname[:-4].replace("_", "-") if self.dbname.endswith("wiki") else "")
+        if self.language:
+            return self.language
+        project = next((one for one in ("wiki", *SISTER_PROJECTS) if self.dbname.endswith(one)), "")
+        return self.dbname.removesuffix(project).replace("_", "-") if project else ""
 
     def namespace(self, title: str) -> int:
         """Return the namespace that the prefix of a title names, 0 where it names none."""

@@ -18,7 +18,7 @@ from bertdata.sources.wikipedia.wikitext.rules import INVISIBLE, ODD_SPACES, TIT
 
 _SHOWN = str.maketrans({**dict.fromkeys(ODD_SPACES, " "), **dict.fromkeys(INVISIBLE, "")})
 _WHOLE = re.compile(r"(-?[0-9]{1,18})(?:\.0*)?")
-_LANGUAGE_OF_URL = re.compile(r"https?://([a-z][a-z-]*)\.(?:m\.)?wikipedia\.org/")
+_LANGUAGE_OF_URL = re.compile(r"https?://([a-z][a-z-]*)\.(?:m\.)?wik(?:i[a-z]+|tionary)\.org/")
 
 
 @dataclass(frozen=True)
