@@ -55,8 +55,8 @@ def require_unmasked_texts(info: ShardInfo) -> None:
     """Raise ConfigError for shards whose rows are not unmasked ids that a masked language model is trained on."""
     if not isinstance(info, PretrainingInfo):
         raise ConfigError(
-            f"the shards hold {info.purpose}, and these trainers read pretraining data; take another format, or none as "
-            "--dialect"
+            f"the shards hold {info.purpose}, and these trainers read pretraining data; take another format, or none "
+            "as --dialect"
         )
     if not info.draws_masks:
         raise ConfigError(
