@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from pathlib import Path
 
 from bertdata.io.package_data import toml_beside
 
+_PARAMETERS = Path(__file__).parents[1] / "sentences" / "parameters"
 HEAD = 1 << 16
 """The bytes at the beginning of a file in which a header is looked for."""
 _LANGUAGE = re.compile(rb"^[ \t>*|#]*languages?[ \t]*:[ \t]*([^\r\n]+)", re.IGNORECASE | re.MULTILINE)
@@ -34,3 +36,19 @@ def languages_of(head: bytes) -> tuple[str, ...]:
     codes = {one["name"].casefold(): code for code, one in table.items()} | {code: code for code in table}
     names = re.split(r"[,;/&+]|\band\b|\(", match[1].decode("latin_1"))
     return tuple(codes[name] for name in (one.strip(" )\t.").casefold() for one in names) if name in codes)
+
+
+@cache
+def frequent_words(codes: tuple[str, ...]) -> frozenset[str]:
+    """Return words of languages in lower case, those of the sentence parameters that ship; none without these.
+
+    >>> "something" in frequent_words(("en",)), len(frequent_words(("eo",)))
+    (True, 0)
+    """
+    words: set[str] = set()
+    for code in codes:
+        path = _PARAMETERS / known_languages()[code]["name"].lower() / "ortho_context.tab"
+        if path.exists():
+            lines = path.read_text(encoding="utf-8", errors="surrogatepass").split("\n")
+            words.update(line.rpartition("\t")[0] for line in lines if line)
+    return frozenset(words)

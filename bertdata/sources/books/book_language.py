@@ -6,9 +6,7 @@ import re
 from collections import Counter
 from functools import cache
 
-from bertdata.io.languages import known_languages
-from bertdata.sentences.languages import base_code, shipped_by_code
-from bertdata.sentences.parameters import load_parameters
+from bertdata.io.languages import frequent_words, known_languages
 
 _LOOKED_AT = 1 << 14
 _FEW = 2000
@@ -51,15 +49,3 @@ def ends_words(codes: tuple[str, ...], conjunction: str) -> bool:
     """
     longer = len(conjunction) + 3
     return sum(word.endswith(conjunction) and len(word) >= longer for word in frequent_words(codes)) >= _MANY_ENDS
-
-
-@cache
-def frequent_words(codes: tuple[str, ...]) -> frozenset[str]:
-    """Return words of languages in lower case, those of the sentence parameters that ship; none without these.
-
-    >>> "something" in frequent_words(("en",)), len(frequent_words(("eo",)))
-    (True, 0)
-    """
-    shipped = shipped_by_code()
-    names = {shipped[base_code(code)] for code in codes if base_code(code) in shipped}
-    return frozenset(word for name in names for word in load_parameters(name).ortho_context)

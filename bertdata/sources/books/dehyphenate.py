@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import AnyStr
 
-from bertdata.sources.books.book_language import conjunctions_of, ends_words, frequent_words, languages_of_text
+from bertdata.io.languages import frequent_words
+from bertdata.sources.books.book_language import conjunctions_of, ends_words, languages_of_text
 from bertdata.sources.books.line_breaks import without_breaks_in_words
 
 _COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")

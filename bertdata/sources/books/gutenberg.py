@@ -176,13 +176,14 @@ def without_notes(text: str) -> str:
             stack.append(match.start())
         elif stack:
             closing[stack.pop()] = match.end()
-    pieces, position = [], 0
+    pieces, position, blank = [], 0, 0
     for opening in openings:
         if opening >= position:
             end = closing.get(opening)
             limit = BRACKET_LIMIT
             if end is None:
-                blank = text.find("\n\n", opening)
+                if 0 <= blank < opening:  # else that of the opening before is the next one of this
+                    blank = text.find("\n\n", opening)
                 end, limit = len(text) if blank < 0 else blank, BLOCK_LIMIT
             if end - opening > limit:
                 continue
