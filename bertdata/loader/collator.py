@@ -184,6 +184,13 @@ class BatchCollator(HasEpoch):
     def _check(self, examples: Examples) -> None:
         if not examples:
             raise ConfigError("a batch of no examples cannot be collated; expected at least one")
+        if isinstance(examples, Mapping):
+            raise ConfigError(
+                "the collator was given a single row, not a batch of them: the DataLoader has batch_size=None. Ray "
+                "Train's prepare_data_loader makes such a one of a loader with a batch sampler; leave it out, for "
+                "ResumableBatchSampler divides the batches among the processes itself, and move them to the device "
+                "yourself"
+            )
         needed = [*self.info.list_columns, *([] if self.static else ["example_id"]), *self.info.scalar_columns]
         needed += [CU_SEQLENS] if self.info.packed else []
         needed += [WORD_STARTS] if self._reads_words else []
@@ -200,7 +207,7 @@ class BatchCollator(HasEpoch):
         """Return the epoch of each example."""
         given = examples.epochs if isinstance(examples, ExampleBatch) else [one.get("epoch") for one in examples]
         own = self.epoch if None in given else 0
-        own = self._unknown_epoch() if own is None else own
+        own = self._unknown_epoch(examples) if own is None else own
         return self._of_packed(examples, [own if epoch is None else epoch for epoch in given])
 
     def _levels(self, examples: Examples) -> list[int] | None:
@@ -225,7 +232,7 @@ class BatchCollator(HasEpoch):
         rows = zip(values, _lists(examples, CU_SEQLENS), strict=True)
         return [value for value, offsets in rows for _ in range(len(offsets) - 1)]
 
-    def _unknown_epoch(self) -> int:
+    def _unknown_epoch(self, examples: Examples) -> int:
         """Return the epoch of examples where neither they nor the collator have one; here that is an error."""
         raise ConfigError(
             "the epoch of the examples is not known, and their masks would be the same in every epoch; index them "

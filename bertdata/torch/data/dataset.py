@@ -96,9 +96,9 @@ class PretrainingCollator(BatchCollator):
         """Return the batch of some examples; raises ConfigError for none, or for one without the shards' columns."""
         return {name: _tensors(array) for name, array in self.arrays(examples).items()}
 
-    def _unknown_epoch(self) -> int:
+    def _unknown_epoch(self, examples: Sequence[Mapping[str, Any]]) -> int:
         """Draw the epoch of a batch, above all epochs that can be set."""
-        if accelerate_processes() == 1:
+        if accelerate_processes() == 1 and isinstance(examples[0], Example):
             # It has told the data set the epoch before each iteration, except where a run was resumed.
             warnings.warn(
                 "nobody told the data set or the collator the epoch, so torch's random numbers draw the masks; in the "

@@ -201,9 +201,13 @@ class ResumableLoader(DataLoader[Any]):
                 yield batch
             iteration.finish()
 
-    def state_dict(self) -> dict[str, int]:
-        """Return the state after the last batch taken, as `ResumableBatchSampler.state_dict` does."""
-        return self._order.state_dict()
+    def state_dict(self, batches: int | None = None) -> dict[str, int]:
+        """Return the state after the last batch handed out, as `ResumableBatchSampler.state_dict` does.
+
+        Where something takes batches from this loader before they are used, as a thread that copies them to a device or
+        what Ray Train's `prepare_data_loader` makes of it, give the number used in this iteration.
+        """
+        return self._order.state_dict(batches)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state at the next iteration; raises ConfigError as the sampler's `load_state_dict` does."""

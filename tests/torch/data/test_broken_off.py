@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from torch.utils.data import DataLoader
+from torch.utils.data import ConcatDataset, DataLoader, Subset
 
 from bertdata.errors import ConfigError
 from bertdata.loader import EpochBatchSampler, ShardExamples, numpy_batches
@@ -234,3 +234,44 @@ def test_loaders_prepared_by_accelerate_count_epochs(dynamic_build: Path, expect
     assert plain(islice(prepared, 3)) == expected[:3]
     assert plain(prepared) == expected[:BATCHES]
     assert plain(prepared) == expected[BATCHES : 2 * BATCHES]
+
+
+@pytest.mark.parametrize("wrap", [lambda rows: Subset(rows, range(9)), lambda rows: ConcatDataset([rows])])
+def test_wrappers_of_torch_that_take_numbers_alone_are_refused_and_work_without_the_sampler(
+    dynamic_build: Path, wrap: Any
+) -> None:
+    dataset = ShardDataset(dynamic_build)
+    with pytest.raises(ConfigError, match=r"which takes numbers, and this sampler yields \(epoch, number\)"):
+        ResumableBatchSampler(wrap(dataset), 4)
+    loader: DataLoader[Any] = DataLoader(wrap(dataset), shuffle=True, collate_fn=PretrainingCollator(dataset))
+    assert len(list(loader)) == len(wrap(dataset))
+
+
+def test_a_reader_that_takes_batches_ahead_of_our_loader_says_how_many_were_used(dynamic_build: Path) -> None:
+    loader, _ = loader_of("resumable", dynamic_build)
+    running = iter(loader)
+    for _ in range(3):
+        next(running)
+    assert loader.state_dict()["position"] == 3 * SIZE
+    assert loader.state_dict(2)["position"] == 2 * SIZE
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_who_asks_for_the_size_of_batches_to_divide_them_is_refused_on_several_processes(processes: int) -> None:
+    sampler = ResumableBatchSampler(range(12), 4, rank=0, world_size=processes)
+    if processes == 1:
+        assert getattr(sampler, "batch_size", None) is None
+        return
+    with pytest.raises(ConfigError, match=r"divided once more.* leave the loader out of prepare"):
+        _ = sampler.batch_size
+
+
+def test_frameworks_find_set_epoch_in_the_sampler_of_the_batch_sampler() -> None:
+    sampler = ResumableBatchSampler(range(10), 4)
+    sampler.sampler.set_epoch(2)
+    assert sampler.epoch == 2
+    endless = ResumableBatchSampler(range(10), 4, epochs=None)
+    with pytest.raises(ConfigError, match=r"epochs=10\*\*6"):
+        endless.sampler.set_epoch(0)
+    endless.set_epoch(0)
+    endless.sampler.set_epoch(0)  # Accelerate calls both

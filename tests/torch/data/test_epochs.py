@@ -121,7 +121,7 @@ def test_the_epoch_of_an_example_goes_before_that_of_the_collator(dynamic_build:
 
 def test_an_epoch_that_is_drawn_is_none_that_can_be_set(dynamic_build: Path) -> None:
     collator = PretrainingCollator(dynamic_build)
-    drawn = [collator._unknown_epoch() for _ in range(20)]
+    drawn = [collator._unknown_epoch([{}]) for _ in range(20)]
     assert len(set(drawn)) == 20
     assert min(drawn) >= 1 << 62
     assert max(drawn) < 1 << 63

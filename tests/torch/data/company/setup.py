@@ -61,7 +61,7 @@ def _rows(batch: Mapping[str, Any]) -> list[str]:
     """Return a digest of the ids and the mask of each row."""
     ids, labels = batch["input_ids"], batch["labels"]
     if "cu_seqlens" in batch:
-        ends = batch["cu_seqlens"].tolist()
+        ends = batch["cu_seqlens"].tolist()[: len(batch["next_sentence_label"]) + 1]  # then comes padding
         parts = [(ids[0, begin:end], labels[0, begin:end]) for begin, end in pairwise(ends)]
     else:
         parts = [

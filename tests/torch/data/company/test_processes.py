@@ -20,8 +20,12 @@ from tests.torch.data.company.setup import DATA, Setup, rows_of
 from tests.torch.data.company.table import LOOPS, REFUSALS
 
 ROOT = Path(__file__).resolve().parents[4]
-STOPS = ("inside", "end", "second epoch")
-PAIRS = [(data, "0") for data in DATA] + [("rows", "2"), ("rows", "persistent")]
+WAYS = [
+    *(("rows", workers, stop) for workers in ("0", "2") for stop in ("inside", "end", "second epoch", "twice")),
+    ("rows", "persistent", "twice"),
+    *((data, "0", stop) for data in DATA if data != "rows" for stop in ("second epoch", "twice")),
+]
+"""The kind of data, the workers, and the stop."""
 
 Cells = dict[str, dict[str, Any]]
 
@@ -58,18 +62,11 @@ def test_on_several_processes_each_row_and_mask_comes_once_or_the_loop_is_refuse
     assert loops
     cells: Cells = {}
     for consumer in loops:
-        for data, workers in PAIRS:
-            cell: dict[str, Any] = {
-                "consumer": consumer,
-                "data": data,
-                "workers": workers,
-                "builds": builds,
-                "resumed": False,
-            }
-            for stop in STOPS:
-                for then in ("2", "4"):
-                    cells[f"{consumer}/{data}/{workers}/{stop}/{then}"] = cell | {"stop": stop}
-            cells[f"{consumer}/{data}/{workers}/twice/4"] = cell | {"stop": "inside"}
+        for data, workers, stop in WAYS:
+            cell: dict[str, Any] = {"consumer": consumer, "data": data, "workers": workers, "builds": builds}
+            cell |= {"resumed": False, "stop": "inside" if stop == "twice" else stop}
+            for then in ("4",) if stop == "twice" else ("2", "4"):
+                cells[f"{consumer}/{data}/{workers}/{stop}/{then}"] = cell
     first = launch(2, cells, folder)
     going = {name: cell | {"resumed": True, "stop": ""} for name, cell in cells.items() if not first[name]["error"]}
     twice = {name: cell | {"stop": "second epoch"} for name, cell in going.items() if "/twice/" in name}
