@@ -67,7 +67,7 @@ def tokenizer_json(
 
     whole_words: a pre-token that is a token is that token, also where merges do not lead to it.
     """
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
     ids = {token: token_id for token_id, token in enumerate(tokens)}
     tokenizer = Tokenizer(models.BPE(ids, list(merges), ignore_merges=whole_words))
@@ -75,6 +75,10 @@ def tokenizer_json(
     tokenizer.decoder = decoders.ByteLevel()
     json_parts.add_special(tokenizer, special)
     json_parts.set_template(tokenizer, special, types=False)
+    # as RoBERTa's: the space in front of a word is not in its offsets, by which others tell words apart
+    trimmed = processors.ByteLevel(add_prefix_space=False, trim_offsets=True)
+    template = tokenizer.post_processor
+    tokenizer.post_processor = trimmed if template is None else processors.Sequence([trimmed, template])
     data: dict[str, Any] = json.loads(tokenizer.to_str())
     return data
 
