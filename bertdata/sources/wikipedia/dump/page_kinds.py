@@ -18,7 +18,7 @@ DISAMBIGUATION, SOFT_REDIRECT = "disambiguation", "soft redirect"
 KINDS = (DISAMBIGUATION, SOFT_REDIRECT)
 """The kinds of pages that their templates tell."""
 _TABLE = re.compile(rb"^[ \t:*#;]*\{\|.*?(?:\n\|\}|\Z)", re.MULTILINE | re.DOTALL)
-_LOOKED_AT = 32 << 10
+_LOOKED_AT = 16 << 10
 _LIST_LINE = re.compile(rb"^[*#:;].*", re.MULTILINE)
 _PROSE_LINE = re.compile(rb"^[^*#:;|!={}<\[ \t\n].*", re.MULTILINE)
 
@@ -67,7 +67,7 @@ def _of(table: str, language: str) -> Iterator[str]:
 
 
 def is_mostly_list(wikitext: bytes) -> bool:
-    """Tell whether the first 32 KiB of a page have at least as much text in lists and tables as in lines of prose.
+    """Tell whether the first 16 KiB of a page have at least as much text in lists and tables as in lines of prose.
 
     >>> is_mostly_list(b"These are salts.\\n* Halite\\n* Sylvite\\n* Borax"), is_mostly_list(b"It is a film.\\n* Ann")
     (True, False)

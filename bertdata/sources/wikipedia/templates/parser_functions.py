@@ -79,11 +79,6 @@ def render_parser_function(head: str, arguments: list[str], title: str, language
     return function(Call(first.strip(), [argument.strip() for argument in arguments], title, language))
 
 
-def is_function(head: str, language: Language) -> bool:
-    """Tell whether the head of a call, with a colon, is that of a function that may leave text."""
-    return fold_prefix(head.partition(":")[0]) in known_functions(language)
-
-
 def is_variable(name: str, language: Language) -> bool:
     """Tell whether a name, as it is written, is that of a variable that is written here."""
     return fold_name(name) in known_variables(language) and language.variables.id_of(name.strip()) in VARIABLES

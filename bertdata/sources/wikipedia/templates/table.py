@@ -10,17 +10,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from bertdata.errors import InputError
 from bertdata.io import compression
 from bertdata.io.package_data import toml_beside
 from bertdata.sources.wikipedia.dump.folding import case_variants, fold_name
+from bertdata.sources.wikipedia.dump.page_kinds import page_kinds
+from bertdata.sources.wikipedia.mediawiki.language import Language
 from bertdata.sources.wikipedia.templates import factories, functions, short_texts
 from bertdata.sources.wikipedia.templates.convert import Arguments, convert, cvt
 from bertdata.sources.wikipedia.templates.expansions import OnPage, PageExpansions
 from bertdata.sources.wikipedia.templates.factories import Handler, Literal, get, joined, positional
 from bertdata.sources.wikipedia.templates.locales.locale import ENGLISH, Locale
 from bertdata.sources.wikipedia.templates.locales.read import handlers_of, locale_of
+from bertdata.sources.wikipedia.templates.parser_functions import known_functions, known_variables
+
+
+class CallNames(NamedTuple):
+    """The folded names of a wiki's functions and variables, and of the templates that tell what a page is."""
+
+    language: Language
+    functions: frozenset[str]
+    variables: frozenset[str]
+    kinds: Mapping[str, str]
 
 
 class Templates:
@@ -44,6 +57,12 @@ class Templates:
         """From a template's folded name to the function that writes its text."""
         more = {**self.locale.handlers, **self.own}
         return {**TEMPLATES, **more} if more else TEMPLATES
+
+    @cached_property
+    def calls(self) -> CallNames:
+        """What is called by other names than those of templates, in the wiki's language."""
+        wiki = self.locale.wiki
+        return CallNames(wiki, known_functions(wiki), known_variables(wiki), page_kinds(self.locale.code))
 
     def carries_text(self, name: str) -> bool:
         """Tell whether a call of this template can leave text, so that its arguments are worth reading."""

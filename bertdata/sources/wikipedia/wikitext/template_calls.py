@@ -11,13 +11,10 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from bertdata.sources.wikipedia.dump.folding import fold_name, fold_prefix
-from bertdata.sources.wikipedia.dump.page_kinds import page_kinds
 from bertdata.sources.wikipedia.dump.site_config import DEFAULT_NAMESPACES, Namespaces
 from bertdata.sources.wikipedia.templates.expansions import PageExpansions
 from bertdata.sources.wikipedia.templates.parser_functions import (
-    is_function,
     is_variable,
-    known_variables,
     render_parser_function,
     without_modifier,
 )
@@ -55,22 +52,25 @@ def call_text(head: str, parts: list[str], page: PageContext, *, nested: bool, i
     >>> call_text("Convert", ["5", "km"], PageContext(), nested=False, inside=True)
     ('5 kilometres (3.1 mi)', '')
     """
-    head = _template_or_function(head.strip(NAME_EDGES), page)
+    calls = page.templates.calls
+    head = head.strip(NAME_EDGES)
+    if ":" in head:
+        head = _template_or_function(head, page)
     name = fold_name(head)
-    language, kinds = page.templates.locale.wiki, page_kinds(page.templates.locale.code)
     if ":" in name:
-        text = render_parser_function(head, parts, page.title, language) if is_function(head, language) else None
-    elif not parts and is_variable(head, language):
-        text = render_parser_function(head, parts, page.title, language)
+        known = fold_prefix(head.partition(":")[0]) in calls.functions
+        text = render_parser_function(head, parts, page.title, calls.language) if known else None
+    elif not parts and name in calls.variables and is_variable(head, calls.language):
+        text = render_parser_function(head, parts, page.title, calls.language)
     else:
         if page.templates.carries_text(name):
             text = page.templates.render(name, numbered(parts), page.expansions)
-        elif inside and name not in kinds and name not in known_variables(language):
+        elif inside and name not in calls.kinds and name not in calls.variables:
             text = unknown_text(head, name, numbered(parts))
         else:
             text = None
         if text is None:
-            return None, kinds.get(name, "")
+            return None, calls.kinds.get(name, "")
     if text is not None and nested and "=" in text:
         text = text.replace("=", "&#61;")
     return text, ""
@@ -82,15 +82,13 @@ def _template_or_function(head: str, page: PageContext) -> str:
     >>> _template_or_function("Template:Convert", PageContext()), _template_or_function("subst:#if:x", PageContext())
     ('Convert', '#if:x')
     """
-    prefix, colon, rest = head.partition(":")
-    if not colon:
-        return head
+    prefix, _, rest = head.partition(":")
     if fold_prefix(prefix) in page.namespaces.templates:
         return rest.strip(NAME_EDGES)
-    if not is_function(head, page.templates.locale.wiki):
+    if fold_prefix(prefix) not in page.templates.calls.functions:
         return head
-    bare = without_modifier(head, page.templates.locale.wiki)
-    return bare if bare == head else _template_or_function(bare.strip(NAME_EDGES), page)
+    bare = without_modifier(head, page.templates.calls.language).strip(NAME_EDGES)
+    return bare if bare == head or ":" not in bare else _template_or_function(bare, page)
 
 
 def link_text(target: str, label: str | None, page: PageContext, *, nested: bool) -> str | None:
