@@ -13,24 +13,27 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, BinaryIO, cast
 
 from bertdata.errors import InputError, shortened
 from bertdata.io import listed, remote
 from bertdata.io.os_errors import ReadFile, WrittenFile, input_error, output_error
+from bertdata.io.paths import TEMPORARY as TEMPORARY
 from bertdata.io.paths import is_below as is_below
 from bertdata.io.paths import is_remote as is_remote
 from bertdata.io.paths import join as join
 from bertdata.io.paths import name as name
 from bertdata.io.paths import path_text as path_text
+from bertdata.io.removal import remove as remove
+from bertdata.io.removal import remove_files as remove_files
+from bertdata.io.removal import remove_temporaries as remove_temporaries
 from bertdata.io.store_errors import bucket_of, is_not_implemented
 from bertdata.io.store_file import StoreFile
 
 CHUNK = 1 << 20
 _BUFFER = 1 << 16
-TEMPORARY = ".bertdata-tmp-"
 
 
 @contextlib.contextmanager
@@ -189,46 +192,6 @@ def atomic_write(path: str) -> Iterator[BinaryIO]:
         raise
 
 
-def remove_temporaries(directory: str) -> int:
-    """Delete the files that interrupted `atomic_write`s left below a local directory; returns their number."""
-    if is_remote(directory):
-        return 0
-    left = [
-        os.path.join(folder, entry)
-        for folder, _, entries in os.walk(directory)
-        for entry in entries
-        if entry.startswith(TEMPORARY)
-    ]
-    for path in left:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
-    return len(left)
-
-
-def remove(path: str) -> None:
-    """Delete a file or a whole directory, if it is there."""
-    if is_remote(path):
-        with contextlib.suppress(FileNotFoundError), remote.writing(path) as (fs, place):
-            fs.invalidate_cache()
-            if fs.find(place, withdirs=True):
-                _remove_tree(fs, place)
-    elif os.path.isdir(path):
-        shutil.rmtree(path)
-    elif os.path.exists(path):
-        os.unlink(path)
-
-
-def _remove_tree(fs: Any, place: str) -> None:
-    """Delete all below a place: by requests for many objects each, or one by one where the store refuses those."""
-    try:
-        fs.rm(place, recursive=True)
-    except FileNotFoundError:
-        raise
-    except OSError:  # as those that want a Content-MD5 of such requests, or do not have them
-        fs.invalidate_cache()
-        remote.at_once(fs.rm_file, fs.find(place))
-
-
 def _in_its_folder(url: str, fs: Any, place: str, write: Callable[[], Any]) -> None:
     """Write a file, and first make its folder where the file system has folders and this one is not there.
 
@@ -277,20 +240,6 @@ def link(path: str, to: str) -> None:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise output_error(error, to) from error
-
-
-def remove_files(paths: Iterable[str]) -> None:
-    """Delete files, those that are there; at URLs by one request each, many at once."""
-    remote.at_once(_remove_file, paths)
-
-
-def _remove_file(path: str) -> None:
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        if is_remote(path):
-            with remote.writing(path) as (fs, place):
-                fs.rm_file(place)
-        else:
-            os.unlink(path)
 
 
 def sha256(path: str) -> str:

@@ -10,6 +10,8 @@ from urllib.parse import unquote
 
 from bertdata.errors import ConfigError
 
+TEMPORARY = ".bertdata-tmp-"
+"""How the names of files begin that are not yet whole."""
 _FILE_URL = re.compile(r"(?:file|local):(?://(?P<host>[^/]*))?(?P<path>/.*)", re.IGNORECASE | re.DOTALL)
 _LOST_SLASH = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/(?P<rest>[^/].*)", re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?=://)")

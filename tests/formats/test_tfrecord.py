@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import zlib
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -162,15 +163,15 @@ def _read(data: bytes) -> list[bytes]:
 def test_compressed_files_are_read_whatever_their_name(tmp_path: Path, name: str, written: str) -> None:
     """TFRecordOptions("GZIP") and ("ZLIB") of TensorFlow compress, and the name stays."""
     data = frame([b"salt", b"", bytes(70_000)])
-    compressed = {
+    compress: dict[str, Callable[[], bytes]] = {
         "plain": lambda: data,
         "gzip": lambda: gzip.compress(data),
         "zlib": lambda: zlib.compress(data),
         "zlib 1": lambda: zlib.compress(data, 1),
         "zstd": lambda: zstandard.compress(data),
         "bz2": lambda: bz2.compress(data),
-    }[written]
-    (tmp_path / name).write_bytes(compressed())
+    }
+    (tmp_path / name).write_bytes(compress[written]())
     assert list(read_records(str(tmp_path / name))) == [[b"salt", b"", bytes(70_000)]]
 
 
