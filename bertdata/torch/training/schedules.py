@@ -70,7 +70,7 @@ def learning_rate(step: int, steps: int, peak: float, warmup_ratio: float, shape
     [0.5, 1.0, 1.0, 1.0, 1.0, 0.75, 0.5, 0.25]
     """
     shape = shape or Shape()
-    schedule, rising = SCHEDULES[shape.name], int(steps * warmup_ratio)
+    schedule, rising = SCHEDULES[shape.name], int(round(steps * warmup_ratio, 6))
     if step < rising:
         return peak * (step + 1) / rising
     begin = schedule.begin(steps, rising, shape.decay_ratio)

@@ -213,3 +213,9 @@ def test_a_resumed_run_leaves_out_the_same_updates(
     counts = [[record["skipped_updates"] for record in log(tmp_path / name)] for name in ("whole", "cut")]
     assert counts[0] == counts[1]
     assert 0 < counts[0][-1] < 9
+
+
+def test_a_share_of_steps_that_is_whole_is_not_rounded_down() -> None:
+    """100 * 0.29 is 28.999999999999996."""
+    assert learning_rate(28, 100, 1.0, 0.29) == 1.0
+    assert learning_rate(27, 100, 1.0, 0.29) == 28 / 29
