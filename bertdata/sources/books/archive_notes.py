@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 FRONT_BLOCKS, BACK_BLOCKS = 80, 60
@@ -85,7 +86,7 @@ _FIELD = re.compile(
     re.IGNORECASE,
 )
 _PAGE_MARK = re.compile(
-    r"^[ \t]*(?:Digitized by (?:Google|the Internet Archive\b.{0,60}|Microsoft\b.{0,5})|Original from .{3,60}|"
+    r"^(?:Digitized by (?:Google|the Internet Archive\b.{0,60}|Microsoft\b.{0,5})|Original from .{3,60}|"
     r"Generated (?:for|on|at|by) .{3,80}(?:GMT|UTC)\b.{0,120}|https?://(?:hdl\.handle\.net|babel\.hathitrust\.org|"
     r"(?:www\.)?archive\.org/details|(?:www\.)?hathitrust\.org|books\.google\.\w+)/?\S*|with funding from .{3,60}|"
     r"Public Domain(?:,| in the United States,) Google-digitized\b.{0,80}|"
@@ -134,22 +135,37 @@ def without_archive_notes(lines: Sequence[str]) -> list[str]:
     True
     """
     kept = [line for line in lines if not (line[:1] in _MARK_LETTERS and _PAGE_MARK.match(line))]
-    blocks = list(_blocks(kept))
-    gone = {number for number, _ in _front(blocks)} | {number for number, _ in _back(blocks)}
-    if not gone:
+    dropped: set[int] = set()
+    front = list(islice(_blocks(kept, 0), FRONT_BLOCKS + _NOTE_BLOCKS + 1))
+    back = list(_blocks(kept, _begin_of_last(kept)))
+    for blocks, gone in ((front, _front(front)), (back, _back(back, sum(map(len, kept))))):
+        for number in gone:
+            dropped.update(range(blocks[number].begin, blocks[number].end))
+    if not dropped:
         return kept
-    dropped = {line for number in gone for line in range(blocks[number].begin, blocks[number].end)}
     left = [line for number, line in enumerate(kept) if number not in dropped]
     first = next((number for number, line in enumerate(left) if line.strip()), len(left))
     return left[first:]
 
 
-_MARK_LETTERS = frozenset("DOGhwPCdogHpc \t")
+def _begin_of_last(lines: Sequence[str]) -> int:
+    """Return the number of the line in which the last blocks begin, `BACK_BLOCKS` and one more."""
+    found, number = 0, len(lines)
+    filled = False
+    while number and found <= BACK_BLOCKS:
+        number -= 1
+        was, filled = filled, bool(lines[number].strip())
+        found += was and not filled
+    return number
 
 
-def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
+_MARK_LETTERS = frozenset("DOGhwPC")
+
+
+def _blocks(lines: Sequence[str], start: int) -> Iterator[_Block]:
+    """Yield the blocks of lines from one of them on."""
     begin, gap = -1, 0
-    for number in range(len(lines) + 1):
+    for number in range(start, len(lines) + 1):
         filled = number < len(lines) and bool(lines[number].strip())
         if filled and begin < 0:
             begin = number
@@ -162,30 +178,30 @@ def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
             gap += 1
 
 
-def _front(blocks: Sequence[_Block]) -> Iterator[tuple[int, str]]:
-    """Yield the numbers of the archive's blocks before the first paragraphs of prose, with why they are."""
+def _front(blocks: Sequence[_Block]) -> Iterator[int]:
+    """Yield the numbers of the archive's blocks before the first paragraphs of prose."""
     number = prose = 0
     in_header = False
     while number < min(len(blocks), FRONT_BLOCKS) and prose < _PROSE:
         block = blocks[number]
         if is_note_head(block.text) or _is_edition_head(blocks, number):
             end = _end_of_note(blocks, number)
-            yield from ((one, "note") for one in range(number, end))
+            yield from range(number, end)
             number, in_header = end, False
             continue
         if _NOTE_AT_ONCE.match(block.text):
             end = _end_of_note_at_once(blocks, number)
-            yield from ((one, "note") for one in range(number, end))
+            yield from range(number, end)
             number = end
             continue
         if _OF_GOOGLE.search(block.text):
             near = range(number, min(len(blocks), number + _NOTE_BLOCKS))
             last = next((one for one in near if _GOOGLE_ENDS.search(blocks[one].text)), number)
-            yield from ((one, "digital copy") for one in range(number, last + 1))
+            yield from range(number, last + 1)
             number = last + 1
             continue
         if is_of_archive(block.text) or (in_header and _is_header(block)):
-            yield number, "archive"
+            yield number
             in_header = True
         else:
             in_header = in_header and not block.is_prose
@@ -193,19 +209,18 @@ def _front(blocks: Sequence[_Block]) -> Iterator[tuple[int, str]]:
         number += 1
 
 
-def _back(blocks: Sequence[_Block]) -> Iterator[tuple[int, str]]:
-    """Yield the numbers of the archive's blocks behind the last paragraphs of prose, with why they are."""
-    size = sum(len(block.text) for block in blocks)
+def _back(blocks: Sequence[_Block], size: int) -> Iterator[int]:
+    """Yield the numbers of the archive's blocks behind the last paragraphs of prose; size: characters of the book."""
     behind = 0
     for number in range(len(blocks) - 1, max(-1, len(blocks) - BACK_BLOCKS - 1), -1):
         behind += len(blocks[number].text)
         head = is_note_head(blocks[number].text) or _is_edition_head(blocks, number)
         if head and number and _is_last_part(blocks, number, behind, size):
-            yield from ((one, "note") for one in range(number, len(blocks)))
+            yield from range(number, len(blocks))
     number, prose = len(blocks) - 1, 0
     while number >= max(0, len(blocks) - BACK_BLOCKS) and prose < _PROSE:
         if is_of_archive(blocks[number].text):
-            yield number, "archive"
+            yield number
         else:
             prose += blocks[number].is_prose
         number -= 1

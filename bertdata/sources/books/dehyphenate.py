@@ -120,14 +120,12 @@ class _Book:
 
 
 def _forms(word: str) -> tuple[str, ...]:
-    """Return a word as it is, and in small letters or as it begins a sentence.
+    """Return a word as it is, and where it is in capitals in small letters too; its first letter may be either.
 
     >>> _forms("nobody"), _forms("Wagenzug"), _forms("NOBODY")
-    (('nobody', 'Nobody'), ('Wagenzug', 'wagenzug'), ('NOBODY', 'nobody', 'Nobody'))
+    (('nobody',), ('Wagenzug',), ('NOBODY', 'nobody'))
     """
-    if word.islower():
-        return (word, word.capitalize())
-    return (word, word.lower()) if _is_capitalized(word) else (word, word.lower(), word.capitalize())
+    return (word, word.lower()) if word.isupper() and len(word) > 1 else (word,)
 
 
 def _is_capitalized(word: str) -> bool:
@@ -168,22 +166,35 @@ def _with_words(text: str, places: Iterable[tuple[int, int, int]], written: Call
 
 
 def _lookup(text: str, questions: int) -> tuple[Callable[[str], bool], Callable[[str], int]]:
-    """Return whether, and how often, a word or compound occurs in a text: all are listed, or each is searched for."""
+    """Return whether, and how often, a word or compound occurs in a text: all are listed, or each is searched for.
+
+    Its first letter may be a capital or not.
+    """
     if questions > _FEW_QUESTIONS:
         counts = Counter(_COMPOUND.findall(text))
-        return counts.__contains__, counts.__getitem__
+        number = lambda word: sum(counts[one] for one in _heads(word, word[1:]))  # noqa: E731
+        return lambda word: number(word) > 0, number
     data = text.encode("utf-8", "surrogatepass")  # in which a search is several times as fast
 
     def occurrences(word: str) -> Iterator[int]:
-        sought = word.encode("utf-8", "surrogatepass")
-        for place in _found(data, sought):
-            before = data[max(0, place - _AROUND) : place].decode("utf-8", "ignore").removesuffix("-")[-1:]
-            rest = data[place : place + len(sought) + _AROUND].decode("utf-8", "ignore")
-            whole = _COMPOUND.match(rest)
-            if not (before and _is_letter(before)) and whole and whole.end() == len(word):
+        """Yield the places of what follows the first letter, of which one search finds both cases."""
+        tail, heads = word[1:].encode("utf-8", "surrogatepass"), _heads(word)
+        for place in _found(data, tail or word.encode("utf-8", "surrogatepass")):
+            before = data[max(0, place - _AROUND) : place].decode("utf-8", "ignore") if tail else ""
+            begin = before[-1:] if tail else ""
+            previous = before[:-1].removesuffix("-")[-1:]
+            if tail and (begin not in heads or (previous and _is_letter(previous))):
+                continue
+            whole = _COMPOUND.match(begin + data[place : place + len(tail) + _AROUND].decode("utf-8", "ignore"))
+            if whole and whole.end() == len(word):
                 yield place
 
     return lambda word: next(occurrences(word), None) is not None, lambda word: sum(1 for _ in occurrences(word))
+
+
+def _heads(word: str, tail: str = "") -> set[str]:
+    """Return the first letter of a word in both cases, followed by a tail."""
+    return {f"{word[:1].lower()}{tail}", f"{word[:1].upper()}{tail}"}
 
 
 def _is_letter(character: str) -> bool:
