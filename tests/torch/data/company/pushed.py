@@ -34,7 +34,7 @@ def stopped(fit: Fit) -> Run:
     return run
 
 
-def _lightning(epochs: int | None, **trainer: Any) -> Fit:
+def _lightning(epochs: int | None) -> Fit:
     def fit(setup: Setup, stop: Stop | None, checkpoint: str | None, folder: Path) -> tuple[Digests, str]:
         import lightning
         from lightning.pytorch.callbacks import ModelCheckpoint
@@ -63,7 +63,8 @@ def _lightning(epochs: int | None, **trainer: Any) -> Fit:
         elif stop:
             every = {"every_n_train_steps": stop.batches, "save_on_train_epoch_end": False}
             saving = [ModelCheckpoint(str(folder), "saved-{step}", save_top_k=-1, **every)]
-        limits = {"max_epochs": EPOCHS} | trainer
+        steps = EPOCHS * setup.batches
+        limits: dict[str, int] = {"max_epochs": EPOCHS} if epochs == 1 else {"max_epochs": -1, "max_steps": steps}
         lightning.Trainer(
             accelerator="cpu",
             logger=False,
@@ -111,7 +112,7 @@ def _trainer(told: bool, ours: bool = False) -> Fit:
             use_cpu=True,
             per_device_train_batch_size=20,
             save_strategy="steps" if stop else "no",
-            save_steps=stop.batches if stop else 500,
+            save_steps=1,  # a resumed Trainer takes the number of its checkpoint
             logging_strategy="no",
             ignore_data_skip=ours,
             **{f"dataloader_{name}": value for name, value in setup.keywords.items()},
@@ -136,8 +137,8 @@ def _trainer(told: bool, ours: bool = False) -> Fit:
 
 PUSHED: dict[str, Run] = {
     "lightning": stopped(_lightning(1)),
-    "lightning, max_steps": stopped(_lightning(10**6, max_epochs=-1, max_steps=15)),
-    "lightning, epochs=None": stopped(_lightning(None, max_epochs=-1, max_steps=15)),
+    "lightning, max_steps": stopped(_lightning(10**6)),
+    "lightning, epochs=None": stopped(_lightning(None)),
     "trainer, our loader": stopped(_trainer(told=False, ours=True)),
     "trainer, told the epoch": stopped(_trainer(told=True)),
     "trainer": stopped(_trainer(told=False)),

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +122,12 @@ class Setup:
         """The batches of three epochs in one process, by our loader without workers."""
         loader = Setup(self.builds, self.data).loader(rank=0, world_size=1)
         return [digest(batch) for _ in range(EPOCHS) for batch in loader]
+
+    @cached_property
+    def endless(self) -> Digests:
+        """As many batches of a run without end, in which batches span epochs."""
+        loader = Setup(self.builds, self.data).loader(epochs=None)
+        return [digest(batch) for batch in islice(loader, EPOCHS * self.batches)]
 
 
 @dataclass(frozen=True)
