@@ -126,19 +126,23 @@ class _Block(NamedTuple):
         return len(self.text) >= 150 and self.text.rstrip("\"”’'*_)] ")[-1:] in ".!?…:;—-"
 
 
-def without_archive_notes(lines: Sequence[str]) -> list[str]:
+def without_archive_notes(lines: Sequence[str], text: str) -> list[str]:
     """Return a book's lines without what an archive added at its beginning and its end, and without marks of its pages.
+
+    text: the whole text, of whose lines these are.
 
     >>> prose = "It was a dark and stormy night, and nobody in the town had gone out since the clock struck seven. " * 2
     >>> note = ["  Transcriber's Note", "", "Obvious errors were corrected.", "", ""]
-    >>> without_archive_notes([*note, prose]) == [prose]
+    >>> without_archive_notes([*note, prose], prose) == [prose]
     True
     """
-    kept = [line for line in lines if not (line[:1] in _MARK_LETTERS and _PAGE_MARK.match(line))]
+    kept = list(lines)
+    if any(word in text for word in _MARK_WORDS):
+        kept = [line for line in lines if not (line[:1] in _MARK_LETTERS and _PAGE_MARK.match(line))]
     dropped: set[int] = set()
     front = list(islice(_blocks(kept, 0), FRONT_BLOCKS + _NOTE_BLOCKS + 1))
     back = list(_blocks(kept, _begin_of_last(kept)))
-    for blocks, gone in ((front, _front(front)), (back, _back(back, sum(map(len, kept))))):
+    for blocks, gone in ((front, _front(front)), (back, _back(back, len(text)))):
         for number in gone:
             dropped.update(range(blocks[number].begin, blocks[number].end))
     if not dropped:
@@ -160,6 +164,17 @@ def _begin_of_last(lines: Sequence[str]) -> int:
 
 
 _MARK_LETTERS = frozenset("DOGhwPC")
+_MARK_WORDS = (
+    "igitized",
+    "riginal from",
+    "enerated ",
+    "handle.net",
+    "athitrust",
+    "athiTrust",
+    "archive.org",
+    "ooks.google",
+)
+"""What a text with marks of pages has."""
 
 
 def _blocks(lines: Sequence[str], start: int) -> Iterator[_Block]:

@@ -172,7 +172,10 @@ def _lookup(text: str, questions: int) -> tuple[Callable[[str], bool], Callable[
     """
     if questions > _FEW_QUESTIONS:
         counts = Counter(_COMPOUND.findall(text))
-        number = lambda word: sum(counts[one] for one in _heads(word, word[1:]))  # noqa: E731
+
+        def number(word: str) -> int:
+            return sum(counts[one] for one in _heads(word, word[1:]))
+
         return lambda word: number(word) > 0, number
     data = text.encode("utf-8", "surrogatepass")  # in which a search is several times as fast
 

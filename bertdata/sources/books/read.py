@@ -129,7 +129,7 @@ def _prose(
         text = text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
     for other in _LINE_ENDS:
         text = text.replace(other, "\n")
-    lines = without_archive_notes(gutenberg.body_lines(text.split("\n")))
+    lines = without_archive_notes(gutenberg.body_lines(text.split("\n")), text)
     body = gutenberg.without_notes("\n".join(lines))
     counted = Counter[str]()
     mixed = _mixed_prose(body, cut, counted) if KERNELS.pay(len(source), compiled) else None
