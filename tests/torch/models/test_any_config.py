@@ -89,7 +89,7 @@ def tried(info: PretrainingInfo, examples: int, types: Sequence[str]) -> None:
 
 
 def test_overrides_of_any_key_make_a_model_or_are_refused(rows: PretrainingInfo) -> None:
-    tried(rows, 12, QUICK)
+    tried(rows, 6, QUICK)
 
 
 @pytest.mark.slow
