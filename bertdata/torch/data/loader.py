@@ -88,6 +88,11 @@ _DIVIDED_TWICE = (
 )
 
 
+_NOT_REACHED = 1000
+"""Epochs of an iteration that is meant to have no end. It is the only one, so a framework's count of iterations, which
+Lightning raises where `max_steps` ends a run, says nothing of it."""
+
+
 class EpochListener:
     """Tells a sampler the epochs that a framework counts, where it calls `loader.batch_sampler.sampler.set_epoch`."""
 
@@ -107,7 +112,8 @@ class EpochListener:
                 "is no length, Lightning reads a batch ahead of what it trains on, and a resumed run would lose it; "
                 "give a number of epochs that is not reached, as ResumableBatchSampler(..., epochs=10**6)"
             )
-        sampler.set_epoch(epoch)
+        if sampler.epochs < _NOT_REACHED:
+            sampler.set_epoch(epoch)
 
 
 @contextmanager

@@ -270,6 +270,10 @@ def test_frameworks_find_set_epoch_in_the_sampler_of_the_batch_sampler() -> None
     sampler = ResumableBatchSampler(range(10), 4)
     sampler.sampler.set_epoch(2)
     assert sampler.epoch == 2
+    long = ResumableBatchSampler(range(10), 4, epochs=10**6)
+    long.load_state_dict(long.state_dict(2))
+    long.sampler.set_epoch(1)  # as Lightning does after a run of max_steps
+    assert long.state_dict()["position"] == 8
     endless = ResumableBatchSampler(range(10), 4, epochs=None)
     with pytest.raises(ConfigError, match=r"epochs=10\*\*6"):
         endless.sampler.set_epoch(0)
