@@ -25,13 +25,25 @@ EXAMPLES: dict[str, list[Any]] = {
     "bertdata.curation.words.reference: f'(?:[": [words._address()],
     "bertdata.documents.document: border": [re.compile(r"\n[^\S\n]*\n\s*"), re.compile(r"\n+")],
     "bertdata.options.recipe: f": [re.compile(r"\s*[\"']?key[\"']?\s*[=.]")],
+    "bertdata.sources.wikipedia.dump.page_kinds: disambiguation": [re.compile(r"\((?:disambiguation)\)\s*\Z", re.I)],
+    "bertdata.sources.wikipedia.dump.page_kinds: lists": [re.compile(r"(?:lists? of) |.*(?:列表)(?: \([^()]*\))?\Z")],
     "bertdata.sources.wikipedia.dump.published: f'href": [re.compile(r"href=\"(?:[^\"]*/)?(\d{8})/?\"")],
     "bertdata.sources.wikipedia.dump.published: f'{wiki}": [re.compile(r"enwiki-(\d{8})-pages-articles-multistream")],
     "bertdata.sources.wikipedia.dump.reader: pattern": [
         re.compile(r"<base>([^<]*)</base>"),
         re.compile(r"\bxml:lang=\"([^\"]*)\""),
     ],
+    "bertdata.sources.wikipedia.mediawiki.dates: form": [
+        re.compile(r"(\d{1,2})[ _](may)(?: *, *| +)(\d{1,4}(?:[ _]BC)?)")
+    ],
     "bertdata.sources.wikipedia.published.html_tokens: f'</{name}": [re.compile(r"</title(?=[\t\n\f\r />])", re.I)],
+    "bertdata.sources.wikipedia.wikitext.reference.inline: f'<(/?){name}": [re.compile(r"<(/?)b(?:[\s/][^<>]*+)?>")],
+    "bertdata.sources.wikipedia.wikitext.reference.variants: f'({_NOT": [
+        re.compile(r"(\[\[[^\[\]|]*\||<[^<>]*>|\{\{[^{}]*\}\}|https?://[^\s\]]*)|(ab)")
+    ],
+    "bertdata.sources.wikipedia.wikitext.reference.variants: f';": [
+        re.compile(r";\s*(?=(?:zh)\s*:|[^;]*?=>\s*(?:zh)\s*:|\s*\Z)")
+    ],
     "bertdata.sources.wikipedia.wikitext.reference.tags: f'</{name}": [re.compile(r"</math\s*+>")],
     "bertdata.tokenizers.encode.reference: pattern": [regex.compile(encode.GPT2), regex.compile(encode.CL100K)],
     'bertdata.tokenizers.wordpiece.train.counter: f"[{_MARKS}': [re.compile(r"[!-/:-@\[-`{-~\u4e00-\u9fff]")],
