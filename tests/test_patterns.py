@@ -26,7 +26,9 @@ EXAMPLES: dict[str, list[Any]] = {
     "bertdata.documents.document: border": [re.compile(r"\n[^\S\n]*\n\s*"), re.compile(r"\n+")],
     "bertdata.options.recipe: f": [re.compile(r"\s*[\"']?key[\"']?\s*[=.]")],
     "bertdata.sources.wikipedia.dump.page_kinds: disambiguation": [re.compile(r"\((?:disambiguation)\)\s*\Z", re.I)],
-    "bertdata.sources.wikipedia.dump.page_kinds: lists": [re.compile(r"(?:lists? of) |.*(?:列表)(?: \([^()]*\))?\Z")],
+    "bertdata.sources.wikipedia.dump.page_kinds: lists": [
+        re.compile(r"\A(?:(?:lists? of) |.*(?:列表)(?: \([^()]*\))?\Z)")
+    ],
     "bertdata.sources.wikipedia.dump.published: f'href": [re.compile(r"href=\"(?:[^\"]*/)?(\d{8})/?\"")],
     "bertdata.sources.wikipedia.dump.published: f'{wiki}": [re.compile(r"enwiki-(\d{8})-pages-articles-multistream")],
     "bertdata.sources.wikipedia.dump.reader: pattern": [
@@ -42,7 +44,7 @@ EXAMPLES: dict[str, list[Any]] = {
         re.compile(r"(\[\[[^\[\]|]*\||<[^<>]*>|\{\{[^{}]*\}\}|https?://[^\s\]]*)|(ab)")
     ],
     "bertdata.sources.wikipedia.wikitext.reference.variants: f';": [
-        re.compile(r";\s*(?=(?:zh)\s*:|[^;]*?=>\s*(?:zh)\s*:|\s*\Z)")
+        re.compile(r";\s*+(?=(?:zh)\s*+:|[^;]*?=>\s*+(?:zh)\s*+:|\Z)")
     ],
     "bertdata.sources.wikipedia.wikitext.reference.tags: f'</{name}": [re.compile(r"</math\s*+>")],
     "bertdata.tokenizers.encode.reference: pattern": [regex.compile(encode.GPT2), regex.compile(encode.CL100K)],

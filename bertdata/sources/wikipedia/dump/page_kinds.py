@@ -55,7 +55,7 @@ def title_kind(title: str, language: str) -> str:
 def _titles(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return expressions for the titles of disambiguation pages and for those of lists."""
     begins, ends = "|".join(_of("list_titles", language)), "|".join(_of("list_title_ends", language))
-    lists = rf"(?:{begins}) " + (rf"|.*(?:{ends})(?: \([^()]*\))?\Z" if ends else "")
+    lists = rf"\A(?:(?:{begins}) " + (rf"|.*(?:{ends})(?: \([^()]*\))?\Z" if ends else "") + ")"
     disambiguation = rf"\((?:{'|'.join(_of('disambiguation_titles', language))})\)\s*\Z"
     return re.compile(disambiguation, re.IGNORECASE), re.compile(lists, re.IGNORECASE)
 

@@ -36,7 +36,7 @@ _FORMS = tuple(
 _DAYS = {"day": 1, "week": 7, "fortnight": 14}
 _SECONDS = {"sec": 1, "second": 1, "min": 60, "minute": 60, "hour": 3600}
 _CHANGE = (
-    rf"\s*(?P<count>[-+] ?\d{{1,6}})\s*(?P<unit>{'|'.join([*_DAYS, *_SECONDS, 'month', 'year'])})s?(?P<ago>\s+ago)?\Z"
+    rf"(?P<count>[-+] ?\d{{1,6}})\s*(?P<unit>{'|'.join([*_DAYS, *_SECONDS, 'month', 'year'])})s?(?P<ago>\s+ago)?\Z"
 )
 _LONGEST_FORMAT = 6000
 

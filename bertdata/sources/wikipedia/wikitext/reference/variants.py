@@ -20,7 +20,7 @@ from bertdata.sources.wikipedia.wikitext.rules import LINE_MARKUP
 _TOKEN = re.compile(r"-\{(?!\{)|\{\{|\}\}|\}-")
 _ENTITY = re.compile(r"(&[#a-zA-Z0-9]+);")
 _ENTITY_END = "\x01"
-_CODE = re.compile(r"(?:\A|;|\|)\s*(?:[^;:{}\n]*=>)?\s*([a-z]{2,3}(?:-[a-z]+){0,2})\s*[:;|]", re.IGNORECASE)
+_CODE = re.compile(r"(?:\A|;|\|)\s*+(?:[^;:{}\n]*=>\s*+)?([a-z]{2,3}(?:-[a-z]+){0,2})\s*[:;|]", re.IGNORECASE)
 _NOT_CONVERTED = r"\[\[[^\[\]|]*\||<[^<>]*>|\{\{[^{}]*\}\}|https?://[^\s\]]*"
 _DEEPEST = 10
 _FLAGS = frozenset("ATRD-HN")
@@ -229,7 +229,7 @@ def _choices(text: str, rules: _Rules) -> tuple[dict[str, str], dict[str, dict[s
 def _separator(codes: tuple[str, ...]) -> re.Pattern[str]:
     """Return what parts the choices: a semicolon before the code of a variant, or at the end."""
     names = "|".join(map(re.escape, codes))
-    return re.compile(rf";\s*(?=(?:{names})\s*:|[^;]*?=>\s*(?:{names})\s*:|\s*\Z)", re.IGNORECASE)
+    return re.compile(rf";\s*+(?=(?:{names})\s*+:|[^;]*?=>\s*+(?:{names})\s*+:|\Z)", re.IGNORECASE)
 
 
 def _choice(both: Mapping[str, str], one_way: Mapping[str, Mapping[str, str]], rules: _Rules) -> str:
