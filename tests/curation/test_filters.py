@@ -150,7 +150,12 @@ def test_ranges_of_any_size_keep_the_same_documents(name: str, smallest: int, tm
 
 
 def test_a_page_that_a_filter_drops_is_among_the_rejects(tmp_path: Path) -> None:
-    pages = [page(1, "Salt"), page(2, "Short", "Salt."), page(3, "List of salts"), page(4, "Brief", "Sea.")]
+    pages = [
+        page(1, "Salt"),
+        page(2, "Short", "Salt."),
+        page(3, "List of salts", "* [[Salt]]\n* [[Sea salt]]\n* [[Rock salt]]\n"),
+        page(4, "Brief", "Sea."),
+    ]
     (tmp_path / "x.xml").write_bytes(dump(*pages))
     config = CleaningConfig(filter=("min-characters=20",), rejects=str(tmp_path / "rejects"))
     tasks = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / "out"), config)
