@@ -324,9 +324,8 @@ FUNCTIONS: dict[str, Function] = {
     "tag": _tag,
     "urlencode": _url_encoded,
     "=": lambda call: "=",
-    "!": lambda call: "&#124;",
 }
 """From the id of a function to what writes its text."""
 
-VARIABLES = frozenset([*_OF_PAGES, *(name + "e" for name in _OF_PAGES), "namespacenumber", "=", "!"])
+VARIABLES = frozenset([*_OF_PAGES, *(name + "e" for name in _OF_PAGES), "namespacenumber", "="])
 """The ids of those that are called without arguments, too."""

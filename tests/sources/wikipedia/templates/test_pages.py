@@ -276,8 +276,3 @@ def test_a_page_is_written_with_the_functions_and_numbers_of_its_wiki() -> None:
         namespaces = Namespaces.of_language("nl")
         prose = clean_wikitext(text, templates=templates, namespaces=namespaces, compiled=compiled)
         assert prose == "Hij is 12.345,5 m lang, 7 m breed."
-
-
-def test_a_bar_by_its_name_is_no_end_of_an_argument() -> None:
-    for compiled in (False, True):
-        assert clean_wikitext("It is {{nowrap|a{{!}}b}}.", compiled=compiled) == "It is a|b."
