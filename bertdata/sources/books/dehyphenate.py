@@ -166,16 +166,18 @@ def _with_words(text: str, places: Iterable[tuple[int, int, int]], written: Call
 
 
 def _lookup(text: str, questions: int) -> tuple[Callable[[str], bool], Callable[[str], int]]:
-    """Return whether, and how often, a word or compound occurs in a text: all are listed, or each is searched for.
+    """Return whether, and how often, a word or compound occurs in a text.
 
-    Its first letter may be a capital or not.
+    Its first letter may be a capital or not. Compounds are listed, since hyphens are few; of words all are listed, or
+    each is searched for.
     """
-    if questions > _FEW_QUESTIONS:
-        counts = Counter(_COMPOUND.findall(text))
+    is_searched = questions <= _FEW_QUESTIONS
+    counts = Counter(_compounds(text) if is_searched else _COMPOUND.findall(text))
 
-        def number(word: str) -> int:
-            return sum(counts[one] for one in _heads(word, word[1:]))
+    def number(word: str) -> int:
+        return sum(counts[form] for form in _heads(word, word[1:]))
 
+    if not is_searched:
         return lambda word: number(word) > 0, number
     data = text.encode("utf-8", "surrogatepass")  # in which a search is several times as fast
 
@@ -192,7 +194,27 @@ def _lookup(text: str, questions: int) -> tuple[Callable[[str], bool], Callable[
             if whole and whole.end() == len(word):
                 yield place
 
-    return lambda word: next(occurrences(word), None) is not None, lambda word: sum(1 for _ in occurrences(word))
+    def occurs(word: str) -> bool:
+        return number(word) > 0 if "-" in word else next(occurrences(word), None) is not None
+
+    return occurs, lambda word: number(word) if "-" in word else sum(1 for _ in occurrences(word))
+
+
+def _compounds(text: str) -> Iterator[str]:
+    """Yield the words with hyphens of a text, found by these.
+
+    >>> list(_compounds("A well-known up-to-date man - not 3-x."))
+    ['well-known', 'up-to-date']
+    """
+    end = 0
+    for hyphen in _found(text, "-"):
+        begin = hyphen
+        while begin > end and _WORD.match(text, begin - 1, begin):
+            begin -= 1
+        if hyphen >= end and begin < hyphen and (match := _COMPOUND.match(text, begin)):
+            end = match.end()
+            if end > hyphen:
+                yield match[0]
 
 
 def _heads(word: str, tail: str = "") -> set[str]:
