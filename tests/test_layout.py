@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import fnmatch
 import importlib
 import re
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -123,3 +125,20 @@ def test_the_table_of_doors_names_files_that_are_there() -> None:
     for added, _, *others in rows:
         for path in re.findall(r"`([\w/]+\.py)`", " ".join(others)):
             assert (ROOT / path).is_file(), f"{path}, for {added.strip()}"
+
+
+def test_data_beside_the_code_is_packaged() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"][
+        "package-data"
+    ]
+    patterns = [
+        f"{package.replace('.', '/')}/{pattern}" for package, patterns in settings.items() for pattern in patterns
+    ]
+    links = {ROOT / "bertdata" / name for name in ("pipelines", "recipes", "vocab")}
+    data = [
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "bertdata").rglob("*")
+        if path.is_file() and path.suffix != ".py" and path.parent.name != "__pycache__" and not links & {*path.parents}
+    ]
+    assert "bertdata/io/languages.toml" in data
+    assert [path for path in data if not any(fnmatch.fnmatch(path, pattern) for pattern in patterns)] == []

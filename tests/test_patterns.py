@@ -15,6 +15,7 @@ import pytest
 import regex
 
 from bertdata.curation.words import reference as words
+from bertdata.sources.books import archive_notes
 from bertdata.sources.wikipedia.templates.convert import _LONGEST_RANGE
 from bertdata.tokenizers.encode import reference as encode
 from tests.growth import Repetition, assert_linear, every_repetition, some_repetitions
@@ -25,6 +26,7 @@ EXAMPLES: dict[str, list[Any]] = {
     "bertdata.curation.words.reference: f'(?:[": [words._address()],
     "bertdata.documents.document: border": [re.compile(r"\n[^\S\n]*\n\s*"), re.compile(r"\n+")],
     "bertdata.options.recipe: f": [re.compile(r"\s*[\"']?key[\"']?\s*[=.]")],
+    "bertdata.sources.books.archive_notes: f": [*archive_notes._DIGITAL, *archive_notes._OF_RIGHTS],
     "bertdata.sources.wikipedia.dump.page_kinds: disambiguation": [re.compile(r"\((?:disambiguation)\)\s*\Z", re.I)],
     "bertdata.sources.wikipedia.dump.page_kinds: lists": [
         re.compile(r"\A(?:(?:lists? of) |.*(?:列表)(?: \([^()]*\))?\Z)")
