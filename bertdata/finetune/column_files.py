@@ -153,8 +153,8 @@ def _blocks(
         if block and not (comment and conllu):
             yield begins, block
             block, begins = [], False
-        found = _DOCUMENT_COMMENT.match(line) if comment else None
-        begins = begins or marks or bool(found and found["begin"])
+        comment_match = _DOCUMENT_COMMENT.match(line) if comment else None
+        begins = begins or marks or bool(comment_match and comment_match["begin"])
 
 
 def _is_comment(path: str, tag_at: int) -> Callable[[int, str], bool]:

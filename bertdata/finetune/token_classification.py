@@ -120,16 +120,16 @@ def _split(
     *,
     unlabelled: bool,
 ) -> TaskSplit:
-    known: dict[tuple[type, Label], int | None] = {}
+    numbers: dict[tuple[type, Label], int | None] = {}
 
     def ids(sentence: Sentence) -> list[int | None]:
         tags = (None,) * len(sentence.words) if sentence.tags is None else sentence.tags
         for word, tag in enumerate(tags):
-            if (type(tag), tag) not in known:
+            if (type(tag), tag) not in numbers:
                 place = sentence.lines[word] if sentence.lines else f"word {word + 1} of {sentence.place}"
                 [number] = label_ids([(place, tag)], labels, path, numbered=numbered, unlabelled=unlabelled)
-                known[type(tag), tag] = number
-        return [known[type(tag), tag] for tag in tags]
+                numbers[type(tag), tag] = number
+        return [numbers[type(tag), tag] for tag in tags]
 
     total, tagged = 0, False
     for sentence in read():

@@ -138,12 +138,12 @@ def format_of(path: str) -> ImportFormat:
 def _info(tokenizer: Tokenizer, paths: Mapping[str, Sequence[str]], objective: str) -> PretrainingInfo:
     """Return what the shards say of themselves, from the first rows there are, and the longest where they differ."""
     train = paths["train"]
-    found = next(((path, fields) for path in train for fields in read_fields(path, tokenizer)), None)
-    if found is None:
+    first_read = next(((path, fields) for path in train for fields in read_fields(path, tokenizer)), None)
+    if first_read is None:
         raise InputError(
             f"the files of train ({len(train)} in all) have no rows; expected at least one row", path=train[0]
         )
-    path, fields = found
+    path, fields = first_read
     has_types = tokenizer.row_template.has_types
     _check_fields(fields, path, has_types)
     has_label, masked = "next_sentence_labels" in fields, _is_masked(fields)

@@ -74,8 +74,8 @@ def lddl_fields(batch: pa.RecordBatch, path: str, begin: int, tokenizer: Tokeniz
 def _positions(data: Any, row: int, path: str) -> NDArray[np.int64]:
     """Return the positions that `numpy.save` wrote as bytes; raises InputError where they are none."""
     try:
-        found = np.load(io.BytesIO(data), allow_pickle=False)
-        return found.astype(np.int64).reshape(-1) if found.dtype.kind in "iu" else _none(found.dtype)
+        array = np.load(io.BytesIO(data), allow_pickle=False)
+        return array.astype(np.int64).reshape(-1) if array.dtype.kind in "iu" else _none(array.dtype)
     except (ValueError, TypeError, EOFError, OSError) as error:
         raise InputError(
             f"row {row} has masked_lm_positions that are no array of numbers ({error})", path=path

@@ -86,12 +86,12 @@ def _array(data: bytes, encoding: str, row: int, path: str) -> NDArray[Any]:
         head = 0 if shape else 1 + (1 << (data[0] & 3))
         if not shape and data[0] >> 2 != 1:
             raise ValueError(f"it has {data[0] >> 2} dimensions")
-        found: NDArray[Any] = np.frombuffer(data, values, offset=head)
-        if not shape and len(found) != int.from_bytes(data[1:head], "little"):
+        array: NDArray[Any] = np.frombuffer(data, values, offset=head)
+        if not shape and len(array) != int.from_bytes(data[1:head], "little"):
             raise ValueError("its length is not that of its values")
     except (ValueError, TypeError, IndexError) as error:
         raise InputError(f"sample {row} has no list in a column {encoding} ({error})", path=path) from error
-    return found
+    return array
 
 
 MDS_IMPORT = ImportFormat(help="MDS of ids, uncompressed", suffixes=(".mds",), read_tokens=read_mds)

@@ -131,17 +131,19 @@ def fields_of(batch: pa.RecordBatch, path: str, begin: int, tokenizer: Tokenizer
     [[4], [0]]
     """
     pad_token_id = tokenizer.pad_token_id
-    found = {field: next((name for name in names if name in batch.schema.names), "") for field, names in _NAMES.items()}
-    if not found["input_ids"]:
+    name_of = {
+        field: next((name for name in names if name in batch.schema.names), "") for field, names in _NAMES.items()
+    }
+    if not name_of["input_ids"]:
         raise InputError(
             f"has no column input_ids; its columns are {', '.join(batch.schema.names)}; expected rows of ids, of LDDL "
             f"({', '.join(COLUMNS)}), or text, which goes to bertdata build --documents",
             path=path,
         )
-    ids = _lists(batch, found["input_ids"], path, begin)
+    ids = _lists(batch, name_of["input_ids"], path, begin)
     width = int(ids.lengths.max(initial=1))
     fields: Fields = {"input_ids": ids.padded(width, pad_token_id)}
-    of_tokens = {name: found[name] for name in ("input_mask", "segment_ids", WORD_STARTS, "labels") if found[name]}
+    of_tokens = {name: name_of[name] for name in ("input_mask", "segment_ids", WORD_STARTS, "labels") if name_of[name]}
     values = {name: _lists(batch, column, path, begin) for name, column in of_tokens.items()}
     for name, one in values.items():
         if not np.array_equal(one.lengths, ids.lengths):
@@ -163,27 +165,27 @@ def fields_of(batch: pa.RecordBatch, path: str, begin: int, tokenizer: Tokenizer
         fields["segment_ids"] = values["segment_ids"].padded(width, 0)
     else:
         fields["segment_ids"] = np.zeros_like(fields["input_ids"])
-        if found["next_sentence_labels"] and tokenizer.row_template.last_type is not None:
+        if name_of["next_sentence_labels"] and tokenizer.row_template.last_type is not None:
             raise InputError(
                 "has pairs without token_type_ids, which do not follow from the ids with this tokenizer; expected them",
                 path=path,
             )
-        if found["next_sentence_labels"]:
+        if name_of["next_sentence_labels"]:
             ends = (fields["input_ids"] == tokenizer.sep_token_id).cumsum(1)
             first = np.pad(ends[:, :-1], ((0, 0), (1, 0)))
             fields["segment_ids"] = ((first > 0) & (fields["input_mask"] > 0)).astype(np.int64)
     if "labels" in values:
         fields |= _predictions(values["labels"].padded(width, IGNORE_INDEX))
-    elif found["masked_lm_positions"] and found["masked_lm_ids"]:
+    elif name_of["masked_lm_positions"] and name_of["masked_lm_ids"]:
         positions, originals = (
-            _lists(batch, found[name], path, begin) for name in ("masked_lm_positions", "masked_lm_ids")
+            _lists(batch, name_of[name], path, begin) for name in ("masked_lm_positions", "masked_lm_ids")
         )
         if not np.array_equal(positions.lengths, originals.lengths):
             raise InputError(f"after row {begin}: masked_lm_positions and masked_lm_ids differ in length", path=path)
         room = int(positions.lengths.max(initial=1))
         fields |= {"masked_lm_positions": positions.padded(room, 0), "masked_lm_ids": originals.padded(room, 0)}
         fields["masked_lm_weights"] = (np.arange(room) < positions.lengths[:, None]).astype(np.float32)
-    if label := found["next_sentence_labels"]:
+    if label := name_of["next_sentence_labels"]:
         fields["next_sentence_labels"] = _numbers(batch[label], label, path, begin)
     return fields
 
@@ -194,11 +196,13 @@ def _predictions(labels: NDArray[np.int64]) -> Fields:
     number = np.bincount(rows, minlength=len(labels))
     room = max(1, int(number.max(initial=1)))
     column = np.arange(len(rows)) - np.repeat(np.cumsum(number) - number, number)
-    found: Fields = {name: np.zeros((len(labels), room), np.int64) for name in ("masked_lm_positions", "masked_lm_ids")}
-    found["masked_lm_positions"][rows, column] = places
-    found["masked_lm_ids"][rows, column] = labels[rows, places]
-    found["masked_lm_weights"] = (np.arange(room) < number[:, None]).astype(np.float32)
-    return found
+    predicted: Fields = {
+        name: np.zeros((len(labels), room), np.int64) for name in ("masked_lm_positions", "masked_lm_ids")
+    }
+    predicted["masked_lm_positions"][rows, column] = places
+    predicted["masked_lm_ids"][rows, column] = labels[rows, places]
+    predicted["masked_lm_weights"] = (np.arange(room) < number[:, None]).astype(np.float32)
+    return predicted
 
 
 class _Lists:
@@ -235,10 +239,10 @@ def _numbers(column: pa.Array, name: str, path: str, begin: int) -> NDArray[np.i
 
 
 def _integers(values: pa.Array, name: str, path: str) -> NDArray[np.int64]:
-    found: NDArray[Any] = values.to_numpy(zero_copy_only=False)
-    if found.dtype == np.uint64 and len(found) and int(found.max()) >> 63:
-        raise InputError(f"the column {name!r} holds {int(found.max())}, which is no id", path=path)
-    return found.astype(np.int64)
+    array: NDArray[Any] = values.to_numpy(zero_copy_only=False)
+    if array.dtype == np.uint64 and len(array) and int(array.max()) >> 63:
+        raise InputError(f"the column {name!r} holds {int(array.max())}, which is no id", path=path)
+    return array.astype(np.int64)
 
 
 def table_format(help_: str, suffixes: Sequence[str], read: Any, signature: bytes = b"") -> ImportFormat:

@@ -124,11 +124,11 @@ def guesses(part: bytes, head: bytes = b"") -> list[Guess]:
     by_letters = _by_letters(part, letters) if letters else []
     if fitting:
         return [Guess(fitting[0], _doubt_of_declared(part, fitting[0], by_letters)), *map(Guess, fitting[1:])]
-    found = by_letters or _by_chaos(part)
-    if stated and found and not _is_vague(stated):
+    candidates = by_letters or _by_chaos(part)
+    if stated and candidates and not _is_vague(stated):
         doubt = f"its header says {stated[0]}, which it is not"
-        return [Guess(one.encoding, one.doubt or doubt) for one in found]
-    return found
+        return [Guess(one.encoding, one.doubt or doubt) for one in candidates]
+    return candidates
 
 
 def declared(head: bytes) -> tuple[str, ...]:
@@ -154,8 +154,8 @@ def _python_name(name: str) -> str:
     number = re.sub(r"^(?:isoiec|iso)?latin", "latin", _WORDS_BEFORE.sub("cp", plain))
     part = re.fullmatch(r"(?:iso|isoiec)?8859(\d{1,2})[ie]?", number)
     spellings = (f"iso8859_{part[1]}" if part else "", name.strip(), plain, number, number.replace("cp", ""))
-    known = {"ansi": "cp1252", "mac": "mac_roman", "macintosh": "mac_roman", "applemacintosh": "mac_roman"}
-    for spelling in (known.get(plain, ""), *spellings):
+    usual = {"ansi": "cp1252", "mac": "mac_roman", "macintosh": "mac_roman", "applemacintosh": "mac_roman"}
+    for spelling in (usual.get(plain, ""), *spellings):
         try:
             info = codecs.lookup(spelling) if spelling else None
         except (LookupError, ValueError, UnicodeError):

@@ -64,5 +64,5 @@ def tag(fs: Any, info: dict[str, Any]) -> str:
         return str(info["ETag"])
     if type(fs).ukey is not AbstractFileSystem.ukey and not isinstance(fs, AbstractArchiveFileSystem):
         return str(fs.ukey(info["name"]))
-    told = {key: value for key, value in info.items() if not key.startswith("_") and isinstance(value, _LASTING)}
-    return hashlib.sha256(str(sorted(told.items())).encode()).hexdigest()
+    lasting = {key: value for key, value in info.items() if not key.startswith("_") and isinstance(value, _LASTING)}
+    return hashlib.sha256(str(sorted(lasting.items())).encode()).hexdigest()

@@ -119,11 +119,11 @@ def store_problem(error: BaseException, url: str) -> str:
     """
     reason = (str(error).strip() or type(error).__name__).splitlines()[0]
     store = _STORES.get(urlsplit(base_url(url)).scheme)
-    known = {type(cause).__name__ for cause in _causes(error)}
+    kinds = {type(cause).__name__ for cause in _causes(error)}
     if store is not None:
         bucket = repr(bucket_of(url))
         texts = [str(cause) for cause in _causes(error)]
-        if known & _NO_CREDENTIALS or any(mark in text for text in texts for mark in _NO_ACCOUNT):
+        if kinds & _NO_CREDENTIALS or any(mark in text for text in texts for mark in _NO_ACCOUNT):
             return f"there are no credentials for the bucket {bucket} ({reason}); {store.credentials}"
         if any(mark in text for text in texts for mark in _NO_CONTAINER):
             return no_bucket(url)
@@ -136,7 +136,7 @@ def store_problem(error: BaseException, url: str) -> str:
                 f"access to the bucket {bucket} is denied ({reason}); the credentials in use need {store.rights} there "
                 f"(to read, only what lists and gets), or choose others: {store.credentials}"
             )
-        if known & _UNREACHABLE:
+        if kinds & _UNREACHABLE:
             return (
                 f"the server of the bucket {bucket} cannot be reached ({reason}); check the network, the proxy if "
                 f"there is one, and {store.endpoint} if it is set"
@@ -145,7 +145,7 @@ def store_problem(error: BaseException, url: str) -> str:
             f"the store of the bucket {bucket} did not do what it was asked ({type(error).__name__}: {reason}); if it "
             "is not the cloud's own but one that speaks its protocol, see whether it knows this request"
         )
-    if known & _UNREACHABLE or any(_is_of_the_network(cause) for cause in _causes(error)):
+    if kinds & _UNREACHABLE or any(_is_of_the_network(cause) for cause in _causes(error)):
         return (
             f"cannot be reached ({type(error).__name__}: {reason}); check the address, the network and the credentials"
         )

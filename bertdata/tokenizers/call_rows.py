@@ -43,8 +43,8 @@ class TextTokens(NamedTuple):
 
     def cut(self, n: int, side: str) -> TextTokens:
         """Return the first `n` tokens, or with the side "left", which is cut off then, the last."""
-        kept = slice(n) if side == "right" else slice(len(self.ids) - n, None)
-        return TextTokens(self.ids[kept], self.offsets[kept], self.words[kept])
+        left_in = slice(n) if side == "right" else slice(len(self.ids) - n, None)
+        return TextTokens(self.ids[left_in], self.offsets[left_in], self.words[left_in])
 
 
 def row(pieces: Sequence[Piece], texts: Mapping[str, TextTokens], name: str) -> list[Any]:

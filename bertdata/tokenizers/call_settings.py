@@ -43,17 +43,17 @@ def rows_of_file(data: Mapping[str, Any]) -> CallRows:
 
 
 def _pieces(template: Sequence[Any], ids: Mapping[str, Sequence[int]]) -> tuple[Piece, ...]:
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     for piece in template:
         [(kind, value)] = piece.items()
         type_id = read_id(value["type_id"], f"the type_id of {value['id']!r} in the post_processor", MOST_TYPES)
         if kind == "Sequence":
             if value["id"] not in (FIRST, SECOND):
                 raise InputError(f"its post_processor has the text {value['id']!r}; expected A or B")
-            found.append(Piece(value["id"], type_id))
+            pieces.append(Piece(value["id"], type_id))
         else:
-            found += [Piece(read_id(one, f"an id of {value['id']!r}"), type_id) for one in ids[value["id"]]]
-    return tuple(found)
+            pieces += [Piece(read_id(one, f"an id of {value['id']!r}"), type_id) for one in ids[value["id"]]]
+    return tuple(pieces)
 
 
 def pad_type_of(config: Mapping[str, Any]) -> int:

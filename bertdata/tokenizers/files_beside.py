@@ -161,8 +161,8 @@ def _check_normalizer(data: Mapping[str, Any], config: Mapping[str, Any]) -> Non
 
 def _with_added(data: dict[str, Any], config: Mapping[str, Any], beside: Mapping[str, int]) -> dict[str, Any]:
     """Return a file with the added tokens of the settings, else of `added_tokens.json`, as transformers adds them."""
-    known = {entry["content"]: entry for entry in data.get("added_tokens") or ()}
-    more = [entry for entry in _entries(config, beside) if known.get(entry["content"]) != entry]
+    in_file = {entry["content"]: entry for entry in data.get("added_tokens") or ()}
+    more = [entry for entry in _entries(config, beside) if in_file.get(entry["content"]) != entry]
     if not more:
         return data
     from tokenizers import AddedToken, Tokenizer

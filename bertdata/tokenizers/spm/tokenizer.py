@@ -48,8 +48,8 @@ class SentencePieceTokenizer(JsonTokenizer):
         self._arguments = model, special, config, added
         with asking_tokenizers("cannot make a tokenizer of this model"):
             data, made = convert(read_model(model), special)
-        known = {entry["content"]: entry["id"] for entry in data["added_tokens"]}
-        more = {token: token_id for token, token_id in (added or {}).items() if known.get(token) != token_id}
+        id_of = {entry["content"]: entry["id"] for entry in data["added_tokens"]}
+        more = {token: token_id for token, token_id in (added or {}).items() if id_of.get(token) != token_id}
         super().__init__(data, made | dict(config or {}), added=more)
 
     @classmethod

@@ -118,11 +118,13 @@ def resolve_config(
     """
     length = info.examples.max_seq_length
     if isinstance(config, EncoderConfig):
-        found = config
+        loaded = config
     elif make := presets().get(config):
-        found = make(vocab_size=info.vocab_size, pad_token_id=info.pad_token_id)
-        ids = {setting.name: getattr(info, setting.name) for setting in fields(found) if setting.name in _IDS}
-        found = replace(found, max_position_embeddings=max(found.max_position_embeddings, padded_length(length)), **ids)
+        loaded = make(vocab_size=info.vocab_size, pad_token_id=info.pad_token_id)
+        ids = {setting.name: getattr(info, setting.name) for setting in fields(loaded) if setting.name in _IDS}
+        loaded = replace(
+            loaded, max_position_embeddings=max(loaded.max_position_embeddings, padded_length(length)), **ids
+        )
     else:
         if not files.exists(files.join(config, "config.json")):
             hint = did_you_mean(config, presets())
@@ -131,21 +133,21 @@ def resolve_config(
             raise ConfigError(
                 f"--config is {config!r}; expected {', '.join(presets())}, or a directory with a saved model{hint}"
             )
-        found = load_config(config, ", or --library transformers")
+        loaded = load_config(config, ", or --library transformers")
     if overrides:
-        found = overridden(found, overrides)
-    if found.vocab_size < info.vocab_size or found.pad_token_id != info.pad_token_id:
+        loaded = overridden(loaded, overrides)
+    if loaded.vocab_size < info.vocab_size or loaded.pad_token_id != info.pad_token_id:
         raise ConfigError(
-            f"the model is for {found.vocab_size} tokens with [PAD] at {found.pad_token_id}, the shards have "
+            f"the model is for {loaded.vocab_size} tokens with [PAD] at {loaded.pad_token_id}, the shards have "
             f"{info.vocab_size} with [PAD] at {info.pad_token_id}; use shards and a model of one vocabulary, which may "
             "have more rows in the model, as by --pad-vocab-to 64"
         )
-    if padded_length(length) > found.max_position_embeddings:
+    if padded_length(length) > loaded.max_position_embeddings:
         raise ConfigError(
             f"the rows have up to {length} tokens, padded to a multiple of 8, and the model "
-            f"{found.max_position_embeddings} positions; build shorter rows, or raise max_position_embeddings"
+            f"{loaded.max_position_embeddings} positions; build shorter rows, or raise max_position_embeddings"
         )
-    return found
+    return loaded
 
 
 def model_class(config: EncoderConfig, info: PretrainingInfo) -> type[PreTrainedModel]:

@@ -88,12 +88,12 @@ def distinct_batches(rows: Iterable[Row], texts: NDArray[np.int64], batch_size: 
 def texts_of(dataset: ShardDataset, texts: int) -> NDArray[np.int64]:
     """Return the numbers of the texts of each row of a data set, (N, texts): the same for the same ids."""
     names = ["input_ids", *(f"input_ids_{place}" for place in range(2, texts + 1))]
-    known: dict[bytes, int] = {}
+    number_of: dict[bytes, int] = {}
     numbers = np.empty((len(dataset), texts), np.int64)
     for start in range(0, len(dataset), _AT_ONCE):
         rows = dataset.__getitems__(range(start, min(start + _AT_ONCE, len(dataset))))
         for place, row in enumerate(rows, start):
             for column, name in enumerate(names):
                 ids = np.asarray(row[name], np.int64).tobytes()
-                numbers[place, column] = known.setdefault(ids, len(known))
+                numbers[place, column] = number_of.setdefault(ids, len(number_of))
     return numbers

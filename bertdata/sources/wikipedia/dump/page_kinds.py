@@ -30,11 +30,11 @@ def page_kinds(language: str) -> Mapping[str, str]:
     >>> page_kinds("de")["bkl"], "bkl" in page_kinds("fr"), "bkl" in page_kinds(""), page_kinds("fr")["disambig"]
     ('disambiguation', False, True, 'disambiguation')
     """
-    found: dict[str, str] = {}
+    kind_of: dict[str, str] = {}
     for table, kind in (("soft_redirect", SOFT_REDIRECT), ("disambiguation", DISAMBIGUATION)):
         names = {name.strip() for text in _of(table, language) for name in re.split("[,\n]", text)} - {""}
-        found.update(dict.fromkeys(case_variants(names), kind))
-    return found
+        kind_of.update(dict.fromkeys(case_variants(names), kind))
+    return kind_of
 
 
 def title_kind(title: str, language: str) -> str:

@@ -43,5 +43,5 @@ def redirect_target(wikitext: bytes) -> str | None:
     (None, None)
     """
     begin = _BEGIN.match(wikitext)
-    found = begin and _redirect().match(wikitext[begin.end() : begin.end() + _HEAD].decode("utf-8", "replace"))
-    return unquote(found[1]).strip().removeprefix(":").partition("#")[0].strip() if found else None
+    redirect = begin and _redirect().match(wikitext[begin.end() : begin.end() + _HEAD].decode("utf-8", "replace"))
+    return unquote(redirect[1]).strip().removeprefix(":").partition("#")[0].strip() if redirect else None

@@ -51,10 +51,10 @@ def read_date(text: str) -> datetime.datetime | None:
     if change := re.search(_CHANGE, text, re.IGNORECASE | re.ASCII):
         return _changed(read_date(text[: change.start()]), change)
     for form in _FORMS:
-        found = re.fullmatch(form, text, re.ASCII | re.IGNORECASE)
-        if found is None:
+        match = re.fullmatch(form, text, re.ASCII | re.IGNORECASE)
+        if match is None:
             continue
-        parts = found.groupdict()
+        parts = match.groupdict()
         month = _month_of(parts["name"]) if parts.get("name") else int(parts["month"])
         try:
             day = datetime.datetime(int(parts["year"]), month, int(parts.get("day") or 1))

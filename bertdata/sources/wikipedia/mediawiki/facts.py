@@ -98,8 +98,8 @@ def code_of(language: str) -> str:
 @lru_cache(maxsize=64)
 def chain(code: str) -> tuple[dict[str, Any], ...]:
     """Return the facts of a language, then those of the languages that it falls back on."""
-    own = member(code)
-    return own, *(member(other) for other in own["fallback"])
+    facts_of_code = member(code)
+    return facts_of_code, *(member(other) for other in facts_of_code["fallback"])
 
 
 def aliases_of_wiki(wiki: str) -> dict[int, list[str]]:

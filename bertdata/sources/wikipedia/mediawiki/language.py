@@ -150,7 +150,7 @@ def language_of(code: str) -> Language:
     >>> language_of("zh-classical").code, language_of("").code
     ('lzh', '')
     """
-    known = facts.code_of(code)
-    if known == code:
+    nearest_code = facts.code_of(code)
+    if nearest_code == code:
         return Language(code)
-    return language_of(known or ("en" if code else ""))
+    return language_of(nearest_code or ("en" if code else ""))

@@ -40,8 +40,8 @@ def _plain(number: str) -> str:
     """
     if number.isascii() and number.isdigit():
         return str(int(number)) if len(number) < 20 else number
-    found = _NUMBER.match(number)
-    return f"{float(found[0]):.14g}" if found else "0"
+    match = _NUMBER.match(number)
+    return f"{float(match[0]):.14g}" if match else "0"
 
 
 @lru_cache(maxsize=1024)
@@ -72,14 +72,14 @@ def _holds(rule: str, values: dict[str, float]) -> bool:
 
 
 def _relation_holds(relation: str, values: dict[str, float]) -> bool:
-    found = _RELATION.fullmatch(relation.strip())
-    if found is None:
+    match = _RELATION.fullmatch(relation.strip())
+    if match is None:
         return False
-    value = values[found[1]] % int(found[2]) if found[2] else values[found[1]]
-    within = "within" in found[3]
+    value = values[match[1]] % int(match[2]) if match[2] else values[match[1]]
+    within = "within" in match[3]
     inside = False
-    for part in found[4].split(","):
+    for part in match[4].split(","):
         first, _, last = part.strip().replace("~", "..").partition("..")
         low, high = float(first), float(last or first)
         inside = inside or (low <= value <= high and (within or value == int(value)))
-    return inside != (found[3] == "!=" or "not" in found[3])
+    return inside != (match[3] == "!=" or "not" in match[3])

@@ -24,16 +24,16 @@ class CirrusForm(Form):
 
     def article(self, row: Mapping[str, Any], rules: ArticleRules) -> Article:
         """Return the text of the page, dropped where it is of another namespace, or no article by its title."""
-        found = _identity(row)
-        if not found.reason and not isinstance(row.get("text"), str):
-            found = found._replace(reason="no text")
-        if found.reason:
-            return found
+        article = _identity(row)
+        if not article.reason and not isinstance(row.get("text"), str):
+            article = article._replace(reason="no text")
+        if article.reason:
+            return article
         source = row.get("source_text")
         listed = is_mostly_list(source.encode("utf-8", "replace")) if isinstance(source, str) else True
-        if reason := title_reason(found, rules, mostly_list=listed):
-            return found._replace(reason=reason)
-        return finished(found._replace(text=plain([row["text"]])), rules)
+        if reason := title_reason(article, rules, mostly_list=listed):
+            return article._replace(reason=reason)
+        return finished(article._replace(text=plain([row["text"]])), rules)
 
 
 class CirrusWikitextForm(CirrusForm):

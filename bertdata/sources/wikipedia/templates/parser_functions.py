@@ -127,8 +127,8 @@ def _nth(values: list[str], index: int) -> str:
 
 def _whole(text: str) -> int:
     """Return the whole number that a text begins with, as PHP reads it: 0 where it begins with none."""
-    found = _WHOLE.match(text)
-    return int(found[1]) if found else 0
+    match = _WHOLE.match(text)
+    return int(match[1]) if match else 0
 
 
 def _equal(first: str, second: str) -> bool:

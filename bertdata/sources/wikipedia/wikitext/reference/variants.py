@@ -259,9 +259,9 @@ def _words(both: Mapping[str, str], one_way: Mapping[str, Mapping[str, str]], ru
         return {}
     filled = dict(both)
     for code in variants["codes"]:
-        found = next((both[other] for other in variants["tried"].get(code, ()) if other in both), "")
-        if code not in both and found:
-            filled[code] = found
+        chosen = next((both[other] for other in variants["tried"].get(code, ()) if other in both), "")
+        if code not in both and chosen:
+            filled[code] = chosen
     own = filled.get(rules.variant)
     words = {text: own for text in filled.values() if own and text != own}
     return {**words, **one_way.get(rules.variant, {})}
