@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import regex
@@ -55,8 +55,11 @@ EXAMPLES: dict[str, list[Any]] = {
 """Expressions that are made of arguments, by module and the beginning of the source, as they are in use."""
 
 
-COMPILED = {"bertdata.curation.words.reference": frozenset({"fullmatch"})}
-"""What is called of expressions that functions compile and return."""
+COMPILED = {
+    "bertdata.curation.words.reference": frozenset({"fullmatch"}),
+    "bertdata.sources.wikipedia.dump.redirect_words: re.compile(f": frozenset({"match"}),
+}
+"""What is called of expressions that functions compile and return, by the beginning of their place."""
 
 GIVEN: dict[str, Callable[[str], str]] = {
     "bertdata.curation.words.reference": lambda text: "".join(text.split()),
@@ -69,11 +72,14 @@ range in one argument is looked for in short arguments only.
 """
 
 
+Value = TypeVar("Value")
+
+
 @cache
 def _all() -> list[Found]:
     """Return the expressions of the package, those of arguments by their examples."""
     return [
-        Found(expression.place, pattern, COMPILED.get(expression.place, expression.methods))
+        Found(expression.place, pattern, _of_place(COMPILED, expression.place) or expression.methods)
         for expression in expressions()
         for pattern in ([expression.pattern] if isinstance(expression, Found) else _examples(expression))
     ]
@@ -103,8 +109,13 @@ def test_texts_reach_each_repeated_part() -> None:
 
 def _given(found: Found) -> Callable[[str], str]:
     """Return what makes a text what the callers of an expression may give to it."""
-    exact = GIVEN.get(found.place)
-    return exact or next((of for place, of in GIVEN.items() if ":" in place and found.place.startswith(place)), str)
+    return _of_place(GIVEN, found.place) or str
+
+
+def _of_place(table: Mapping[str, Value], place: str) -> Value | None:
+    """Return the entry of a place, or of its beginning where that names an expression; None without one."""
+    beginnings = (value for key, value in table.items() if ":" in key and place.startswith(key))
+    return table.get(place) or next(beginnings, None)
 
 
 def _text_given(given: Callable[[str], str], text_of: Repetition) -> Repetition:

@@ -73,7 +73,8 @@ def as_given(text: str) -> str:
         raise ConfigError(
             f"has one slash after {match['scheme']}:, as pathlib leaves it; give the URL as text: {url}", path=text
         )
-    return _SCHEME.sub(lambda scheme: scheme[0].lower(), text, count=1) if _SCHEME.match(text) else text
+    scheme = _SCHEME.match(text)
+    return scheme[0].lower() + text[scheme.end() :] if scheme else text
 
 
 def is_path(value: object) -> bool:

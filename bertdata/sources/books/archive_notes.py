@@ -50,7 +50,7 @@ _DIGITAL = tuple(
     for term in (
         r"e-?texts?\b|electronic\s+(?:edition|text|version)",
         r"e-?books?\b|livres?\s+électroniques?\b",
-        r"https?:|www\.|[\w-]+\.(?:org|net|com|ca|net\.au)\b",
+        r"https?:|www\.|(?<=\w)\.(?:org|net|com|ca|net\.au)\b",
         r"project\s+gutenberg|gutenberg\s+(?:australia|canada)",
         r"internet\s+archive|hathitrust|wikisource|standard\s+ebooks|faded\s*page|google\s+book|open\s+library",
         r"distributed\s+proofread",
@@ -88,7 +88,7 @@ _FIELD = re.compile(
 _PAGE_MARK = re.compile(
     r"^(?:Digitized by (?:Google|the Internet Archive\b.{0,60}|Microsoft\b.{0,5})|Original from .{3,60}|"
     r"Generated (?:for|on|at|by) .{3,80}(?:GMT|UTC)\b.{0,120}|https?://(?:hdl\.handle\.net|babel\.hathitrust\.org|"
-    r"(?:www\.)?archive\.org/details|(?:www\.)?hathitrust\.org|books\.google\.\w+)/?\S*|with funding from .{3,60}|"
+    r"(?:www\.)?archive\.org/details|(?:www\.)?hathitrust\.org|books\.google\.\w)\S*+|with funding from .{3,60}|"
     r"Public Domain(?:,| in the United States,) Google-digitized\b.{0,80}|"
     r"Creative Commons.{0,80}hathitrust.{0,60})[ \t]*$",
     re.IGNORECASE,

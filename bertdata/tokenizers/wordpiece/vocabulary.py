@@ -52,7 +52,7 @@ def check_vocabulary(tokens: Iterable[str], path: str | None = None) -> tuple[st
 
     >>> check_vocabulary(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    bertdata.errors.InputError: the vocabulary has no [MASK], which every vocabulary of BERT has; ...
+    bertdata.errors.InputError: the vocabulary has no [MASK], which every vocabulary of BERT has: ...
     """
     result = tuple(tokens)
     if not result:

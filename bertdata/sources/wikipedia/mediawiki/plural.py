@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 _RELATION = re.compile(
-    r"([nivwftce])\s*(?:(?:mod|%)\s*(\d+)\s*)?(=|!=|is not|is|not in|in|not within|within)\s*([\d.,~ ]+)"
+    r"([nivwftce])\s*+(?:(?:mod|%)\s*+(\d+)\s*+)?(=|!=|is not|is|not in|in|not within|within)\s*+([\d.,~ ]+)"
 )
 _EXPLICIT = re.compile(r"(\d+)=(.*)", re.DOTALL)
 _NUMBER = re.compile(r"-?(?:\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})", re.ASCII)

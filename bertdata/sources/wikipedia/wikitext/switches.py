@@ -22,7 +22,7 @@ class Switches(NamedTuple):
 
         >>> from bertdata.sources.wikipedia.mediawiki.language import language_of
         >>> switches_of(language_of("de")).end("a __KEIN_INHALTSVERZEICHNIS__.", 2)
-        28
+        29
         """
         end, place, edges, limit = -1, begin, 0, begin + LONGEST_SWITCH
         if text[begin : begin + 4] == 4 * text[begin]:

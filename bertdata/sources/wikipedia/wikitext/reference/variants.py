@@ -20,7 +20,7 @@ from bertdata.sources.wikipedia.wikitext.rules import LINE_MARKUP
 _TOKEN = re.compile(r"-\{(?!\{)|\{\{|\}\}|\}-")
 _ENTITY = re.compile(r"(&[#a-zA-Z0-9]+);")
 _ENTITY_END = "\x01"
-_CODE = re.compile(r"(?:\A|;|\|)\s*+(?:[^;:{}\n]*=>\s*+)?([a-z]{2,3}(?:-[a-z]+){0,2})\s*[:;|]", re.IGNORECASE)
+_CODE = re.compile(r"(?:\A|;|\|)\s*+(?:[^;:{}|\n]*=>\s*+)?([a-z]{2,3}(?:-[a-z]+){0,2})\s*[:;|]", re.IGNORECASE)
 _NOT_CONVERTED = r"\[\[[^\[\]|]*\||<[^<>]*>|\{\{[^{}]*\}\}|https?://[^\s\]]*"
 _DEEPEST = 10
 _FLAGS = frozenset("ATRD-HN")
