@@ -27,6 +27,7 @@ from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
 from bertdata.loader.epoch import HasEpoch
 from bertdata.shards import Shards, open_shards
+from bertdata.shards.numbers import numbers_of
 from bertdata.shards.pretraining_info import OF_MASKS, PretrainingInfo
 from bertdata.shards.schema import ShardInfo
 
@@ -299,11 +300,10 @@ def _view(column: pa.Array) -> Column:
 
 def _values(column: pa.Array) -> NDArray[Any]:
     """Return a column of numbers without a copy, any other as objects."""
-    if pa.types.is_integer(column.type) and not column.null_count:  # to_numpy would import pandas for it
-        kind = np.dtype(str(column.type))
-        return np.frombuffer(column.buffers()[1] or b"", kind, len(column), column.offset * kind.itemsize)
-    values: NDArray[Any] = column.to_numpy(zero_copy_only=not pa.types.is_string(column.type))
-    return values
+    if pa.types.is_string(column.type):
+        values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+        return values
+    return numbers_of(column)
 
 
 def opened(shards: Source | Sequence[Source], split: str | None = None) -> tuple[Shards, ...]:

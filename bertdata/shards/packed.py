@@ -11,6 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.shards.numbers import numbers_of
+
 CU_SEQLENS = "cu_seqlens"
 WORD_STARTS = "word_starts"
 """The column that tells where words begin, where an id alone does not."""
@@ -51,16 +53,16 @@ def word_starts(batch: pa.RecordBatch) -> NDArray[np.bool_] | None:
 
 def first_examples(batch: pa.RecordBatch) -> NDArray[np.int64]:
     """Return for each packed row the number of its first example in the batch, int64 (R,)."""
-    borders = np.diff(batch[CU_SEQLENS].offsets.to_numpy()).astype(np.int64) - 1
+    borders = np.diff(numbers_of(batch[CU_SEQLENS].offsets)).astype(np.int64) - 1
     firsts: NDArray[np.int64] = np.cumsum(borders) - borders
     return firsts
 
 
 def _ends(batch: pa.RecordBatch) -> NDArray[np.int64]:
     """Return where each example ends among the tokens of the batch; raises ValueError where borders do not fit."""
-    column, tokens = batch[CU_SEQLENS], np.diff(batch["input_ids"].offsets.to_numpy()).astype(np.int64)
-    counts = np.diff(column.offsets.to_numpy()).astype(np.int64)
-    borders = column.flatten().to_numpy().astype(np.int64)
+    column, tokens = batch[CU_SEQLENS], np.diff(numbers_of(batch["input_ids"].offsets)).astype(np.int64)
+    counts = np.diff(numbers_of(column.offsets)).astype(np.int64)
+    borders = numbers_of(column.flatten()).astype(np.int64)
     if len(counts) and int(counts.min()) < 2:
         raise ValueError("a row has no examples")
     begins = np.cumsum(counts) - counts
@@ -73,7 +75,7 @@ def _ends(batch: pa.RecordBatch) -> NDArray[np.int64]:
     for name in batch.schema.names:
         if name != CU_SEQLENS:
             wanted = tokens if name in OF_TOKENS else counts - 1
-            if not np.array_equal(np.diff(batch[name].offsets.to_numpy()), wanted):
+            if not np.array_equal(np.diff(numbers_of(batch[name].offsets)), wanted):
                 raise ValueError(f"{name} has another number of values in a row than its borders say")
     ends: NDArray[np.int64] = np.cumsum(steps)
     return ends

@@ -22,6 +22,7 @@ from bertdata.io.arrow_data import checked
 from bertdata.io.digests import cores
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.checked import once_each
+from bertdata.shards.numbers import numbers_of
 from bertdata.shards.packed import CU_SEQLENS, unpacked
 from bertdata.shards.schema import ShardInfo, ids_column
 
@@ -105,7 +106,7 @@ def _require(what: str, values: NDArray[Any], number: int) -> None:
 
 
 def _lengths(column: pa.ListArray) -> NDArray[np.int64]:
-    lengths: NDArray[np.int64] = np.diff(column.offsets.to_numpy()).astype(np.int64)
+    lengths: NDArray[np.int64] = np.diff(numbers_of(column.offsets)).astype(np.int64)
     return lengths
 
 
@@ -114,5 +115,4 @@ def _kind(column: pa.Array) -> pa.DataType:
 
 
 def _values(column: pa.Array) -> NDArray[Any]:
-    values: NDArray[Any] = (column.flatten() if pa.types.is_list(column.type) else column).to_numpy()
-    return values
+    return numbers_of(column.flatten() if pa.types.is_list(column.type) else column)
