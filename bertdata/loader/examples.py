@@ -27,7 +27,7 @@ from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
 from bertdata.loader.epoch import HasEpoch
 from bertdata.shards import Shards, open_shards
-from bertdata.shards.numbers import numbers_of
+from bertdata.shards.number_arrays import numbers_of
 from bertdata.shards.pretraining_info import OF_MASKS, PretrainingInfo
 from bertdata.shards.schema import ShardInfo
 

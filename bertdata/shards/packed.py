@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.shards.numbers import numbers_of
+from bertdata.shards.number_arrays import numbers_of
 
 CU_SEQLENS = "cu_seqlens"
 WORD_STARTS = "word_starts"

@@ -22,7 +22,7 @@ from bertdata.io.arrow_data import checked
 from bertdata.io.digests import cores
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.checked import once_each
-from bertdata.shards.numbers import numbers_of
+from bertdata.shards.number_arrays import numbers_of
 from bertdata.shards.packed import CU_SEQLENS, unpacked
 from bertdata.shards.schema import ShardInfo, ids_column
 
