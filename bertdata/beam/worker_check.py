@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bertdata.engine.versions import differences, versions
+from bertdata.engine.versions import UNICODE, differences, versions
 from bertdata.errors import ConfigError, install_hint
 from bertdata.io import files
 from bertdata.io.remote import EXTRAS
@@ -61,6 +61,7 @@ class Needs:
     def question(self) -> Callable[[], dict[str, Any]]:
         """Return a function that tells what a worker has, and uses nothing of bertdata but its version."""
         stores, paths, names, state = self.stores, list(self.seen), list(self.versions), _state_function()
+        tables = UNICODE
 
         def look() -> dict[str, Any]:
             import importlib.metadata
@@ -73,7 +74,7 @@ class Needs:
                         from bertdata import __version__
 
                         has[name] = __version__
-                    elif "Unicode" in name:
+                    elif name == tables:
                         has[name] = unicodedata.unidata_version
                     else:
                         has[name] = importlib.metadata.version(name)

@@ -178,7 +178,7 @@ def _is_comment(path: str, tag_at: int) -> Callable[[int, str], bool]:
 
 
 def _width_and_tags(path: str, tag_at: int) -> tuple[int, frozenset[str]]:
-    """Return how many columns the words have that are no comments for certain, and their tags."""
+    """Return how many columns the words have, of the lines that cannot be comments, and the tags of these words."""
     width, inside = 0, False
     tags: set[str] = set()
     for _, line in _lines(path):

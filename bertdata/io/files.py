@@ -202,7 +202,7 @@ def _in_its_folder(url: str, fs: Any, place: str, write: Callable[[], Any]) -> N
     except FileNotFoundError:
         if bucket_of(url):
             raise
-        fs.makedirs(fs._parent(place), exist_ok=True)
+        fs.makedirs(place.rpartition("/")[0], exist_ok=True)
         write()
 
 

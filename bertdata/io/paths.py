@@ -15,8 +15,6 @@ TEMPORARY = ".bertdata-tmp-"
 _FILE_URL = re.compile(r"(?:file|local):(?://(?P<host>[^/]*))?(?P<path>/.*)", re.IGNORECASE | re.DOTALL)
 _LOST_SLASH = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/(?P<rest>[^/].*)", re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?=://)")
-_WRAPPERS = {"simplecache", "filecache", "blockcache", "cached"}
-"""The parts of chained URLs that have no path of their own: they copy what the next part names."""
 _AS_TEXT = "give the URL as text, and set the rest by environment variables or in the configuration files of fsspec"
 
 
@@ -129,7 +127,22 @@ def naming_part(path: str) -> str:
     if "::" not in path or not is_remote(path):
         return path
     parts = path.split("::")
-    return next((part for part in parts if part.partition("://")[0] not in _WRAPPERS), parts[-1])
+    return next((part for part in parts[:-1] if not _names_what_the_next_names(part)), parts[-1])
+
+
+def _names_what_the_next_names(part: str) -> bool:
+    """Tell whether a part of a chained URL has no path, and its file system takes that of the next, as a cache does."""
+    import fsspec
+
+    try:
+        from fsspec.implementations.chained import ChainedFileSystem as Wrapper
+    except ImportError:  # before fsspec 2025.9
+        from fsspec.implementations.cached import CachingFileSystem as Wrapper
+    scheme, _, place = part.partition("://")
+    try:
+        return not place and issubclass(fsspec.get_filesystem_class(scheme), Wrapper)
+    except (ImportError, ValueError):  # of which the file system says more
+        return False
 
 
 def with_place(url: str, place: str, other: str) -> str:
@@ -148,8 +161,10 @@ def with_place(url: str, place: str, other: str) -> str:
     part = naming_part(url)
     before, _, after = url.partition(part)
     stem, tail = part.rstrip("/"), place.rstrip("/")
-    if stem.endswith("://") or part.endswith("://"):  # the root of a file system
+    if part.endswith("://"):  # the root of a file system
         stem = part
+    elif "://" not in part and after:  # so is a scheme alone
+        stem = f"{part}://"
     shared = 0
     while shared < min(len(stem), len(tail)) and stem[-1 - shared] == tail[-1 - shared]:
         shared += 1

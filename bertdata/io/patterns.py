@@ -136,9 +136,8 @@ def _remote_matches(suffixes: Sequence[str], pattern: str) -> list[str]:
                 if not is_folder_marker(root) and not is_mark(files.name(root)):
                     matches[root] = info
                 continue
-            depth = root.rstrip("/").count("/") + 1
             for entry, each in fs.find(root, detail=True).items():
-                within = entry.split("/")[depth:]
+                within = entry.strip("/").removeprefix(root.strip("/")).strip("/").split("/")
                 _refuse_table(pattern, within)
                 left_out = is_mark(within[-1]) or any(part.startswith(".") or part == UNCOMMITTED for part in within)
                 if ends_in(entry, suffixes) and not is_folder_marker(entry) and not left_out:

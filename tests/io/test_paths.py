@@ -229,3 +229,19 @@ def test_the_url_of_a_file_is_that_of_its_folder_and_its_path_in_it(within: list
             in_its_folder = paths.join(paths.folder(joined), paths.name(joined))
             assert in_its_folder == joined
             assert paths.name(joined) == within[-1]
+
+
+@pytest.mark.parametrize("scheme", ["simplecache", "filecache", "blockcache", "dir", "zip", "tar"])
+def test_a_scheme_alone_names_what_fsspec_takes_it_to_name(scheme: str) -> None:
+    path, _, _ = fsspec.core._un_chain(f"{scheme}::memory://a/b.zip", {})[0]
+    is_cache = path.endswith("a/b.zip")
+    assert is_cache == (scheme not in ("zip", "tar"))
+    assert paths.naming_part(f"{scheme}::memory://a/b.zip") == ("memory://a/b.zip" if is_cache else scheme)
+
+
+def test_the_members_of_a_whole_archive_are_named_by_a_scheme_alone(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "books.zip", "w") as archive:
+        archive.writestr("a.txt", "Salt.")
+    for begin in ("zip", "zip://"):
+        members = expand([f"{begin}::file://{tmp_path}/books.zip"], (".txt",))
+        assert members == [f"zip://a.txt::file://{tmp_path}/books.zip"]
