@@ -176,11 +176,11 @@ def supersets(encoding: str) -> tuple[str, ...]:
         return _OF_MANY_BYTES[encoding][1:]
     if encoding not in EIGHT_BITS:
         return ()
-    own = _SIGNS[encoding]
-    needed = {place for place, sign in enumerate(own) if sign and not _CONTROLS.match(sign) and sign != "\x85"}
+    of_encoding = _SIGNS[encoding]
+    needed = {place for place, sign in enumerate(of_encoding) if sign and not _CONTROLS.match(sign) and sign != "\x85"}
     for name, signs in _SIGNS.items():
         is_wider = any(sign and not _CONTROLS.match(sign) for sign in signs[:32])
-        if name != encoding and is_wider and all(signs[place] == own[place] for place in needed):
+        if name != encoding and is_wider and all(signs[place] == of_encoding[place] for place in needed):
             return (name,)
     return ()
 
@@ -242,9 +242,9 @@ def _doubt_of_declared(part: bytes, encoding: str, by_letters: list[Guess]) -> s
         return ""
     sample = _sample_of(part)
     best = by_letters[0].encoding
-    own, other = sample.decode(encoding), sample.decode(best)
-    odd, less = len(_ODD_LETTERS.findall(own)), len(_ODD_LETTERS.findall(other))
-    if own == other or odd <= max(2, 2 * less):
+    declared_text, other = sample.decode(encoding), sample.decode(best)
+    odd, less = len(_ODD_LETTERS.findall(declared_text)), len(_ODD_LETTERS.findall(other))
+    if declared_text == other or odd <= max(2, 2 * less):
         return ""
     return f"its header says {encoding}, and its words look like {best}"
 

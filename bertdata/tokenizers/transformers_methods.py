@@ -231,12 +231,12 @@ class TransformersMethods(ABC):
             "word_ids": places or is_split_into_words,
         }
         columns_wanted = [name for name in ROW_COLUMNS if wanted[name]]
-        found = self._call_columns(
+        by_name = self._call_columns(
             firsts, seconds, pieces, room, way, columns_wanted, split=is_split_into_words, places=places
         )
-        words = found.pop("word_ids", [])
+        words = by_name.pop("word_ids", [])
         whole = self.pad(
-            found,
+            by_name,
             padding,
             max_length=limit if padding == "max_length" else None,
             pad_to_multiple_of=pad_to_multiple_of,

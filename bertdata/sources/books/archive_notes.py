@@ -136,18 +136,18 @@ def without_archive_notes(lines: Sequence[str], text: str) -> list[str]:
     >>> without_archive_notes([*note, prose], prose) == [prose]
     True
     """
-    kept = list(lines)
+    unmarked = list(lines)
     if any(word in text for word in _MARK_WORDS):
-        kept = [line for line in lines if not (line[:1] in _MARK_LETTERS and _PAGE_MARK.match(line))]
+        unmarked = [line for line in lines if not (line[:1] in _MARK_LETTERS and _PAGE_MARK.match(line))]
     dropped: set[int] = set()
-    front = list(islice(_blocks(kept, 0), FRONT_BLOCKS + _NOTE_BLOCKS + 1))
-    back = list(_blocks(kept, _begin_of_last(kept)))
+    front = list(islice(_blocks(unmarked, 0), FRONT_BLOCKS + _NOTE_BLOCKS + 1))
+    back = list(_blocks(unmarked, _begin_of_last(unmarked)))
     for blocks, gone in ((front, _front(front)), (back, _back(back, len(text)))):
         for number in gone:
             dropped.update(range(blocks[number].begin, blocks[number].end))
     if not dropped:
-        return kept
-    left = [line for number, line in enumerate(kept) if number not in dropped]
+        return unmarked
+    left = [line for number, line in enumerate(unmarked) if number not in dropped]
     first = next((number for number, line in enumerate(left) if line.strip()), len(left))
     return left[first:]
 

@@ -271,20 +271,20 @@ def resolve_config(
         peer = with_changes(peer_config(config), overrides or {}, "--config-overrides")
     if getattr(peer, "pad_token_id", None) is None:
         peer.pad_token_id = info.pad_token_id
-    found = TransformersConfig.of(peer)
-    if found.vocab_size < info.vocab_size or found.pad_token_id != info.pad_token_id:
+    read_config = TransformersConfig.of(peer)
+    if read_config.vocab_size < info.vocab_size or read_config.pad_token_id != info.pad_token_id:
         raise ConfigError(
-            f"the config is for {found.vocab_size:,} tokens with padding {found.pad_token_id}, the shards have "
-            f"{info.vocab_size:,} with padding {info.pad_token_id}; change vocab_size and pad_token_id in config.json, "
-            "or take shards of its tokenizer"
+            f"the config is for {read_config.vocab_size:,} tokens with padding {read_config.pad_token_id}, the shards "
+            f"have {info.vocab_size:,} with padding {info.pad_token_id}; change vocab_size and pad_token_id in "
+            "config.json, or take shards of its tokenizer"
         )
     padded = padded_length(info.max_seq_length)
-    if padded > found.max_position_embeddings:
+    if padded > read_config.max_position_embeddings:
         raise ConfigError(
             f"the rows have up to {info.max_seq_length} tokens, padded to a multiple of 8, and the model takes "
-            f"{found.max_position_embeddings}; build shorter rows, or raise max_position_embeddings"
+            f"{read_config.max_position_embeddings}; build shorter rows, or raise max_position_embeddings"
         )
-    return found
+    return read_config
 
 
 def model_class(config: TransformersConfig, info: PretrainingInfo) -> type[TransformersModel]:

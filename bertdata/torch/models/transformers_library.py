@@ -74,10 +74,10 @@ def with_changes(peer: Any, changes: Mapping[str, Any], flag: str, made_of: Mapp
     4
     """
     values, aliases = values_of(peer), dict(peer.attribute_map or {})
-    known = {*values, *aliases} - {"model_type", "transformers_version"}
+    settable = {*values, *aliases} - {"model_type", "transformers_version"}
     changed = {}
     for name, given in changes.items():
-        if name not in known:
+        if name not in settable:
             raise ConfigError(f"{flag} names {name}, which {peer.model_type} configs do not have")
         changed[aliases.get(name, name)] = parsed(given)
     if not changed:

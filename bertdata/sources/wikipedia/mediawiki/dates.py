@@ -226,10 +226,10 @@ def reformat_date(text: str, order: str, names: Calendar) -> str:
         "iso": r"(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})",
     }
     for written, form in forms.items():
-        found = re.fullmatch(form, text, re.IGNORECASE | re.ASCII) or re.fullmatch(form, text, re.IGNORECASE)
-        if found is None:
+        match = re.fullmatch(form, text, re.IGNORECASE | re.ASCII) or re.fullmatch(form, text, re.IGNORECASE)
+        if match is None:
             continue
-        parts = found.groupdict()
+        parts = match.groupdict()
         if not order and written == "iso":
             return text
         month = months[parts["name"].lower()] if parts.get("name") else int(parts["month"])

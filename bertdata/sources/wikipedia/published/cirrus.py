@@ -44,10 +44,10 @@ class CirrusWikitextForm(CirrusForm):
 
     def article(self, row: Mapping[str, Any], rules: ArticleRules) -> Article:
         """Return the prose of the wikitext."""
-        found, source = _identity(row), row.get("source_text")
-        if not found.reason and not isinstance(source, str):
-            found = found._replace(reason="no wikitext")
-        return found if found.reason else from_wikitext(found, str(source), rules)
+        article, source = _identity(row), row.get("source_text")
+        if not article.reason and not isinstance(source, str):
+            article = article._replace(reason="no wikitext")
+        return article if article.reason else from_wikitext(article, str(source), rules)
 
 
 CIRRUS = CirrusForm()

@@ -232,10 +232,10 @@ def _padded(call: Call) -> str | None:
 def _namespace(call: Call) -> str | None:
     number = _whole(call.first)
     if not number and call.first != "0":
-        found = titles.namespace_number(call.first, call.language)
-        if found is None:
+        namespace = titles.namespace_number(call.first, call.language)
+        if namespace is None:
             return None
-        number = found
+        number = namespace
     return titles.namespace_name(number, call.language)
 
 

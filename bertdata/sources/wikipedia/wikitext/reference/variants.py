@@ -85,8 +85,8 @@ def _close(inner: list[list[str]], calls: list[int], rules: _Rules | None, text:
     content = "".join(inner.pop())
     calls.pop()
     if rules is None:
-        found = _CODE.search(content)
-        code = facts.member(facts.ALL)["variants"].get(found[1].lower(), "") if found else ""
+        match = _CODE.search(content)
+        code = facts.member(facts.ALL)["variants"].get(match[1].lower(), "") if match else ""
         if "\n" in content:
             inner[-1].append("-{" + content + "}-")
             return
