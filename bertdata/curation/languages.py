@@ -154,7 +154,9 @@ def _load_fasttext(path: str) -> Callable[[str], str]:
     try:
         model: Any = fasttext.load_model(path)
     except ValueError as error:
-        raise InputError(f"fastText cannot read it ({error}); get it again", path=path) from error
+        raise InputError(
+            f"fastText cannot read it ({error}); expected a model of fastText, .bin or .ftz", path=path
+        ) from error
 
     def code_of(text: str) -> str:
         found = model.f.predict(" ".join(text.split()) + "\n", 1, 0.0, "strict")  # its `predict` fails with NumPy 2

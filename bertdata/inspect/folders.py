@@ -128,7 +128,7 @@ def _documents(path: str) -> Folder:
     shown: list[str] = []
     for name in names:
         where = files.join(path, name)
-        with files.open_raw(where) as raw, reading_arrow(where, "cannot be read", "get it again"):
+        with files.open_raw(where) as raw, reading_arrow(where, "cannot be read", "write it again with what made it"):
             table = open_parquet(raw, where)
             documents += table.metadata.num_rows
             if len(shown) < _SHOWN and table.metadata.num_rows and {"text"} <= set(table.schema_arrow.names):

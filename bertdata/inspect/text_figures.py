@@ -135,7 +135,7 @@ def measure_text(paths: Sequence[str], tokenizer: Tokenizer | None, *, samples: 
 
 def _read(path: str) -> pa.Table:
     """Return the columns of documents of one file, those that it lacks empty."""
-    with files.open_raw(path) as raw, reading_arrow(path, "cannot be read", "get it again"):
+    with files.open_raw(path) as raw, reading_arrow(path, "cannot be read", "write it again with what made it"):
         file = open_parquet(raw, path)
         there = [name for name in _COLUMNS if name in file.schema_arrow.names]
         if "text" not in there:

@@ -152,7 +152,7 @@ def read_if_there(path: str) -> bytes | None:
 
 
 def _empty(path: str) -> InputError:
-    return InputError("this file is empty; get it again, or leave it out", path=path)
+    return InputError("this file is empty; expected some content; leave it out, or write it anew", path=path)
 
 
 @contextlib.contextmanager
@@ -323,5 +323,5 @@ def parse_json(data: bytes, path: str) -> Any:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
         raise InputError(
-            f"is not valid JSON ({error}); get it again, or delete it and build again", path=path
+            f"is not valid JSON ({error}); correct it, or delete it and run what wrote it again", path=path
         ) from error

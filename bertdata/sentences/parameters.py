@@ -141,8 +141,13 @@ def _read(directory: str) -> PunktParameters:
         with zipfile.ZipFile(archive) as opened:
             try:
                 packed = [opened.read(f"punkt_tab/{language}/{name}") for name in FILES]
-            except (KeyError, zipfile.BadZipFile) as error:
-                raise InputError(f"is damaged at {language} ({error}); get it again", path=archive) from error
+            except KeyError as error:
+                raise InputError(
+                    f"has no parameters of {language} ({error}); expected punkt_tab.zip of NLTK's data", path=archive
+                ) from error
+            except zipfile.BadZipFile as error:
+                remedy = "get it again" if "CRC" in str(error) else "expected punkt_tab.zip of NLTK's data, whole"
+                raise InputError(f"cannot be read at {language} ({error}); {remedy}", path=archive) from error
         return _parse(directory, *packed, None)
     tables = [files.read_bytes(files.join(directory, name)) for name in FILES]
     return _parse(directory, *tables, files.read_if_there(files.join(directory, CARD)))

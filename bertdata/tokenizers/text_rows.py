@@ -63,7 +63,7 @@ def asking_tokenizers(problem: str = "cannot encode a text with this tokenizer.j
         if type(error) is not Exception and type(error).__name__ != "PanicException":
             raise
         raise InputError(
-            f"tokenizers {problem} ({error}); correct its model and normalizer, or get it again"
+            f"tokenizers {problem} ({error}); correct the model and the normalizer that the file describes"
         ) from error
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
+import zipfile
 from collections import defaultdict
 from pathlib import Path
 
@@ -95,6 +96,21 @@ def test_parameters_of_nltk_are_found_in_its_zip_file_as_nltk_finds_them(
     assert found.abbrev_types == PunktTokenizer("german")._params.abbrev_types
     with pytest.raises(ConfigError, match="there are no sentence parameters 'nltk:french'"):
         load_parameters("nltk:french")
+
+
+def test_a_zip_file_whose_checksum_fails_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import nltk.data
+
+    save_parameters(SMALL, str(tmp_path / "made" / "punkt_tab" / "german"))
+    (tmp_path / "tokenizers").mkdir()
+    archive = tmp_path / "tokenizers" / "punkt_tab.zip"
+    with zipfile.ZipFile(archive, "w") as out:  # stored: a byte of its text that changes is found by its checksum alone
+        for name in FILES:
+            out.write(tmp_path / "made" / "punkt_tab" / "german" / name, f"punkt_tab/german/{name}")
+    archive.write_bytes(archive.read_bytes().replace(b"u.s", b"u.x", 1))
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    with pytest.raises(InputError, match=r"punkt_tab\.zip: cannot be read at german \(Bad CRC-32.*; get it again"):
+        load_parameters("nltk:german")
 
 
 def test_nltk_data_folders_are_found_by_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
