@@ -17,7 +17,7 @@ from typing import Any
 import torch.distributed as dist
 
 from bertdata.loader import EpochBatchSampler
-from tests.torch.data.company.pulled import MANY
+from tests.torch.data.company.pushed_together import MANY
 from tests.torch.data.company.setup import DATA, EPOCHS, SIZE, Setup
 
 

@@ -223,7 +223,7 @@ def _fabrics(**keywords: Any) -> Segment:
     return segment
 
 
-MANY: dict[str, Segment] = {
+PULLED_TOGETHER: dict[str, Segment] = {
     "DDP": distributed,
     "plain, counted": _plain(counted=True),
     "plain": _plain(counted=False),

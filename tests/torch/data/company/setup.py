@@ -123,11 +123,10 @@ class Setup:
         loader = Setup(self.builds, self.data).loader(rank=0, world_size=1)
         return [digest(batch) for _ in range(EPOCHS) for batch in loader]
 
-    @cached_property
-    def endless(self) -> Digests:
-        """As many batches of a run without end, in which batches span epochs."""
-        loader = Setup(self.builds, self.data).loader(epochs=None)
-        return [digest(batch) for batch in islice(loader, EPOCHS * self.batches)]
+    def endless(self, batches: int) -> Digests:
+        """The first batches of a run without end, in which batches span epochs."""
+        loader = Setup(self.builds, self.data).loader(epochs=None, rank=0, world_size=1)
+        return [digest(batch) for batch in islice(loader, batches)]
 
 
 @dataclass(frozen=True)

@@ -85,10 +85,25 @@ LOOPS = (
     ),
     Loop("the same, `_num_iter_calls` not set", "fabric", _LATER, packages="lightning"),
     Loop("Fabric, `setup_dataloaders` as it is", "", packages="lightning", many="fabric", together="divided twice"),
-    Loop("Lightning, checkpoints by steps and of ends of epochs", "lightning", packages="lightning"),
+    Loop(
+        "Lightning, checkpoints by steps and of ends of epochs; on several processes `use_distributed_sampler=False`",
+        "lightning",
+        packages="lightning",
+        many="lightning, use_distributed_sampler=False",
+        together=SAME,
+    ),
+    Loop(
+        "Lightning on several processes as it is", "", packages="lightning", many="lightning", together="divided twice"
+    ),
     Loop("Lightning, `max_steps`, `epochs=10**6`", "lightning, max_steps", packages="lightning"),
     Loop("Lightning, `epochs=None`", "lightning, epochs=None", ("no length",) * 5, packages="lightning"),
-    Loop("`Trainer`, `get_train_dataloader` returns a `ResumableLoader`", "trainer, our loader", packages="accelerate"),
+    Loop(
+        "`Trainer`, `get_train_dataloader` returns a `ResumableLoader`",
+        "trainer, our loader",
+        packages="accelerate",
+        many="trainer, our loader",
+        together=SAME,
+    ),
     Loop(
         "`Trainer`, its own sampler, `dataset.set_epoch` before it resumes",
         "trainer, told the epoch",
