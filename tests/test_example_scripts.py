@@ -22,6 +22,7 @@ NEEDS = {
     "huggingface_trainer.py": ("transformers", "accelerate"),
     "with_accelerate.py": ("transformers", "accelerate"),
     "with_lightning.py": ("transformers", "lightning"),
+    "with_composer.py": ("transformers", "composer"),
     "numpy_batches.py": (),
 }
 """The scripts that train, and what they need."""

@@ -29,6 +29,9 @@ Row = tuple[int, ...]
 """(epoch, number) of an example, or (epoch, number, level)."""
 
 
+_NOT_SAID = f"Nobody said how many were used. To be certain, {COUNT_THEM}"
+
+
 class Counts(Enum):
     """Who says how many batches of an iteration were used."""
 
@@ -119,15 +122,22 @@ class Iteration(Iterator[list[Row]]):
     def next(self) -> tuple[Positions, Uncounted | None]:
         """Return where the iteration after this one begins, and what is not known of it."""
         if not self.unknown:
+            if self.counts is Counts.READER and self.used == 1 and not self._finished:
+                # next(iter(loader)), or a framework that skips batches itself, rather than a run with a break
+                self._warn(
+                    "the one before was left after its first batch, and it goes on with the second. To begin the epoch "
+                    "again after a look at a batch, call sampler.set_epoch(epoch); a framework that skips batches by "
+                    "itself goes on wrongly: give it the state of the loader instead"
+                )
             return self.positions(), self.uncounted
         if self.ended:
-            self._warn("the next epochs begin, and batches that were asked for and not used are left out")
+            self._warn(f"the next epochs begin, and batches that were asked for and not used are left out. {_NOT_SAID}")
             return self.walk.ends(), None
         begin = self.walk.begin
         if self.restored and self._progress.plan.begins_iteration(begin):
             # torchdata's StatefulDataLoader begins twice from the state of an epoch that had ended
             if not self._announced:
-                self._warn("the iteration begins again where the state that was loaded is")
+                self._warn(f"the iteration begins again where the state that was loaded is. {_NOT_SAID}")
             return begin, None
         return begin, Uncounted(self._progress.run.asked(begin, self.asked, self._progress.plan), left=True)
 
@@ -154,8 +164,7 @@ class Iteration(Iterator[list[Row]]):
         if not self._progress.warned:
             self._progress.warned = True
             warnings.warn(
-                f"a new iteration of this sampler begins: {what}. Nobody said how many were used. To be certain, "
-                f"{COUNT_THEM}.",
+                f"a new iteration of this sampler begins: {what}.",
                 UserWarning,
                 stacklevel=4,
             )

@@ -82,7 +82,30 @@ def test_broken_off_again_and_again_a_run_without_end_goes_on(
     dataset = ShardDataset(dynamic_build)
     loader = ResumableLoader(dataset, ResumableBatchSampler(dataset, 14, epochs=None), **keywords)
     [whole] = [plain(islice(numpy_batches(dynamic_build, 14, epochs=None), 12))]
-    assert [batch for taken in (3, 1, 5, 3) for batch in plain(islice(loader, taken))] == whole
+    assert [batch for taken in (3, 2, 5, 2) for batch in plain(islice(loader, taken))] == whole
+
+
+LEFT_EARLY = "left after its first batch, and it goes on with the second"
+
+
+@pytest.mark.parametrize("kind", ["numpy", "resumable"])
+def test_an_epoch_that_was_only_looked_at_goes_on_with_its_second_batch_and_says_so(
+    dynamic_build: Path, expected: list[dict[str, Any]], kind: str
+) -> None:
+    batches, _ = loader_of(kind, dynamic_build)
+    next(iter(batches))
+    with pytest.warns(UserWarning, match=LEFT_EARLY):
+        assert plain(batches) == expected[1:BATCHES]
+
+
+def test_set_epoch_begins_an_epoch_that_was_looked_at_again(
+    dynamic_build: Path, expected: list[dict[str, Any]]
+) -> None:
+    dataset = ShardDataset(dynamic_build)
+    loader = ResumableLoader(dataset, ResumableBatchSampler(dataset, SIZE))
+    next(iter(loader))
+    loader.batch_sampler.set_epoch(0)
+    assert plain(loader) == expected[:BATCHES]
 
 
 def test_a_loader_that_is_begun_and_left_takes_nothing(dynamic_build: Path) -> None:

@@ -1,4 +1,4 @@
-"""Frameworks that have the loop and save by themselves: Lightning, and the `Trainer` of transformers.
+"""Frameworks that have the loop and save by themselves: Lightning, the `Trainer` of transformers, Composer.
 
 A run goes to its end and saves a checkpoint at the stop; another goes on from the checkpoint.
 """
@@ -135,6 +135,56 @@ def _trainer(told: bool, ours: bool = False) -> Fit:
     return fit
 
 
+def _composer(ours: bool) -> Fit:
+    def fit(setup: Setup, stop: Stop | None, checkpoint: str | None, folder: Path) -> tuple[Digests, str]:
+        import composer
+
+        seen: Digests = []
+        loader = setup.loader(epochs=10**6) if ours else setup.loader()
+
+        class Model(composer.ComposerModel):  # type: ignore[misc]
+            def __init__(self) -> None:
+                super().__init__()
+                self.layer = torch.nn.Linear(1, 1)
+
+            def forward(self, batch: Any) -> Any:
+                seen.append(digest(batch))
+                return self.layer(torch.ones(1, 1))
+
+            def loss(self, outputs: Any, batch: Any, *_: Any, **__: Any) -> Any:
+                return outputs.sum()
+
+        class LoaderState(composer.Callback):  # type: ignore[misc]
+            def state_dict(self) -> dict[str, Any]:
+                return loader.state_dict()
+
+            def load_state_dict(self, state: dict[str, Any]) -> None:
+                loader.load_state_dict(state)
+
+        at_end = stop is not None and stop.after and not ours  # one long iteration has no end of an epoch
+        trainer = composer.Trainer(
+            model=Model(),
+            train_dataloader=composer.DataSpec(  # a packed batch has tensors of several lengths, and cannot be cut
+                loader, get_num_samples_in_batch=lambda _: 20, split_batch=lambda batch, _: [batch]
+            ),
+            max_duration=f"{EPOCHS * setup.batches}ba",
+            device="cpu",
+            device_train_microbatch_size=20,
+            save_folder=str(folder),
+            save_filename="saved-{batch}",
+            save_interval="1ep" if at_end else "1ba",
+            load_path=checkpoint,
+            callbacks=[LoaderState()] if ours else [],
+            spin_dataloaders=not ours,
+            progress_bar=False,
+        )
+        trainer.fit()
+        trainer.close()
+        return seen, str(folder / f"saved-{stop.batches if stop else 0}")
+
+    return fit
+
+
 PUSHED: dict[str, Run] = {
     "lightning": stopped(_lightning(1)),
     "lightning, max_steps": stopped(_lightning(10**6)),
@@ -142,4 +192,6 @@ PUSHED: dict[str, Run] = {
     "trainer, our loader": stopped(_trainer(told=False, ours=True)),
     "trainer, told the epoch": stopped(_trainer(told=True)),
     "trainer": stopped(_trainer(told=False)),
+    "composer, our state": stopped(_composer(ours=True)),
+    "composer": stopped(_composer(ours=False)),
 }

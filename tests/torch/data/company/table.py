@@ -15,6 +15,7 @@ REFUSALS = {
 }
 """Why a loop is refused, and what its error says."""
 WARNED = "other masks, warned"
+LOST = "rows missing, warned"
 _BEGIN, _END = "<!-- the table of tests/torch/data/company -->", "<!-- end of the table -->"
 
 
@@ -117,6 +118,12 @@ LOOPS = (
         packages="accelerate",
         data=("rows", "packed"),
     ),
+    Loop(
+        "Composer, its checkpoints with the state of the loader, `spin_dataloaders=False`, `epochs=10**6`",
+        "composer, our state",
+        packages="composer",
+    ),
+    Loop("Composer as it is", "composer", (SAME, SAME, LOST, LOST, LOST), packages="composer"),
 )
 
 

@@ -15,13 +15,13 @@ from tests.torch.data.company.__main__ import PAGE
 from tests.torch.data.company.pulled import PULLED, run
 from tests.torch.data.company.pushed import PUSHED
 from tests.torch.data.company.setup import DATA, EPOCHS, STOPS, WORKERS, Digests, Setup, Stop, rows_of, stops_of
-from tests.torch.data.company.table import LOOPS, REFUSALS, SAME, WARNED, Loop, table
+from tests.torch.data.company.table import LOOPS, LOST, REFUSALS, SAME, WARNED, Loop, table
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 OWN_ORDER = ("trainer, told the epoch", "trainer")
 """Loops whose order is not ours."""
-ENDLESS = ("lightning, max_steps", "trainer, our loader")
+ENDLESS = ("lightning, max_steps", "trainer, our loader", "composer, our state")
 """Loops of one iteration without an end."""
 QUICK = {
     ("resumable", "2", "twice", "bins"),
@@ -99,6 +99,10 @@ def test_a_run_that_was_stopped_has_the_rows_and_masks_of_one_that_was_not_or_is
         found = run_of(loop, setup, stops, tmp_path / "stopped")
     if outcome == SAME:
         assert found == whole
+        return
+    if outcome == LOST:
+        assert found != whole
+        assert any("was left after its first batch" in str(one.message) for one in warned)
         return
     assert outcome == WARNED
     differing = {
