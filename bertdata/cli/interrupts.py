@@ -27,6 +27,8 @@ def raise_at_sigterm() -> None:
 
 def _terminate(*_: Any) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    # The workers of torch's loaders got it as well, and for each that ends torch raises an error in whatever runs then.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     raise Terminated
 
 

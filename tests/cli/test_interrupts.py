@@ -24,6 +24,8 @@ def main(arguments):
             for _ in range(1000):
                 pass
         finally:
+            if "loaders" in globals():
+                del globals()["loaders"]
             print("tidied")
         return 0
     from bertdata.io import log
@@ -61,6 +63,21 @@ def test_a_log_of_json_ends_with_why_and_with_the_code() -> None:
 @pytest.mark.parametrize("before", ["signal.signal(signal.SIGTERM, signal.SIG_IGN)"])
 def test_a_sigterm_that_is_ignored_stays_so(before: str) -> None:
     assert stopped(before).returncode == 0
+
+
+def test_workers_of_a_loader_that_end_as_well_are_no_error() -> None:
+    handler = "def of_torch(*_):\n    raise RuntimeError('DataLoader worker is killed by signal')"
+    loader = """
+class Loader:
+    def __del__(self):
+        child = subprocess.Popen(["sleep", "100"])
+        child.terminate()
+        child.wait()
+        print("ended")
+loaders = [Loader()]
+"""
+    done = stopped(f"import subprocess\n{handler}\nsignal.signal(signal.SIGCHLD, of_torch)\n{loader}")
+    assert (done.returncode, done.stderr) == (143, TERMINATED + "\n")
 
 
 def test_under_torchrun_sigterm_is_left_to_it() -> None:
