@@ -112,7 +112,9 @@ class JsonTokenizer(Tokenizer):
         json_format.check_template(self._template, self.vocab_size)
         normalizer = self._bare.normalizer
         with asking_tokenizers():
-            self._searched = searched_texts(self._added.values(), normalizer and normalizer.normalize_str)
+            self._searched = searched_texts(
+                self._added.values(), None if normalizer is None else normalizer.normalize_str
+            )
 
     @classmethod
     def recognizes(cls, path: str) -> bool:
@@ -173,7 +175,8 @@ class JsonTokenizer(Tokenizer):
         Raises ConfigError for something else than strings or for over 2**31 - 1 ids, and InputError, naming the row,
         for a null, a lone surrogate or bytes that are not UTF-8.
         """
-        if self._encoder is None:
+        found = self._by_kernels(texts)
+        if found is None:
             strings = as_strings(texts)
             check_utf8(strings)
             if not self._special_parts.never_special:
@@ -181,8 +184,6 @@ class JsonTokenizer(Tokenizer):
             with asking_tokenizers():
                 encoded = self.reference.encode_batch_fast(strings.to_pylist(), add_special_tokens=False)
             return pa.array([one.ids for one in encoded], pa.list_(self.id_type))
-        with asking_tokenizers():
-            found = self._encoder(arrays_of(texts), len(texts), size_of(texts))
         return pa.ListArray.from_arrays(_offsets(found.ends), pa.array(found.ids))
 
     def encode_batch_with_words(self, texts: Texts) -> pa.RecordBatch:
@@ -192,9 +193,8 @@ class JsonTokenizer(Tokenizer):
         """
         if self.continuation is not None:
             return super().encode_batch_with_words(texts)
-        if self._encoder is not None:
-            with asking_tokenizers():
-                found = self._encoder(arrays_of(texts), len(texts), size_of(texts), words=True)
+        found = self._by_kernels(texts, words=True)
+        if found is not None:
             marks = self._begins_with_mark
             starts = found.word_starts if marks is None else found.word_starts | marks[found.ids]
             values = pa.array(found.ids), pa.array(starts)
@@ -347,6 +347,18 @@ class JsonTokenizer(Tokenizer):
         dtype = np.uint16 if self.id_type == pa.uint16() else np.uint32
         with asking_tokenizers():
             return encoder_of(self._plain, self._bare, self._added_tokens, dtype)
+
+    def _by_kernels(self, texts: Texts, *, words: bool = False) -> Any:
+        """Return what kernels make of texts (`encode.output.Encoded`).
+
+        None where there are none, and where a text spells the name that a special token has in their place.
+        """
+        if self._encoder is None:
+            return None
+        with asking_tokenizers():
+            found = self._encoder(arrays_of(texts), len(texts), size_of(texts), words=words)
+        spelled = self._special_parts.spellable
+        return None if spelled and np.isin(found.ids, [*spelled]).any() else found
 
     @cached_property
     def _added_tokens(self) -> Any:

@@ -8,11 +8,14 @@ from typing import Any
 
 from bertdata.tokenizers.encode.added_tokens import MOST_BYTES, AddedTokens
 from bertdata.tokenizers.encode.byte_pair import BytePairModel
+from bertdata.tokenizers.encode.composed import composed_encoder, composed_obstacle
 from bertdata.tokenizers.encode.kernels.merge_table import MAX_ID, NO_RANK
+from bertdata.tokenizers.encode.rewriting import begin_with
 from bertdata.tokenizers.encode.scanners import WhitespaceScanner, byte_level_scanner
 from bertdata.tokenizers.encode.unigram import UnigramModel, is_alone
 from bertdata.tokenizers.encode.word_encoder import Encoder
 from bertdata.tokenizers.json_format import METASPACE, byte_letters, parts_of
+from bertdata.tokenizers.literal_special import kind_of
 
 _UTF8 = [*range(0x80, 0xC0), *range(0x80), *range(0xC2, 0xF5)]
 """The bytes that UTF-8 has."""
@@ -37,13 +40,16 @@ def obstacle(data: Mapping[str, Any], reference: Any, added: AddedTokens) -> str
     data: the file without special tokens (`json_format.without_special`); reference: its `tokenizers.Tokenizer` without
     added tokens; added: these.
     """
-    kind = _kind(data)
     if max(added.raw.n_bytes, added.normalized.n_bytes) > MOST_BYTES:
         return f"its added tokens have over {MOST_BYTES} bytes"
+    return composed_obstacle(data, reference, added) if _single_kind_obstacle(data, reference, added) else None
+
+
+def _single_kind_obstacle(data: Mapping[str, Any], reference: Any, added: AddedTokens) -> str | None:
+    """Return why a file is of none of the kinds whose kernels do all that its parts do."""
+    kind = _kind(data)
     if kind == "BPE":
         return _byte_pair_obstacle(data, reference)
-    if kind == "WordPiece" and len(added):
-        return "words were added to its WordPiece vocabulary"
     return _unigram_obstacle(data, reference, added) if kind == "Unigram" else f"its model is {kind}"
 
 
@@ -51,6 +57,8 @@ def encoder_of(data: Mapping[str, Any], reference: Any, added: AddedTokens, dtyp
     """Return the encoder of a `tokenizer.json`; None where there is an `obstacle`. dtype: that of ids."""
     if obstacle(data, reference, added):
         return None
+    if _single_kind_obstacle(data, reference, added):
+        return composed_encoder(data, reference, added, dtype)
     model = data["model"]
     if _kind(data) == "Unigram":
         # Of numbers in JSON `tokenizers` may read the last bit otherwise than Python; ties between paths show it.
@@ -64,13 +72,13 @@ def encoder_of(data: Mapping[str, Any], reference: Any, added: AddedTokens, dtyp
     whole_words = bool(model.get("ignore_merges"))
     merges = BytePairModel(model["vocab"], model["merges"], reference, dtype, whole_words=whole_words)
     normalize = reference.normalizer.normalize_str if composed else None
-    prefix_space = parts[-1].get("add_prefix_space", True)
-    return Encoder(scanners[0], merges, reference, added, normalize, scanners[1], prefix_space)
+    spaced = (begin_with(" "),) if parts[-1].get("add_prefix_space", True) else ()
+    return Encoder(scanners[0], merges, reference, added, normalize, scanners[1], after=spaced)
 
 
 def _kind(data: Mapping[str, Any]) -> str:
-    """Return the type of the model; BPE of old files has none."""
-    return str(data["model"].get("type", "BPE" if "merges" in data["model"] else None))
+    """Return the type of the model."""
+    return kind_of(data["model"])
 
 
 def _pre_tokenizers(data: Mapping[str, Any]) -> list[dict[str, Any]]:

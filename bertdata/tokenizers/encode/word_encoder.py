@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bertdata.text_arrays import READ_AHEAD, arrays_of
@@ -23,6 +22,7 @@ from bertdata.tokenizers.encode.added_tokens import AddedTokens, encode_between
 from bertdata.tokenizers.encode.kernels import bitmaps as bits
 from bertdata.tokenizers.encode.kernels import word_cache as kernel
 from bertdata.tokenizers.encode.output import Encoded, Output
+from bertdata.tokenizers.encode.rewriting import Stage, rewritten
 from bertdata.tokenizers.encode.scanners import PatternScanner, Scanner
 from bertdata.tokenizers.encode.word_cache import Answer, Model, WordCache
 from bertdata.tokenizers.encode.words import UNIT_BYTES, Unit, units
@@ -39,7 +39,8 @@ class Encoder:
     reference: the `tokenizers.Tokenizer` without added tokens, which is asked for rows that the scanner or the model is
     unsure of. added: tokens that are found before words are. normalize, inner: what the normalizer makes of a text, and
     the scanner of normalized text, for rows that the scanner is unsure of; without them these are left to the
-    reference. prefix_space: whether a space is put before a text that begins with none.
+    reference. before, after: what rewrites texts before added tokens are found in normalized text, and after. whole:
+    whether a text between added tokens is one word, whatever the scanner says.
     """
 
     scanner: Scanner
@@ -48,7 +49,9 @@ class Encoder:
     added: AddedTokens
     normalize: Callable[[str], str] | None = None
     inner: Scanner | None = None
-    prefix_space: bool = False
+    before: Sequence[Stage] = ()
+    after: Sequence[Stage] = ()
+    whole: bool = False
     _idle: deque[WordCache] = field(default_factory=lambda: deque(maxlen=MAX_IDLE), init=False, compare=False)
 
     def __call__(self, arrays: Iterable[pa.Array], n_rows: int, size: int, *, words: bool = False) -> Encoded:
@@ -60,12 +63,16 @@ class Encoder:
         with self._cache() as cache:
 
             def encode(texts: Iterable[pa.Array]) -> Encoded:
+                texts = rewritten(texts, self.before) if self.before else texts
                 return encode_between(self.added.normalized, texts, encode_pieces, mark_changed)
 
             def encode_pieces(texts: Iterable[pa.Array]) -> Encoded:
                 run = _Run(self, self.scanner, cache, n_rows, size, words)
-                unsure = run.encode(map(_with_space, texts) if self.prefix_space else texts)
-                return run.with_answers(list(unsure), self._answers(list(unsure.values()), cache, words))
+                for stage in self.after:
+                    texts = map(stage, texts)
+                unsure = run.encode(texts)
+                found = run.with_answers(list(unsure), self._answers(list(unsure.values()), cache, words))
+                return _with_whole_rows(found) if self.whole and words else found
 
             scanner = self.scanner if self.normalize is not None else None
             mark_changed = scanner.mark_unsure if isinstance(scanner, PatternScanner) else None
@@ -114,12 +121,11 @@ class Encoder:
             self._idle.append(cache)
 
 
-def _with_space(rows: pa.Array) -> pa.Array:
-    """Return texts with a space before each that begins with none."""
-    rows = rows.cast(pa.large_string())
-    empty, space = (pa.scalar(text, rows.type) for text in ("", " "))
-    spaced = pc.binary_join_element_wise(empty, rows, space)
-    return pc.if_else(pc.or_(pc.starts_with(rows, " "), pc.equal(rows, "")), rows, spaced)
+def _with_whole_rows(found: Encoded) -> Encoded:
+    """Return ids of which each row is one word."""
+    starts = np.zeros(len(found.ids), np.bool_)
+    starts[found.ends[:-1][np.diff(found.ends) > 0]] = True
+    return found._replace(word_starts=starts)
 
 
 class _Run:

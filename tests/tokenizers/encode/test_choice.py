@@ -8,48 +8,41 @@ from typing import Any
 
 import pytest
 
-from bertdata.tokenizers.encode.reference import CL100K
 from bertdata.tokenizers.json_format import METASPACE
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
 from tests.tokenizers.small import (
     METASPACES,
-    QUOTES,
     SMALL,
-    SPACES,
+    SPECIAL,
     SPLIT_METASPACES,
-    STRIP,
     byte_level,
     byte_pair_model,
     json_tokenizer,
-    sequence,
     split_by,
     unigram_model,
 )
 
 NFKC = {"type": "NFKC"}
-WORDS = {"type": "WordLevel", "vocab": {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4, "low": 5}}
 SLOW: dict[str, tuple[dict[str, Any], Any, Any, Any]] = {
-    "its model is WordLevel": (WORDS | {"unk_token": "[UNK]"}, {"type": "Whitespace"}, None, None),
-    r"its pre-tokenizer \(Whitespace\) is not byte-level": (byte_pair_model(), {"type": "Whitespace"}, None, None),
-    r"its pre-tokenizer \(Split and ByteLevel\) is not byte-level": (
-        byte_pair_model(), split_by("x|" + CL100K), None, None,
+    "its pre-tokenizer UnicodeScripts is not known": (byte_pair_model(), {"type": "UnicodeScripts"}, None, None),
+    "the pattern of its Split is not known: it has a poss": (byte_pair_model(), split_by(r"\p{L}++|."), None, None),
+    "does not cut texts, and its model is not a BPE": (unigram_model(), None, None, None),
+    "does not cut texts, and its token 'a▁' reaches over": (
+        {"type": "BPE", "vocab": {one: i for i, one in enumerate([*SPECIAL, "a", "b", METASPACE, "a▁", "a▁b"])},
+         "merges": ["a ▁", "a▁ b"], "unk_token": "[UNK]"},
+        None, {"type": "Replace", "pattern": {"String": " "}, "content": METASPACE}, None,
     ),
-    r"its pre-tokenizer \(none\)": (byte_pair_model(), None, None, None),
-    "its model has fuse_unk": (byte_pair_model() | {"fuse_unk": True}, byte_level(), None, None),
-    "its normalizer is NFC and Lowercase": (
-        byte_pair_model(), byte_level(), sequence({"type": "NFC"}, {"type": "Lowercase"}), None,
+    "puts it before the first word only": (unigram_model(), METASPACES | {"prepend_scheme": "first"}, NFKC, None),
+    "its Metaspace follows another": (unigram_model(), SPLIT_METASPACES, NFKC, {"salt": 82}),
+    "its ByteLevel puts a space before each word": (
+        byte_pair_model(),
+        {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, byte_level(add_prefix_space=True)]},
+        None, None,
     ),
-    "puts a space before each text and normalizes it": (
-        byte_pair_model(), byte_level(add_prefix_space=True), {"type": "NFC"}, None,
+    r"its normalizer replaces 'a\+'": (
+        byte_pair_model(), byte_level(), {"type": "Replace", "pattern": {"Regex": "a+"}, "content": "x"}, None,
     ),
-    "its pre-tokenizer is Whitespace; expected Metaspace": (unigram_model(), {"type": "Whitespace"}, NFKC, None),
-    "does not put U.2581 before each word": (unigram_model(), METASPACES | {"prepend_scheme": "first"}, NFKC, None),
-    "its added token 'salt' is looked for in normalized text": (unigram_model(), SPLIT_METASPACES, NFKC, {"salt": 82}),
-    "its model has no unknown token": (unigram_model() | {"byte_fallback": True}, SPLIT_METASPACES, NFKC, None),
-    "its normalizer is Prepend": (
-        unigram_model(), SPLIT_METASPACES, sequence(*QUOTES, {"type": "Prepend", "prepend": "x"}), None,
-    ),
-    "does not make a space of white space": (unigram_model(), METASPACES, sequence(STRIP, NFKC, SPACES), None),
+    "its normalizer has ByteLevel": (byte_pair_model(), {"type": "Whitespace"}, {"type": "ByteLevel"}, None),
 }  # fmt: skip
 TEXTS = ["low lower, salt  lowest\n can't", "", " é中", "the low\u2581low"]
 
@@ -62,7 +55,11 @@ def test_what_kernels_do_not_know_goes_through_tokenizers_and_says_why(reason: s
     encoded = tokenizer.reference.encode_batch(TEXTS, add_special_tokens=False)
     assert tokenizer.encode_batch(TEXTS).to_pylist() == [one.ids for one in encoded]
     starts = tokenizer.encode_batch_with_words(TEXTS)["word_starts"].to_pylist()
-    expected = [[a != b for a, b in pairwise([None, *one.word_ids])] for one in encoded]
+    marked = tokenizer._marked_tokens
+    expected = [
+        [a != b or token in marked for (a, b), token in zip(pairwise([None, *one.word_ids]), one.ids, strict=True)]
+        for one in encoded
+    ]
     assert starts == expected
 
 

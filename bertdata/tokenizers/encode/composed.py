@@ -1,0 +1,187 @@
+"""Encoders put together of stages: what the normalizer makes of texts, where pre-tokenizers cut, and a model of words.
+
+They encode what the kernels of `choice.py` for single kinds do not: any order of normalizers and pre-tokenizers that
+are known, before any model. Where there is no kernel of the model, `tokenizers` is asked for the ids of each new word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bertdata.tokenizers.encode.added_tokens import AddedTokens
+from bertdata.tokenizers.encode.asked_model import AskedModel
+from bertdata.tokenizers.encode.byte_pair import BytePairModel
+from bertdata.tokenizers.encode.kernels.merge_table import MAX_ID, NO_RANK
+from bertdata.tokenizers.encode.rewriting import Stage, UnknownNormalizerError, begin_with, stages_of
+from bertdata.tokenizers.encode.scanners import Scanner, byte_level_scanner
+from bertdata.tokenizers.encode.splitters import (
+    SplittingScanner,
+    UnknownSplitError,
+    splitter_of,
+    whole_texts_splitter,
+)
+from bertdata.tokenizers.encode.word_encoder import Encoder
+from bertdata.tokenizers.json_format import METASPACE, byte_letters, parts_of
+from bertdata.tokenizers.literal_special import kind_of
+
+_UTF8 = [*range(0x80, 0xC0), *range(0x80), *range(0xC2, 0xF5)]
+"""The bytes that UTF-8 has."""
+_PLAIN = {
+    "dropout": (None, 0.0),
+    "fuse_unk": (None, False),
+    "byte_fallback": (None, False),
+    "continuing_subword_prefix": (None, ""),
+    "end_of_word_suffix": (None, ""),
+}
+"""Settings of a BPE model, with the values for which a word's ids follow from its merges alone."""
+_TO_MARKS = {"type": "Replace", "pattern": {"String": " "}, "content": METASPACE}
+
+
+class NotComposedError(ValueError):
+    """A `tokenizer.json` has a part that no stage is for; the message says which, as a part of a sentence."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What an encoder is put together of.
+
+    before: stages of the normalizer; after: what is done to the pieces between added tokens; scanner: where words
+    begin; whole: whether the words of the scanner are parts of a whole text, which is the word of `tokenizers`.
+    """
+
+    before: list[Stage]
+    after: list[Stage]
+    scanner: Scanner
+    spell: Callable[[str], str] | None
+    whole: bool
+
+
+def composed_encoder(data: Mapping[str, Any], reference: Any, added: AddedTokens, dtype: type[Any]) -> Encoder:
+    """Return the encoder of a `tokenizer.json` as `choice.encoder_of` takes it. Raises NotComposedError."""
+    from bertdata.tokenizers.text_rows import open_reference
+
+    try:
+        parts = _parts(data, reference, added)
+    except (UnknownNormalizerError, UnknownSplitError) as error:
+        raise NotComposedError(str(error)) from error
+    normalized = open_reference({**data, "added_tokens": [], "normalizer": None})
+    model: Any
+    if parts.spell is None:
+        whole_words = bool(data["model"].get("ignore_merges"))
+        vocabulary, merges = data["model"]["vocab"], data["model"]["merges"]
+        model = BytePairModel(vocabulary, merges, reference, dtype, whole_words=whole_words)
+    else:
+        model = AskedModel(reference.model.tokenize, parts.spell, dtype)
+    return Encoder(
+        parts.scanner, model, normalized, added, before=tuple(parts.before), after=tuple(parts.after), whole=parts.whole
+    )
+
+
+def composed_obstacle(data: Mapping[str, Any], reference: Any, added: AddedTokens) -> str | None:
+    """Return why no stages make an encoder of a `tokenizer.json`, as a part of a sentence; None where they do."""
+    try:
+        _parts(data, reference, added)
+    except (NotComposedError, UnknownNormalizerError, UnknownSplitError) as error:
+        return str(error)
+    return None
+
+
+def _parts(data: Mapping[str, Any], reference: Any, added: AddedTokens) -> Parts:
+    model = data["model"]
+    kind = kind_of(model)
+    if model.get("dropout"):
+        raise NotComposedError("its model has dropout")
+    normalizers: list[Mapping[str, Any]] = [*parts_of(data.get("normalizer"), "normalizers")]
+    pre_tokenizers = parts_of(data.get("pre_tokenizer"), "pretokenizers")
+    if normalizers[-1:] == [_TO_MARKS] and [part.get("pattern") for part in pre_tokenizers] == [_TO_MARKS["pattern"]]:
+        pre_tokenizers = []  # it cuts at spaces, of which the normalizer leaves none, as Gemma's does
+    after: list[Mapping[str, Any]] = []
+    stages: list[Stage] = []
+    first = pre_tokenizers[0] if pre_tokenizers else {}
+    if first.get("type") == "Metaspace":
+        if first.get("replacement", METASPACE) != METASPACE or first.get("prepend_scheme") == "first":
+            raise NotComposedError("its Metaspace has another mark than U+2581, or puts it before the first word only")
+        after = [_TO_MARKS]
+        stages = [begin_with(METASPACE)] if first.get("prepend_scheme", "always") == "always" else []
+    if not len(added.normalized):
+        normalizers, after = [*normalizers, *after], []
+    marked = first.get("type") == "Metaspace" or _TO_MARKS in normalizers
+    byte_level = [part for part in pre_tokenizers if part["type"] == "ByteLevel"]
+    if byte_level:
+        if pre_tokenizers[-1:] != byte_level:
+            raise NotComposedError("its ByteLevel is not the last of its pre-tokenizers")
+        if byte_level[0].get("add_prefix_space", True):
+            if len(pre_tokenizers) > 1:
+                raise NotComposedError("its ByteLevel puts a space before each word")
+            stages.append(begin_with(" "))
+    whole = not pre_tokenizers or (first.get("type") == "Metaspace" and not first.get("split", True))
+    scanner = _scanner(pre_tokenizers, reference, data, whole=whole, marked=marked)
+    removes = isinstance(scanner, SplittingScanner) and scanner.removes
+    spell: Callable[[str], str] | None = scanner.without_removed if removes else str  # type: ignore[attr-defined]
+    if byte_level:
+        spell = None if kind == "BPE" and not removes and _is_plain(model) else _in_letters(spell)
+    return Parts(stages_of(normalizers), [*stages_of(after), *stages], scanner, spell, whole)
+
+
+def _scanner(
+    pre_tokenizers: Sequence[Mapping[str, Any]], reference: Any, data: Mapping[str, Any], *, whole: bool, marked: bool
+) -> Scanner:
+    if pre_tokenizers and pre_tokenizers[-1]["type"] == "ByteLevel":
+        pieces = reference.pre_tokenizer.pre_tokenize_str
+        known = byte_level_scanner(list(map(dict, pre_tokenizers)), pieces, composed=False)
+        if known is not None:
+            return known
+    if whole:
+        if len(pre_tokenizers) > 1:
+            raise NotComposedError("its Metaspace does not cut at spaces, and others follow it")
+        _check_marks(data["model"], marked=marked)
+        return SplittingScanner([whole_texts_splitter()])
+    splitters = []
+    for number, part in enumerate(pre_tokenizers):
+        if part["type"] == "Metaspace" and number:
+            raise NotComposedError("its Metaspace follows another pre-tokenizer")
+        if part["type"] == "ByteLevel" and not part.get("use_regex", True):
+            continue
+        splitters.append(splitter_of(part, _pieces_of(part)))
+    return SplittingScanner(splitters)
+
+
+def _check_marks(model: Mapping[str, Any], *, marked: bool) -> None:
+    """Raise NotComposedError where a token may reach over the spaces of a text that is one word."""
+    vocabulary = model["vocab"]
+    if kind_of(model) != "BPE" or model.get("ignore_merges") or METASPACE not in vocabulary or not marked:
+        raise NotComposedError("its pre-tokenizer does not cut texts, and its model is not a BPE with marks of spaces")
+    if model.get("continuing_subword_prefix") or model.get("end_of_word_suffix"):
+        raise NotComposedError("its pre-tokenizer does not cut texts, and its tokens have marks of where words end")
+    pairs = ("".join(pair.split(" ")) if isinstance(pair, str) else "".join(pair) for pair in model["merges"])
+    over = next((token for token in pairs if METASPACE in token.lstrip(METASPACE)), None)
+    if over is not None:
+        raise NotComposedError(f"its pre-tokenizer does not cut texts, and its token {over!r} reaches over a space")
+
+
+def _pieces_of(part: Mapping[str, Any]) -> Callable[[str], list[Any]]:
+    from bertdata.tokenizers.text_rows import open_reference
+
+    model = {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}
+    opened = open_reference({"version": "1.0", "added_tokens": [], "pre_tokenizer": part, "model": model})
+    return opened.pre_tokenizer.pre_tokenize_str  # type: ignore[no-any-return]
+
+
+def _is_plain(model: Mapping[str, Any]) -> bool:
+    """Tell whether kernels merge the bytes of a word as this BPE does."""
+    vocabulary, letters = model["vocab"], byte_letters()
+    plain = all(model.get(name) in values for name, values in _PLAIN.items())
+    sizes = len(model["merges"]) < NO_RANK and max(vocabulary.values()) <= MAX_ID
+    return plain and sizes and all(letters[byte] in vocabulary for byte in _UTF8)
+
+
+def _in_letters(spell: Callable[[str], str] | None) -> Callable[[str], str]:
+    """Return how a word is spelled in the letters that stand for bytes."""
+    letters = byte_letters()
+
+    def spelt(word: str) -> str:
+        return "".join(map(letters.__getitem__, (spell(word) if spell else word).encode()))
+
+    return spelt

@@ -1,0 +1,218 @@
+"""What the normalizer of a `tokenizer.json` makes of texts, as stages that each rewrite Arrow arrays.
+
+Normalizers that look at characters are one stage for as many as follow each other: `tokenizers` is asked once for each
+character, and once for each run of characters that depend on each other, such as a letter with its accents. Spaces at
+the edges, runs of spaces and what is put before a text are stages of their own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from itertools import groupby
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import regex
+from numpy.typing import NDArray
+
+from bertdata.text_arrays import READ_AHEAD
+from bertdata.tokenizers.encode.kernels import rewriting as kernel
+from bertdata.tokenizers.encode.kernels.bitmaps import new_characters
+from bertdata.tokenizers.encode.tables import room
+from bertdata.tokenizers.encode.words import padded_texts
+
+Stage = Callable[[pa.Array], pa.Array]
+_BY_CHARACTER = {"NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase", "StripAccents", "Precompiled", "BertNormalizer"}
+_POINTS, _BODY_BYTES, _MOST_BYTES, _AT_A_TIME = 0x110000, 1 << 20, 63, 1 << 8
+_MOST_FRAGMENTS = 1 << 16
+_ALONE = regex.compile(
+    r"(?V1)[[\p{L}\p{N}\p{P}\p{S}\p{Z}\p{Cc}]&&[\p{GCB=Other}\p{GCB=LV}\p{GCB=LVT}\p{GCB=Control}]&&\p{ccc=0}"
+    r"&&[^\p{NFC_Quick_Check=Maybe}]]|[\r\n]"
+)
+"""Characters that make no grapheme with others and that none before them is composed with."""
+_REACHES = regex.compile(r"[\p{GCB=Prepend}\p{Cn}\u200d]")
+"""Characters that may make a grapheme with the next one, and those that the tables of Python do not know."""
+_SPACES = regex.compile(r"[\p{White_Space}]")
+_WHITE = r"[\t-\r \x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]+"
+_RUNS = {" {2,}": " {2,}", r"\A +| +\z": r"\A +| +\z", r"\s+": _WHITE}
+"""Patterns of Replace, as RE2 has them."""
+
+
+class UnknownNormalizerError(ValueError):
+    """A normalizer is not known here; the message says which."""
+
+
+def stages_of(parts: Sequence[Mapping[str, Any]]) -> list[Stage]:
+    """Return the stages of normalizers of a `tokenizer.json`. Raises UnknownNormalizerError."""
+    stages: list[Stage] = []
+    for together, group in groupby(parts, _looks_at_characters):
+        some = list(group)
+        stages += [CharacterStage(some)] if together else map(_stage, some)
+    return stages
+
+
+def rewritten(arrays: Iterable[pa.Array], stages: Sequence[Stage]) -> Iterator[pa.Array]:
+    """Yield Arrow string arrays with their texts rewritten.
+
+    Raises InputError, naming the row, for what is not UTF-8.
+    """
+    for rows, *_ in padded_texts(arrays):
+        yield reduce(lambda texts, stage: stage(texts), stages, rows)
+
+
+def begin_with(prefix: str) -> Stage:
+    """Return the stage that puts a prefix before texts that do not begin with it, unless they are empty."""
+
+    def stage(rows: pa.Array) -> pa.Array:
+        rows = rows.cast(pa.large_string())
+        empty, first = (pa.scalar(text, rows.type) for text in ("", prefix))
+        with_prefix = pc.binary_join_element_wise(first, rows, empty)
+        return pc.if_else(pc.or_(pc.starts_with(rows, prefix), pc.equal(rows, "")), rows, with_prefix)
+
+    return stage
+
+
+def _looks_at_characters(part: Mapping[str, Any]) -> bool:
+    if part["type"] == "Replace":
+        return len(part["pattern"].get("String", "")) == 1
+    return part["type"] in _BY_CHARACTER
+
+
+def _stage(part: Mapping[str, Any]) -> Stage:
+    kind = part["type"]
+    if kind == "Prepend":
+        return _prepended(part["prepend"])
+    if kind == "Strip":
+        return _stripped(left=part["strip_left"], right=part["strip_right"])
+    if kind == "Replace":
+        [(form, pattern)] = part["pattern"].items()
+        content = part["content"]
+        if form == "String" and pattern:
+            return lambda rows: pc.replace_substring(rows, pattern, content)
+        if pattern in _RUNS and "\\" not in content:
+            return lambda rows: pc.replace_substring_regex(rows, _RUNS[pattern], content)
+        raise UnknownNormalizerError(f"its normalizer replaces {pattern!r}")
+    raise UnknownNormalizerError(f"its normalizer has {kind}")
+
+
+def _prepended(prefix: str) -> Stage:
+    def stage(rows: pa.Array) -> pa.Array:
+        rows = rows.cast(pa.large_string())
+        empty, first = (pa.scalar(text, rows.type) for text in ("", prefix))
+        return pc.if_else(pc.equal(rows, ""), rows, pc.binary_join_element_wise(first, rows, empty))
+
+    return stage
+
+
+def _stripped(*, left: bool, right: bool) -> Stage:
+    spaces = "".join(one for one in map(chr, range(0x3001)) if _SPACES.match(one))
+    if left and right:
+        return lambda rows: pc.utf8_trim(rows, spaces)
+    if left or right:
+        trim = pc.utf8_ltrim if left else pc.utf8_rtrim
+        return lambda rows: trim(rows, spaces)
+    return lambda rows: rows
+
+
+class CharacterStage:
+    """Normalizers that look at characters, and at those beside them only where these make something together."""
+
+    def __init__(self, parts: Sequence[Mapping[str, Any]]) -> None:
+        from tokenizers import normalizers
+
+        steps = [_normalizer(part) for part in parts]
+        self._steps = [normalizers.Sequence(steps[: n + 1]).normalize_str for n in range(len(steps))]
+        self._codes, self._bodies = np.zeros(_POINTS, np.uint32), np.zeros(_BODY_BYTES, np.uint8)
+        self._asked, self._used, self._lock = np.zeros(_POINTS, np.uint8), 0, Lock()
+        self._graphemes = any(part["type"] == "Precompiled" for part in parts)
+        self._fragments: dict[bytes, bytes] = {}
+        for point in range(0x80):
+            self._codes[point] = self._code(chr(point))
+        self._ascii_alone = bool((self._codes[:0x80] & kernel.KIND == kernel.ALONE).all())
+
+    def __call__(self, rows: pa.Array) -> pa.Array:
+        """Return the rows as the normalizers make them."""
+        [(_, text, offsets, _)] = padded_texts([rows])
+        fragments = self._find(text, offsets)
+        made = [self._made(text[start:stop].tobytes()) for start, stop in fragments.tolist()]
+        ends = np.zeros(len(made) + 1, np.int64)
+        np.cumsum([len(one) for one in made], out=ends[1:])
+        joined = np.frombuffer(b"".join(made) + b"\0", np.uint8)
+        out_offsets = np.zeros(len(offsets), np.int64)
+        size = int(offsets[-1] - offsets[0]) * 9 // 8 + int(ends[-1]) + READ_AHEAD + 64
+        while True:
+            out = room(size, np.uint8)
+            written = int(
+                kernel.write(
+                    text, offsets, self._codes, self._bodies, fragments, len(fragments), joined, ends, out, out_offsets
+                )
+            )
+            if written >= 0:
+                break
+            size *= 2
+        out[written : written + READ_AHEAD] = 0
+        return pa.Array.from_buffers(
+            pa.large_string(), len(offsets) - 1, [None, pa.py_buffer(out_offsets), pa.py_buffer(out)]
+        )
+
+    def _find(self, text: Any, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the fragments, after giving each character a code."""
+        registers, size = np.zeros(2, np.int64), _MOST_FRAGMENTS
+        fragments = np.empty((size, 2), np.int64)
+        while True:
+            found = int(kernel.find_fragments(text, offsets, self._codes, self._ascii_alone, fragments, registers))
+            if found >= 0:
+                return fragments[:found]
+            if -1 - found == len(text):
+                fragments = np.concatenate([fragments, np.empty_like(fragments)])
+                continue
+            self._learn(text, -1 - found, int(offsets[-1]))
+
+    def _learn(self, text: Any, at: int, end: int) -> None:
+        new = np.empty(_AT_A_TIME, np.int64)
+        with self._lock:
+            for point in new[: new_characters(text, at, end, self._asked, new)].tolist():
+                self._codes[point], self._asked[point] = self._code(chr(point)), 1
+
+    def _made(self, fragment: bytes) -> bytes:
+        made = self._fragments.get(fragment)
+        if made is None:
+            made = self._steps[-1](fragment.decode()).encode()
+            if len(fragment) < 64 and len(self._fragments) < _MOST_FRAGMENTS:
+                self._fragments[fragment] = made
+        return made
+
+    def _code(self, character: str) -> int:
+        """Return the code of a character, asked of the normalizers between two letters."""
+        if _REACHES.match(character) or (self._graphemes and character == "\r"):
+            return kernel.WHOLE_ROW
+        if not _ALONE.match(character):
+            return kernel.TOGETHER
+        for normalize in self._steps:
+            text = normalize(f"a{character}a")
+            body = text[1:-1]
+            edges = text[:1] == text[-1:] == "a" and body
+            if not edges or not _ALONE.match(body[0]) or _REACHES.match(body[-1]):
+                return kernel.TOGETHER
+        data = body.encode()
+        if len(data) > _MOST_BYTES or self._used + len(data) > _BODY_BYTES:
+            return kernel.TOGETHER
+        place = self._used
+        self._bodies[place : place + len(data)] = np.frombuffer(data, np.uint8)
+        self._used += len(data)
+        return kernel.ALONE | len(data) << kernel.SIZE_SHIFT | place << kernel.BODY_SHIFT
+
+
+def _normalizer(part: Mapping[str, Any]) -> Any:
+    """Return a normalizer of `tokenizers`."""
+    from tokenizers import Tokenizer
+
+    model = {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}
+    return Tokenizer.from_str(
+        json.dumps({"version": "1.0", "added_tokens": [], "normalizer": part, "model": model})
+    ).normalizer

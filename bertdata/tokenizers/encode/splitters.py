@@ -1,0 +1,196 @@
+"""Words of any sequence of pre-tokenizers: each one cuts the pieces that those before it leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.tokenizers.encode.kernels import bitmaps as bits
+from bertdata.tokenizers.encode.kernels import splitting as kernel
+from bertdata.tokenizers.encode.kernels.bitmaps import Bitmaps
+from bertdata.tokenizers.encode.pattern_automaton import ISOLATED, JOINED, NOT, Atoms, PatternAutomaton
+from bertdata.tokenizers.encode.patterns import (
+    Program,
+    UnreadablePatternError,
+    literal,
+    program_of,
+    program_of_node,
+    single_atom,
+)
+from bertdata.tokenizers.encode.reference import GPT2
+from bertdata.tokenizers.json_format import METASPACE
+
+_AT_A_TIME = 1 << 8
+_EACH, _TOGETHER = ("atom", 0), ("repeat", ("atom", 1), 1, None, False)
+_RUN = ("repeat", ("atom", 0), 1, None, False)
+_BOTH = (ISOLATED, JOINED)
+_BY_CHARACTERS = {
+    "BertPreTokenizer": (_EACH, True),
+    "WhitespaceSplit": (_EACH, True),
+    "CharDelimiterSplit": (_EACH, True),
+    "Whitespace": (_RUN, True),
+}
+"""Pre-tokenizers that look at characters alone: how they cut what they do not leave together, and what they remove."""
+
+
+class UnknownSplitError(ValueError):
+    """A pre-tokenizer cuts in a way that is not known here; the message says which."""
+
+
+class Splitter:
+    """The cuts of one pre-tokenizer. removes: whether what lies between the matches of its pattern is removed."""
+
+    def __init__(self, program: Program, *, removes: bool, pieces: Callable[[str], list[Any]] | None = None) -> None:
+        self._automaton = PatternAutomaton(program, Atoms(program.atoms, pieces))
+        self.removes = removes
+        self._lock = Lock()
+
+    def split(
+        self, text: Any, begin: int, n: int, cuts: tuple[Any, Any], unsure: Any, new: tuple[Any, Any], *, joins: bool
+    ) -> None:
+        """Write the cuts, and which segments are gone, of `n` bytes from `begin` on that are cut already.
+
+        joins: whether what is removed becomes a part of the word after it; no segment is gone then.
+        """
+        between = kernel.ISOLATES if not self.removes else kernel.JOINS if joins else kernel.REMOVES
+        automaton, registers = self._automaton, np.zeros(3, np.int64)
+        for bitmap in new:
+            bitmap[: n // 64 + 2] = 0
+        while True:
+            status = kernel.split(
+                text, begin, n, *cuts, unsure, *new, automaton.classes, automaton.table, between, registers
+            )
+            if status == kernel.DONE:
+                return
+            with self._lock:
+                if status == kernel.NEW_CHARACTER:
+                    self._learn(text, begin + int(registers[kernel.KIND]), begin + n)
+                else:
+                    automaton.transition(int(registers[kernel.STATE]), int(registers[kernel.KIND]))
+
+    def classes_removed(self) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+        """Return the class of each character so far, and which classes are removed."""
+        return self._automaton.classes, self._automaton.apart
+
+    def is_removed(self, character: str) -> bool:
+        """Tell whether a character is removed where it is between matches."""
+        if not self.removes:
+            return False
+        automaton = self._automaton
+        if not automaton.classes[ord(character)]:
+            with self._lock:
+                automaton.add(ord(character))
+        return bool(automaton.apart[automaton.classes[ord(character)]])
+
+    def _learn(self, text: Any, at: int, end: int) -> None:
+        """Give classes to the characters of ASCII, and to some others without one from a byte on."""
+        automaton = self._automaton
+        if not automaton.classes[ord("a")]:
+            for point in range(0x80):
+                automaton.add(point)
+        new = np.empty(_AT_A_TIME, np.int64)
+        for point in new[: bits.new_characters(text, at, end, automaton.classes, new)].tolist():
+            automaton.add(point)
+
+
+class SplittingScanner:
+    """Words of splitters, one after another; without any, each row is a word.
+
+    What is removed is in the word that follows it, and in one of its own at the end of a row.
+    """
+
+    def __init__(self, splitters: Sequence[Splitter]) -> None:
+        self._splitters = splitters
+        self.removes = any(one.removes for one in splitters)
+
+    def mark(self, text: Any, begin: int, n: int, bitmaps: Bitmaps) -> None:
+        """Set `starts`, and `unsure` of what `tokenizers` must be asked."""
+        size = n // 64 + 2
+        bitmaps.unsure[:size] = 0
+        cuts, gone = bitmaps.rows[:size].copy(), np.zeros(size, np.uint64)
+        pair: tuple[NDArray[np.uint64], NDArray[np.uint64]] = cuts, gone
+        joins = self.removes and not any(one.removes for one in self._splitters[:-1])
+        for splitter in self._splitters:
+            new = np.empty(size, np.uint64), np.empty(size, np.uint64)
+            splitter.split(text, begin, n, pair, bitmaps.unsure, new, joins=joins)
+            pair = new
+        if self.removes and not joins:
+            bitmaps.starts[:size] = 0
+            kernel.join_gone(*pair, bitmaps.rows, n, bitmaps.starts)
+        else:
+            bitmaps.starts[:size] = pair[0]
+
+    @property
+    def removed(self) -> tuple[NDArray[np.uint8], NDArray[np.bool_]] | None:
+        """The class of each character, and which classes are removed; None where several splitters remove some."""
+        removing = [one for one in self._splitters if one.removes]
+        return removing[0].classes_removed() if len(removing) == 1 else None
+
+    def without_removed(self, word: str) -> str:
+        """Return a word without what is removed before it."""
+        if not self.removes:
+            return word
+        kept = 0
+        while kept < len(word) and any(one.is_removed(word[kept]) for one in self._splitters):
+            kept += 1
+        return word[kept:]
+
+
+def splitter_of(part: Mapping[str, Any], pieces: Callable[[str], list[Any]]) -> Splitter:
+    """Return the splitter of a pre-tokenizer of a `tokenizer.json`; Metaspace's cuts texts that have its marks.
+
+    pieces: what the pre-tokenizer makes of a text. Raises UnknownSplitError.
+    """
+    kind, behavior = part["type"], str(part.get("behavior", "Isolated"))
+    try:
+        if kind == "Split":
+            return _of_split(part, behavior)
+        if kind == "ByteLevel":
+            return Splitter(program_of(GPT2), removes=False)
+        if kind == "Metaspace":
+            return Splitter(program_of(f"{METASPACE}[^{METASPACE}]*|[^{METASPACE}]+"), removes=False)
+        if kind in _BY_CHARACTERS:
+            apart, removes = _BY_CHARACTERS[kind]
+            return Splitter(program_of_node(("either", (apart, _TOGETHER)), _BOTH), removes=removes, pieces=pieces)
+        if kind == "Digits" or (kind == "Punctuation" and behavior in ("Isolated", "Contiguous")):
+            run = not part["individual_digits"] if kind == "Digits" else behavior == "Contiguous"
+            nodes = ("either", (_RUN if run else _EACH, _TOGETHER))
+            return Splitter(program_of_node(nodes, _BOTH), removes=False, pieces=pieces)
+    except UnreadablePatternError as error:
+        raise UnknownSplitError(f"the pattern of its {kind} is not known: {error}") from error
+    raise UnknownSplitError(
+        f"its pre-tokenizer {kind} is not known" + (f" with {behavior}" if "behavior" in part else "")
+    )
+
+
+def whole_texts_splitter() -> Splitter:
+    """Return what cuts a text before each run of marks of spaces, over which no token of a vocabulary reaches."""
+    return Splitter(program_of(f"{METASPACE}*[^{METASPACE}]+|{METASPACE}+"), removes=False)
+
+
+def _of_split(part: Mapping[str, Any], behavior: str) -> Splitter:
+    [(form, text)] = part["pattern"].items()
+    pattern = literal(text) if form == "String" else text
+    inverted = bool(part.get("invert"))
+    if behavior == "Isolated" or (behavior == "Removed" and inverted):
+        return Splitter(program_of(pattern), removes=behavior == "Removed")
+    atom = single_atom(pattern)
+    if atom is None or inverted:
+        raise UnknownSplitError(f"its Split has a pattern of several characters with {behavior}, or is inverted")
+    atoms = atom, NOT + atom
+    one, others = ("atom", 0), ("atom", 1)
+    some = ("repeat", others, 1, None, False)
+    repeated = pattern != atom
+    if behavior == "Removed":
+        return Splitter(program_of_node(some, atoms), removes=True)
+    if behavior == "Contiguous":
+        return Splitter(program_of_node(("either", (("repeat", one, 1, None, False), some)), atoms), removes=False)
+    if repeated:
+        raise UnknownSplitError(f"its Split has a pattern of several characters with {behavior}")
+    any_others = ("repeat", others, 0, None, False)
+    row = (any_others, one) if behavior == "MergedWithPrevious" else (one, any_others)
+    return Splitter(program_of_node(("either", (("row", row), some)), atoms), removes=False)
