@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from bertdata.tokenizers.encode.added_tokens import AddedTokens
-from bertdata.tokenizers.encode.asked_model import AskedModel
 from bertdata.tokenizers.encode.byte_pair import BytePairModel
 from bertdata.tokenizers.encode.kernels.merge_table import MAX_ID, NO_RANK
+from bertdata.tokenizers.encode.kernels.spelled_words import Removed
 from bertdata.tokenizers.encode.rewriting import Stage, UnknownNormalizerError, begin_with, stages_of
 from bertdata.tokenizers.encode.scanners import Scanner, byte_level_scanner
 from bertdata.tokenizers.encode.splitters import (
@@ -23,6 +23,7 @@ from bertdata.tokenizers.encode.splitters import (
     whole_texts_splitter,
 )
 from bertdata.tokenizers.encode.word_encoder import Encoder
+from bertdata.tokenizers.encode.word_models import NOTHING, word_model
 from bertdata.tokenizers.json_format import METASPACE, byte_letters, parts_of
 from bertdata.tokenizers.literal_special import kind_of
 
@@ -48,7 +49,8 @@ class Parts:
     """What an encoder is put together of.
 
     before: stages of the normalizer; after: what is done to the pieces between added tokens; scanner: where words
-    begin; whole: whether the words of the scanner are parts of a whole text, which is the word of `tokenizers`.
+    begin; whole: whether the words of the scanner are parts of a whole text, which is the word of `tokenizers`. spell,
+    removed, by_bytes: as `word_model` takes them; no spell where words are those of byte-level BPE as they are.
     """
 
     before: list[Stage]
@@ -56,6 +58,8 @@ class Parts:
     scanner: Scanner
     spell: Callable[[str], str] | None
     whole: bool
+    removed: Removed | None
+    by_bytes: bool
 
 
 def composed_encoder(data: Mapping[str, Any], reference: Any, added: AddedTokens, dtype: type[Any]) -> Encoder:
@@ -73,7 +77,7 @@ def composed_encoder(data: Mapping[str, Any], reference: Any, added: AddedTokens
         vocabulary, merges = data["model"]["vocab"], data["model"]["merges"]
         model = BytePairModel(vocabulary, merges, reference, dtype, whole_words=whole_words)
     else:
-        model = AskedModel(reference.model.tokenize, parts.spell, dtype)
+        model = word_model(data, reference, parts.spell, parts.removed, dtype, by_bytes=parts.by_bytes)
     return Encoder(
         parts.scanner, model, normalized, added, before=tuple(parts.before), after=tuple(parts.after), whole=parts.whole
     )
@@ -118,11 +122,16 @@ def _parts(data: Mapping[str, Any], reference: Any, added: AddedTokens) -> Parts
             stages.append(begin_with(" "))
     whole = not pre_tokenizers or (first.get("type") == "Metaspace" and not first.get("split", True))
     scanner = _scanner(pre_tokenizers, reference, data, whole=whole, marked=marked)
-    removes = isinstance(scanner, SplittingScanner) and scanner.removes
-    spell: Callable[[str], str] | None = scanner.without_removed if removes else str  # type: ignore[attr-defined]
+    removes = False
+    removed: Removed | None = NOTHING
+    spell: Callable[[str], str] | None = str
+    if isinstance(scanner, SplittingScanner) and scanner.removes:
+        removes, spell = True, scanner.without_removed
+        removed = Removed(*scanner.removed) if scanner.removed else None
     if byte_level:
         spell = None if kind == "BPE" and not removes and _is_plain(model) else _in_letters(spell)
-    return Parts(stages_of(normalizers), [*stages_of(after), *stages], scanner, spell, whole)
+    both = stages_of(normalizers), [*stages_of(after), *stages]
+    return Parts(*both, scanner, spell, whole, removed, bool(byte_level))
 
 
 def _scanner(

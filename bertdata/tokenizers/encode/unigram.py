@@ -40,6 +40,14 @@ _JOINS_AFTER = regex.compile(r"(?V1)[\p{GCB=Prepend}\p{Cn}]$")
 """Characters that may make a grapheme with the space after them."""
 
 
+def pieces_of(pieces: Sequence[Sequence[Any]], unknown: int, *, split: bool) -> kernel.Pieces:
+    """Return a vocabulary, (piece, score) in the order of ids, as the kernels have it."""
+    scores = np.array([score for _, score in pieces], np.float64)
+    kept = [number for number, (piece, _) in enumerate(pieces) if piece]
+    cells = double_array([pieces[number][0].encode() for number in kept], kept)
+    return kernel.Pieces(cells, scores, np.array([scores.min() - _UNKNOWN_PENALTY, unknown, split]))
+
+
 class UnigramModel:
     """Unigram with the mark U+2581 before each word, as SentencePiece has it.
 
@@ -52,10 +60,7 @@ class UnigramModel:
     def __init__(
         self, pieces: Sequence[Sequence[Any]], unknown: int, reference: Any, dtype: type[Any], *, split: bool
     ) -> None:
-        scores = np.array([score for _, score in pieces], np.float64)
-        kept = [number for number, (piece, _) in enumerate(pieces) if piece]
-        cells = double_array([pieces[number][0].encode() for number in kept], kept)
-        self._pieces = kernel.Pieces(cells, scores, np.array([scores.min() - _UNKNOWN_PENALTY, unknown, split]))
+        self._pieces = pieces_of(pieces, unknown, split=split)
         self._characters = kernel.Characters(np.zeros(_POINTS, np.uint32), np.zeros(_BODY_BYTES, np.uint8))
         self._asked = np.zeros(_POINTS, np.uint8)
         self._used, self._split, self._reference, self.dtype = 0, split, reference, dtype

@@ -39,19 +39,9 @@ def _least(ranks: Any, n: Any) -> Any:
 
 @always_inlined
 def _merge(data: Any, start: Any, length: Any, merges: Merges, room: Any) -> Any:
-    """Merge `length` bytes, from 1 to LONGEST; returns how many parts are left.
-
-    room: uint32 (N_ROOM, length + BESIDE): the rank of the pair that begins at each place, with the place in the lowest
-    bits, the parts of the word, and the places of the parts before and after. A part is where its first byte is, from 1
-    on; before and after the word there is one that is not merged.
-    """
-    ranks, parts, before, after = room[0], room[1], room[2], room[3]
+    """Merge `length` bytes, from 1 to LONGEST; returns how many parts are left. room: as of `merge_parts`."""
+    ranks, parts = room[0], room[1]
     n, first = _U(length), _U(start)
-    at = _0
-    while at < n + _2:
-        for j in range(STEP):
-            before[at + _U(j)], after[at + _U(j)] = at + _U(j) - _1, at + _U(j) + _1
-        at += _STEP
     byte = _U(data[first])
     parts[_1] = merges.bytes[byte]
     for j in range(_1, n):
@@ -59,6 +49,24 @@ def _merge(data: Any, start: Any, length: Any, merges: Merges, room: Any) -> Any
         parts[j + _1] = merges.bytes[following]
         ranks[j] = merges.first[byte << _8 | following] << _TO_RANK | np.uint32(j)
         byte = following
+    return merge_parts(length, merges, room)
+
+
+@always_inlined
+def merge_parts(length: Any, merges: Merges, room: Any) -> Any:
+    """Merge `length` parts, from 1 to LONGEST; returns how many are left.
+
+    room: uint32 (N_ROOM, length + BESIDE): the rank of the pair that begins at each place, with the place in the lowest
+    bits, the parts of the word, and the places of the parts before and after. A part is where its first byte is, from 1
+    on; before and after the word there is one that is not merged. The parts, and the ranks of all pairs, are there.
+    """
+    ranks, parts, before, after = room[0], room[1], room[2], room[3]
+    n = _U(length)
+    at = _0
+    while at < n + _2:
+        for j in range(STEP):
+            before[at + _U(j)], after[at + _U(j)] = at + _U(j) - _1, at + _U(j) + _1
+        at += _STEP
     for j in range(STEP):
         ranks[n + _U(j)] = _NONE
     parts[_0] = parts[n + _1] = np.uint32(NO_ID)
@@ -86,7 +94,7 @@ def _merge(data: Any, start: Any, length: Any, merges: Merges, room: Any) -> Any
 
 
 @inlined
-def _copy_parts(room: Any, count: Any, ids: Any) -> None:
+def copy_parts(room: Any, count: Any, ids: Any) -> None:
     """Write the ids of the parts that are left."""
     parts, after = room[1], room[3]
     place = _U(1)
@@ -121,7 +129,7 @@ def _encode(cache: Any, entry: Any, text: Any, start: Any, end: Any, model: Any)
     if count * model.ids.itemsize <= 8:
         give(cache, entry, count, _packed_parts(model.room, count, 8 * model.ids.itemsize), False)
     else:
-        _copy_parts(model.room, count, model.ids)
+        copy_parts(model.room, count, model.ids)
         put_ids(cache, entry, model.ids, 0, count, False)
 
 
@@ -154,5 +162,5 @@ def encode_word(text: Any, start: int, n: int, merges: Merges, ids: Any, room: A
     room: uint32 (N_ROOM, n + BESIDE). STEP bytes after the word can be read.
     """
     count = _merge(text, start, n, merges, room)
-    _copy_parts(room, count, ids)
+    copy_parts(room, count, ids)
     return count

@@ -82,7 +82,7 @@ def _normalize(data: Any, i: Any, end: Any, codes: Any, bodies: Any, word: Any) 
 
 
 @always_inlined
-def _best_path(pieces: Pieces, path: Path, n: Any, out: Any) -> Any:
+def best_path(pieces: Pieces, path: Path, n: Any, out: Any) -> Any:
     """Write the ids of the best path through `n` bytes of `path.word`; returns how many. Unknown ones are fused."""
     word, scores, starts, ids = path
     for j in range(n + 1):
@@ -141,7 +141,7 @@ def _encode(
         if size < 0 or (ends_blank and pieces.settings[2] == 0 and (size == len(_MARK) or i == end)):
             return _ASK
         if size > len(_MARK):
-            count += _best_path(pieces, path, size, ids[count:])
+            count += best_path(pieces, path, size, ids[count:])
     return count
 
 

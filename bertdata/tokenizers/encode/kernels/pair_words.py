@@ -1,0 +1,87 @@
+"""Words of BPE whose first parts are characters or bytes, the last of which may have a token of its own (`</w>`)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.kernels.jit import inlined, kernel
+from bertdata.tokenizers.encode.kernels import word_cache
+from bertdata.tokenizers.encode.kernels.bitmaps import character_size
+from bertdata.tokenizers.encode.kernels.byte_pair import PLACE_BITS, copy_parts, merge_parts
+from bertdata.tokenizers.encode.kernels.double_array import BASE, LABEL, TAKEN, TO_BASE, TO_ID
+from bertdata.tokenizers.encode.kernels.id_cache import MAX_IDS, Cache, put_ids
+from bertdata.tokenizers.encode.kernels.merge_table import Merges, likely_rank
+from bertdata.tokenizers.encode.kernels.spelled_words import Removed, skip_removed
+
+WITHIN, LAST = range(2)
+_U = np.uint64
+_0, _1 = _U(0), _U(1)
+_TO_RANK = np.uint32(PLACE_BITS)
+
+
+class Model(NamedTuple):
+    """The merges, the tokens of single parts, in a double array of two roots, and room for a word.
+
+    roots: the bases of the roots of parts within a word and of last ones. by_bytes: whether parts are bytes.
+    """
+
+    merges: Merges
+    cells: NDArray[np.uint64]
+    roots: NDArray[np.int64]
+    by_bytes: bool
+    removed: Removed
+    ids: NDArray[Any]
+    room: NDArray[np.uint32]
+
+
+@inlined
+def _part(text: Any, at: Any, size: Any, root: Any, cells: Any) -> Any:
+    """Return the id of a part plus 1, or 0."""
+    base, found = root, _0
+    for j in range(size):
+        label = _U(text[at + j])
+        cell = cells[base ^ label]
+        if cell & LABEL != label | TAKEN:
+            return _0
+        found = cell >> TO_ID
+        base = cell >> TO_BASE & BASE
+    return found
+
+
+@inlined
+def _encode(cache: Any, entry: Any, text: Any, start: Any, end: Any, model: Any) -> None:
+    """Give a new word its ids, unless it has a part without a token."""
+    at: Any = skip_removed(text, start, end, model.removed)
+    ranks, parts = model.room[0], model.room[1]
+    count: Any = 0
+    known: Any = True
+    while at < end and known:
+        size: Any = 1 if model.by_bytes else character_size(text[at])
+        root = model.roots[LAST] if at + size >= end else model.roots[WITHIN]
+        found = _part(text, at, size, _U(root), model.cells)
+        known = found != _0
+        count += 1
+        parts[count] = np.uint32(found - _1)
+        at += size
+    if known and count > 0:
+        for j in range(1, count):
+            ranks[j] = likely_rank(model.merges, parts[j], parts[j + 1]) << _TO_RANK | np.uint32(j)
+        count = merge_parts(count, model.merges, model.room)
+        copy_parts(model.room, count, model.ids)
+    if known and count <= MAX_IDS:
+        put_ids(cache, entry, model.ids, 0, count, False)
+
+
+@kernel
+def write_known(
+    text: Any, begin: int, positions: Any, n_words: int, offsets: Any, row: int, stop: int, cache: Cache,
+    out: Any, written: int, word_starts: Any, ends: Any, left: Any, longs: Any, window: Any, model: Model,
+) -> Any:  # fmt: skip
+    """Write the ids of words, as `word_cache.write_known`."""
+    return word_cache.write_known(
+        text, begin, positions, n_words, offsets, row, stop, cache,
+        out, written, word_starts, ends, left, longs, window, _encode, model,
+    )  # fmt: skip

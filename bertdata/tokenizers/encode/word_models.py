@@ -1,0 +1,146 @@
+"""Models whose new words a kernel encodes: WordPiece, Unigram, and BPE over characters or bytes, with any settings.
+
+What a kernel does not know of a word, such as a character that is in no token, is asked of `tokenizers`, as by
+`AskedModel`; so are words of over 64 bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from bertdata.tokenizers.encode.asked_model import AskedModel
+from bertdata.tokenizers.encode.byte_pair import merges_of
+from bertdata.tokenizers.encode.kernels import byte_pair, pair_words, piece_words, unigram_words
+from bertdata.tokenizers.encode.kernels.double_array import base_of
+from bertdata.tokenizers.encode.kernels.id_cache import MAX_KEY
+from bertdata.tokenizers.encode.kernels.merge_table import MAX_ID, NO_RANK
+from bertdata.tokenizers.encode.kernels.spelled_words import Removed
+from bertdata.tokenizers.encode.kernels.unigram import Path
+from bertdata.tokenizers.encode.tables import double_array
+from bertdata.tokenizers.encode.unigram import pieces_of
+from bertdata.tokenizers.json_format import bytes_of_token
+from bertdata.tokenizers.literal_special import kind_of
+
+NOTHING = Removed(np.zeros(0, np.uint8), np.zeros(0, np.bool_))
+"""No character is removed before words."""
+_ROOTS = b"\0", b"\1"
+Tokenize = Callable[[str], list[Any]]
+Spell = Callable[[str], str]
+
+
+def word_model(
+    data: Mapping[str, Any], reference: Any, spell: Spell, removed: Removed | None, dtype: type[Any], *, by_bytes: bool
+) -> AskedModel:
+    """Return the model of words of a `tokenizer.json`.
+
+    spell: returns a word as the model takes it. removed: what a kernel skips before a word, None where that is not
+    known. by_bytes: whether the model's letters stand for bytes.
+    """
+    model, tokenize = data["model"], reference.model.tokenize
+    kind = kind_of(model)
+    if removed is None or (model.get("continuing_subword_prefix") is None and kind == "WordPiece"):
+        return AskedModel(tokenize, spell, dtype)
+    if kind == "WordPiece" and not by_bytes and model["unk_token"] in model["vocab"]:
+        return PieceWords(model, tokenize, spell, removed, dtype)
+    if kind == "Unigram" and not by_bytes:
+        pieces = json.loads(reference.to_str())["model"]["vocab"]  # as `tokenizers` reads their scores
+        return UnigramWords(model, pieces, tokenize, spell, removed, dtype)
+    if kind == "BPE" and _is_known(model):
+        return PairWords(model, tokenize, spell, removed, dtype, by_bytes=by_bytes)
+    return AskedModel(tokenize, spell, dtype)
+
+
+def _is_known(model: Mapping[str, Any]) -> bool:
+    """Tell whether the kernel merges as a BPE does."""
+    sizes = 0 < len(model["merges"]) < NO_RANK and max(model["vocab"].values()) <= MAX_ID
+    return sizes and not any(model.get(name) for name in ("dropout", "continuing_subword_prefix", "ignore_merges"))
+
+
+class PieceWords(AskedModel):
+    """WordPiece of any names, limits and marks of what goes on with a word."""
+
+    write_known = staticmethod(piece_words.write_known)
+
+    def __init__(
+        self, model: Mapping[str, Any], tokenize: Tokenize, spell: Spell, removed: Removed, dtype: type[Any]
+    ) -> None:
+        super().__init__(tokenize, spell, dtype)
+        prefix, keys = model["continuing_subword_prefix"], dict[bytes, int]()
+        for token, token_id in model["vocab"].items():
+            keys[_ROOTS[0] + token.encode()] = token_id
+            if token.startswith(prefix):
+                keys[_ROOTS[1] + token[len(prefix) :].encode()] = token_id
+        known = {key: token_id for key, token_id in keys.items() if 1 < len(key) <= MAX_KEY + 1}
+        self._cells = _cells(known)
+        roots = [int(base_of(self._cells, root[0])) for root in _ROOTS]
+        limit = model["max_input_chars_per_word"]
+        self._settings = np.array([*roots, model["vocab"][model["unk_token"]], limit], np.int64)
+        self._removed = removed
+
+    def arrays(self) -> Any:
+        """Return what the kernel needs, with room that no other call has."""
+        return piece_words.Model(self._cells, self._settings, self._removed, np.empty(MAX_KEY + 1, self.dtype))
+
+
+class UnigramWords(AskedModel):
+    """Unigram over words that are normalized already."""
+
+    write_known = staticmethod(unigram_words.write_known)
+
+    def __init__(
+        self, model: Mapping[str, Any], pieces: Any, tokenize: Tokenize, spell: Spell, removed: Removed,
+        dtype: type[Any],
+    ) -> None:  # fmt: skip
+        super().__init__(tokenize, spell, dtype)
+        unknown = model.get("unk_id")
+        self._asks = unknown is None or bool(model.get("byte_fallback"))
+        self._pieces, self._removed = pieces_of(pieces, unknown or 0, split=True), removed
+
+    def arrays(self) -> Any:
+        """Return what the kernel needs, with room that no other call has."""
+        size = MAX_KEY + 1
+        path = Path(np.empty(size, np.uint8), np.empty(size), np.empty(size, np.int64), np.empty(size, np.int64))
+        return unigram_words.Model(self._pieces, self._removed, path, self._asks, np.empty(size, self.dtype))
+
+
+class PairWords(AskedModel):
+    """BPE whose first parts are characters, or bytes that letters stand for."""
+
+    write_known = staticmethod(pair_words.write_known)
+
+    def __init__(
+        self, model: Mapping[str, Any], tokenize: Tokenize, spell: Spell, removed: Removed, dtype: type[Any],
+        *, by_bytes: bool,
+    ) -> None:  # fmt: skip
+        super().__init__(tokenize, spell, dtype)
+        vocabulary, suffix = model["vocab"], model.get("end_of_word_suffix") or ""
+        pairs = [pair.split(" ") if isinstance(pair, str) else pair for pair in model["merges"]]
+        sides = [np.array([vocabulary[pair[side]] for pair in pairs], np.uint64) for side in (0, 1)]
+        made = np.array([vocabulary[left + right] for left, right in pairs], np.uint64)
+        self._merges = merges_of(sides[0], sides[1], made, np.zeros(256, np.uint32))
+        keys: dict[bytes, int] = {}
+        for token, token_id in vocabulary.items():
+            for root, ending in zip(_ROOTS, ("", suffix), strict=True):
+                part = token.removesuffix(ending)
+                if len(part) == 1 and part + ending == token:
+                    key = bytes_of_token(part) if by_bytes else part.encode()
+                    keys |= {root + key: token_id} if key else {}
+        self._cells, self._by_bytes, self._removed = _cells(keys), by_bytes, removed
+        self._roots = np.array([base_of(self._cells, root[0]) for root in _ROOTS], np.int64)
+
+    def arrays(self) -> Any:
+        """Return what the kernel needs, with room that no other call has."""
+        ids, places = np.empty(MAX_KEY + 1, self.dtype), MAX_KEY + 1 + byte_pair.BESIDE
+        room = np.empty((byte_pair.N_ROOM, places), np.uint32)
+        return pair_words.Model(self._merges, self._cells, self._roots, self._by_bytes, self._removed, ids, room)
+
+
+def _cells(keys: Mapping[bytes, int]) -> Any:
+    """Return the double array of keys, which begin with one of the two roots; each root has one at least."""
+    needed = {root + b"\xff": 0 for root in _ROOTS}  # no text has this byte
+    together = {**needed, **keys}
+    return double_array(list(together), list(together.values()))
