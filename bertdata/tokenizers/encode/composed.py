@@ -6,6 +6,7 @@ are known, before any model. Where there is no kernel of the model, `tokenizers`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,8 @@ from bertdata.tokenizers.encode.kernels.spelled_words import Removed
 from bertdata.tokenizers.encode.rewriting import Stage, UnknownNormalizerError, begin_with, stages_of
 from bertdata.tokenizers.encode.scanners import Scanner, byte_level_scanner
 from bertdata.tokenizers.encode.splitters import (
+    ClassSplitter,
+    Splitter,
     SplittingScanner,
     UnknownSplitError,
     splitter_of,
@@ -37,6 +40,7 @@ _PLAIN = {
     "end_of_word_suffix": (None, ""),
 }
 """Settings of a BPE model, with the values for which a word's ids follow from its merges alone."""
+_MOST_JOINS = 16
 _TO_MARKS = {"type": "Replace", "pattern": {"String": " "}, "content": METASPACE}
 
 
@@ -48,8 +52,8 @@ class NotComposedError(ValueError):
 class Parts:
     """What an encoder is put together of.
 
-    before: stages of the normalizer; after: what is done to the pieces between added tokens; scanner: where words
-    begin; whole: whether the words of the scanner are parts of a whole text, which is the word of `tokenizers`. spell,
+    before: what is done before added tokens are found; after: what is done to the pieces between them; scanner:
+    where words begin; whole: whether its words are parts of a whole text, which is the word of `tokenizers`. spell,
     removed, by_bytes: as `word_model` takes them; no spell where words are those of byte-level BPE as they are.
     """
 
@@ -146,14 +150,16 @@ def _scanner(
         if len(pre_tokenizers) > 1:
             raise NotComposedError("its Metaspace does not cut at spaces, and others follow it")
         _check_marks(data["model"], marked=marked)
-        return SplittingScanner([whole_texts_splitter()])
-    splitters = []
+        joins = _joined_to_marks(data["model"])
+        return SplittingScanner([whole_texts_splitter(joins)])
+    splitters: list[Splitter | ClassSplitter] = []
     for number, part in enumerate(pre_tokenizers):
         if part["type"] == "Metaspace" and number:
             raise NotComposedError("its Metaspace follows another pre-tokenizer")
         if part["type"] == "ByteLevel" and not part.get("use_regex", True):
             continue
-        splitters.append(splitter_of(part, _pieces_of(part)))
+        spaces_removed = all(isinstance(one, ClassSplitter) or not one.removes for one in splitters)
+        splitters.append(splitter_of(part, _pieces_of(part), by_classes=spaces_removed))
     return SplittingScanner(splitters)
 
 
@@ -164,10 +170,18 @@ def _check_marks(model: Mapping[str, Any], *, marked: bool) -> None:
         raise NotComposedError("its pre-tokenizer does not cut texts, and its model is not a BPE with marks of spaces")
     if model.get("continuing_subword_prefix") or model.get("end_of_word_suffix"):
         raise NotComposedError("its pre-tokenizer does not cut texts, and its tokens have marks of where words end")
+    joins = _joined_to_marks(model)
+    if len(joins) > _MOST_JOINS or any(character.isalpha() for character in joins):
+        raise NotComposedError(
+            f"its pre-tokenizer does not cut texts, and its tokens go on over spaces after {joins!r}"
+        )
+
+
+def _joined_to_marks(model: Mapping[str, Any]) -> str:
+    """Return the characters before a mark of a space in what a BPE merges."""
     pairs = ("".join(pair.split(" ")) if isinstance(pair, str) else "".join(pair) for pair in model["merges"])
-    over = next((token for token in pairs if METASPACE in token.lstrip(METASPACE)), None)
-    if over is not None:
-        raise NotComposedError(f"its pre-tokenizer does not cut texts, and its token {over!r} reaches over a space")
+    over = (token.lstrip(METASPACE) for token in pairs if METASPACE in token.lstrip(METASPACE))
+    return "".join(sorted({before for token in over for before in re.findall(f"([^{METASPACE}]){METASPACE}", token)}))
 
 
 def _pieces_of(part: Mapping[str, Any]) -> Callable[[str], list[Any]]:

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.text_arrays import READ_AHEAD
 from bertdata.tokenizers.encode.kernels import bitmaps as bits
+from bertdata.tokenizers.encode.kernels import class_splitting as by_class
 from bertdata.tokenizers.encode.kernels import splitting as kernel
 from bertdata.tokenizers.encode.kernels.bitmaps import Bitmaps
 from bertdata.tokenizers.encode.pattern_automaton import ISOLATED, JOINED, NOT, Atoms, PatternAutomaton
@@ -97,13 +99,70 @@ class Splitter:
             automaton.add(point)
 
 
+class ClassSplitter:
+    """The cuts of a pre-tokenizer that looks at single characters, without the automaton that a pattern needs.
+
+    pieces: what it makes of a text; apart: which characters of ASCII it does not leave together; each: whether these
+    are cut off one by one. Raises UnknownSplitError where it does otherwise with ASCII.
+    """
+
+    def __init__(self, pieces: Callable[[str], list[Any]], apart: int, *, each: bool, removes: bool) -> None:
+        self._pieces, self._apart, self._each, self.removes = pieces, apart, each, removes
+        self._classes, self._lock = np.zeros(0x110000, np.uint8), Lock()
+        self._removed = np.arange(4) == by_class.REMOVED
+        for point in range(0x80):
+            self._classes[point] = self._class_of(chr(point))
+        text = np.frombuffer(bytes(range(0x80)) + bytes(READ_AHEAD), np.uint8)
+        rows, bitmaps = np.zeros(4, np.uint64), np.zeros((3, 4), np.uint64)
+        between = kernel.REMOVES if removes else kernel.ISOLATES
+        new_cuts, new_gone = bitmaps[1], bitmaps[2]
+        by_class.split_by_classes(
+            text, 0, 0x80, rows, bitmaps[0], new_cuts, new_gone, self._classes, apart, each, between
+        )
+        kinds = self._classes[:0x80]
+        begins = (kinds != np.append([0], kinds[:-1])) | ((kinds == by_class.APART) & each)
+        found = np.unpackbits(bitmaps[1, :2].view(np.uint8), bitorder="little").astype(np.bool_)
+        if not np.array_equal(found, begins):
+            raise UnknownSplitError("it does not cut texts in ASCII as it is known to do")
+
+    def split(
+        self, text: Any, begin: int, n: int, cuts: tuple[Any, Any], unsure: Any, new: tuple[Any, Any], *, joins: bool
+    ) -> None:
+        """Write the cuts, as `Splitter.split` does; nothing is unsure."""
+        between = kernel.ISOLATES if not self.removes else kernel.JOINS if joins else kernel.REMOVES
+        for bitmap in new:
+            bitmap[n // 64 + 1] = 0
+        while True:
+            at = by_class.split_by_classes(
+                text, begin, n, cuts[0], cuts[1], new[0], new[1], self._classes, self._apart, self._each, between
+            )
+            if at < 0:
+                return
+            points = np.empty(_AT_A_TIME, np.int64)
+            with self._lock:
+                for point in points[: bits.new_characters(text, at, begin + n, self._classes, points)].tolist():
+                    self._classes[point] = self._class_of(chr(point))
+
+    def is_removed(self, character: str) -> bool:
+        """Tell whether a character is removed."""
+        return bool(self._removed[self._classes[ord(character)] or self._class_of(character)])
+
+    def classes_removed(self) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+        """Return the class of each character so far, and which classes are removed."""
+        return self._classes, self._removed
+
+    def _class_of(self, character: str) -> int:
+        n = len(self._pieces(f"a{character}a"))
+        return by_class.JOINED if n == 1 else by_class.APART if n == 3 else by_class.REMOVED
+
+
 class SplittingScanner:
     """Words of splitters, one after another; without any, each row is a word.
 
     What is removed is in the word that follows it, and in one of its own at the end of a row.
     """
 
-    def __init__(self, splitters: Sequence[Splitter]) -> None:
+    def __init__(self, splitters: Sequence[Splitter | ClassSplitter]) -> None:
         self._splitters = splitters
         self.removes = any(one.removes for one in splitters)
 
@@ -140,11 +199,17 @@ class SplittingScanner:
         return word[kept:]
 
 
-def splitter_of(part: Mapping[str, Any], pieces: Callable[[str], list[Any]]) -> Splitter:
+def splitter_of(
+    part: Mapping[str, Any], pieces: Callable[[str], list[Any]], *, by_classes: bool = True
+) -> Splitter | ClassSplitter:
     """Return the splitter of a pre-tokenizer of a `tokenizer.json`; Metaspace's cuts texts that have its marks.
 
-    pieces: what the pre-tokenizer makes of a text. Raises UnknownSplitError.
+    pieces: what the pre-tokenizer makes of a text. by_classes: whether what is removed so far is white space, which
+    stays together. Raises UnknownSplitError.
     """
+    single = _class_splitter(part, pieces) if by_classes else None
+    if single is not None:
+        return single
     kind, behavior = part["type"], str(part.get("behavior", "Isolated"))
     try:
         if kind == "Split":
@@ -167,9 +232,35 @@ def splitter_of(part: Mapping[str, Any], pieces: Callable[[str], list[Any]]) -> 
     )
 
 
-def whole_texts_splitter() -> Splitter:
-    """Return what cuts a text before each run of marks of spaces, over which no token of a vocabulary reaches."""
-    return Splitter(program_of(f"{METASPACE}*[^{METASPACE}]+|{METASPACE}+"), removes=False)
+def _class_splitter(part: Mapping[str, Any], pieces: Callable[[str], list[Any]]) -> ClassSplitter | None:
+    """Return the splitter of a pre-tokenizer that looks at single characters; None for others."""
+    kind, behavior = part["type"], part.get("behavior", "Isolated")
+    try:
+        if kind == "BertPreTokenizer":
+            return ClassSplitter(pieces, by_class.PUNCTUATION, each=True, removes=True)
+        if kind == "WhitespaceSplit":
+            return ClassSplitter(pieces, by_class.NOTHING, each=True, removes=True)
+        if kind == "Whitespace":
+            return ClassSplitter(pieces, by_class.NO_WORD, each=False, removes=True)
+        if kind == "Digits":
+            return ClassSplitter(pieces, by_class.DIGITS, each=part["individual_digits"], removes=False)
+        if kind == "Punctuation" and behavior in ("Isolated", "Contiguous"):
+            return ClassSplitter(pieces, by_class.PUNCTUATION, each=behavior == "Isolated", removes=False)
+    except UnknownSplitError:
+        return None
+    return None
+
+
+def whole_texts_splitter(joins: str) -> Splitter:
+    """Return what cuts a text before each run of marks of spaces but for those after a character of `joins`.
+
+    No token of a vocabulary reaches over such a place.
+    """
+    within = f"[^{METASPACE}]"
+    if joins:
+        some = "".join(f"\\x{{{ord(one):x}}}" for one in joins)
+        within = f"(?:[^{METASPACE}{some}]|[{some}]{METASPACE}*)"
+    return Splitter(program_of(f"{METASPACE}*{within}+|{METASPACE}+"), removes=False)
 
 
 def _of_split(part: Mapping[str, Any], behavior: str) -> Splitter:

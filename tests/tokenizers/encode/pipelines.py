@@ -68,6 +68,11 @@ PAIRS: Part = {
     "type": "BPE", "unk_token": "[UNK]", "vocab": numbered([*LETTERS, "lo", "low", "th", "the", METASPACE + "lo"]),
     "merges": ["l o", "lo w", "t h", "th e", METASPACE + " lo"],
 }  # fmt: skip
+OVER: Part = PAIRS | {
+    "vocab": PAIRS["vocab"] | {name: len(PAIRS["vocab"]) + place for place, name in enumerate([">", ">" + METASPACE])},
+    "merges": [*PAIRS["merges"], "> " + METASPACE],
+}
+"""A BPE with a token that reaches over a space, as one of Gemma 3's does."""
 PIECES: Part = {
     "type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 20,
     "vocab": numbered([*LETTERS, *("##" + letter for letter in LETTERS), "low", "##er", "the", "hello"]),
@@ -105,6 +110,7 @@ COMPOSED: dict[str, tuple[Part, Part | None, Part | None, list[str]]] = {
     "smiles": (WORDS, split(r"low|the|[a-z]|\[[^\]]+]|.", "Isolated"), None, []),
     "llama": (PAIRS, None, sequence({"type": "Prepend", "prepend": METASPACE}, TO_MARKS), []),
     "gemma": (PAIRS, split(" ", "MergedWithPrevious", form="String"), TO_MARKS, ["\n\n"]),
+    "gemma 3": (OVER, None, TO_MARKS, []),
     "metaspace bpe": (PAIRS, METASPACES, None, ["the"]),
     "metaspace without cuts": (PAIRS, METASPACES | {"split": False}, {"type": "NFKC"}, ["the"]),
     "bge-m3": (

@@ -36,9 +36,8 @@ def write_known(
 
 
 @kernel
-def give_all(cache: Cache, entries: Any, ids: Any, ends: Any) -> None:
-    """Give entries without ids those of `ids`, of which the ones of each entry end where `ends` says."""
-    first: Any = 0
+def give_all(cache: Cache, entries: Any, chosen: Any, ids: Any, ends: Any) -> None:
+    """Give the entries that are `chosen`, bool, their ids, which for entry k are ids[ends[k] : ends[k + 1]]."""
     for k in range(len(entries)):
-        put_ids(cache, entries[k], ids, first, ends[k] - first, False)
-        first = ends[k]
+        if chosen[k]:
+            put_ids(cache, entries[k], ids, ends[k], ends[k + 1] - ends[k], False)
