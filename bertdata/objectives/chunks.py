@@ -60,7 +60,7 @@ def cut_documents(
     """
     from bertdata.objectives.kernels import segments as segments_kernel
 
-    _check_block(block)
+    check_block(block)
     least_room = room if least_room is None else least_room
     keys = np.array([objective.key(config, purpose) for purpose in ("short", "length", "alone", "room")], np.uint64)
     thresholds = np.array([threshold(config.short_seq_prob), 0, threshold(alone_prob)], np.uint64)
@@ -87,7 +87,7 @@ def cut_joined(
     """
     from bertdata.objectives.kernels import segments as segments_kernel
 
-    _check_block(block)
+    check_block(block)
     room, least = (template.room(length, pair=False) for length in (config.max_seq_length, config.least_drawn))
     starts = np.empty(2 * len(block.tokens) // least + 1, np.int64)  # of a row's room half may be separators
     with np.errstate(over="ignore"):
@@ -98,7 +98,7 @@ def cut_joined(
     return starts[:count]
 
 
-def _check_block(block: TokenBlock) -> None:
+def check_block(block: TokenBlock) -> None:
     """Raise ValueError for a block whose arrays do not match."""
     total = len(block.tokens)
     whole = len(block.word_start) == total and len(block.document_keys) == len(block.document_ends)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.counter_rng import bernoulli, randint
+from bertdata.counter_rng import bits, threshold
 from bertdata.objectives.blocks import Plan, TokenBlock, word_start_before
-from bertdata.objectives.chunks import Chunks, draw_chunks, example_ids
+from bertdata.objectives.chunks import Chunks, check_block, example_ids
 from bertdata.objectives.objective import Objective
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.tokenizers.pairs import RowTemplate
@@ -20,35 +20,29 @@ class FullSentences(Objective):
 
     def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int, template: RowTemplate) -> Plan:
         """Return the examples of one copy of a block: whole sentences in rows, one document after another."""
+        from bertdata.objectives.kernels import segments as segments_kernel
+
+        check_block(block)
         room, separator = template.room(config.max_seq_length, pair=False), len(template.separator)
         pieces = sentence_pieces(block, room)
-        keys = [self.key(config, purpose) for purpose in ("short", "length", "id")]
-        short_draws, length_draws, id_draws = draw_chunks(block, pieces, keys, copy)
-        short = bernoulli(short_draws, config.short_seq_prob)
-        targets = np.where(short, 2 + randint(length_draws, room - 1), room).tolist()
-        spans: list[list[int]] = []
-        offsets: list[int] = []
-        firsts: list[int] = []
-        used, target, last = room, 0, -1
-        columns = (pieces.document.tolist(), pieces.start.tolist(), pieces.end.tolist())
-        for number, (document, start, end) in enumerate(zip(*columns, strict=True)):
-            cost = end - start + (separator if document != last else 0)
-            if used >= target or used + cost > room:
-                offsets.append(len(spans))
-                firsts.append(number)
-                used, target = -separator, targets[number]
-                cost, last = end - start + separator, -1
-            if document == last:
-                spans[-1][1] = end
-            else:
-                spans.append([start, end])
-            used, last = used + cost, document
+        spans = np.empty((len(pieces.start), 2), np.int64)
+        offsets, firsts = np.empty(len(spans) + 1, np.int64), np.empty(len(spans), np.int64)
+        keys = np.array([self.key(config, purpose) for purpose in ("short", "length")], np.uint64)
+        with np.errstate(over="ignore"):
+            rows = segments_kernel.join_sentences(
+                *(pieces.document, pieces.number, pieces.start, pieces.end, block.document_keys, keys),
+                np.uint64(threshold(config.short_seq_prob)),
+                *(copy, room, separator),
+                *(spans, offsets, firsts),
+            )
+        first = firsts[:rows]
+        owners = block.document_keys[pieces.document[first]]
         return Plan(
-            np.array(spans, np.int64).reshape(-1, 2),
-            np.zeros(len(spans), np.int8),
-            np.array([*offsets, len(spans)], np.int64),
-            np.zeros(len(firsts), np.int8),
-            example_ids(id_draws[firsts]),
+            spans[: offsets[rows]],
+            np.zeros(offsets[rows], np.int8),
+            offsets[: rows + 1].copy(),
+            np.zeros(rows, np.int8),
+            example_ids(bits(self.key(config, "id"), owners, copy, pieces.number[first])),
         )
 
 
@@ -65,8 +59,8 @@ def sentence_pieces(block: TokenBlock, room: int) -> Chunks:
             cut = int(word_start_before(block, np.array([begin + room]), np.array([begin]))[0])
             begin = cut if cut > begin else begin + room
             cuts.append(np.array([begin], np.int64))
-    start = np.sort(np.concatenate(cuts))
+    start = np.sort(np.concatenate(cuts)) if len(cuts) > 1 else starts
     ends = np.concatenate([start[1:], block.sentence_ends[-1:]])
-    document = np.searchsorted(block.document_ends, start, side="right").astype(np.int64)
-    first = np.searchsorted(document, document, side="left")
-    return Chunks(document, np.arange(len(start), dtype=np.int64) - first, start, ends)
+    firsts = np.searchsorted(start, np.concatenate([[0], block.document_ends[:-1]])[: len(block.document_ends)])
+    document = np.repeat(np.arange(len(firsts)), np.diff(np.append(firsts, len(start))))
+    return Chunks(document, np.arange(len(start), dtype=np.int64) - firsts[document], start, ends)

@@ -1,4 +1,4 @@
-"""The compiled core of `chunks`: documents cut one after another, or joined and cut, each draw a hash.
+"""The compiled core of `chunks` and `full_sentences`: documents cut one by one, or joined and cut, each draw a hash.
 
 It reads only within the ends that it is given; `chunks` checks them. Its tests compare it with loops in plain Python.
 """
@@ -147,3 +147,54 @@ def cut_joined(
             else:
                 break
     return count
+
+
+@typed_kernel(
+    numba.int64(
+        *(_INTS, _INTS, _INTS, _INTS, _BITS, _BITS, numba.uint64, numba.int64, numba.int64, numba.int64),
+        *(numba.int64[:, ::1], numba.int64[::1], numba.int64[::1]),
+    )
+)
+def join_sentences(
+    documents: NDArray[Any],
+    numbers: NDArray[Any],
+    starts: NDArray[Any],
+    ends: NDArray[Any],
+    document_keys: NDArray[Any],
+    keys: NDArray[Any],
+    short: Any,
+    copy: int,
+    room: int,
+    separator: int,
+    spans: NDArray[Any],
+    offsets: NDArray[Any],
+    firsts: NDArray[Any],
+) -> int:
+    """Write the rows of whole sentences, and return how many there are.
+
+    documents, numbers, starts, ends: of each sentence (S,), `numbers` within its document; short: the threshold of the
+    draw for a row of a drawn length. spans (S, 2) gets the spans of rows, offsets (S+1,) where each row begins in them
+    and where the last ends, firsts (S,) the first sentence of each row: there are no more of either than sentences.
+    """
+    rows, parts = 0, 0
+    used, target, last = room, np.int64(0), np.int64(-1)
+    for sentence in range(len(starts)):
+        document, length = documents[sentence], ends[sentence] - starts[sentence]
+        cost = length + (separator if document != last else 0)
+        if used >= target or used + cost > room:
+            offsets[rows], firsts[rows] = parts, sentence
+            rows += 1
+            owner, number = document_keys[document], numbers[sentence]
+            target = np.int64(room)
+            if _draw(keys[SHORT], owner, copy, number) < short:
+                target = 2 + np.int64(_draw(keys[LENGTH], owner, copy, number) * np.uint64(room - 1) >> _S32)
+            used, cost, last = -separator, length + separator, np.int64(-1)
+        if document == last:
+            spans[parts - 1, 1] = ends[sentence]
+        else:
+            spans[parts, 0], spans[parts, 1] = starts[sentence], ends[sentence]
+            parts += 1
+        used += cost
+        last = document
+    offsets[rows] = parts
+    return rows
