@@ -27,6 +27,11 @@ BYTES_LEFT_OUT = f"bytes{LEFT_OUT}"
 DOCUMENT_LANGUAGES = "document_languages"
 """The detail of records that has the documents and bytes of text by language."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+_BLANK_LINES = re.compile(r"\n[^\S\n]*\n\s*")
+_LINE_BREAKS = re.compile(r"\n+")
+_UNEVEN = re.compile(r"\n(?:\n\n|[^\S\n]|(?<=[^\S\n]\n))")
+"""Where a border is not one or two line breaks alone: three, or other white space after or before one."""
 
 
 def slot(document_id: str) -> int:
@@ -42,11 +47,24 @@ def slot(document_id: str) -> int:
 
 def storable(text: str) -> str:
     """Return a text that UTF-8 can hold, with U+FFFD for lone surrogates."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return _SURROGATES.sub("\ufffd", text)
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return _SURROGATES.sub("\ufffd", text)
     return text
+
+
+def stored(text: str) -> bytes:
+    r"""Return a text in UTF-8, with U+FFFD for lone surrogates.
+
+    >>> stored("caf\u00e9 \ud800").decode()
+    'caf\xe9 \ufffd'
+    """
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATES.sub("\ufffd", text).encode()
 
 
 def paragraphs(text: str) -> str:
@@ -55,9 +73,13 @@ def paragraphs(text: str) -> str:
     >>> paragraphs("One.\nTwo."), paragraphs("One\nline.\n\n\nTwo.")
     ('One.\n\nTwo.', 'One\nline.\n\nTwo.')
     """
-    text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
-    border = r"\n[^\S\n]*\n\s*" if re.search(r"\n[^\S\n]*\n", text) else r"\n+"
-    return "\n\n".join(part.strip() for part in re.split(border, text) if part.strip())
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.strip()
+    if not _UNEVEN.search(text):
+        return text if "\n\n" in text else text.replace("\n", "\n\n")
+    parts = (_BLANK_LINES if _BLANK_LINE.search(text) else _LINE_BREAKS).split(text)
+    return "\n\n".join([part for part in map(str.strip, parts) if part])
 
 
 class DocumentCount(StrEnum):

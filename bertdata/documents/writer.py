@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -21,6 +22,7 @@ from bertdata.documents.document import (
     DocumentCount,
     slot,
     storable,
+    stored,
 )
 from bertdata.documents.dropped import DROPPED_TEXTS, add_dropped_text
 from bertdata.engine.parts import Counters
@@ -42,6 +44,20 @@ See `bertdata.curation.text_rules`. It may have a method `measured(text, reason)
 text that it drops."""
 AddLanguages = Callable[[Sequence[str], pa.StringArray], tuple[list[str], list[str]]]
 """Returns the columns of documents with their languages, and these (see `bertdata.curation.languages`)."""
+
+
+def escaped(document_id: str) -> str:
+    """Return an id that UTF-8 can hold, with escapes for lone surrogates."""
+    return document_id if document_id.isascii() else document_id.encode("utf-8", "backslashreplace").decode()
+
+
+def _strings(texts: Sequence[bytes]) -> pa.StringArray:
+    """Return texts in UTF-8 as an array, without looking whether they are."""
+    ends = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum([len(text) for text in texts], out=ends[1:])
+    if ends[-1] > np.iinfo(np.int32).max:
+        raise pa.ArrowInvalid(f"{len(texts)} texts have {ends[-1]:,} bytes; an array of strings holds 2 GiB")
+    return pa.StringArray.from_buffers(len(texts), pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(b"".join(texts)))
 
 
 class DocumentWriter:
@@ -69,7 +85,9 @@ class DocumentWriter:
         self._writer = pq.ParquetWriter(file, self._schema, **_PARQUET)
         self._counters = counters
         self._rules = rules
-        self._rows: list[tuple[str | bytes, ...]] = []
+        self._rows: list[tuple[str, ...]] = []
+        self._texts: list[bytes] = []
+        self._are_checked = True
         self._on_drop: list[OnDrop | None] = []
         self._bytes = 0
         self._groups: list[list[int]] = []
@@ -90,11 +108,13 @@ class DocumentWriter:
         A text in bytes is UTF-8. `on_drop` is called with the reason if a rule drops the document. A writer of
         `columns` takes a JSON object of them.
         """
-        document_id = document_id.encode("utf-8", "backslashreplace").decode()
-        source, title, url = map(storable, (source, title, url))
-        text = storable(text).encode() if isinstance(text, str) else text
-        row = (document_id, source, title, url, text)
+        row = (escaped(document_id), storable(source), storable(title), storable(url))
         self._rows.append((*row, columns or "{}") if self._schema is WITH_COLUMNS else row)
+        if isinstance(text, str):
+            text = stored(text)
+        else:
+            self._are_checked = False
+        self._texts.append(text)
         if self._rules:
             self._on_drop.append(on_drop)
         self._bytes += len(text)
@@ -104,15 +124,20 @@ class DocumentWriter:
     def add_texts(self, document_ids: Sequence[str], source: str, texts: pa.StringArray) -> None:
         """Write documents of one source, without titles and addresses, as a row group of their own."""
         self._flush()
-        ids = [document_id.encode("utf-8", "backslashreplace").decode() for document_id in document_ids]
+        ids = list(map(escaped, document_ids))
         empty = pa.repeat("", len(ids))
         more = [pa.repeat("{}", len(ids))] if self._schema is WITH_COLUMNS else []
         self._write([pa.array(ids, pa.string()), pa.repeat(source, len(ids)), empty, empty, texts, *more])
 
     def _flush(self) -> None:
         if self._rows:
-            self._write([pa.array(column, pa.string()) for column in zip(*self._rows, strict=True)])
-        self._rows, self._on_drop, self._bytes = [], [], 0
+            columns = [pa.array(column, pa.string()) for column in zip(*self._rows, strict=True)]
+            texts = _strings(self._texts)
+            if not self._are_checked:
+                texts.validate(full=True)
+            columns.insert(self._schema.names.index("text"), texts)
+            self._write(columns)
+        self._rows, self._texts, self._on_drop, self._bytes, self._are_checked = [], [], [], 0, True
 
     def _write(self, columns: Sequence[pa.Array]) -> None:
         table = pa.Table.from_arrays(columns, schema=self._schema)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -36,8 +37,9 @@ SignTables = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 [UNK])."""
 
 
+@lru_cache(maxsize=2)
 def sign_tables(tokenizer: Tokenizer) -> SignTables:
-    """Return the tables of a vocabulary."""
+    """Return the tables of a vocabulary, made once for a tokenizer."""
     words = {*_FUNCTION_WORDS, *(word.capitalize() for word in _FUNCTION_WORDS)}
     texts = tokenizer.token_texts
     ends = np.array([one[-1:] in _ENDS for one in texts])
@@ -67,6 +69,7 @@ def count_signs(
     signs["english_function_words"] += int(np.count_nonzero(found if word_starts is None else found & word_starts))
     signs["sentences_without_end"] += len(sentence_ends) - int(np.count_nonzero(ends[tokens[sentence_ends - 1]]))
     sample: list[list[int]] = counters.details.get("sample", [])
+    looked_at = closing_tags = broken = 0
     for chunk in texts.chunks:
         offsets = np.frombuffer(chunk.buffers()[1], np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
         data = memoryview(chunk.buffers()[2] or b"")
@@ -74,9 +77,13 @@ def count_signs(
             sample.append([zlib.crc32(data[begin : min(end, begin + _START)]), end - begin])
             for start in range(begin, end, STRIDE):
                 sampled = bytes(data[start : min(end, start + LOOKED_AT)])
-                signs["bytes_looked_at"] += len(sampled)
-                signs["closing_tags"] += sampled.count(b"</")
-                signs["broken_characters"] += sum(sampled.count(characters) for characters in _BROKEN)
+                looked_at += len(sampled)
+                if b"<" in sampled:
+                    closing_tags += sampled.count(b"</")
+                if not sampled.isascii():
+                    broken += sum(sampled.count(characters) for characters in _BROKEN)
+    counted = {"bytes_looked_at": looked_at, "closing_tags": closing_tags, "broken_characters": broken}
+    signs.update(counted if looked_at else {})
     longest = int(document_lengths.max()) if len(document_lengths) else 0
     counters.details |= {
         "signs": dict(signs),

@@ -84,3 +84,11 @@ def test_a_failure_in_the_block_passes_and_tallies_no_details() -> None:
     with pytest.raises(RuntimeError, match="bug"), DocumentWriter(io.BytesIO(), counters):
         raise RuntimeError("bug")
     assert counters.details == {}
+
+
+def test_a_text_in_bytes_that_is_not_utf_8_is_refused() -> None:
+    writer = DocumentWriter(io.BytesIO(), Counters())
+    writer.add("a", "s", "", "", "\u00e9".encode())
+    writer.add("b", "s", "", "", b"\xff")
+    with pytest.raises(pa.ArrowInvalid, match="UTF8"):
+        writer.__exit__(None)
