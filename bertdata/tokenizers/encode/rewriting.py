@@ -38,9 +38,12 @@ _ALONE = regex.compile(
 _REACHES = regex.compile(r"[\p{GCB=Prepend}\p{Cn}\u200d]")
 """Characters that may make a grapheme with the next one, and those that the tables of Python do not know."""
 _SPACES = regex.compile(r"[\p{White_Space}]")
-_WHITE = r"[\t-\r \x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]+"
-_RUNS = {" {2,}": " {2,}", r"\A +| +\z": r"\A +| +\z", r"\s+": _WHITE}
-"""Patterns of Replace, as RE2 has them."""
+_WHITE = [chr(point) for point in range(0x3001) if _SPACES.match(chr(point))]
+_RUNS = {" {2,}": ([" "], 2), r"\s+": (_WHITE, 1)}
+"""Patterns of Replace that are runs of white space: which, and at least how many."""
+_MOST_CONTENT = 32
+_EDGES = r"\A +| +\z"
+"""The pattern of spaces at the edges of a text."""
 
 
 class UnknownNormalizerError(ValueError):
@@ -94,8 +97,10 @@ def _stage(part: Mapping[str, Any]) -> Stage:
         content = part["content"]
         if form == "String" and pattern:
             return lambda rows: pc.replace_substring(rows, pattern, content)
-        if pattern in _RUNS and "\\" not in content:
-            return lambda rows: pc.replace_substring_regex(rows, _RUNS[pattern], content)
+        if pattern in _RUNS and len(content.encode()) <= _MOST_CONTENT:
+            return _runs_replaced(*_RUNS[pattern], content)
+        if pattern == _EDGES and not content:
+            return lambda rows: pc.utf8_trim(rows, " ")
         raise UnknownNormalizerError(f"its normalizer replaces {pattern!r}")
     raise UnknownNormalizerError(f"its normalizer has {kind}")
 
@@ -110,13 +115,33 @@ def _prepended(prefix: str) -> Stage:
 
 
 def _stripped(*, left: bool, right: bool) -> Stage:
-    spaces = "".join(one for one in map(chr, range(0x3001)) if _SPACES.match(one))
+    spaces = "".join(_WHITE)
     if left and right:
         return lambda rows: pc.utf8_trim(rows, spaces)
     if left or right:
         trim = pc.utf8_ltrim if left else pc.utf8_rtrim
         return lambda rows: trim(rows, spaces)
     return lambda rows: rows
+
+
+def _runs_replaced(spaces: Sequence[str], least: int, content: str) -> Stage:
+    """Return the stage that replaces runs of at least so many spaces."""
+    kinds, first_bytes = np.zeros(0x3001, np.bool_), np.zeros(256, np.uint8)
+    kinds[[ord(space) for space in spaces]] = True
+    for space in spaces:
+        first_bytes[space.encode()[0]] = 1 if space.isascii() else 2
+    data = np.frombuffer(content.encode(), np.uint8)
+
+    def stage(rows: pa.Array) -> pa.Array:
+        [(_, text, offsets, _)] = padded_texts([rows])
+        return _written(
+            offsets, 0,
+            lambda out, out_offsets: kernel.replace_runs(
+                text, offsets, first_bytes, kinds, least, data, out, out_offsets
+            ),
+        )  # fmt: skip
+
+    return stage
 
 
 class CharacterStage:
@@ -133,7 +158,10 @@ class CharacterStage:
         self._fragments: dict[bytes, bytes] = {}
         for point in range(0x80):
             self._codes[point] = self._code(chr(point))
-        self._ascii_alone = bool((self._codes[:0x80] & kernel.KIND == kernel.ALONE).all())
+        codes, self._plain, self._folds = self._codes[:0x80], np.zeros(256, np.bool_), np.zeros(256, np.uint8)
+        self._plain[:0x80] = codes & kernel.KIND == kernel.ALONE
+        single = self._plain[:0x80] & (codes >> kernel.SIZE_SHIFT & 63 == 1)
+        self._folds[:0x80] = np.where(single, self._bodies[codes >> kernel.BODY_SHIFT], 0)
 
     def __call__(self, rows: pa.Array) -> pa.Array:
         """Return the rows as the normalizers make them."""
@@ -143,29 +171,20 @@ class CharacterStage:
         ends = np.zeros(len(made) + 1, np.int64)
         np.cumsum([len(one) for one in made], out=ends[1:])
         joined = np.frombuffer(b"".join(made) + b"\0", np.uint8)
-        out_offsets = np.zeros(len(offsets), np.int64)
-        size = int(offsets[-1] - offsets[0]) * 9 // 8 + int(ends[-1]) + READ_AHEAD + 64
-        while True:
-            out = room(size, np.uint8)
-            written = int(
-                kernel.write(
-                    text, offsets, self._codes, self._bodies, fragments, len(fragments), joined, ends, out, out_offsets
-                )
-            )
-            if written >= 0:
-                break
-            size *= 2
-        out[written : written + READ_AHEAD] = 0
-        return pa.Array.from_buffers(
-            pa.large_string(), len(offsets) - 1, [None, pa.py_buffer(out_offsets), pa.py_buffer(out)]
-        )
+        tables = self._codes, self._bodies, self._folds
+        return _written(
+            offsets, int(ends[-1]),
+            lambda out, out_offsets: kernel.write(
+                text, offsets, *tables, fragments, len(fragments), joined, ends, out, out_offsets
+            ),
+        )  # fmt: skip
 
     def _find(self, text: Any, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the fragments, after giving each character a code."""
         registers, size = np.zeros(2, np.int64), _MOST_FRAGMENTS
         fragments = np.empty((size, 2), np.int64)
         while True:
-            found = int(kernel.find_fragments(text, offsets, self._codes, self._ascii_alone, fragments, registers))
+            found = int(kernel.find_fragments(text, offsets, self._codes, self._plain, fragments, registers))
             if found >= 0:
                 return fragments[:found]
             if -1 - found == len(text):
@@ -206,6 +225,21 @@ class CharacterStage:
         self._bodies[place : place + len(data)] = np.frombuffer(data, np.uint8)
         self._used += len(data)
         return kernel.ALONE | len(data) << kernel.SIZE_SHIFT | place << kernel.BODY_SHIFT
+
+
+def _written(offsets: NDArray[np.int64], more: int, write: Callable[[Any, Any], Any]) -> pa.Array:
+    """Return texts that a kernel writes into room for as many bytes as there are, and some more."""
+    out_offsets = np.zeros(len(offsets), np.int64)
+    size = int(offsets[-1] - offsets[0]) * 9 // 8 + more + READ_AHEAD + 256
+    while True:
+        out = room(size, np.uint8)
+        written = int(write(out, out_offsets))
+        if written >= 0:
+            break
+        size *= 2
+    out[written : written + READ_AHEAD] = 0
+    buffers = [None, pa.py_buffer(out_offsets), pa.py_buffer(out)]
+    return pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)
 
 
 def _normalizer(part: Mapping[str, Any]) -> Any:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from bertdata.kernels.jit import kernel
-from bertdata.kernels.simd import high_bits, lowest_bit
 from bertdata.kernels.utf8 import decode
 
 NOT_ASKED, ALONE, TOGETHER, WHOLE_ROW = range(4)
@@ -19,33 +18,37 @@ NOT_ASKED, ALONE, TOGETHER, WHOLE_ROW = range(4)
 row has to be asked for."""
 BODY_SHIFT, SIZE_SHIFT, KIND = 8, 2, 3
 FULL = -1
+_U = np.uint64
+_1 = _U(1)
+_SLACK = 64
 
 
 @kernel
-def find_fragments(text: Any, offsets: Any, codes: Any, all_ascii_alone: bool, fragments: Any, registers: Any) -> Any:
+def find_fragments(text: Any, offsets: Any, codes: Any, plain: Any, fragments: Any, registers: Any) -> Any:
     """Write (from, to) of each fragment, int64 (n, 2); returns how many, or -1 - the byte of a character of no code.
 
-    registers: the row to begin with, and the fragments so far. Where there is no room for more, it returns FULL - the
-    length of the text.
+    plain: whether each byte is a character of ASCII that is ALONE, bool (256,). registers: the row to begin with, and
+    the fragments so far. Where there is no room for more, it returns -1 - the length of the text.
     """
-    size: Any = len(text)
+    full: Any = -1 - len(text)
     for row in range(registers[0], len(offsets) - 1):
-        begin, end = offsets[row], offsets[row + 1]
+        end = offsets[row + 1]
         count: Any = registers[1]
-        i: Any = begin
-        before: Any = begin
+        i: Any = offsets[row]
+        before: Any = i
         opened: Any = -1
         while i < end:
-            if all_ascii_alone:
-                skipped: Any = min(np.int64(lowest_bit(high_bits(text, i))), end - i)
-                if skipped > 0:
-                    if opened >= 0:
-                        fragments[count, 0], fragments[count, 1] = opened, i
-                        count += 1
-                        opened = -1
-                    i += skipped
-                    before = i - 1
-                    continue
+            if plain[text[_U(i)]]:
+                if opened >= 0:
+                    fragments[count, 0], fragments[count, 1] = opened, i
+                    count += 1
+                    opened = -1
+                at, stop = _U(i) + _1, _U(end)
+                while at < stop and plain[text[at]]:
+                    at += _1
+                i = np.int64(at)
+                before = i - 1
+                continue
             point, length = decode(text, i, end)
             kind = np.int64(codes[max(point, 0)]) & KIND
             if kind == NOT_ASKED:
@@ -53,7 +56,7 @@ def find_fragments(text: Any, offsets: Any, codes: Any, all_ascii_alone: bool, f
                 return -1 - i
             if kind == WHOLE_ROW:
                 count = registers[1]
-                fragments[count, 0], fragments[count, 1] = begin, end
+                fragments[count, 0], fragments[count, 1] = offsets[row], end
                 count += 1
                 opened = -1
                 break
@@ -69,28 +72,29 @@ def find_fragments(text: Any, offsets: Any, codes: Any, all_ascii_alone: bool, f
             i += length
             if count + 2 >= len(fragments):
                 registers[0] = row
-                return -1 - size
+                return full
         if opened >= 0:
             fragments[count, 0], fragments[count, 1] = opened, end
             count += 1
         registers[1] = count
         if count + 2 >= len(fragments):
             registers[0] = row + 1
-            return -1 - size
+            return full
     registers[0] = len(offsets) - 1
     return registers[1]
 
 
 @kernel
 def write(
-    text: Any, offsets: Any, codes: Any, bodies: Any, fragments: Any, n_fragments: int, made: Any, ends: Any,
-    out: Any, out_offsets: Any,
+    text: Any, offsets: Any, codes: Any, bodies: Any, folds: Any, fragments: Any, n_fragments: int, made: Any,
+    ends: Any, out: Any, out_offsets: Any,
 ) -> Any:  # fmt: skip
     """Write the normalized rows and where each ends; returns the bytes, or FULL.
 
-    The fragments become made[ends[k] : ends[k + 1]].
+    folds: the byte that each byte of ASCII becomes, uint8 (256,), 0 where it becomes none or several. The fragments
+    become made[ends[k] : ends[k + 1]].
     """
-    written: Any = 0
+    written = _U(0)
     k: Any = 0
     for row in range(len(offsets) - 1):
         i: Any = offsets[row]
@@ -99,29 +103,84 @@ def write(
             stop: Any = end
             if k < n_fragments:
                 stop = min(end, fragments[k, 0])
-            while i < stop:
-                byte = text[i]
-                point: Any = np.int64(byte)
-                length: Any = 1
-                if byte >= 0x80:
-                    point, length = decode(text, i, end)
+            if np.int64(written) + (stop - i) + _SLACK > len(out):
+                return FULL
+            at, last = _U(i), _U(stop)
+            while at < last:
+                folded = folds[text[at]]
+                if folded == 0:
+                    break
+                out[written] = folded
+                written += _1
+                at += _1
+            i = np.int64(at)
+            if i < stop:
+                point, length = decode(text, i, end)
                 code = np.int64(codes[max(point, 0)])
                 size, place = code >> SIZE_SHIFT & 63, code >> BODY_SHIFT
-                if written + size + 64 > len(out):
-                    return FULL
-                out[written] = bodies[place]
-                for j in range(1, size):
-                    out[written + j] = bodies[place + j]
-                written += size
+                for j in range(size):
+                    out[written + _U(j)] = bodies[place + j]
+                written += _U(size)
                 i += length
-            if k < n_fragments and i == fragments[k, 0] and i < end:
-                first, last = ends[k], ends[k + 1]
-                if written + last - first + 64 > len(out):
+            elif k < n_fragments and i == fragments[k, 0] and i < end:
+                first, size = ends[k], ends[k + 1] - ends[k]
+                if np.int64(written) + size + _SLACK > len(out):
                     return FULL
-                for j in range(last - first):
-                    out[written + j] = made[first + j]
-                written += last - first
+                for j in range(size):
+                    out[written + _U(j)] = made[first + j]
+                written += _U(size)
                 i = fragments[k, 1]
                 k += 1
         out_offsets[row + 1] = written
-    return written
+    return np.int64(written)
+
+
+@kernel
+def replace_runs(
+    text: Any, offsets: Any, spaces: Any, kinds: Any, least: int, content: Any, out: Any, out_offsets: Any
+) -> Any:  # fmt: skip
+    """Write rows in which runs of at least so many spaces are some other text; returns the bytes, or FULL.
+
+    spaces: for each byte whether it is a space, 1, or may begin one outside of ASCII, 2, uint8 (256,); kinds: for each
+    code point up to U+3000 whether it is one, bool.
+    """
+    written = _U(0)
+    for row in range(len(offsets) - 1):
+        at, end = _U(offsets[row]), _U(offsets[row + 1])
+        if np.int64(written) + np.int64(end - at) + _SLACK > len(out):
+            return FULL
+        while at < end:
+            kind = spaces[text[at]]
+            if kind == 0:
+                out[written] = text[at]
+                written += _1
+                at += _1
+                continue
+            first, count = at, 0
+            while at < end:
+                kind = spaces[text[at]]
+                if kind == 0:
+                    break
+                size: Any = 1
+                if kind == 2:
+                    point, size = decode(text, np.int64(at), np.int64(end))
+                    if point >= len(kinds) or not kinds[max(point, 0)]:
+                        break
+                count += 1
+                at += _U(size)
+            if count >= least:
+                for j in range(len(content)):
+                    out[written + _U(j)] = content[j]
+                written += _U(len(content))
+                if np.int64(written) + np.int64(end - at) + _SLACK > len(out):
+                    return FULL
+            else:
+                for j in range(first, at):
+                    out[written] = text[j]
+                    written += _1
+                if count == 0:  # a character that only begins as white space does
+                    out[written] = text[at]
+                    written += _1
+                    at += _1
+        out_offsets[row + 1] = written
+    return np.int64(written)
