@@ -18,12 +18,12 @@ from bertdata.tokenizers.encode.kernels.spelled_words import Removed
 from bertdata.tokenizers.encode.rewriting import Stage, UnknownNormalizerError, begin_with, stages_of
 from bertdata.tokenizers.encode.scanners import Scanner, byte_level_scanner
 from bertdata.tokenizers.encode.splitters import (
+    AnySplitter,
     ClassSplitter,
-    Splitter,
+    MarkSplitter,
     SplittingScanner,
     UnknownSplitError,
     splitter_of,
-    whole_texts_splitter,
 )
 from bertdata.tokenizers.encode.word_encoder import Encoder
 from bertdata.tokenizers.encode.word_models import NOTHING, word_model
@@ -151,15 +151,16 @@ def _scanner(
             raise NotComposedError("its Metaspace does not cut at spaces, and others follow it")
         _check_marks(data["model"], marked=marked)
         joins = _joined_to_marks(data["model"])
-        return SplittingScanner([whole_texts_splitter(joins)])
-    splitters: list[Splitter | ClassSplitter] = []
+        return SplittingScanner([MarkSplitter(each=False, joins=joins)])
+    splitters: list[AnySplitter] = []
     for number, part in enumerate(pre_tokenizers):
         if part["type"] == "Metaspace" and number:
             raise NotComposedError("its Metaspace follows another pre-tokenizer")
         if part["type"] == "ByteLevel" and not part.get("use_regex", True):
             continue
         spaces_removed = all(isinstance(one, ClassSplitter) or not one.removes for one in splitters)
-        splitters.append(splitter_of(part, _pieces_of(part), by_classes=spaces_removed))
+        kept = not any(one.removes for one in splitters)
+        splitters.append(splitter_of(part, _pieces_of(part), by_classes=spaces_removed, nothing_gone=kept))
     return SplittingScanner(splitters)
 
 
@@ -171,7 +172,7 @@ def _check_marks(model: Mapping[str, Any], *, marked: bool) -> None:
     if model.get("continuing_subword_prefix") or model.get("end_of_word_suffix"):
         raise NotComposedError("its pre-tokenizer does not cut texts, and its tokens have marks of where words end")
     joins = _joined_to_marks(model)
-    if len(joins) > _MOST_JOINS or any(character.isalpha() for character in joins):
+    if len(joins) > _MOST_JOINS or not joins.isascii() or any(map(str.isalpha, joins)):
         raise NotComposedError(
             f"its pre-tokenizer does not cut texts, and its tokens go on over spaces after {joins!r}"
         )

@@ -161,6 +161,7 @@ class CharacterStage:
         codes, self._plain, self._folds = self._codes[:0x80], np.zeros(256, np.bool_), np.zeros(256, np.uint8)
         self._plain[:0x80] = codes & kernel.KIND == kernel.ALONE
         single = self._plain[:0x80] & (codes >> kernel.SIZE_SHIFT & 63 == 1)
+        self._most = int(max(1, (codes[self._plain[:0x80]] >> kernel.SIZE_SHIFT & 63).max(initial=1)))
         self._folds[:0x80] = np.where(single, self._bodies[codes >> kernel.BODY_SHIFT], 0)
 
     def __call__(self, rows: pa.Array) -> pa.Array:
@@ -171,9 +172,10 @@ class CharacterStage:
         ends = np.zeros(len(made) + 1, np.int64)
         np.cumsum([len(one) for one in made], out=ends[1:])
         joined = np.frombuffer(b"".join(made) + b"\0", np.uint8)
-        tables = self._codes, self._bodies, self._folds
+        tables = self._codes, self._bodies, self._folds, self._most
+        longer = (self._most - 1) * int(offsets[-1] - offsets[0])
         return _written(
-            offsets, int(ends[-1]),
+            offsets, int(ends[-1]) + longer,
             lambda out, out_offsets: kernel.write(
                 text, offsets, *tables, fragments, len(fragments), joined, ends, out, out_offsets
             ),

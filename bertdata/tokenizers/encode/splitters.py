@@ -24,7 +24,7 @@ from bertdata.tokenizers.encode.patterns import (
     single_atom,
 )
 from bertdata.tokenizers.encode.reference import GPT2
-from bertdata.tokenizers.json_format import METASPACE
+from bertdata.tokenizers.encode.scanners import gpt2_scanner
 
 _AT_A_TIME = 1 << 8
 _EACH, _TOGETHER = ("atom", 0), ("repeat", ("atom", 1), 1, None, False)
@@ -156,13 +156,63 @@ class ClassSplitter:
         return by_class.JOINED if n == 1 else by_class.APART if n == 3 else by_class.REMOVED
 
 
+class MarkSplitter:
+    """The cuts before marks U+2581 of spaces.
+
+    each: whether before each of them, as Metaspace cuts, or before runs of them; joins: characters after which a run is
+    not cut off.
+    """
+
+    removes = False
+
+    def __init__(self, *, each: bool, joins: str = "") -> None:
+        self._each, self._joins = each, np.zeros(256, np.bool_)
+        self._joins[[*joins.encode("ascii")]] = True
+
+    def split(
+        self, text: Any, begin: int, n: int, cuts: tuple[Any, Any], unsure: Any, new: tuple[Any, Any], *, joins: bool
+    ) -> None:
+        """Write the cuts, as `Splitter.split` does; nothing is unsure."""
+        by_class.split_at_marks(text, begin, n, cuts[0], self._each, self._joins, new[0])
+        new[0][n // 64 + 1] = 0
+        new[1][: n // 64 + 2] = cuts[1][: n // 64 + 2]
+
+    def is_removed(self, character: str) -> bool:
+        """Tell that no character is removed."""
+        return False
+
+
+class PatternSplitter:
+    """The cuts of GPT-2's pattern by its own kernel, where nothing is gone yet."""
+
+    removes = False
+
+    def __init__(self, pieces: Callable[[str], list[Any]]) -> None:
+        self._scanner = gpt2_scanner(pieces)
+
+    def split(
+        self, text: Any, begin: int, n: int, cuts: tuple[Any, Any], unsure: Any, new: tuple[Any, Any], *, joins: bool
+    ) -> None:
+        """Write the cuts, as `Splitter.split` does; nothing is unsure."""
+        letters, numbers, spaces, nothing = (np.zeros(n // 64 + 2, np.uint64) for _ in range(4))
+        self._scanner.mark(text, begin, n, Bitmaps(letters, numbers, spaces, cuts[0], nothing, new[0]))
+        new[1][: n // 64 + 2] = 0
+
+    def is_removed(self, character: str) -> bool:
+        """Tell that no character is removed."""
+        return False
+
+
+AnySplitter = Splitter | ClassSplitter | MarkSplitter | PatternSplitter
+
+
 class SplittingScanner:
     """Words of splitters, one after another; without any, each row is a word.
 
     What is removed is in the word that follows it, and in one of its own at the end of a row.
     """
 
-    def __init__(self, splitters: Sequence[Splitter | ClassSplitter]) -> None:
+    def __init__(self, splitters: Sequence[AnySplitter]) -> None:
         self._splitters = splitters
         self.removes = any(one.removes for one in splitters)
 
@@ -186,7 +236,7 @@ class SplittingScanner:
     @property
     def removed(self) -> tuple[NDArray[np.uint8], NDArray[np.bool_]] | None:
         """The class of each character, and which classes are removed; None where several splitters remove some."""
-        removing = [one for one in self._splitters if one.removes]
+        removing = [one for one in self._splitters if isinstance(one, Splitter | ClassSplitter) and one.removes]
         return removing[0].classes_removed() if len(removing) == 1 else None
 
     def without_removed(self, word: str) -> str:
@@ -200,12 +250,12 @@ class SplittingScanner:
 
 
 def splitter_of(
-    part: Mapping[str, Any], pieces: Callable[[str], list[Any]], *, by_classes: bool = True
-) -> Splitter | ClassSplitter:
+    part: Mapping[str, Any], pieces: Callable[[str], list[Any]], *, by_classes: bool = True, nothing_gone: bool = True
+) -> AnySplitter:
     """Return the splitter of a pre-tokenizer of a `tokenizer.json`; Metaspace's cuts texts that have its marks.
 
     pieces: what the pre-tokenizer makes of a text. by_classes: whether what is removed so far is white space, which
-    stays together. Raises UnknownSplitError.
+    stays together; nothing_gone: whether nothing is. Raises UnknownSplitError.
     """
     single = _class_splitter(part, pieces) if by_classes else None
     if single is not None:
@@ -215,9 +265,9 @@ def splitter_of(
         if kind == "Split":
             return _of_split(part, behavior)
         if kind == "ByteLevel":
-            return Splitter(program_of(GPT2), removes=False)
+            return PatternSplitter(pieces) if nothing_gone else Splitter(program_of(GPT2), removes=False)
         if kind == "Metaspace":
-            return Splitter(program_of(f"{METASPACE}[^{METASPACE}]*|[^{METASPACE}]+"), removes=False)
+            return MarkSplitter(each=True)
         if kind in _BY_CHARACTERS:
             apart, removes = _BY_CHARACTERS[kind]
             return Splitter(program_of_node(("either", (apart, _TOGETHER)), _BOTH), removes=removes, pieces=pieces)
@@ -249,18 +299,6 @@ def _class_splitter(part: Mapping[str, Any], pieces: Callable[[str], list[Any]])
     except UnknownSplitError:
         return None
     return None
-
-
-def whole_texts_splitter(joins: str) -> Splitter:
-    """Return what cuts a text before each run of marks of spaces but for those after a character of `joins`.
-
-    No token of a vocabulary reaches over such a place.
-    """
-    within = f"[^{METASPACE}]"
-    if joins:
-        some = "".join(f"\\x{{{ord(one):x}}}" for one in joins)
-        within = f"(?:[^{METASPACE}{some}]|[{some}]{METASPACE}*)"
-    return Splitter(program_of(f"{METASPACE}*{within}+|{METASPACE}+"), removes=False)
 
 
 def _of_split(part: Mapping[str, Any], behavior: str) -> Splitter:

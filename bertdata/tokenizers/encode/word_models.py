@@ -130,13 +130,18 @@ class PairWords(AskedModel):
                     key = bytes_of_token(part) if by_bytes else part.encode()
                     keys |= {root + key: token_id} if key else {}
         self._cells, self._by_bytes, self._removed = _cells(keys), by_bytes, removed
+        self._fallback = np.full(256, -1, np.int64)
+        if model.get("byte_fallback") and all(f"<0x{byte:02X}>" in vocabulary for byte in range(256)):
+            self._fallback[:] = [vocabulary[f"<0x{byte:02X}>"] for byte in range(256)]
         self._roots = np.array([base_of(self._cells, root[0]) for root in _ROOTS], np.int64)
 
     def arrays(self) -> Any:
         """Return what the kernel needs, with room that no other call has."""
         ids, places = np.empty(MAX_KEY + 1, self.dtype), MAX_KEY + 1 + byte_pair.BESIDE
         room = np.empty((byte_pair.N_ROOM, places), np.uint32)
-        return pair_words.Model(self._merges, self._cells, self._roots, self._by_bytes, self._removed, ids, room)
+        return pair_words.Model(
+            self._merges, self._cells, self._roots, self._by_bytes, self._fallback, self._removed, ids, room
+        )
 
 
 def _cells(keys: Mapping[bytes, int]) -> Any:

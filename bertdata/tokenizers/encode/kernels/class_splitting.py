@@ -21,13 +21,14 @@ from bertdata.kernels.simd import (
     space_bits,
 )
 from bertdata.kernels.utf8 import decode
-from bertdata.tokenizers.encode.kernels.bitmaps import bytes_of_block
+from bertdata.tokenizers.encode.kernels.bitmaps import bytes_of_block, set_bit
 from bertdata.tokenizers.encode.kernels.splitting import ISOLATES, JOINS, REMOVES
 
 NOT_ASKED, JOINED, APART, REMOVED = range(4)
 """What is known of a code point: nothing yet; it stays with its neighbours; it does not; it is removed."""
 NOTHING, PUNCTUATION, DIGITS, NO_WORD = range(4)
 """Which characters of ASCII are APART: none, punctuation, digits, all but letters, digits, _ and white space."""
+_MARK = (0xE2, 0x96, 0x81)
 _U = np.uint64
 _0, _1, _63, _64 = _U(0), _U(1), _U(63), _U(64)
 
@@ -98,3 +99,23 @@ def split_by_classes(
         new_gone[b] = gone[b] | first_removed if between == REMOVES else gone[b]
         last_joined, last_apart, last_removed = joined >> _63, apart >> _63, removed >> _63
     return -1
+
+
+@kernel
+def split_at_marks(text: Any, begin: int, n: int, cuts: Any, each: bool, joins: Any, new_cuts: Any) -> None:
+    """Cut before marks U+2581 of spaces: before `each`, else before a run of them.
+
+    joins: after which bytes of ASCII no run is cut off, bool (256,).
+    """
+    for b in range(n // BLOCK + 1):
+        new_cuts[b] = cuts[b]
+    after_mark: Any = -1
+    for b in range(n // BLOCK + 1):
+        marks = equal_bits(text, begin + b * BLOCK, np.uint8(_MARK[0])) & bytes_of_block(n, b)
+        while marks != _0:
+            at = b * BLOCK + np.int64(lowest_bit(marks))
+            marks &= marks - _1
+            if text[begin + at + 1] == _MARK[1] and text[begin + at + 2] == _MARK[2]:
+                if each or (at != after_mark and (at == 0 or not joins[text[begin + at - 1]])):
+                    set_bit(new_cuts, at)
+                after_mark = at + 3

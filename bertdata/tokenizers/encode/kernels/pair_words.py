@@ -26,12 +26,14 @@ class Model(NamedTuple):
     """The merges, the tokens of single parts, in a double array of two roots, and room for a word.
 
     roots: the bases of the roots of parts within a word and of last ones. by_bytes: whether parts are bytes.
+    fallback: the ids of bytes that stand for a part without a token, int64 (256,), -1 for none.
     """
 
     merges: Merges
     cells: NDArray[np.uint64]
     roots: NDArray[np.int64]
     by_bytes: bool
+    fallback: NDArray[np.int64]
     removed: Removed
     ids: NDArray[Any]
     room: NDArray[np.uint32]
@@ -62,9 +64,14 @@ def _encode(cache: Any, entry: Any, text: Any, start: Any, end: Any, model: Any)
         size: Any = 1 if model.by_bytes else character_size(text[at])
         root = model.roots[LAST] if at + size >= end else model.roots[WITHIN]
         found = _part(text, at, size, _U(root), model.cells)
-        known = found != _0
-        count += 1
-        parts[count] = np.uint32(found - _1)
+        if found != _0:
+            count += 1
+            parts[count] = np.uint32(found - _1)
+        for j in range(size if found == _0 else 0):
+            by_byte = model.fallback[text[at + j]]
+            known = known and by_byte >= 0
+            count += 1
+            parts[count] = np.uint32(max(by_byte, 0))
         at += size
     if known and count > 0:
         for j in range(1, count):

@@ -20,6 +20,7 @@ BODY_SHIFT, SIZE_SHIFT, KIND = 8, 2, 3
 FULL = -1
 _U = np.uint64
 _1 = _U(1)
+_SIZE_SHIFT, _BODY_SHIFT, _63 = _U(SIZE_SHIFT), _U(BODY_SHIFT), _U(63)
 _SLACK = 64
 
 
@@ -86,13 +87,13 @@ def find_fragments(text: Any, offsets: Any, codes: Any, plain: Any, fragments: A
 
 @kernel
 def write(
-    text: Any, offsets: Any, codes: Any, bodies: Any, folds: Any, fragments: Any, n_fragments: int, made: Any,
-    ends: Any, out: Any, out_offsets: Any,
+    text: Any, offsets: Any, codes: Any, bodies: Any, folds: Any, most: int, fragments: Any, n_fragments: int,
+    made: Any, ends: Any, out: Any, out_offsets: Any,
 ) -> Any:  # fmt: skip
     """Write the normalized rows and where each ends; returns the bytes, or FULL.
 
-    folds: the byte that each byte of ASCII becomes, uint8 (256,), 0 where it becomes none or several. The fragments
-    become made[ends[k] : ends[k + 1]].
+    folds: the byte that each byte of ASCII becomes, uint8 (256,), 0 where it becomes none or several; most: the most
+    bytes that one becomes. The fragments become made[ends[k] : ends[k + 1]].
     """
     written = _U(0)
     k: Any = 0
@@ -103,32 +104,40 @@ def write(
             stop: Any = end
             if k < n_fragments:
                 stop = min(end, fragments[k, 0])
-            if np.int64(written) + (stop - i) + _SLACK > len(out):
+            if np.int64(written) + most * (stop - i) + _SLACK > len(out):
                 return FULL
             at, last = _U(i), _U(stop)
             while at < last:
-                folded = folds[text[at]]
-                if folded == 0:
-                    break
+                byte = text[at]
+                folded = folds[byte]
                 out[written] = folded
                 written += _1
+                if folded == 0:
+                    written -= _1
+                    if byte >= 0x80:
+                        break
+                    code = _U(codes[byte])
+                    size, place = code >> _SIZE_SHIFT & _63, code >> _BODY_SHIFT
+                    for j in range(size):
+                        out[written + j] = bodies[place + j]
+                    written += size
                 at += _1
             i = np.int64(at)
             if i < stop:
                 point, length = decode(text, i, end)
-                code = np.int64(codes[max(point, 0)])
-                size, place = code >> SIZE_SHIFT & 63, code >> BODY_SHIFT
-                for j in range(size):
-                    out[written + _U(j)] = bodies[place + j]
-                written += _U(size)
+                found = np.int64(codes[max(point, 0)])
+                long, start = found >> SIZE_SHIFT & 63, found >> BODY_SHIFT
+                for j in range(long):
+                    out[written + _U(j)] = bodies[start + j]
+                written += _U(long)
                 i += length
             elif k < n_fragments and i == fragments[k, 0] and i < end:
-                first, size = ends[k], ends[k + 1] - ends[k]
-                if np.int64(written) + size + _SLACK > len(out):
+                first, long = ends[k], ends[k + 1] - ends[k]
+                if np.int64(written) + long + _SLACK > len(out):
                     return FULL
-                for j in range(size):
+                for j in range(long):
                     out[written + _U(j)] = made[first + j]
-                written += _U(size)
+                written += _U(long)
                 i = fragments[k, 1]
                 k += 1
         out_offsets[row + 1] = written
