@@ -16,7 +16,7 @@ import re
 import unicodedata
 from pathlib import Path
 
-from bertdata.io.encoding_guess import EIGHT_BITS
+from bertdata.io.encoding_guess import eight_bits
 
 OUTPUT = Path(__file__).parents[1] / "bertdata" / "io" / "languages.toml"
 LEAST = 0.7
@@ -33,7 +33,7 @@ def letters_of(exemplars: str) -> str:
 
 def fit(letters: str) -> bool:
     """Return whether one encoding has nearly all letters."""
-    most = max(sum(sign in letters for sign in set(signs)) for signs in map(signs_of, EIGHT_BITS))
+    most = max(sum(sign in letters for sign in set(signs)) for signs in map(signs_of, eight_bits()))
     return most >= LEAST * len(letters)
 
 

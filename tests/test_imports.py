@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 
 from bertdata.imports import collector_paused
 from tests.pipelines.builds import FLAGS
+
+ROOT = Path(__file__).parents[1]
 
 _HIDDEN = """
 import sys
@@ -44,6 +47,53 @@ def test_the_collector_goes_on_as_before(running: bool) -> None:
 
 def test_beam_is_imported_without_what_it_does_without_which_can_be_imported_later() -> None:
     subprocess.run([sys.executable, "-W", "ignore", "-c", _HIDDEN], check=True)
+
+
+_ARRAYS = """
+import sys
+import numpy as np
+from bertdata.imports import keep_pandas_out_of_pyarrow
+keep_pandas_out_of_pyarrow()
+import pyarrow as pa
+assert pa.array(["a"]).to_pylist() == ["a"]
+assert pa.array(np.arange(2)).to_pylist() == [0, 1]
+assert "pandas" not in sys.modules
+{first}
+import pandas
+assert pa.array(pandas.Series([1.0, None])).null_count == 1
+assert pa.table(dict(a=[1])).to_pandas()["a"].tolist() == [1]
+"""
+
+
+@pytest.mark.parametrize("first", ["pass", "import pandas", "pa.table(dict(a=[1])).to_pandas()"])
+def test_arrays_of_lists_are_made_without_pandas_and_of_a_series_once_somebody_imports_it(first: str) -> None:
+    pytest.importorskip("pandas")
+    subprocess.run([sys.executable, "-c", _ARRAYS.format(first=first)], check=True)
+
+
+def test_code_of_others_has_arrays_of_series(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    (tmp_path / "own_series.py").write_text(
+        "import pandas, pyarrow\n"
+        "def keep(text):\n"
+        "    assert pyarrow.array(pandas.Series([1.0, None])).null_count == 1\n"
+        "    return True\n"
+    )
+    call = [
+        "build",
+        *FLAGS,
+        "--output",
+        str(tmp_path / "out"),
+        "--workers",
+        "2",
+        "--quiet",
+        "--filter",
+        "own_series:keep",
+    ]
+    code = "from bertdata.__main__ import main; main()"
+    subprocess.run(
+        [sys.executable, "-c", code, *call], check=True, env=os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    )
 
 
 _BUILD = """

@@ -23,7 +23,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from bertdata.imports import collector_paused, without_packages_of_beam
+from bertdata.imports import collector_paused, keep_pandas_out_of_pyarrow, without_packages_of_beam
 
 WORKER = "bertdata.beam.processes"
 COMPILING = b"[bertdata: this worker compiles kernels]\n"
@@ -184,6 +184,7 @@ def work() -> None:
         import pyarrow as pa
         from apache_beam.runners.worker import sdk_worker_main
 
+    keep_pandas_out_of_pyarrow()
     with collector_paused():  # what most stages use: a worker may wait for its first pipeline
         import numba  # noqa: F401
 

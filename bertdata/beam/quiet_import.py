@@ -7,13 +7,13 @@ import logging
 import warnings
 
 from bertdata.errors import MissingExtraError
-from bertdata.imports import collector_paused, without_packages_of_beam
+from bertdata.imports import collector_paused, keep_pandas_out_of_pyarrow, without_packages_of_beam
 
 
 def import_beam(*, without_packages: bool = False) -> None:
     """Import Beam; raises MissingExtraError where it is not installed.
 
-    without_packages: hide from it what `without_packages_of_beam` hides.
+    without_packages: hide from it what `without_packages_of_beam` hides, and pandas from pyarrow.
     """
     hidden = without_packages_of_beam() if without_packages else contextlib.nullcontext()
     logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
@@ -28,6 +28,8 @@ def import_beam(*, without_packages: bool = False) -> None:
         raise MissingExtraError("apache-beam", "beam") from error
     finally:
         root.setLevel(level)
+    if without_packages:
+        keep_pandas_out_of_pyarrow()
 
 
 def quiet_dask_worker() -> None:

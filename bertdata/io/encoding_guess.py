@@ -74,23 +74,29 @@ def _high_signs(name: str) -> list[str]:
     return signs if len(pairs.decode(name, "replace")) == len(pairs) and any(signs) else []
 
 
-def _eight_bits() -> tuple[str, ...]:
-    """Return the encodings of 8 bits that Python knows and in which ASCII means itself, the usual ones first."""
-    names = []
+@cache
+def eight_bits() -> dict[str, list[str]]:
+    """Return the encodings of 8 bits that Python knows and in which ASCII means itself, the usual ones first.
+
+    Each has what its bytes from 128 on mean, "" for nothing.
+    """
+    signs: dict[str, list[str]] = {}
     for name in [*_USUAL, *sorted(set(encodings.aliases.aliases.values()))]:
         try:
             is_text = codecs.lookup(name)._is_text_encoding
         except LookupError:
             continue
-        if is_text and name not in names and keeps_ascii(name) and _high_signs(name):
-            names.append(name)
-    return tuple(names)
+        if is_text and name not in signs and keeps_ascii(name) and (high := _high_signs(name)):
+            signs[name] = high
+    return signs
 
 
-EIGHT_BITS = _eight_bits()
-_SIGNS = {name: _high_signs(name) for name in EIGHT_BITS}
-_MODULES = {codecs.lookup(name).name: name for name in EIGHT_BITS}
-"""The name of each encoding of 8 bits by the name that Python's codec gives itself."""
+@cache
+def _modules() -> dict[str, str]:
+    """Return the name of each encoding of 8 bits by the name that Python's codec gives itself."""
+    return {codecs.lookup(name).name: name for name in eight_bits()}
+
+
 _LOOKED_AT = 14
 """The encodings with the most letters, whose words are looked at."""
 _OF_TYPESETTERS = "“”„‘’‚«»‹›–—…§°·\u00a0\u00ad£€¡¿"
@@ -161,7 +167,7 @@ def _python_name(name: str) -> str:
         except (LookupError, ValueError, UnicodeError):
             continue
         if info is not None and info._is_text_encoding:
-            return _MODULES.get(info.name, info.name.replace("-", "_"))
+            return _modules().get(info.name, info.name.replace("-", "_"))
     return ""
 
 
@@ -174,11 +180,11 @@ def supersets(encoding: str) -> tuple[str, ...]:
     """
     if encoding in _OF_MANY_BYTES:
         return _OF_MANY_BYTES[encoding][1:]
-    if encoding not in EIGHT_BITS:
+    if encoding not in eight_bits():
         return ()
-    of_encoding = _SIGNS[encoding]
+    of_encoding = eight_bits()[encoding]
     needed = {place for place, sign in enumerate(of_encoding) if sign and not _CONTROLS.match(sign) and sign != "\x85"}
-    for name, signs in _SIGNS.items():
+    for name, signs in eight_bits().items():
         is_wider = any(sign and not _CONTROLS.match(sign) for sign in signs[:32])
         if name != encoding and is_wider and all(signs[place] == of_encoding[place] for place in needed):
             return (name,)
@@ -215,14 +221,15 @@ def _by_letters(part: bytes, letters: dict[str, float]) -> list[Guess]:
     counts = Counter(sample.translate(None, bytes(range(128))))
     scores = {
         name: sum(count * _worth(signs[byte - 128], letters) for byte, count in counts.items())
-        for name, signs in _SIGNS.items()
+        for name, signs in eight_bits().items()
         if all(signs[byte - 128] and not _CONTROLS.match(signs[byte - 128]) for byte in counts)
     }
     texts: dict[str, str] = {}
     for name in sorted(scores, key=lambda name: -scores[name])[:_LOOKED_AT]:
         texts[name] = sample.decode(name)
         scores[name] -= 2 * len(_ODD_LETTERS.findall(texts[name]))
-    order = sorted(texts, key=lambda name: (-scores[name], EIGHT_BITS.index(name)))
+    places = {name: place for place, name in enumerate(eight_bits())}
+    order = sorted(texts, key=lambda name: (-scores[name], places[name]))
     order = [name for name in order if scores[name] > 0 and _is_text_in(part, name)]
     rivals = [name for name in order[1:] if name in _USUAL and texts[name] != texts[order[0]]]
     tied = next((name for name in rivals if scores[name] == scores[order[0]]), "")
@@ -269,7 +276,7 @@ def _by_chaos(part: bytes) -> list[Guess]:
 
     matches = list(from_bytes(_sample_of(part), cp_isolation=list(_GUESSED)))
     if not matches:
-        return [Guess(name, "no encoding gives words") for name in EIGHT_BITS if _is_text_in(part, name)]
+        return [Guess(name, "no encoding gives words") for name in eight_bits() if _is_text_in(part, name)]
     near = [match for match in matches if match.chaos <= matches[0].chaos + _TIE]
     ordered = sorted(near, key=lambda match: (len(_ODD_LETTERS.findall(str(match))), not _is_western(match)))
     names = [name for match in ordered for name in (["cp1252"] * _is_western(match) + match.could_be_from_charset)]

@@ -102,9 +102,10 @@ def test_set_epoch_begins_an_epoch_that_was_looked_at_again(
     dynamic_build: Path, expected: list[dict[str, Any]]
 ) -> None:
     dataset = ShardDataset(dynamic_build)
-    loader = ResumableLoader(dataset, ResumableBatchSampler(dataset, SIZE))
+    sampler = ResumableBatchSampler(dataset, SIZE)
+    loader = ResumableLoader(dataset, sampler)
     next(iter(loader))
-    loader.batch_sampler.set_epoch(0)
+    sampler.set_epoch(0)
     assert plain(loader) == expected[:BATCHES]
 
 
