@@ -2,8 +2,8 @@
 
 Run: scripts/bench [NAME ...] [--list] [--figures]     NAME: tokenizer, loader ...; default: all
 
-A table of README.md, docs/benchmarks.md, docs/gpu.md or docs/scale.md stands between two comments, of which the
-first has its command and its place among the tables that the command prints:
+A table of README.md, docs/benchmarks.md, docs/gpu.md, docs/scale.md or docs/tokenizers.md stands between two comments,
+of which the first has its command and its place among the tables that the command prints:
 
     <!-- begin: python benchmarks/loader.py --rounds 3; table 1 -->
     <!-- end -->
@@ -37,7 +37,14 @@ from _harness import ENVIRONMENTS, ROOT, machine, table
 
 from bertdata.io.console import counted
 
-_NAMES = ("docs/benchmarks.md", "docs/estimates.md", "docs/gpu.md", "docs/scale.md", "README.md")
+_NAMES = (
+    "docs/benchmarks.md",
+    "docs/estimates.md",
+    "docs/gpu.md",
+    "docs/scale.md",
+    "docs/tokenizers.md",
+    "README.md",
+)
 PAGES = tuple(ROOT / name for name in _NAMES)
 HISTORY = ROOT / "benchmarks" / "figures.jsonl"
 PACKAGES = ("numba", "numpy", "pyarrow", "torch")

@@ -80,6 +80,14 @@ def searched_texts(
     return SearchedTexts(raw, normalized)
 
 
+def check_flags(entries: Iterable[Mapping[str, Any]]) -> None:
+    """Raise TypeError or KeyError where an added token lacks a flag, or has another value than true and false."""
+    for entry in entries:
+        for name in ("single_word", "lstrip", "rstrip", "normalized"):
+            if not isinstance(entry[name], bool):
+                raise TypeError(f"{name} of the added token {entry['content']!r} is not true or false")
+
+
 def longest_row(config: Mapping[str, Any], default: int = 512) -> int:
     """Return the `model_max_length` of a `tokenizer_config.json`, at most 2**30, for none the default.
 

@@ -18,7 +18,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.io.contents import once_for_contents
 from bertdata.text_arrays import Texts, arrays_of, as_strings, check_text, check_utf8, size_of
-from bertdata.tokenizers import json_format
+from bertdata.tokenizers import json_format, token_marks
 from bertdata.tokenizers.base import Tokenizer, check_one, frozen
 from bertdata.tokenizers.call_rows import CallRows, TextTokens
 from bertdata.tokenizers.call_settings import input_names_of, pad_type_of, rows_of_file, side_of
@@ -35,7 +35,7 @@ from bertdata.tokenizers.files_beside import (
     whole_file,
 )
 from bertdata.tokenizers.ids import reading_json
-from bertdata.tokenizers.json_parts import longest_row, searched_texts
+from bertdata.tokenizers.json_parts import check_flags, longest_row, searched_texts
 from bertdata.tokenizers.literal_special import Row, without_special
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.pairs import RowTemplate
@@ -102,7 +102,7 @@ class JsonTokenizer(Tokenizer):
             self._hide = partial(without_special, data, vocabulary, frozenset(special.names), letters)
             self._plain, self._special_parts = self._hide()
             self._added = {one["id"]: one for one in self._plain["added_tokens"] if not one["special"]}
-            _check_added(self._added.values())
+            check_flags(self._added.values())
         super().__init__(tokens, special)
         self.model_max_length = longest_row(config, UNLIMITED)
         self.padding_side = side_of(config)
@@ -231,19 +231,14 @@ class JsonTokenizer(Tokenizer):
     @cached_property
     def continuation(self) -> NDArray[np.bool_] | None:
         """For each id, whether its token lacks the mark U+2581 that begins a word; None where words have no mark."""
-        *_, last = [{}, *json_format.parts_of(self._data.get("pre_tokenizer"), "pretokenizers")]
-        marked = last.get("type") == "Metaspace" and last.get("prepend_scheme") == "always" and last.get("split", True)
-        if not marked or not all(entry["special"] for entry in self._data.get("added_tokens") or ()):
+        if not token_marks.begins_words(self._data):
             return None
         return frozen(np.array([not token.startswith(json_format.METASPACE) for token in self.tokens], np.bool_))
 
     @cached_property
     def _marked_tokens(self) -> frozenset[int]:
         """The ids of tokens that begin with a mark of a space; none where the tokenizer makes no such marks."""
-        makes = json.dumps([self._data.get("normalizer"), self._data.get("pre_tokenizer")], ensure_ascii=False)
-        if json_format.METASPACE not in makes:
-            return frozenset()
-        return frozenset(i for i, token in enumerate(self.tokens) if token.startswith(json_format.METASPACE))
+        return token_marks.marked_tokens(self._data, self.tokens)
 
     @cached_property
     def _begins_with_mark(self) -> NDArray[np.bool_] | None:
@@ -285,11 +280,7 @@ class JsonTokenizer(Tokenizer):
     @cached_property
     def token_texts(self) -> tuple[str, ...]:
         """The tokens without marks of spaces, the bytes of byte-level BPE as text; special tokens as they are."""
-        pre_tokenizers = json_format.parts_of(self._data.get("pre_tokenizer"), "pretokenizers")
-        special = frozenset(self.special_tokens)
-        if any(part["type"] == "ByteLevel" for part in pre_tokenizers):
-            return tuple(token if token in special else json_format.text_of_byte_level(token) for token in self.tokens)
-        return tuple(token.replace(json_format.METASPACE, " ").removeprefix(" ") or " " for token in self.tokens)
+        return token_marks.texts_of_tokens(self._data, self.tokens, frozenset(self.special_tokens))
 
     def is_reserved(self, token: str) -> bool:
         """Tell whether a token is kept free, as [unused0]."""
@@ -399,14 +390,6 @@ def _offsets(ends: NDArray[np.int64]) -> pa.Array:
     if ends[-1] > np.iinfo(np.int32).max:
         raise ConfigError(f"the batch gives {ends[-1]} ids, over the {2**31 - 1} of one list array; split it")
     return pa.array(ends, pa.int32())
-
-
-def _check_added(entries: Iterable[Mapping[str, Any]]) -> None:
-    """Raise TypeError or KeyError where an added token lacks a flag, or has another value than true and false."""
-    for entry in entries:
-        for name in ("single_word", "lstrip", "rstrip", "normalized"):
-            if not isinstance(entry[name], bool):
-                raise TypeError(f"{name} of the added token {entry['content']!r} is not true or false")
 
 
 def _file(path: str) -> str:
