@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bertdata.errors import InputError
 from bertdata.tokenizers.loading import load_tokenizer, pretrained_names, pretrained_path, replace_saved
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
@@ -61,3 +62,11 @@ def test_a_tokenizer_replaces_that_of_another_family(tmp_path: Path) -> None:
         assert load_tokenizer(tmp_path) == tokenizer
         found = {path.name for path in tmp_path.iterdir()} - {"notes.txt", "tokenizer.json", "tokenizer_config.json"}
         assert left is None or found == set(left)
+
+
+def test_a_file_of_any_name_is_a_vocabulary_only_with_a_line_for_unknown_words(tmp_path: Path) -> None:
+    (tmp_path / "words").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nsalt\n", encoding="utf-8")
+    assert load_tokenizer(tmp_path / "words").encode("salt pepper") == [5, 1]
+    (tmp_path / "README.md").write_text("# A model\n\nIts words are [UNK].\n", encoding="utf-8")
+    with pytest.raises(InputError, match="expected a tokenizer or a finished build"):
+        load_tokenizer(tmp_path / "README.md")

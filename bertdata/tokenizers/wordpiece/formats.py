@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bertdata.errors import InputError
-from bertdata.io import files
+from bertdata.io import compression, files
 from bertdata.io.contents import once_for_contents
 from bertdata.tokenizers.call_rows import rows_of_template
 from bertdata.tokenizers.call_settings import rows_of_file
@@ -52,6 +52,8 @@ BERT_CLASSES = frozenset(
 )  # fmt: skip
 """Classes that the BertConverter of transformers makes a tokenizer.json for, without Fast; None where none is named."""
 _CALL = ("model_input_names", "padding_side", "truncation_side")
+_LOOKED_AT = 1 << 20
+"""Bytes of a file of any name in which [UNK] is looked for."""
 _PUNCTUATION = frozenset(string.punctuation)
 _SETTINGS = ("do_lower_case", "strip_accents", "tokenize_chinese_chars")
 _EXTRA = ("additional_special_tokens", "extra_special_tokens")
@@ -126,6 +128,14 @@ def is_file(path: str) -> bool:
     """Tell whether a path is to be read as one file: a local file, or a .txt or .json that may be missing."""
     named = path.endswith((".txt", ".json"))
     return named if files.is_remote(path) else os.path.isfile(path) or (named and not os.path.isdir(path))
+
+
+def is_vocabulary(path: str) -> bool:
+    """Tell whether a file is to be read as a vocabulary: a .txt or .json, or one of another name with a line [UNK]."""
+    if path.endswith((".txt", ".json")) or files.is_remote(path):
+        return True
+    with compression.open_decompressed(path) as file:
+        return UNK.encode() in file.read(_LOOKED_AT).splitlines()
 
 
 def _place(path: str) -> tuple[str, str]:

@@ -74,8 +74,8 @@ class WordPieceTokenizer(Tokenizer):
 
     @classmethod
     def recognizes(cls, path: str) -> bool:
-        """Tell whether a path is a directory with one of the files, or a .txt or .json file."""
-        return formats.is_file(path) or super().recognizes(path)
+        """Tell whether a path is a directory with one of the files, a .txt or .json file, or one with a line [UNK]."""
+        return (formats.is_file(path) and formats.is_vocabulary(path)) or super().recognizes(path)
 
     @classmethod
     def reads(cls, data: Any) -> bool:
