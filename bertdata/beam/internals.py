@@ -23,8 +23,8 @@ from bertdata.beam import dask_cluster
 from bertdata.beam.processes import Workers
 from bertdata.errors import ConfigError
 
-READERS = ("beam_control_read", "read_grpc_client_inputs")
-"""The names of Beam's threads that read from a worker."""
+READERS = ("beam_control_read", "read_grpc_client_inputs", "wait_until_finish_read")
+"""The names of Beam's threads that read from a worker or a job server."""
 _URN = "bertdata:environment:worker_process:v1"
 _OF_ONE_RUNNER = {
     "DaskOptions": "DaskRunner",
@@ -149,7 +149,7 @@ def outside_ipython() -> Iterator[None]:
 
 @contextlib.contextmanager
 def quiet_readers() -> Iterator[None]:
-    """Hide the errors of Beam's threads that read from a worker, which fail when it exits, and wait for the threads."""
+    """Hide the errors of Beam's threads that read from what exits, which fail then, and wait for the threads."""
     hook: Callable[[threading.ExceptHookArgs], object] = threading.excepthook
 
     def pass_others(arguments: threading.ExceptHookArgs) -> None:

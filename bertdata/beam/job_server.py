@@ -58,6 +58,16 @@ def require_answer(endpoint: str) -> None:
         channel.close()
 
 
+def is_listening(address: str) -> bool:
+    """Return whether anything takes connections at HOST:PORT."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=ENDPOINT_SECONDS).close()
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
+
+
 class JobServer:
     """A job server that was started here, as a context manager; leaving it ends the server."""
 

@@ -166,7 +166,9 @@ class Runner:
         progress = None if self.quiet else Progress(shown)
         with internals.outside_ipython(), internals.quiet_readers(), internals.quiet_jobs(), self.keep_workers():
             workers = self._usable_workers()
-            pipeline = self._pipeline(parsed, workers, self.workers or _worker_count(shown), sum(map(len, begin)))
+            number = self.workers or _worker_count(shown)
+            titles = [step.title for step in shown]
+            pipeline = self._pipeline(parsed, workers, number, sum(map(len, begin)), titles)
             at_once = 1 if dask_cluster.is_named(parsed.runner) else TASKS_AT_ONCE
             construct(pipeline, [step for step, _ in steps], begin, self.objects, at_once)
             warmup.listeners.append(workers.compiling.set)
@@ -216,7 +218,7 @@ class Runner:
             job_server.require_answer(parsed.job_endpoint)
         seconds, silence = runner_flags.answer_seconds(parsed), runner_flags.silence(parsed)
         with internals.outside_ipython(), internals.quiet_readers(), internals.quiet_jobs(), self.keep_workers():
-            pipeline = self._pipeline(parsed, self._usable_workers(), 1, 1)
+            pipeline = self._pipeline(parsed, self._usable_workers(), 1, 1, ["check workers"])
             try:
                 worker_check.ask(needs, internals.run, pipeline, seconds, silence)
             except BertDataError:
@@ -255,19 +257,22 @@ class Runner:
                 return BertDataError(workers.lost)
         return BertDataError(workers.lost) if outcome[0] and workers.lost else outcome[0]
 
-    def _pipeline(self, parsed: argparse.Namespace, workers: Workers, number: int, tasks: int) -> Any:
+    def _pipeline(
+        self, parsed: argparse.Namespace, workers: Workers, number: int, tasks: int, titles: Sequence[str]
+    ) -> Any:
         from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
         from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
-        options = PipelineOptions(list(self.flags))
+        flags = [*self.flags, *runner_flags.job_name(parsed, titles)]
+        options = PipelineOptions(flags)
         runner = None
         if dask_cluster.is_named(parsed.runner):
             self._dask = self._dask or DaskCluster(parsed)
-            options, runner = PipelineOptions(self._dask.flags(self.flags, tasks)), dask_cluster.RUNNER
+            options, runner = PipelineOptions(self._dask.flags(flags, tasks)), dask_cluster.RUNNER
         elif runner_flags.starts_job_server(parsed):
             name = runner_flags.runner_name(parsed)
             self._job_server = self._job_server or JobServer(name, parsed.runner, options)
-            options = PipelineOptions(self._job_server.flags(self.flags))
+            options = PipelineOptions(self._job_server.flags(flags))
         elif not parsed.runner and (number == 1 or parsed.mode_is_named):
             runner = FnApiRunner()
         elif not parsed.runner:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
+import uuid
 from collections.abc import Sequence
 
 from bertdata.beam import dask_cluster, job_server
@@ -22,6 +24,11 @@ POOL = "python -m apache_beam.runners.worker.worker_pool_main --service_port=500
 _OF_DATAFLOW_ALONE = ("--num_workers", "--max_num_workers", "--autoscaling_algorithm", "--machine_type", "--region")
 _LOCAL_MASTER = {"flink": r"\[(local|auto)\]", "spark": r"local(\[.+\])?"}
 _IMAGE_SECONDS, _WORKER_SECONDS = 600.0, 60.0
+_AGAIN = "run the same command again: what is done is kept"
+_ENDED = re.compile(r"Pipeline \S+ failed in state (?P<state>[A-Z]+): (?P<words>.*)", re.DOTALL)
+"""What Beam's portable runner raises where a job did not end as DONE."""
+_JOB_NAME = 44
+"""Characters of a job's name that tell its steps: of all of it, Dataflow takes 63."""
 
 
 def runner_name(parsed: argparse.Namespace) -> str:
@@ -44,12 +51,30 @@ def environment_type(parsed: argparse.Namespace) -> str:
 
 
 def is_cluster(parsed: argparse.Namespace) -> bool:
-    """Tell whether a runner's workers are elsewhere, and see no local path; a worker pool is asked (`worker_check`)."""
+    """Tell whether a runner's workers are elsewhere, and see no local path.
+
+    Those of a pool, and processes that the runner starts, may share one: they are asked (`worker_check`).
+    """
     if runner_name(parsed) not in CLUSTERS:
         return False
     return runner_name(parsed) == "dataflow" or (
-        environment_type(parsed) not in ("LOOPBACK", "EXTERNAL") and parsed.job_endpoint != "embed"
+        environment_type(parsed) not in ("LOOPBACK", "EXTERNAL", "PROCESS") and parsed.job_endpoint != "embed"
     )
+
+
+def job_name(parsed: argparse.Namespace, titles: Sequence[str]) -> list[str]:
+    """Return the flag that names the job of some steps, for a runner that lists jobs, unless flags name it already.
+
+    It ends in random digits, since Dataflow takes no name that a running job has.
+
+    >>> job_name(argparse.Namespace(runner="FlinkRunner", job_name=None), ["clean wikipedia", "clean books"])
+    ... # doctest: +ELLIPSIS
+    ['--job_name=bertdata-clean-wikipedia-clean-books-...']
+    """
+    if not parsed.runner or runner_name(parsed) in LOCAL or parsed.job_name:
+        return []
+    steps = re.sub("[^a-z0-9]+", "-", " ".join(titles).lower())[:_JOB_NAME]
+    return [f"--job_name=bertdata-{steps.strip('-')}-{uuid.uuid4().hex[:8]}"]
 
 
 def starts_job_server(parsed: argparse.Namespace) -> bool:
@@ -112,6 +137,11 @@ def _check_portable(parsed: argparse.Namespace) -> None:
             "Beam's embedded job server starts no processes; leave the runner out, for processes on this machine, or "
             f"use --environment_type=EXTERNAL --environment_config=localhost:50000 after `{POOL}`"
         )
+    if environment == "PROCESS" and not _process_command(parsed):
+        raise ConfigError(
+            "--environment_type=PROCESS needs the program that starts a worker on the machines of the cluster; add "
+            """--environment_config='{"command": "PATH"}', with the path of Beam's boot program"""
+        )
     if environment == "EXTERNAL" and not config:
         raise ConfigError(
             f"--environment_type=EXTERNAL needs the address of a worker pool; start `{POOL}`, and add "
@@ -122,6 +152,18 @@ def _check_portable(parsed: argparse.Namespace) -> None:
             f"--runner={parsed.runner} starts workers in Beam's own image, which has no bertdata; add "
             "--sdk_container_image=IMAGE of the Dockerfile, or --environment_type=LOOPBACK for workers in this process"
         )
+
+
+def _process_command(parsed: argparse.Namespace) -> str:
+    """Return the program that flags name for PROCESS, "" where they name none."""
+    options = dict(option.partition("=")[::2] for option in parsed.environment_options or ())
+    if not parsed.environment_config:
+        return str(options.get("process_command", ""))
+    try:
+        command = json.loads(parsed.environment_config).get("command")
+    except (ValueError, AttributeError):
+        return ""
+    return command if isinstance(command, str) else ""
 
 
 def check_runner(parsed: argparse.Namespace) -> None:
@@ -156,6 +198,11 @@ def silence(parsed: argparse.Namespace) -> str:
         )
     if environment == "LOOPBACK":
         return "the job server must reach this machine as localhost; look at what it prints"
+    if environment == "PROCESS":
+        return (
+            f"look at the logs of the cluster, and run {_process_command(parsed)} there: it must exist, and start a "
+            "worker with this version of bertdata"
+        )
     return "look at the logs of the cluster: it may have no free slot, or not get the image"
 
 
@@ -182,12 +229,33 @@ def explained(failure: BaseException, parsed: argparse.Namespace) -> BertDataErr
             "the job server starts workers with Docker, which does not run on its machine, or does not get the image; "
             f"try `docker run --rm IMAGE --version` there, or use --environment_type=LOOPBACK ({_last_line(text)})"
         )
-    if environment_type(parsed) == "EXTERNAL" and "StatusCode.UNAVAILABLE" in text:
-        return ConfigError(
-            f"the worker pool at {parsed.environment_config} does not answer; start it, or correct "
-            f"--environment_config: {POOL}"
-        )
+    if ended := _ENDED.search(text):
+        state, words = ended["state"], ended["words"].strip().partition("\n")[0]
+        if state == "CANCELLED":
+            return BertDataError(f"the job was cancelled at the engine, not by this process; {_AGAIN}")
+        if "SDK worker disconnected" in words:
+            return BertDataError(
+                f"a worker has ended while it worked, killed or for want of memory, and the engine gave the job up; "
+                f"{_AGAIN} ({words})"
+            )
+    if "StatusCode.UNAVAILABLE" in text:
+        if environment_type(parsed) == "EXTERNAL" and not job_server.is_listening(_pool_address(parsed)):
+            return ConfigError(
+                f"the worker pool at {_pool_address(parsed)} does not answer; start it, or correct "
+                f"--environment_config: {POOL}"
+            )
+        where = f" at {parsed.job_endpoint}" if parsed.job_endpoint else ""
+        return BertDataError(f"the job server of {parsed.runner}{where} is gone; see that it runs, and {_AGAIN}")
     return None
+
+
+def _pool_address(parsed: argparse.Namespace) -> str:
+    """Return the address of the worker pool that --environment_config names, alone or as the url of a JSON object."""
+    config = parsed.environment_config or ""
+    try:
+        return str(json.loads(config)["url"])
+    except (ValueError, KeyError, TypeError):
+        return config
 
 
 def _last_line(text: str) -> str:

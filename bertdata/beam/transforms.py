@@ -1,7 +1,8 @@
 """The steps of stages as a Beam graph: each step makes the parts of its tasks; references are grouped between steps.
 
 An element is a `Task`, a task with its `PartMetadata`, or a reference into a part, never text or tokens. A task that is
-done already returns its record at once, so that replays, retries and reruns do no work twice.
+done already returns its record at once, so that replays, retries and reruns do no work twice. Counters of Beam's tell
+what is done where users of an engine look.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import apache_beam as beam
+from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import GlobalWindows
 
 from bertdata.engine.parts import (
@@ -30,6 +32,9 @@ from bertdata.errors import BertDataError, ConfigError, names_flags, set_naming_
 from bertdata.io import files
 from bertdata.plugins import adopt, consent
 from bertdata.registry import handed_over
+
+COUNTERS = "bertdata"
+"""The namespace of the counters that engines show."""
 
 
 class MakePart(beam.DoFn):  # type: ignore[misc]
@@ -74,7 +79,7 @@ class MakePart(beam.DoFn):  # type: ignore[misc]
     def process(self, task: Task) -> Iterator[PartResult]:
         """Yield the task with its record, or begin it and yield those that must end before."""
         if self._at_once == 1 or not self._loaded or not files.is_remote(task.path):
-            yield task, self._made(task)
+            yield _counted(task, self._made(task))
             self._loaded = True
             return
         yield from self._ended(self._at_once - 1, BYTES_AT_ONCE - task.weight)
@@ -95,7 +100,7 @@ class MakePart(beam.DoFn):  # type: ignore[misc]
         try:
             while begun and (len(begun) > most or sum(task.weight for task, _ in begun) > most_bytes):
                 task, record = begun.popleft()
-                yield task, record.result()
+                yield _counted(task, record.result())
         except BaseException:
             for _, record in begun:
                 record.cancel()
@@ -110,6 +115,18 @@ class MakePart(beam.DoFn):  # type: ignore[misc]
             with contextlib.suppress(BertDataError):
                 files.write_json(task.failure_path, {"kind": type(error).__name__, "message": str(error)})
             raise
+
+
+def _counted(task: Task, record: PartMetadata) -> PartResult:
+    """Return a task with its record, counted for the engine: parts, bytes read and written, and the record's counts.
+
+    To be called in the thread that Beam calls: its counters are of the step that this thread runs. As all of Beam's
+    they count attempts, so a part that a retry finds done is counted again; manifests add up the records.
+    """
+    counts = {"parts": 1, "bytes_read": task.weight, "bytes_written": record.bytes} | record.counts
+    for name, number in counts.items():
+        Metrics.counter(COUNTERS, str(name)).inc(number)
+    return task, record
 
 
 def _group_tasks(parts: Any, grouping: Grouping) -> Any:

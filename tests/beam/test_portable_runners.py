@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 from dataclasses import replace
 from pathlib import Path
@@ -87,6 +88,14 @@ def test_a_job_server_that_never_answers_is_told_and_ended(tmp_path: Path, monke
         (["--runner=PortableRunner"], "needs the address of a job server; add --job_endpoint=HOST:PORT"),
         ([*EMBEDDED], "Beam's own image, which has no bertdata; add --sdk_container_image=IMAGE"),
         ([*EMBEDDED, "--environment_type=PROCESS"], "starts no processes; leave the runner out"),
+        (
+            ["--runner=PortableRunner", "--job_endpoint=h:1", "--environment_type=PROCESS"],
+            "needs the program that starts",
+        ),
+        (
+            ["--runner=FlinkRunner", "--environment_type=PROCESS", '--environment_config={"cmd": "/boot"}'],
+            "needs the program that starts a worker on the machines of the cluster; add --environment_config=",
+        ),
         ([*EMBEDDED, "--environment_type=EXTERNAL"], "needs the address of a worker pool; start `python -m apache_"),
         ([*EMBEDDED, "--environment_type=EXTERNAL", "--environment_config=localhost:1"], "the worker pool at localhos"),
     ],
@@ -225,6 +234,7 @@ def test_a_worker_is_asked_for_what_the_paths_need(tmp_path: Path) -> None:
         (["--runner=FlinkRunner"], "LOOPBACK", False),
         (["--runner=FlinkRunner", "--flink_master=host:8081"], "DOCKER", True),
         (["--runner=FlinkRunner", "--flink_master=host:8081", "--environment_type=EXTERNAL"], "EXTERNAL", False),
+        (["--runner=FlinkRunner", "--flink_master=host:8081", "--environment_type=PROCESS"], "PROCESS", False),
         (["--runner=SparkRunner"], "LOOPBACK", False),
         (["--runner=SparkRunner", "--spark_master_url=spark://host:7077"], "DOCKER", True),
         (["--runner=PrismRunner"], "LOOPBACK", False),
@@ -244,6 +254,19 @@ def test_where_workers_run_is_known_from_the_flags(flags: list[str], kind: str, 
         ("KeyError: 'beam:env:process:v1'", "the job server at h:1 starts no processes; use --environment_type=LOOPB"),
         ("Command '['docker', 'run', '-d']' returned 125", "the job server starts workers with Docker, which does"),
         ("ModuleNotFoundError: No module named 'bertdata'", "a worker has no bertdata; install this version there"),
+        (
+            "Pipeline job-002 failed in state CANCELLED: unknown error",
+            "the job was cancelled at the engine, not by this process; run the same command again: what is done is",
+        ),
+        (
+            "Pipeline job-002 failed in state FAILED: bundle inst009 stage-007 failed:SDK worker disconnected: "
+            "worker[job-002[job]_ref_Environment_default_environment_1], 8 active instructions",
+            "a worker has ended while it worked, killed or for want of memory, and the engine gave the job up; run the",
+        ),
+        (
+            "_MultiThreadedRendezvous: status = StatusCode.UNAVAILABLE",
+            "the job server of PortableRunner at h:1 is gone; see that it runs, and run the same command again",
+        ),
     ],
 )
 def test_failures_of_a_cluster_become_messages_with_a_remedy(text: str, words: str) -> None:
@@ -253,6 +276,47 @@ def test_failures_of_a_cluster_become_messages_with_a_remedy(text: str, words: s
     assert isinstance(found, BertDataError)
     assert str(found).startswith(words)
     assert runner_flags.explained(RuntimeError("another"), parsed) is None
+
+
+@pytest.mark.parametrize("config", ["localhost:{}", '{{"url": "localhost:{}"}}'])
+def test_a_pool_that_listens_is_not_what_is_gone(config: str) -> None:
+    import_beam()
+    flags = ("--runner=PortableRunner", "--job_endpoint=h:1", "--environment_type=EXTERNAL", "--environment_config=")
+    gone = RuntimeError("status = StatusCode.UNAVAILABLE")
+    with socket.socket() as pool:
+        pool.bind(("localhost", 0))
+        pool.listen()
+        port = pool.getsockname()[1]
+        parsed = internals.parse_flags([*flags[:3], flags[3] + config.format(port)])
+        assert str(runner_flags.explained(gone, parsed)).startswith("the job server of PortableRunner at h:1 is gone")
+    assert str(runner_flags.explained(gone, parsed)).startswith(f"the worker pool at localhost:{port} does not answer")
+
+
+def test_the_program_of_a_process_can_be_an_option_of_the_environment() -> None:
+    import_beam()
+    flags = ["--runner=PortableRunner", "--job_endpoint=h:1", "--environment_type=PROCESS"]
+    parsed = internals.parse_flags([*flags, "--environment_options=process_command=/opt/boot"])
+    runner_flags.check(parsed, 0, ["/shared/out"])
+    assert "run /opt/boot there" in runner_flags.silence(parsed)
+
+
+@pytest.mark.parametrize(
+    ("flags", "name"),
+    [
+        (["--runner=FlinkRunner"], r"--job_name=bertdata-tokenize-write-shards-[0-9a-f]{8}"),
+        (["--runner=FlinkRunner", "--job_name=wiki"], ""),
+        (["--runner=FnApiRunner"], ""),
+        ([], ""),
+    ],
+)
+def test_a_job_is_named_by_its_steps_unless_flags_name_it(flags: list[str], name: str) -> None:
+    import_beam()
+    parsed = internals.parse_flags(flags)
+    assert re.fullmatch(name, "".join(runner_flags.job_name(parsed, ["tokenize", "write shards"])))
+    of_many = "".join(
+        runner_flags.job_name(internals.parse_flags(["--runner=FlinkRunner"]), ["Étape d'une source"] * 9)
+    )
+    assert re.fullmatch(r"--job_name=[a-z]([-a-z0-9]{0,61}[a-z0-9])", of_many)  # what Dataflow takes
 
 
 @pytest.mark.slow

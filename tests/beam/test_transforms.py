@@ -15,7 +15,7 @@ import pytest
 from bertdata.beam.runner import Runner
 from bertdata.beam.transforms import MakePart
 from bertdata.engine.parts import BYTES_AT_ONCE, Counters, Task, load, run_once
-from bertdata.engine.stages import Grouping, Standing, all_together
+from bertdata.engine.stages import Grouping, Standing, Step, all_together
 from bertdata.engine.versions import versions
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
@@ -31,6 +31,22 @@ def test_a_task_gives_itself_with_its_record_and_is_done_once(tmp_path: Path) ->
     [first] = MakePart(note_process).process(task)
     [again] = MakePart(fail).process(task)
     assert first == again == (task, load(task))
+
+
+def test_what_is_done_is_counted_for_the_engine(tmp_path: Path) -> None:
+    import apache_beam
+    from apache_beam.runners.portability.fn_api_runner import FnApiRunner
+
+    from bertdata.beam.transforms import COUNTERS, construct
+
+    pipeline = apache_beam.Pipeline(runner=FnApiRunner())
+    to_do = tasks(tmp_path, 3)
+    construct(pipeline, [Step("test", note_process, to_do)], [to_do], {})
+    result = pipeline.run()
+    result.wait_until_finish()
+    counters = result.metrics().query()["counters"]
+    counts = {c.key.metric.name: c.committed for c in counters if c.key.metric.namespace == COUNTERS}
+    assert counts == {"parts": 3, "bytes_read": 33, "bytes_written": sum(len(task.name) for task in to_do)}
 
 
 def test_a_failure_is_told_in_a_file_and_raised(tmp_path: Path) -> None:
