@@ -25,20 +25,24 @@ from numpy.typing import NDArray
 
 from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
+from bertdata.io import files
+from bertdata.loader.columns import Column, column_of
 from bertdata.loader.epoch import HasEpoch
+from bertdata.loader.read_ahead import ReadAhead, require_room
+from bertdata.loader.rows import MappedRows, StreamedRows, rows_of
+from bertdata.options.option import require
 from bertdata.shards import Shards, open_shards
 from bertdata.shards.number_arrays import numbers_of
 from bertdata.shards.pretraining_info import OF_MASKS, PretrainingInfo
 from bertdata.shards.schema import ShardInfo
+from bertdata.shards.streaming.folder import CacheFolder
+from bertdata.shards.streaming.shards import stream_shards
 
 Source = str | os.PathLike[str] | Shards
 """The path or URL of shards, or open shards."""
 
 Index = int | tuple[int, ...]
 """The number of an example, or (epoch, number), or (epoch, number, level)."""
-
-Column = tuple[NDArray[np.integer] | None, Any]
-"""The offsets (None for a column of numbers) and the values (an array, or `Bits`) of one record batch's column."""
 
 
 class Example(UserDict[str, Any]):
@@ -81,23 +85,31 @@ class ShardExamples(HasEpoch):
     `bertdata.shards.checked`). Raises InputError where there are no shards or they are damaged, ConfigError where sets
     do not fit.
 
+    Shards at a URL are fetched to this machine before the first row is read (`bertdata.shards.cache`). With `cache`, a
+    folder, they are streamed: a shard comes when the order needs it, while the rows before it are used, and the folder
+    never holds more than `cache_bytes`. It may be shared by all processes of the machine. Rows that are kept (and not
+    copied, as a collator does) keep their shard in it. Raises ConfigError where only one of the two is given.
+
+        examples = ShardExamples("s3://bucket/corpus/train", cache="/nvme", cache_bytes=200e9)
         examples = ShardExamples("shards/train")
         examples[3]           # {"input_ids": array([2, 87, ...], dtype=uint16), ..., "example_id": 5577...}
         examples[(1, 3)]      # the same, and "epoch": 1
         ShardExamples(["wikipedia/train", "books/train"]).sizes     # (1200000, 800000)
     """
 
-    def __init__(self, shards: Source | Sequence[Source], split: str | None = None) -> None:
+    def __init__(
+        self,
+        shards: Source | Sequence[Source],
+        split: str | None = None,
+        *,
+        cache: str | os.PathLike[str] | None = None,
+        cache_bytes: float | None = None,
+    ) -> None:
         self._epoch = self._epoch_type()
-        self.sets: tuple[Shards, ...] = opened(shards, split)
+        self.sets: tuple[Shards, ...] = opened(shards, split, cache_folder(cache, cache_bytes))
         self.info: ShardInfo = common_info(self.sets)
         self.sizes = tuple(len(one) for one in self.sets)
-        tables = [one.table for one in self.sets]
-        names = [name for name in tables[0].column_names if all(name in one.column_names for one in tables)]
-        self._columns = {name: [chunk for one in tables for chunk in one[name].chunks] for name in names}
-        lengths = [len(chunk) for chunk in self._columns["example_id"]]
-        self._ends: NDArray[np.int64] = np.cumsum(lengths, dtype=np.int64)
-        self._views: dict[int, dict[str, Column]] = {}
+        self.rows: MappedRows | StreamedRows = rows_of(self.sets)
 
     def __reduce__(self) -> tuple[type[ShardExamples], tuple[tuple[Shards, ...]], dict[str, Any]]:
         return type(self), (self.sets,), {"_epoch": self._epoch}
@@ -105,8 +117,21 @@ class ShardExamples(HasEpoch):
     def __repr__(self) -> str:
         places = ", ".join(f"{one.build}/{one.split}" for one in self.sets[:_SHOWN_SETS])
         places += f" and {len(self.sets) - _SHOWN_SETS:,} more" if len(self.sets) > _SHOWN_SETS else ""
-        columns = ", ".join(self._columns)
+        columns = ", ".join(self.names)
         return f"{type(self).__name__}({places}): {len(self):,} rows for {self.info.purpose}, with {columns}"
+
+    @property
+    def shard_rows(self) -> tuple[NDArray[np.int64], ...]:
+        """The number of rows of each shard, int64 (S,) for each set."""
+        return tuple(one.shard_rows for one in self.sets)
+
+    def follow(self, coming: Iterator[tuple[int, NDArray[np.int64]]]) -> ReadAhead | None:
+        """Fetch the shards of rows that come, as a sampler says them; None where all shards are here."""
+        return ReadAhead(self.rows, coming) if isinstance(self.rows, StreamedRows) else None
+
+    def require_window(self, window: int | None, world_size: int, windows: int) -> None:
+        """Raise ConfigError where rows are mixed over more shards than the cache holds (`require_room`)."""
+        require_room(self.sets, window, world_size, windows)
 
     @property
     def shards(self) -> Shards:
@@ -127,16 +152,18 @@ class ShardExamples(HasEpoch):
     @cached_property
     def lengths(self) -> NDArray[np.int32]:
         """The number of tokens of each example, int32 (N,)."""
-        offsets = [self.columns(chunk)["input_ids"][0] for chunk in range(len(self._ends))]
-        found = [np.diff(one).astype(np.int32) for one in offsets if one is not None]
+        found = self.rows.every("input_ids", lambda ids: np.diff(numbers_of(ids.offsets)).astype(np.int32))
         return np.concatenate(found) if found else np.zeros(0, np.int32)
 
     @cached_property
     def tokens(self) -> int:
         """The number of tokens of all examples, in all texts of each."""
-        texts = [chunks for name, chunks in self._columns.items() if name.startswith("input_ids")]
-        offsets = (chunk.offsets for chunks in texts for chunk in chunks if len(chunk))
-        return sum(one[-1].as_py() - one[0].as_py() for one in offsets)
+        if isinstance(self.rows, StreamedRows):
+            entries = [one.manifest["splits"][one.split]["counts"] for one in self.sets]
+            if all("row_tokens" in counts for counts in entries):
+                return sum(int(counts["row_tokens"]) for counts in entries)
+        texts = [name for name in self.names if name.startswith("input_ids")]
+        return sum(sum(self.rows.every(name, _length_of_all)) for name in texts)
 
     @property
     def bins(self) -> tuple[int, ...]:
@@ -163,13 +190,12 @@ class ShardExamples(HasEpoch):
             if not one.info.sources:
                 raise ConfigError("does not store the sources of its examples; build again", path=one.build)
             places = np.array([number_of[name] for name in one.info.sources], kind)
-            for chunk in one.table["source"].chunks:
-                offsets, values = _view(chunk)
+            for offsets, values in rows_of([one]).every("source", column_of):
                 found.append(places[values if offsets is None else values[offsets[:-1]]])
         return np.concatenate(found)
 
     def __len__(self) -> int:
-        return int(self._ends[-1]) if len(self._ends) else 0
+        return self.rows.size
 
     def __getitem__(self, index: Index) -> Example:
         return self.__getitems__([index])[0]
@@ -187,22 +213,13 @@ class ShardExamples(HasEpoch):
             raise IndexError(f"example {wrong[0]} of {examples}")
         levels = [index[2] if isinstance(index, tuple) and len(index) > 2 else None for index in indices]
         places %= max(examples, 1)
-        chunks = np.searchsorted(self._ends, places, side="right")
-        rows = places - np.concatenate([[0], self._ends])[chunks]
-        columns = [self.columns(chunk) for chunk in chunks.tolist()]
-        return ExampleBatch(self.names, columns, rows.tolist(), epochs, levels)
-
-    def columns(self, chunk: int) -> dict[str, Column]:
-        """Return the columns of one record batch, without a copy."""
-        views = self._views.get(chunk)
-        if views is None:
-            views = self._views[chunk] = {key: _view(chunks[chunk]) for key, chunks in self._columns.items()}
-        return views
+        columns, rows = self.rows.at(places)
+        return ExampleBatch(self.names, columns, rows, epochs, levels)
 
     @property
     def names(self) -> list[str]:
         """The names of the columns."""
-        return list(self._columns)
+        return self.rows.names
 
 
 class ExampleBatch(Sequence[Example]):
@@ -275,44 +292,43 @@ def as_numbers(values: Sequence[int | float]) -> NDArray[Any]:
     return np.array(values, np.float32 if values and isinstance(values[0], float) else np.int64)
 
 
-class Bits:
-    """A column of bool as Arrow has it, a bit each: a slice, start and stop given, is an array of bool.
+def _length_of_all(column: pa.Array) -> int:
+    return int(column.offsets[-1].as_py() - column.offsets[0].as_py()) if len(column) else 0
 
-    >>> Bits(pa.array([True, False, True]).slice(1))[0:2].tolist()
-    [False, True]
+
+def opened(
+    shards: Source | Sequence[Source], split: str | None = None, folder: CacheFolder | None = None
+) -> tuple[Shards, ...]:
+    """Open one set of shards or several, those at URLs to be streamed where a folder is given.
+
+    Raises ConfigError for an empty list.
     """
-
-    def __init__(self, column: pa.BooleanArray) -> None:
-        self._bytes, self._begin = np.frombuffer(column.buffers()[1] or b"", np.uint8), column.offset
-
-    def __getitem__(self, part: slice) -> NDArray[np.bool_]:
-        first, last = part.start + self._begin, part.stop + self._begin
-        bits = np.unpackbits(self._bytes[first >> 3 : (last + 7) >> 3], bitorder="little")
-        return bits[first & 7 : (first & 7) + last - first].view(np.bool_)
-
-
-def _view(column: pa.Array) -> Column:
-    if pa.types.is_list(column.type):
-        values = column.values
-        return _values(column.offsets), Bits(values) if pa.types.is_boolean(values.type) else _values(values)
-    return None, _values(column)
-
-
-def _values(column: pa.Array) -> NDArray[Any]:
-    """Return a column of numbers without a copy, any other as objects."""
-    if pa.types.is_string(column.type):
-        values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-        return values
-    return numbers_of(column)
-
-
-def opened(shards: Source | Sequence[Source], split: str | None = None) -> tuple[Shards, ...]:
-    """Open one set of shards or several; raises ConfigError for an empty list."""
     several = isinstance(shards, Sequence) and not isinstance(shards, str | bytes | Shards)
     given: list[Source] = list(shards) if several else [shards]  # type: ignore[arg-type, list-item]
     if not given:
         raise ConfigError("no set of shards is given; expected at least one")
-    return tuple(one if isinstance(one, Shards) else open_shards(one, split) for one in given)
+
+    def opened_one(one: Source) -> Shards:
+        if isinstance(one, Shards):
+            return one
+        path = files.path_text(one)
+        return open_shards(path, split) if folder is None else stream_shards(path, split, folder)
+
+    return tuple(map(opened_one, given))
+
+
+def cache_folder(cache: str | os.PathLike[str] | None, cache_bytes: float | None) -> CacheFolder | None:
+    """Return the folder that shards are streamed through, None for none; raises ConfigError where a part is missing."""
+    require(
+        (cache is None) == (cache_bytes is None),
+        "streaming takes both cache, a folder on a fast disk, and cache_bytes, how much it may hold, as 200e9",
+    )
+    if cache is None or cache_bytes is None:
+        return None
+    require(cache_bytes >= 1, f"cache_bytes is {cache_bytes}; expected a number of bytes, as 200e9")
+    folder = files.path_text(cache)
+    require(not files.is_remote(folder), f"cache is {folder}; expected a folder of this machine")
+    return CacheFolder(folder, int(cache_bytes))
 
 
 def common_info(sets: Sequence[Shards], *, masks: bool = True) -> ShardInfo:

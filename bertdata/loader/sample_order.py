@@ -1,8 +1,9 @@
 """Sample orders: endless orders of examples as functions of a position, so that a position is all the state.
 
 An order maps each position to an (epoch, number). `PermutedOrder` has each example once an epoch, in another order each
-time, by an index permutation in O(1) memory. `MixedOrder` assigns its positions to other orders by weight. `Members`
-finds the examples of one length bin, with one byte an example.
+time, by an index permutation in O(1) memory; `window_order` has one that is random within a window of shards.
+`MixedOrder` assigns its positions to other orders by weight. `Members` finds the examples of one length bin, with one
+byte an example.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +51,11 @@ class PermutedOrder:
             numbers[here] = permutation(places[here], self.size, int(bits(self.key, epoch)))
         return epochs, self.first + (numbers if self.members is None else self.members.numbers(numbers))
 
+    def located(self, positions: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return the epochs and numbers, and 0 for each place: the only window is all."""
+        epochs, numbers = self.pairs(positions)
+        return epochs, numbers, np.zeros_like(numbers)
+
 
 @dataclass(frozen=True)
 class MixedOrder:
@@ -62,12 +69,20 @@ class MixedOrder:
     True
     """
 
-    orders: tuple[PermutedOrder, ...]
+    orders: tuple[SampleOrder, ...]
     shares: tuple[int, ...]
     key: int
 
     def pairs(self, positions: Ints) -> tuple[Ints, Ints]:
         """Return the epochs and the numbers at some positions, both int64 (P,)."""
+        epochs, numbers, _ = self._drawn(positions, located=False)
+        return epochs, numbers
+
+    def located(self, positions: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return the epochs, the numbers and the places within the windows of each order, all int64 (P,)."""
+        return self._drawn(positions, located=True)
+
+    def _drawn(self, positions: Ints, *, located: bool) -> tuple[Ints, Ints, Ints]:
         cycles, places = np.divmod(positions, CYCLE)
         owners, inner = np.empty_like(places), np.empty_like(places)
         shares = np.array(self.shares, np.int64)
@@ -76,14 +91,26 @@ class MixedOrder:
             assigned, ranks = _assigned(self.shares, int(bits(self.key, cycle)))
             owners[here] = owner = assigned[places[here]]
             inner[here] = cycle * shares[owner] + ranks[places[here]]
-        epochs, numbers = np.empty_like(places), np.empty_like(places)
+        epochs, numbers, within = (np.zeros_like(places) for _ in range(3))
         for owner in np.unique(owners).tolist():
-            here = owners == owner
-            epochs[here], numbers[here] = self.orders[owner].pairs(inner[here])
-        return epochs, numbers
+            here, order = owners == owner, self.orders[owner]
+            if located:
+                epochs[here], numbers[here], within[here] = order.located(inner[here])
+            else:
+                epochs[here], numbers[here] = order.pairs(inner[here])
+        return epochs, numbers, within
 
 
-SampleOrder = PermutedOrder | MixedOrder
+class SampleOrder(Protocol):
+    """An order of examples."""
+
+    def pairs(self, positions: Ints) -> tuple[Ints, Ints]:
+        """Return the epochs and the numbers at some positions, both int64 (P,)."""
+        ...
+
+    def located(self, positions: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return the epochs, the numbers and the places within the windows of shards, all int64 (P,)."""
+        ...
 
 
 @lru_cache(maxsize=16)

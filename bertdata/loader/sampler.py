@@ -8,7 +8,7 @@ resumed on another world size.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, TypedDict
@@ -18,11 +18,12 @@ import numpy as np
 from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
 from bertdata.loader.batch_plan import BatchPlan, Segment
-from bertdata.loader.bins import Weights, bins_of
+from bertdata.loader.bins import Bin, Weights, bins_of, windows_of_step
 from bertdata.loader.fingerprint import data_fingerprint
 from bertdata.loader.iteration import Counts, Iteration, Row
 from bertdata.loader.progress import Progress
 from bertdata.loader.run_state import Positions, RunState
+from bertdata.loader.sample_order import Ints
 from bertdata.masking.schedule import LEVELS
 from bertdata.options.option import require
 
@@ -36,6 +37,7 @@ class Sampling(TypedDict, total=False):
     max_tokens: int | None
     bins: Sequence[int] | None
     weights: Weights | None
+    shuffle_window: int | None
     epochs: int | None
     run_epochs: float | None
     seed: int
@@ -65,6 +67,11 @@ class EpochBatchSampler:
     several (`ShardExamples`), or by name, as {"wikipedia": 3, "books": 1}, its sources: an epoch then has as many
     examples as there are, drawn by weight, and each set or source has epochs of its own.
 
+    `shuffle_window` is for shards that are streamed through a cache (`ShardDataset(url, cache=...)`): rows are mixed
+    over so many shards at a time, in an order of the shards that is new in each epoch, and each rank takes those rows
+    of a step that lie in its part of the window. Without it, they are mixed over all shards. It needs the `shard_rows`
+    of a data set, as `ShardExamples` has them. The order is the same whether and where the shards are streamed.
+
     Where the masks of the data set follow a schedule (its `follows_schedule`), or `run_epochs` is given, the examples
     come as (epoch, number, level): how far the run is, in thousandths, 0 to 1000. That is the example's position in
     the order of its bin, by the size of the bin and by `run_epochs`, the length of the run in epochs (`epochs` unless
@@ -92,6 +99,7 @@ class EpochBatchSampler:
         max_tokens: int | None = None,
         bins: Sequence[int] | None = None,
         weights: Weights | None = None,
+        shuffle_window: int | None = None,
         epochs: int | None = 1,
         run_epochs: float | None = None,
         seed: int = 0,
@@ -105,15 +113,30 @@ class EpochBatchSampler:
         require(world_size >= 1, f"world_size is {world_size}; expected at least 1")
         require(0 <= rank < world_size, f"rank is {rank}; expected 0 to {world_size - 1} for world_size {world_size}")
         require(epochs is None or epochs >= 1, f"epochs is {epochs}; expected at least 1, or None for no end")
-        found = bins_of(dataset, batch_size=batch_size, max_tokens=max_tokens, widths=bins, weights=weights, seed=seed)
+        found = bins_of(
+            dataset,
+            batch_size=batch_size,
+            max_tokens=max_tokens,
+            widths=bins,
+            weights=weights,
+            seed=seed,
+            window=shuffle_window,
+        )
+        if (check := getattr(dataset, "require_window", None)) is not None:
+            check(shuffle_window, world_size, windows_of_step(found, world_size))
         self.bins, self.epochs, self.seed, self.drop_last = found, epochs, seed, drop_last
-        self.rank, self.world_size = rank, world_size
+        self.rank, self.world_size, self.shuffle_window = rank, world_size, shuffle_window
         self.run_epochs = self._run_length(dataset, run_epochs)
         self._run_given = run_epochs is not None
         self._examples = len(dataset)
+        self._follow: Callable[[Iterator[tuple[int, Ints]]], Any] = getattr(dataset, "follow", lambda coming: None)
+        mean = self._examples / max(1, sum(map(len, getattr(dataset, "shard_rows", ()))))
+        self._window_rows = int(mean * (shuffle_window or 0))
         self._run = max(1, round(self.run_epochs * self._examples)) if self.run_epochs else 0
         widths = [one.width for one in found]
-        order = text_bits(json.dumps([widths, weights], sort_keys=True)) >> 1 if len(found) > 1 or weights else 0
+        parts: list[Any] = [widths, weights] if len(found) > 1 or weights else []
+        parts += [{"shuffle_window": shuffle_window}] if shuffle_window else []
+        order = text_bits(json.dumps(parts, sort_keys=True)) >> 1 if parts else 0
         data = data_fingerprint(dataset)
         state = RunState(self._examples, data, seed, order, self._run, len(found), type(self).__name__)
         self._plan = BatchPlan(found, world_size, epochs, drop_last)
@@ -209,8 +232,25 @@ class EpochBatchSampler:
     def _batches_from(self, positions: Positions) -> Iterator[list[Row]]:
         """Yield this rank's part of each step of an iteration from some positions, empty ones too."""
         steps = self._plan.steps(positions)
+        reading = self._follow(self._coming(positions))
         while some := list(islice(steps, _AHEAD)):
             yield from self._shares(some)
+            if reading:
+                reading.advance(len(some))
+
+    def _coming(self, positions: Positions) -> Iterator[tuple[int, Ints]]:
+        """Yield the numbers of rows of this rank from some positions on, and for how many steps they stand.
+
+        They are those of one step in so many that a window of shards has 64 of them, without an end.
+        """
+        plan = BatchPlan(self.bins, self.world_size, None, drop_last=False)
+        rows = self._examples if not self.shuffle_window else self._window_rows
+        stride = max(1, rows // (64 * self.world_size * max(one.batch for one in self.bins)))
+        steps = plan.steps(positions)
+        while True:
+            some = list(islice(steps, stride))
+            batch = self._shares(some[:1])[0]
+            yield stride, np.array([row[1] for row in batch], np.int64)
 
     def state_dict(self, batches: int | None = None) -> dict[str, int]:
         """Return the state as a few integers: the same on every rank, for any world size and batch size.
@@ -231,6 +271,8 @@ class EpochBatchSampler:
 
     def _shares(self, steps: Sequence[Sequence[Segment]]) -> list[list[Row]]:
         """Return this rank's part of some steps."""
+        if self.shuffle_window and self.world_size > 1:
+            return [self._nearby(step) for step in steps]
         parts = [[self._part(step, number) for number in range(len(self.bins))] for step in steps]
         batches: list[list[Row]] = [[] for _ in steps]
         for number, one in enumerate(self.bins):
@@ -238,14 +280,31 @@ class EpochBatchSampler:
             if not (whole := np.concatenate(places)).size:
                 continue
             epochs, numbers = one.order.pairs(whole)
-            columns = [epochs.tolist(), numbers.tolist()]
-            if self._run:
-                length = -(-one.size * self._run // self._examples)
-                columns.append(np.minimum(whole * LEVELS // length, LEVELS).tolist())
-            pairs = zip(*columns, strict=True)
+            pairs = iter(self._rows(one, whole, epochs, numbers))
             for batch, place in zip(batches, places, strict=True):
                 batch.extend(islice(pairs, len(place)))
         return batches
+
+    def _rows(self, one: Bin, positions: Ints, epochs: Ints, numbers: Ints) -> list[Row]:
+        columns = [epochs.tolist(), numbers.tolist()]
+        if self._run:
+            length = -(-one.size * self._run // self._examples)
+            columns.append(np.minimum(positions * LEVELS // length, LEVELS).tolist())
+        return list(zip(*columns, strict=True))
+
+    def _nearby(self, step: Sequence[Segment]) -> list[Row]:
+        """Return those rows of a step that lie in this rank's part of the windows of shards, in the step's order."""
+        rows: list[Row] = []
+        places = []
+        for number, start, stop in step:
+            one, positions = self.bins[number], np.arange(start, stop, dtype=np.int64)
+            epochs, numbers, within = one.order.located(positions)
+            rows += self._rows(one, positions, epochs, numbers)
+            places.append(within)
+        each, more = divmod(len(rows), self.world_size)
+        first, last = (rank * each + min(rank, more) for rank in (self.rank, self.rank + 1))
+        chosen = np.argsort(np.concatenate(places), kind="stable")[first:last]
+        return [rows[place] for place in np.sort(chosen).tolist()]
 
     def _part(self, step: Sequence[Segment], number: int) -> tuple[int, int]:
         """Return the positions in one bin of this rank's part of a step: its begin and end."""

@@ -68,7 +68,8 @@ class ShardCache:
         if total > self.max_bytes:
             raise ConfigError(
                 f"the shards have {total:,} bytes together, and the cache may hold {self.max_bytes:,}; "
-                "raise BERTDATA_CACHE_BYTES, or copy the shards to a local disk",
+                "raise BERTDATA_CACHE_BYTES, copy the shards to a local disk, or stream them: "
+                "ShardDataset(url, cache=FOLDER, cache_bytes=BYTES), and `bertdata pretrain --cache FOLDER`",
                 path=os.path.dirname(shards[0].url),
             )
         try:
@@ -95,8 +96,7 @@ class ShardCache:
 
     def path(self, shard: ShardFile) -> str:
         """Return where a shard is kept."""
-        name = shard.sha256 or hashlib.sha256(f"{shard.url}\x1f{shard.size}".encode()).hexdigest()
-        return os.path.join(self.directory, name + _SUFFIX)
+        return os.path.join(self.directory, shard_name(shard) + _SUFFIX)
 
     def _touched(self, shard: ShardFile) -> bool:
         """Return whether a shard is there, and note that it is used."""
@@ -116,7 +116,7 @@ class ShardCache:
                 part = path + _PART
                 try:
                     fetch(shard.url, part)
-                    _check(part, shard)
+                    require_same(part, shard)
                     os.replace(part, path)
                     if shard.sha256 is not None:
                         remember(path, shard.sha256)
@@ -225,7 +225,13 @@ def require_size(path: str, size: int, shown: str) -> None:
         raise InputError(problem, path=shown)
 
 
-def _check(path: str, shard: ShardFile) -> None:
+def shard_name(shard: ShardFile) -> str:
+    """Return what a shard is called in a cache: its SHA-256, or a hash of its URL and size."""
+    return shard.sha256 or hashlib.sha256(f"{shard.url}\x1f{shard.size}".encode()).hexdigest()
+
+
+def require_same(path: str, shard: ShardFile) -> None:
+    """Raise InputError, which names a shard by its URL, where its copy has another size or SHA-256 than it should."""
     require_size(path, shard.size, shard.url)
     if shard.sha256 is not None and (found := files.sha256(path)) != shard.sha256:
         raise InputError(

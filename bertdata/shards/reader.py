@@ -10,12 +10,13 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
@@ -42,13 +43,15 @@ def open_shards(
     cache: ShardCache | None = None,
     check: bool | None = None,
     plugins: Sequence[str] = (),
+    kind: Callable[[str, str, dict[str, Any]], Shards] | None = None,
 ) -> Shards:
     """Open one split of a build: its own directory, or the build's directory and the name of a split (default: train).
 
     Shards at a URL are fetched to a local cache first (`ShardCache.default()` unless given). A shard is compared with
     its SHA-256 before its first row is read, once on this machine (`bertdata.shards.checked`), unless `check` is False
     or BERTDATA_CHECK_SHARDS is 0. plugins: modules that may be imported where the shards name what they hold, as the
-    objective `my_objects:SWAPPED`; nothing is imported otherwise (`bertdata.plugins`). Raises InputError where there
+    objective `my_objects:SWAPPED`; nothing is imported otherwise (`bertdata.plugins`). kind: what makes the shards of a
+    build, a split and a manifest, in the place of `Shards` (`bertdata.shards.streaming`). Raises InputError where there
     are no shards, or where they are not what the manifest says; ConfigError where the tokenizer beside them is not the
     one they were made with, or the cache is too small.
     """
@@ -83,7 +86,7 @@ def open_shards(
         raise InputError("is not a whole manifest; build again", path=manifest_path)
     if split not in manifest["splits"]:
         raise InputError(f"has no split {split!r}; it has {', '.join(manifest['splits'])}", path=build)
-    shards = Shards(build, split, manifest, cache, check)
+    shards = Shards(build, split, manifest, cache, check) if kind is None else kind(build, split, manifest)
     if shards.has_tokenizer():
         shards.tokenizer()
     return shards
@@ -116,6 +119,23 @@ def read_info(schema: pa.Schema, path: str) -> ShardInfo:
     return info
 
 
+def shard_files(build: str, split: str, manifest: dict[str, Any]) -> list[ShardFile]:
+    """Return the shards of a split as the manifest names them; raises InputError where it does not, or has none."""
+    try:
+        entries = [
+            ShardFile(inside(build, shard["file"]), int(shard["bytes"]), _digest(shard.get("sha256")))
+            for shard in manifest["splits"][split]["shards"]
+        ]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(
+            f"does not say what the shards of {split} are ({type(error).__name__}: {error}); build again",
+            path=files.join(build, MANIFEST),
+        ) from error
+    if not entries:
+        raise InputError(f"names no shards of {split}; build again", path=files.join(build, MANIFEST))
+    return entries
+
+
 def _digest(value: Any) -> str | None:
     if value is not None and not isinstance(value, str):
         raise TypeError(f"sha256 is {value!r}")
@@ -141,18 +161,7 @@ class Shards:
     ) -> None:
         self.build, self.split, self.manifest, self.cache = build, split, manifest, cache
         self._tokenizer: Tokenizer | None = None
-        try:
-            self._entries = [
-                ShardFile(inside(build, shard["file"]), int(shard["bytes"]), _digest(shard.get("sha256")))
-                for shard in manifest["splits"][split]["shards"]
-            ]
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(
-                f"does not say what the shards of {split} are ({type(error).__name__}: {error}); build again",
-                path=files.join(build, MANIFEST),
-            ) from error
-        if not self._entries:
-            raise InputError(f"names no shards of {split}; build again", path=files.join(build, MANIFEST))
+        self._entries = shard_files(build, split, manifest)
         self.paths = [shard.url for shard in self._entries]
         self.local_paths: Sequence[str] = self.paths
         if files.is_remote(build):
@@ -211,6 +220,11 @@ class Shards:
         self._unchecked = set()
 
     @cached_property
+    def shard_rows(self) -> NDArray[np.int64]:
+        """The number of rows of each shard, int64 (S,)."""
+        return np.diff(self._ends, prepend=0)
+
+    @cached_property
     def digests(self) -> list[str]:
         """The SHA-256 of the shards in their order, as the manifest has them; a file without one is read for it."""
         return [shard.sha256 or files.sha256(path) for path, shard in zip(self.local_paths, self._entries, strict=True)]
@@ -252,9 +266,10 @@ class Shards:
 
     def examples(self, index: int) -> list[dict[str, Any]]:
         """Return the examples of one row, each as `shards[index]` returns it: one, or those packed into the row."""
-        if CU_SEQLENS not in self.unchecked_table.column_names:
+        row = self._row(index)
+        if CU_SEQLENS not in row.column_names:
             return [self[index]]
-        rows = unpacked(self._row(index).combine_chunks().to_batches()[0])
+        rows = unpacked(row.combine_chunks().to_batches()[0])
         return [{name: _value(rows[name].slice(place, 1)) for name in rows.schema.names} for place in range(len(rows))]
 
     def check_sizes(self) -> None:

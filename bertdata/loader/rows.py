@@ -1,0 +1,163 @@
+"""Where the rows of a data set lie: in the record batches of mapped shards, or in shards that are streamed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata.loader.columns import Column, column_of
+from bertdata.shards import Shards
+from bertdata.shards.streaming import StreamedShards
+from bertdata.shards.streaming.folder import PATIENCE
+
+Ints = NDArray[np.int64]
+Views = dict[str, Column]
+
+_LOOK_AGAIN = 0.01
+
+
+class Rows(Protocol):
+    """The rows of some sets of shards, one set after another."""
+
+    names: list[str]
+    size: int
+
+    def at(self, places: Ints) -> tuple[list[Views], list[int]]:
+        """Return the columns of the record batch that each row is in, and its number there."""
+        ...
+
+    def every(self, name: str, take: Callable[[pa.Array], Any]) -> list[Any]:
+        """Return what a function makes of each part of a column, in the order of the rows."""
+        ...
+
+
+class MappedRows:
+    """The rows of shards that are memory-mapped as a whole."""
+
+    def __init__(self, sets: Sequence[Shards]) -> None:
+        tables = [one.table for one in sets]
+        self.names = [name for name in tables[0].column_names if all(name in one.column_names for one in tables)]
+        self._columns = {name: [chunk for one in tables for chunk in one[name].chunks] for name in self.names}
+        self._ends: Ints = np.cumsum([len(chunk) for chunk in self._columns["example_id"]], dtype=np.int64)
+        self._begins = np.concatenate([[0], self._ends])
+        self.size = int(self._begins[-1])
+        self._views: dict[int, Views] = {}
+
+    def at(self, places: Ints) -> tuple[list[Views], list[int]]:
+        """Return the columns of the record batch that each row is in, without a copy, and its number there."""
+        chunks = np.searchsorted(self._ends, places, side="right")
+        return [self._chunk(chunk) for chunk in chunks.tolist()], (places - self._begins[chunks]).tolist()
+
+    def _chunk(self, chunk: int) -> Views:
+        views = self._views.get(chunk)
+        if views is None:
+            views = self._views[chunk] = {key: column_of(chunks[chunk]) for key, chunks in self._columns.items()}
+        return views
+
+    def every(self, name: str, take: Callable[[pa.Array], Any]) -> list[Any]:
+        """Return what a function makes of each record batch of a column."""
+        return [take(chunk) for chunk in self._columns[name]]
+
+
+class _OpenShard:
+    """The record batches of a shard, their columns viewed when they are first read."""
+
+    def __init__(self, batches: Sequence[pa.RecordBatch], names: Sequence[str]) -> None:
+        self.batches, self._names = batches, names
+        self.ends: Ints = np.cumsum([len(batch) for batch in batches], dtype=np.int64)
+        self.begins = np.concatenate([[0], self.ends])
+        self._views: dict[int, Views] = {}
+
+    def views(self, number: int) -> Views:
+        views = self._views.get(number)
+        if views is None:
+            batch = self.batches[number]
+            views = self._views[number] = {name: column_of(batch[name]) for name in self._names}
+        return views
+
+
+class StreamedRows:
+    """The rows of sets of shards of which one or more are streamed.
+
+    files: the shards of all sets, each with its set and its number there; ends: the rows up to the end of each, int64
+    (S,). A shard that was read stays open until somebody finds no room in its folder.
+    """
+
+    def __init__(self, sets: Sequence[Shards]) -> None:
+        self.sets = tuple(sets)
+        self.files = [(one, number) for one in sets for number in range(len(one.shard_rows))]
+        self.ends: Ints = np.cumsum(np.concatenate([one.shard_rows for one in sets]), dtype=np.int64)
+        self._begins = np.concatenate([[0], self.ends])
+        self.size = int(self._begins[-1])
+        schemas = [[field.name for field in one.info.columns()] for one in sets]
+        self.names = [name for name in schemas[0] if all(name in names for names in schemas)]
+        self.folders = list({id(one.folder): one.folder for one in sets if isinstance(one, StreamedShards)}.values())
+        self._open: dict[int, _OpenShard] = {}
+        self._crowded = [folder.crowded() for folder in self.folders]
+
+    def at(self, places: Ints) -> tuple[list[Views], list[int]]:
+        """Return the columns of the record batch that each row is in, and its number there.
+
+        Shards that are not on this machine are fetched; raises InputError, ConfigError as `record_batches` does.
+        """
+        owners = np.searchsorted(self.ends, places, side="right")
+        inside = places - self._begins[owners]
+        columns: list[Views] = [{}] * len(places)
+        rows = [0] * len(places)
+        wanted = np.unique(owners).tolist()
+        self._let_go(wanted)
+        for owner in wanted:
+            shard, here = self._shard(owner, wanted), np.flatnonzero(owners == owner)
+            batches = np.searchsorted(shard.ends, inside[here], side="right")
+            numbers = inside[here] - shard.begins[batches]
+            for place, batch, number in zip(here.tolist(), batches.tolist(), numbers.tolist(), strict=True):
+                columns[place], rows[place] = shard.views(batch), number
+        return columns, rows
+
+    def _shard(self, owner: int, wanted: Sequence[int]) -> _OpenShard:
+        shard = self._open.get(owner)
+        if shard is None:
+            shard = self._open[owner] = _OpenShard(self._batches(owner, wanted), self.names)
+        return shard
+
+    def _batches(self, owner: int, wanted: Sequence[int]) -> list[pa.RecordBatch]:
+        one, number = self.files[owner]
+        if not isinstance(one, StreamedShards):
+            rows = one.shard_rows
+            part: list[pa.RecordBatch] = one.table.slice(int(rows[:number].sum()), int(rows[number])).to_batches()
+            return part
+        end = time.monotonic() + PATIENCE
+        while (batches := one.batches_if_room(number)) is None:
+            if time.monotonic() > end:
+                raise one.folder.no_room(one.files[number])
+            self._keep(wanted)
+            time.sleep(_LOOK_AGAIN)
+        return batches
+
+    def _let_go(self, wanted: Sequence[int]) -> None:
+        """Close the shards that are not wanted now where somebody found no room since."""
+        crowded = [folder.crowded() for folder in self.folders]
+        if crowded != self._crowded:
+            self._crowded = crowded
+            self._keep(wanted)
+
+    def _keep(self, wanted: Sequence[int]) -> None:
+        self._open = {owner: self._open[owner] for owner in wanted if owner in self._open}
+
+    def every(self, name: str, take: Callable[[pa.Array], Any]) -> list[Any]:
+        """Return what a function makes of each record batch of a column; every shard is read once for it."""
+        values = []
+        for owner in range(len(self.files)):
+            self._let_go([owner])
+            values += [take(batch[name]) for batch in self._shard(owner, [owner]).batches]
+        return values
+
+
+def rows_of(sets: Sequence[Shards]) -> MappedRows | StreamedRows:
+    """Return the rows of some sets of shards."""
+    return StreamedRows(sets) if any(isinstance(one, StreamedShards) for one in sets) else MappedRows(sets)

@@ -1,0 +1,154 @@
+"""A split whose shards come to this machine when their rows are read: what is known before is in its manifest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from bertdata.errors import ConfigError, InputError
+from bertdata.io import files
+from bertdata.plugins import Consent, adopt, consent
+from bertdata.shards.cache import ShardFile
+from bertdata.shards.reader import MANIFEST, Shards, open_shards, read_info, shard_files
+from bertdata.shards.schema import ShardInfo
+from bertdata.shards.streaming import folder as folders
+from bertdata.shards.streaming.fetching import copy_shard
+from bertdata.shards.streaming.folder import CacheFolder
+
+_HEAD = 1 << 16
+_LOOK_AGAIN = 0.02
+
+
+class StreamedShards(Shards):
+    """The examples of one split at a URL, or in a folder that is slow; can be pickled.
+
+    It has no table of all shards: `record_batches` reads one. paths: the URLs of the shards; files: as the manifest
+    names them; shard_rows: the rows of each; folder: where they are kept. Raises InputError where the manifest does not
+    say what streaming needs.
+    """
+
+    def __init__(self, build: str, split: str, manifest: dict[str, Any], folder: CacheFolder) -> None:
+        self.build, self.split, self.manifest, self.folder = build, split, manifest, folder
+        self.cache, self._tokenizer = None, None
+        self.files = self._entries = shard_files(build, split, manifest)
+        self.local_paths = self.paths = [shard.url for shard in self.files]
+        where = files.join(build, MANIFEST)
+        try:
+            counts = [shard["counts"] for shard in manifest["splits"][split]["shards"]]
+            rows = [int(one.get("rows", one["examples"])) for one in counts]
+            self.info = ShardInfo.from_values(manifest["info"], where)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(
+                f"does not say how many rows each shard of {split} has, and how they were made "
+                f"({type(error).__name__}: {error}), which streaming needs; build again, or copy the shards here",
+                path=where,
+            ) from error
+        if missing := [shard.url for shard in self.files if shard.sha256 is None]:
+            raise InputError(f"has no SHA-256 of {missing[0]}, so a copy cannot be checked; build again", path=where)
+        self._ends = np.cumsum(rows, dtype=np.int64)
+        largest = max(self.files, key=lambda shard: shard.size)
+        if largest.size > folder.max_bytes:
+            raise ConfigError(
+                f"the cache may hold {folder.max_bytes:,} bytes, and {largest.url} has {largest.size:,}; raise "
+                "cache_bytes, or build again with smaller shards (--shard-bytes)",
+                path=folder.directory,
+            )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _opened_again, (consent(), (self.build, self.split, self.manifest, self.folder))
+
+    def __len__(self) -> int:
+        return int(self._ends[-1])
+
+    @property  # type: ignore[misc]
+    def table(self) -> pa.Table:
+        """Nothing: raises ConfigError, for the shards are not on this machine together."""
+        raise ConfigError(
+            "these shards are streamed, and not on this machine together; read their rows by number, or open them "
+            "without a cache folder",
+            path=self.build,
+        )
+
+    @cached_property
+    def _said(self) -> ShardInfo:  # type: ignore[override]
+        """What the first shard says of itself in its first bytes, asked for alone where the store can do that."""
+        shard = self.files[0]
+        if not shard.url.startswith(("http://", "https://")) and not self.folder.has(shard):
+            try:
+                schema = pa.ipc.open_stream(files.read_part(shard.url, 0, _HEAD)).schema
+            except pa.ArrowException:  # a schema that is longer
+                schema = self.record_batches(0)[0].schema
+        else:
+            schema = self.record_batches(0)[0].schema
+        return read_info(schema, shard.url)
+
+    def record_batches(self, number: int) -> list[pa.RecordBatch]:
+        """Return the rows of a shard, which is fetched where it is not there, and stays as long as they are used.
+
+        Raises InputError, which names it, where it cannot be fetched or is not what the manifest says; ConfigError
+        where there is no room for it for two minutes.
+        """
+        batches = self.batches_if_room(number)
+        end = time.monotonic() + folders.PATIENCE
+        while batches is None:
+            if time.monotonic() > end:
+                raise self.folder.no_room(self.files[number])
+            time.sleep(_LOOK_AGAIN)
+            batches = self.batches_if_room(number)
+        return batches
+
+    def batches_if_room(self, number: int) -> list[pa.RecordBatch] | None:
+        """Return the rows of a shard as `record_batches` does, None where there is no room for it now."""
+        shard = self.files[number]
+        while (memory := self.folder.map(shard)) is None:
+            if not self.fetch(number):
+                return None
+        batches: list[pa.RecordBatch] = pa.ipc.open_stream(pa.py_buffer(memory)).read_all().to_batches()
+        if sum(map(len, batches)) != self.shard_rows[number]:
+            raise InputError(
+                f"has {sum(map(len, batches)):,} rows, the manifest says {self.shard_rows[number]:,}; build again",
+                path=shard.url,
+            )
+        return batches
+
+    def fetch(self, number: int, turn: int = -1) -> bool:
+        """Fetch a shard unless it is there; False where there is no room for it (`CacheFolder.fetch`)."""
+        shard = self.files[number]
+        return self.folder.fetch(shard, partial(copy_shard, shard, self.info), turn)
+
+    def _row(self, index: int) -> pa.Table:
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"example {index} of {len(self)}")
+        place = index % len(self)
+        number = int(np.searchsorted(self._ends, place, side="right"))
+        begin = int(self._ends[number] - self.shard_rows[number])
+        return pa.Table.from_batches(self.record_batches(number)).slice(place - begin, 1)
+
+    def check_sizes(self) -> None:
+        """Do nothing: a shard is compared with its manifest when it is fetched."""
+
+
+def stream_shards(path: str, split: str | None, folder: CacheFolder) -> StreamedShards:
+    """Open one split of a build at a URL as `open_shards` does, and keep what is read of it in a folder."""
+
+    def kind(build: str, split: str, manifest: dict[str, Any]) -> StreamedShards:
+        return StreamedShards(build, split, manifest, folder)
+
+    shards = open_shards(path, split, kind=kind)
+    assert isinstance(shards, StreamedShards)
+    return shards
+
+
+def most_bytes(shards: Sequence[ShardFile], number: int) -> int:
+    """Return the bytes of the largest of some shards, so many of them."""
+    return sum(sorted((shard.size for shard in shards), reverse=True)[:number])
+
+
+def _opened_again(agreed: Consent, values: tuple[Any, ...]) -> StreamedShards:
+    adopt(agreed)
+    return StreamedShards(*values)

@@ -1,0 +1,215 @@
+"""Batches of streamed shards are those of the same shards on this machine, through a cache that stays bounded."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import numpy as np
+import pytest
+
+from bertdata.errors import ConfigError, InputError
+from bertdata.loader import BatchCollator, EpochBatchSampler, NumpyBatches, ShardExamples
+from bertdata.shards.streaming import CacheFolder
+from tests.clock import PATIENCE
+from tests.many_shards import bytes_in, cut
+from tests.torch.build import write_build
+
+ROOT = Path(__file__).resolve().parents[2]
+ROWS = 12
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("streamed")
+    return cut(write_build(folder / "build", documents=60), folder / "corpus", ROWS)
+
+
+@pytest.fixture(scope="module")
+def shard_bytes(corpus: Path) -> int:
+    return max(path.stat().st_size for path in (corpus / "train").iterdir())
+
+
+@pytest.fixture(scope="module")
+def url(corpus: Path) -> str:
+    fsspec.filesystem("memory").put(str(corpus), "/streamed-corpus", recursive=True)
+    return "memory://streamed-corpus/train"
+
+
+def batches_of(examples: ShardExamples, rows: int = 16, **settings: Any) -> NumpyBatches:
+    sampler = EpochBatchSampler(examples, rows, seed=4, **settings)
+    return NumpyBatches(examples, sampler, BatchCollator(examples))
+
+
+def digests(batches: Any) -> list[str]:
+    return [
+        hashlib.sha256(b"".join(batch[name].tobytes() for name in sorted(batch))).hexdigest()[:12] for batch in batches
+    ]
+
+
+@pytest.mark.parametrize("window", [1, 3, 8])
+def test_batches_are_those_of_local_shards_and_the_cache_stays_bounded(
+    corpus: Path, url: str, shard_bytes: int, window: int, tmp_path: Path
+) -> None:
+    room = max(4, 2 * window) * shard_bytes
+    streamed = ShardExamples(url, cache=tmp_path, cache_bytes=room)
+    assert len(streamed.shard_rows[0]) > 20
+    seen, most = [], 0
+    for batch in batches_of(streamed, shuffle_window=window, epochs=2):
+        seen += digests([batch])
+        most = max(most, bytes_in(tmp_path))
+    assert seen == digests(batches_of(ShardExamples(corpus / "train"), shuffle_window=window, epochs=2))
+    assert 0 < most <= room
+
+
+def test_a_shuffle_over_all_shards_has_the_batches_of_local_ones_and_fetches_each_once(
+    corpus: Path, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetched: Counter[str] = Counter()
+    copy = "bertdata.shards.streaming.shards.copy_shard"
+    from bertdata.shards.streaming.fetching import copy_shard
+
+    def counted(shard: Any, info: Any, path: str) -> None:
+        fetched[shard.url] += 1
+        copy_shard(shard, info, path)
+
+    monkeypatch.setattr(copy, counted)
+    local = ShardExamples(corpus / "train")
+    for _ in range(2):
+        streamed = ShardExamples(url, cache=tmp_path, cache_bytes=1e9)
+        assert digests(batches_of(streamed, epochs=2)) == digests(batches_of(local, epochs=2))
+    assert set(fetched.values()) == {1}
+    assert len(fetched) == len(streamed.shard_rows[0])
+    assert streamed.fingerprint == local.fingerprint
+    assert streamed.tokens == local.tokens
+    assert np.array_equal(streamed.lengths, local.lengths)
+
+
+def test_a_run_goes_on_from_its_state_on_local_shards_and_back(
+    corpus: Path, url: str, shard_bytes: int, tmp_path: Path
+) -> None:
+    local = ShardExamples(corpus / "train")
+    whole = digests(batches_of(local, shuffle_window=4, epochs=2))
+    streamed = ShardExamples(url, cache=tmp_path, cache_bytes=8 * shard_bytes)
+    seen: list[str] = []
+    state = None
+    for examples, steps in ((streamed, 5), (local, 9), (streamed, 1000)):
+        batches = batches_of(examples, shuffle_window=4, epochs=2)
+        if state is not None:
+            batches.load_state_dict(state)
+        for _, batch in zip(range(steps), batches, strict=False):
+            seen += digests([batch])
+        state = json.loads(json.dumps(batches.state_dict()))
+    assert seen == whole
+
+
+def test_pickled_it_reads_the_same(url: str, tmp_path: Path) -> None:
+    streamed = ShardExamples(url, cache=tmp_path, cache_bytes=1e9)
+    again = pickle.loads(pickle.dumps(streamed))
+    assert np.array_equal(again[33]["input_ids"], streamed[33]["input_ids"])
+
+
+def test_length_bins_and_weights_stream_too(corpus: Path, url: str, shard_bytes: int, tmp_path: Path) -> None:
+    local = ShardExamples(corpus / "train")
+    streamed = ShardExamples(url, cache=tmp_path, cache_bytes=13 * shard_bytes)
+    binned: dict[str, Any] = {"rows": 4, "bins": (16, 24, 32), "shuffle_window": 4, "epochs": 2}
+    assert digests(batches_of(streamed, **binned)) == digests(batches_of(local, **binned))
+    both: dict[str, Any] = {"weights": (1.0, 3.0), "shuffle_window": 2}
+    sets = ShardExamples([local.shards, local.shards]), ShardExamples([local.shards, streamed.shards])
+    assert digests(batches_of(sets[1], **both)) == digests(batches_of(sets[0], **both))
+
+
+def test_what_does_not_fit_is_refused_before_it_begins(url: str, shard_bytes: int, tmp_path: Path) -> None:
+    streamed = ShardExamples(url, cache=tmp_path, cache_bytes=4 * shard_bytes)
+    with pytest.raises(ConfigError, match=r"over all shards.*give shuffle_window"):
+        EpochBatchSampler(streamed, 4)
+    with pytest.raises(ConfigError, match=r"windows of 3 shards.*smaller shuffle_window"):
+        EpochBatchSampler(streamed, 4, shuffle_window=3)
+    EpochBatchSampler(streamed, 4, shuffle_window=2)
+    with pytest.raises(ConfigError, match="the cache may hold"):
+        ShardExamples(url, cache=tmp_path, cache_bytes=shard_bytes // 2)
+    for cache, cache_bytes in ((tmp_path, None), (None, 1e9)):
+        with pytest.raises(ConfigError, match="both cache"):
+            ShardExamples(url, cache=cache, cache_bytes=cache_bytes)
+    with pytest.raises(ConfigError, match="a folder of this machine"):
+        ShardExamples(url, cache="s3://bucket", cache_bytes=1e9)
+
+
+def test_an_object_that_was_altered_is_refused_by_its_name(corpus: Path, tmp_path: Path) -> None:
+    memory = fsspec.filesystem("memory")
+    memory.put(str(corpus), "/altered-corpus", recursive=True)
+    name = sorted(memory.ls("/altered-corpus/train", detail=False))[3]
+    data = bytearray(memory.cat_file(name))
+    data[-40] ^= 1
+    memory.pipe_file(name, bytes(data))
+    streamed = ShardExamples("memory://altered-corpus/train", cache=tmp_path, cache_bytes=1e9)
+    with pytest.raises(InputError, match=r"altered-corpus/train/data-00003-of-\d+.arrow: has the SHA-256"):
+        for _ in batches_of(streamed):
+            pass
+    assert not [path.name for path in tmp_path.iterdir() if path.suffix in (".data", ".fetching")]
+
+
+TRAIN = """
+import sys, time
+from bertdata.loader import BatchCollator, EpochBatchSampler, NumpyBatches, ShardExamples
+corpus, cache, room, pause = sys.argv[1], sys.argv[2], float(sys.argv[3]), float(sys.argv[4])
+examples = ShardExamples(corpus, cache=cache, cache_bytes=room)
+sampler = EpochBatchSampler(examples, 16, seed=4, shuffle_window=3)
+for batch in NumpyBatches(examples, sampler, BatchCollator(examples)):
+    print(" ".join(map(str, batch["input_ids"].sum(axis=1).tolist())), flush=True)
+    time.sleep(pause)
+"""
+
+
+def train(corpus: Path, cache: Path, room: int, pause: float = 0.0) -> subprocess.Popen[str]:
+    arguments = [str(corpus / "train"), str(cache), str(room), str(pause)]
+    return subprocess.Popen(
+        [sys.executable, "-c", TRAIN, *arguments], stdout=subprocess.PIPE, text=True, cwd=ROOT, env=dict(os.environ)
+    )
+
+
+def test_two_trainings_on_one_cache_folder_have_the_same_batches(
+    corpus: Path, shard_bytes: int, tmp_path: Path
+) -> None:
+    room = 9 * shard_bytes
+    both = [train(corpus, tmp_path, room) for _ in range(2)]
+    outputs = [process.communicate(timeout=PATIENCE)[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert outputs[0] == outputs[1]
+    assert len(outputs[0].splitlines()) > 10
+    assert bytes_in(tmp_path) <= room
+
+
+@pytest.mark.slow
+def test_a_killed_training_leaves_nothing_that_the_next_one_does_not_clear(
+    corpus: Path, shard_bytes: int, tmp_path: Path
+) -> None:
+    room = 6 * shard_bytes
+    for _ in range(3):
+        killed = train(corpus, tmp_path, room, pause=0.01)
+        assert killed.stdout
+        killed.stdout.readline()
+        time.sleep(0.05)
+        killed.send_signal(signal.SIGKILL)
+        killed.wait(PATIENCE)
+        killed.stdout.close()
+    (tmp_path / f"{'0' * 64}.fetching").write_bytes(b"0" * shard_bytes)  # of processes that were killed as they fetched
+    (tmp_path / f"{'0' * 64}.data").write_bytes(b"0" * shard_bytes)
+    (tmp_path / f"{'1' * 64}.data.part").write_bytes(b"0" * shard_bytes)
+    after = train(corpus, tmp_path, room)
+    assert len(after.communicate(timeout=PATIENCE)[0].splitlines()) > 10
+    assert after.returncode == 0
+    CacheFolder(str(tmp_path), room)
+    left = {path.suffix for path in tmp_path.iterdir() if path.is_file() and path.name not in ("lock", "crowded")}
+    assert left == {".arrow"}
+    assert not list((tmp_path / "needs").iterdir())
