@@ -137,8 +137,9 @@ def without_archive_notes(lines: Sequence[str], text: str) -> list[str]:
     True
     """
     unmarked = list(lines)
-    if any(word in text for word in _MARK_WORDS):
-        unmarked = [line for line in lines if not (line[:1] in _MARK_LETTERS and _PAGE_MARK.match(line))]
+    marks = {line for line in lines if line[:1] in _MARK_LETTERS and _PAGE_MARK.match(line)}
+    if marks and any(word in text for word in _MARK_WORDS):
+        unmarked = [line for line in lines if line not in marks]
     dropped: set[int] = set()
     front = list(islice(_blocks(unmarked, 0), FRONT_BLOCKS + _NOTE_BLOCKS + 1))
     back = list(_blocks(unmarked, _begin_of_last(unmarked)))
