@@ -41,6 +41,7 @@ _NAMES = (
     "docs/benchmarks.md",
     "docs/estimates.md",
     "docs/gpu.md",
+    "docs/peers.md",
     "docs/scale.md",
     "docs/tokenizers.md",
     "README.md",
