@@ -20,12 +20,13 @@ FLOAT32 = (-3.0e38, 3.0e38)
 
 
 def label_name(label: Label) -> str:
-    """Return the name of a label in a file; a truth value is 0 or 1.
+    """Return the name of a label in a file; a truth value is 0 or 1, and a number without a fraction is whole.
 
-    >>> label_name("B-PER"), label_name(3), label_name(True)
-    ('B-PER', '3', '1')
+    >>> label_name("B-PER"), label_name(3), label_name(True), label_name(1.0), label_name(0.5)
+    ('B-PER', '3', '1', '1', '0.5')
     """
-    return str(int(label)) if isinstance(label, bool) else str(label)
+    is_whole = isinstance(label, bool) or (isinstance(label, float) and label.is_integer())
+    return str(int(label)) if is_whole and label is not None else str(label)
 
 
 def label_set(names: Iterable[str]) -> tuple[str, ...]:
@@ -60,7 +61,7 @@ def find_labels(values: Iterable[Label], path: str) -> tuple[str, ...]:
     for value in values:
         if is_missing(value):
             continue
-        if isinstance(value, float):
+        if isinstance(value, float) and not value.is_integer():
             raise InputError(
                 f"has labels that are not whole numbers, as {value}; give --task regression to learn numbers", path=path
             )

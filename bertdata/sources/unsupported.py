@@ -75,6 +75,8 @@ def what_it_is(path: str, start: bytes = b"") -> str | None:
     'is HTML; expected text'
     >>> what_it_is("page", b"<!DOCTYPE html><p>Salt")[:8], what_it_is("rows.jsonl", b'{"text": "Salt"}')
     ('is HTML;', None)
+    >>> what_it_is("books.tgz", b"\\x1f\\x8b") == what_it_is("books.tgz")
+    True
     """
     kind = _kind(files.name(path))
     start = start.removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -83,7 +85,8 @@ def what_it_is(path: str, start: bytes = b"") -> str | None:
     found = next((of for sign, of in _STARTS.items() if start.lower().startswith(sign.lower())), None)
     if not found and b"\0" in start and {*start} & _CONTROLS:
         return _BINARY.format(f"it begins with the bytes {start[:8].hex(' ')}")
-    return _KINDS.get(kind if found == ".zip" and kind in _KINDS else found or kind)
+    in_it = found == ".zip" or (kind in (".tar", ".tgz") and found in ("gzip", "bzip2", "zstd"))
+    return _KINDS.get(kind if in_it and kind in _KINDS else found or kind)
 
 
 def _kind(name: str) -> str:

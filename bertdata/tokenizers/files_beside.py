@@ -30,6 +30,13 @@ _NOT_SAVED = frozenset(
         "src_lang", "tgt_lang", "token", "tokenizer_class", "tokenizer_file", "use_auth_token", "vocab_file",
     }
 )  # fmt: skip
+_CASE_AND_ACCENTS = {"do_lower_case": "Lowercase", "keep_accents": "StripAccents"}
+_PARTS_OF_SETTINGS = {
+    "Albert": _CASE_AND_ACCENTS,
+    "XLNet": {"do_lower_case": "Lowercase"},
+    "DebertaV2": {"do_lower_case": "Lowercase", "split_by_punct": "Punctuation"},
+}
+"""The parts of a file that settings put there or, as keep_accents, leave out, in classes of transformers 5.24."""
 _OLD_MODEL: dict[str, dict[str, Any]] = {
     "Unigram": {"byte_fallback": False},
     "WordLevel": {},
@@ -157,13 +164,28 @@ def _check_normalizer(data: Mapping[str, Any], config: Mapping[str, Any]) -> Non
                     f"says {name} = {json.dumps(part.get(name))}, but {CONFIG} beside it says {setting} = "
                     f"{json.dumps(config[setting])}; correct one of them"
                 )
+    _check_parts(data, config)
+
+
+def _check_parts(data: Mapping[str, Any], config: Mapping[str, Any]) -> None:
+    """Raise InputError where the settings of a class contradict what its file does: transformers 5 takes the former."""
+    name = str(config.get("tokenizer_class")).removesuffix("Fast").removesuffix("Tokenizer")
+    parts = [*parts_of(data.get("normalizer"), "normalizers"), *parts_of(data.get("pre_tokenizer"), "pretokenizers")]
+    types = {part["type"] for part in parts}
+    for setting, part in _PARTS_OF_SETTINGS.get(name, {}).items():
+        wanted = config.get(setting)
+        if isinstance(wanted, bool) and (part in types) != (wanted != (setting == "keep_accents")):
+            raise InputError(
+                f"has {'a' if part in types else 'no'} {part}, but {CONFIG} beside it says {setting} = "
+                f"{json.dumps(wanted)}, which transformers follows; correct one of them"
+            )
 
 
 def _with_added(data: dict[str, Any], config: Mapping[str, Any], beside: Mapping[str, int]) -> dict[str, Any]:
     """Return a file with the added tokens of the settings, else of `added_tokens.json`, as transformers adds them."""
     in_file = {entry["content"]: entry for entry in data.get("added_tokens") or ()}
     more = [entry for entry in _entries(config, beside) if in_file.get(entry["content"]) != entry]
-    if not more:
+    if not more and in_file.keys() >= {*named_special(config)}:
         return data
     from tokenizers import AddedToken, Tokenizer
 
@@ -180,7 +202,11 @@ def _with_added(data: dict[str, Any], config: Mapping[str, Any], beside: Mapping
                 f"{entry['content']!r} the id {entry['id']}, but transformers gives it {token_id}, the id in the "
                 "vocabulary or the next one; correct the id there, or save the tokenizer with transformers"
             )
-    return data | {"added_tokens": json.loads(tokenizer.to_str())["added_tokens"]}
+    for token in named_special(config):  # transformers adds those that are missing after all others
+        if tokenizer.token_to_id(token) is None:
+            tokenizer.add_special_tokens([AddedToken(token, normalized=False)])
+            more.append({"content": token})
+    return data | {"added_tokens": json.loads(tokenizer.to_str())["added_tokens"]} if more else data
 
 
 def _entries(config: Mapping[str, Any], beside: Mapping[str, int]) -> Iterator[dict[str, Any]]:

@@ -96,6 +96,41 @@ def test_tokens_are_added_as_the_files_beside_say(way: str, name: str, tmp_path:
     assert ("<ent>" in ours.special_tokens) == (way != "added_tokens.json")
 
 
+@pytest.mark.parametrize("name", ["gpt2", "albert"])
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"additional_special_tokens": ["[Z]", "<ent>"]},
+        {"extra_special_tokens": {"ent": "<ent>"}},
+        {"extra_special_tokens": ["[Z]", "[MASK]"], "eos_token": "<ent>"},
+        {"additional_special_tokens": ["<ent>"], "added_tokens_decoder": {}},
+    ],
+)
+def test_special_tokens_that_the_vocabulary_lacks_are_added_after_it(
+    named: dict[str, Any], name: str, tmp_path: Path
+) -> None:
+    size = len(SMALL[name])
+    config = {"tokenizer_class": "PreTrainedTokenizerFast", **named}
+    folder = folder_of(SMALL[name], tmp_path / "f", config)
+    ours = assert_as_transformers(folder, tmp_path)
+    theirs = pytest.importorskip("transformers").AutoTokenizer.from_pretrained(folder)
+    assert ours.tokens[size:] == tuple(theirs.convert_ids_to_tokens([*range(size, len(theirs))]))
+    assert "<ent>" in ours.special_tokens
+
+
+def test_settings_of_a_class_must_be_those_of_the_file(tmp_path: Path) -> None:
+    normalizer = SMALL["albert"]._data["normalizer"]
+    types = [part["type"] for part in normalizer.get("normalizers", [normalizer])]
+    said = [("AlbertTokenizer", "do_lower_case", "Lowercase" in types, "Lowercase")]
+    said += [("AlbertTokenizer", "keep_accents", "StripAccents" not in types, "StripAccents")]
+    said += [("DebertaV2TokenizerFast", "split_by_punct", False, "Punctuation")]
+    for tokenizer_class, setting, right, part in said:
+        config = {"tokenizer_class": tokenizer_class}
+        load_tokenizer(folder_of(SMALL["albert"], tmp_path / "f", config | {setting: right}))
+        with pytest.raises(InputError, match=rf"has (a|no) {part}, but .* says {setting} = {json.dumps(not right)}"):
+            load_tokenizer(folder_of(SMALL["albert"], tmp_path / "f", config | {setting: not right}))
+
+
 def test_added_tokens_with_another_id_than_transformers_gives_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'troponin' the id 700, but transformers gives it 282"):
         load_tokenizer(folder_of(SMALL["gpt2"], tmp_path / "f", {}, added_tokens={"troponin": 700}))

@@ -23,11 +23,11 @@ _LONGEST = 1800
 _HEAD_LIMIT = 80
 
 _NOTE_WORD = (
-    r"(?:(?:end)?notes?|nota|notas|amendments?|corrections?|errata|anmerkung(?:en)?|hinweise?|bemerkung(?:en)?|"
+    r"(?:(?:end)?notes?|nota|notas|anotaç(?:ão|ões)|annotazion[ei]|amendments?|corrections?|errata|anmerkung(?:en)?|hinweise?|bemerkung(?:en)?|"
     r"opmerking(?:en)?|noot|noten|anmärkning(?:ar)?|bemærkning(?:er)?|remarques?|huomautu(?:s|kset)|poznám\w+|uwag\w+)"
 )
 _WRITER = (
-    r"(?:trans[ck]r\w+|(?:proof|korrektur)\w*(?:reader|leser)\w*|typists?\W?s?|bewerkers?|e-?text\W+editor\w*|"
+    r"(?:tran?s[ck]r\w+|(?:proof|korrektur)\w*(?:reader|leser)\w*|typists?\W?s?|bewerkers?|e-?text\W+editor\w*|"
     r"project\s+gutenberg\s+editor\w*)"
 )
 _NOTE_HEAD = re.compile(
@@ -36,7 +36,9 @@ _NOTE_HEAD = re.compile(
     re.IGNORECASE,
 )
 _NOTE_AT_ONCE = re.compile(
-    rf"^\W*(?:\w+\W+){{0,2}}?{_WRITER}(?:\W{{1,2}}s)?\W{{1,3}}{_NOTE_WORD}\W*[:.—]", re.IGNORECASE
+    rf"^\W*(?:\w+\W+){{0,2}}?{_WRITER}(?:\W{{1,2}}s)?\W{{1,3}}{_NOTE_WORD}\W*[:.—]|"
+    rf"^\W*{_NOTE_WORD}\W+(?:\w+\W+){{0,2}}?{_WRITER}\W*:",
+    re.IGNORECASE,
 )
 """A note whose heading is the beginning of its paragraph."""
 _EDITION_HEAD = re.compile(
@@ -233,6 +235,8 @@ def _back(blocks: Sequence[_Block], size: int) -> Iterator[int]:
         head = is_note_head(blocks[number].text) or _is_edition_head(blocks, number)
         if head and number and _is_last_part(blocks, number, behind, size):
             yield from range(number, len(blocks))
+        elif number and _NOTE_AT_ONCE.match(blocks[number].text):
+            yield from range(number, _end_of_note_at_once(blocks, number))
     number, prose = len(blocks) - 1, 0
     while number >= max(0, len(blocks) - BACK_BLOCKS) and prose < _PROSE:
         if is_of_archive(blocks[number].text):
@@ -258,7 +262,17 @@ def is_note_head(text: str) -> bool:
     >>> [is_note_head(text) for text in heads], is_note_head("A note of the bank"), is_note_head("The Transcriber")
     ([True, True, True], False, False)
     """
-    return len(text) <= _HEAD_LIMIT and bool(_NOTE_HEAD.match(text))
+    return len(text) <= _HEAD_LIMIT and bool(_NOTE_HEAD.match(text)) and not _is_whole_note(text)
+
+
+def _is_whole_note(text: str) -> bool:
+    """Return whether a paragraph that begins with the heading of a note goes on to the end of a sentence.
+
+    >>> [_is_whole_note(text) for text in ("Transcription note: spelling retained.", "Transcriber's Note:")]
+    [True, False]
+    """
+    heading = _NOTE_AT_ONCE.match(text)
+    return heading is not None and text[heading.end() :].rstrip("\"”’'*_)] ")[-1:] in (*".!?",)
 
 
 def _is_edition_head(blocks: Sequence[_Block], number: int) -> bool:
@@ -292,8 +306,12 @@ def _end_of_note(blocks: Sequence[_Block], head: int) -> int:
 def _end_of_note_at_once(blocks: Sequence[_Block], number: int) -> int:
     """Return the number of the block behind a note without a heading: its paragraphs that go on, by indent or words."""
     begin, last = blocks[number], min(len(blocks), number + 1 + _NOTE_BLOCKS)
-    if begin.text.endswith("]"):
-        return number + 1
+    if begin.text.startswith("["):
+        depth = 0
+        for block in range(number, last):
+            depth += blocks[block].text.count("[") - blocks[block].text.count("]")
+            if depth <= 0:
+                return block + 1
 
     def goes_on(block: _Block) -> bool:
         if begin.indent:

@@ -58,3 +58,10 @@ def test_a_note_between_two_works_of_one_file_goes_with_its_indent() -> None:
     found = clean_book(f"{BODY}\n\n{note}{BODY}")
     assert found is not None
     assert found.split("\n\n") == PROSE * 2
+
+
+def test_a_note_of_one_sentence_takes_nothing_of_the_author_with_it() -> None:
+    note = "Transcription note: the spelling of the book was left as it is.\n\n"
+    found = clean_book(f"{START}{BODY}\n\n{note}{BODY}{END}")
+    assert found is not None
+    assert found.split("\n\n") == PROSE + PROSE
