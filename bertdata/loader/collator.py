@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError
-from bertdata.loader.block_mask import attention_masks, check_packing
+from bertdata.loader.block_mask import attention_masks, check_packing, check_varlen, varlen_keys
 from bertdata.loader.epoch import HasEpoch
 from bertdata.loader.examples import ExampleBatch, ShardExamples, Source, as_numbers
 from bertdata.loader.next_token import causal_labels, check_next_token, with_next_tokens
@@ -50,7 +50,9 @@ class BatchCollator(HasEpoch):
     RoBERTa its padding_idx + 1. With `attention_mask="blocks"` there is an attention_mask that keeps examples apart,
     float32 (1, 1, T, T) (see `block_mask`), for attention that does not take cu_seqlens; with `sliding_window`, the
     tokens on each side that layers with local attention see, it is a dictionary of two, as transformers' ModernBERT
-    takes it.
+    takes it. With `attention_mask="varlen"`, for models of transformers with flash attention, there is no mask, but
+    cu_seq_lens_q, cu_seq_lens_k, max_length_q and max_length_k (see `varlen_keys`); `model_config` is then the model's
+    `config`, and a ConfigError where its attention would not read them.
 
     `masking` and `seed` are those of the shards and their split unless given. The epoch of a mask is the one that the
     example has, else the collator's own: `epoch`, or that of the last `set_epoch`. Examples have one where the index
@@ -87,8 +89,9 @@ class BatchCollator(HasEpoch):
         shifted: bool = False,
         causal: bool = False,
         position_offset: int = 0,
-        attention_mask: Literal["blocks"] | None = None,
+        attention_mask: Literal["blocks", "varlen"] | None = None,
         sliding_window: int | None = None,
+        model_config: Any = None,
     ) -> None:
         examples = shards if isinstance(shards, ShardExamples) else ShardExamples(shards)
         info, first = examples.info, examples.shards
@@ -106,9 +109,10 @@ class BatchCollator(HasEpoch):
         if pad_to_multiple_of < 1:
             raise ConfigError(f"pad_to_multiple_of is {pad_to_multiple_of}; expected at least 1")
         check_packing(packing, position_offset, attention_mask, sliding_window, causal=causal)
+        check_varlen(attention_mask, model_config)
         self.info, self.pad_to_multiple_of, self.packing = info, pad_to_multiple_of, packing
         self.position_offset, self.sliding_window = position_offset, sliding_window
-        self.blocks = attention_mask is not None
+        self.attention_mask = attention_mask
         if packing and (others := [name for name in info.list_columns if name.startswith("input_ids_")]):
             raise ConfigError(
                 f"packing is for rows of one text, and these have {len(others) + 1} of different lengths; leave "
@@ -282,8 +286,10 @@ class BatchCollator(HasEpoch):
         for name, column in flat.items():
             batch[name] = padded_rows([column], width, self._fill(name), np.int64)
         batch["cu_seqlens"] = np.concatenate([[0], ends]).astype(np.int32)
-        if self.blocks:
+        if self.attention_mask == "blocks":
             batch["attention_mask"] = attention_masks(batch["cu_seqlens"], self.sliding_window)
+        elif self.attention_mask == "varlen":
+            batch |= varlen_keys(batch["cu_seqlens"])
         return batch
 
     @property

@@ -134,10 +134,10 @@ class PretrainingCollator(BatchCollator):
 
 
 def _tensors(value: Any) -> Any:
-    """Return an array as a tensor of the same memory; of a dictionary, each of its arrays."""
+    """Return an array as a tensor of the same memory; of a dictionary, each of its arrays; a Python int as it is."""
     if isinstance(value, Mapping):
         return {name: _tensors(array) for name, array in value.items()}
-    return torch.from_numpy(value)
+    return value if isinstance(value, int) else torch.from_numpy(value)
 
 
 class PermutationLMCollator(PermutationCollator, PretrainingCollator):
