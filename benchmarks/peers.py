@@ -73,7 +73,7 @@ def main() -> None:
     """Print a table of wikitext and one of sentences."""
     texts, sentences = of_peers()
     rows = [
-        [code(text), *map(code, by_peers), code(clean_wikitext(text))]
+        [code(text), *map(code, by_peers), code(clean_wikitext(text) or "")]
         for text, by_peers in zip(WIKITEXT, texts, strict=True)
     ]
     print(table(["wikitext", "mwparserfromhell", "wikitextparser", "bertdata"], rows))
