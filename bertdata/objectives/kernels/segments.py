@@ -184,7 +184,7 @@ def join_sentences(
         if used >= target or used + cost > room:
             offsets[rows], firsts[rows] = parts, sentence
             rows += 1
-            owner, number = document_keys[document], numbers[sentence]
+            owner, number = document_keys[document], np.uint64(numbers[sentence])
             target = np.int64(room)
             if _draw(keys[SHORT], owner, copy, number) < short:
                 target = 2 + np.int64(_draw(keys[LENGTH], owner, copy, number) * np.uint64(room - 1) >> _S32)
