@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -81,6 +81,31 @@ class _OpenShard:
         return views
 
 
+class _OpenBatches:
+    """The record batches of the shards that are open, their columns viewed when they are first read.
+
+    begins, ends: the rows of each batch among those of all sets, int64 (B,), in their order.
+    """
+
+    def __init__(self, open_shards: Mapping[int, _OpenShard], first_rows: Ints) -> None:
+        owners = sorted(open_shards)
+        nothing = [np.zeros(0, np.int64)]
+        self.begins: Ints = np.concatenate(nothing + [first_rows[one] + open_shards[one].begins[:-1] for one in owners])
+        self.ends: Ints = np.concatenate(nothing + [first_rows[one] + open_shards[one].ends for one in owners])
+        self._places = [(open_shards[one], number) for one in owners for number in range(len(open_shards[one].ends))]
+
+    def find(self, rows: Ints) -> tuple[Ints, bool]:
+        """Return the batch that each row is in, and whether all are in one."""
+        numbers = np.searchsorted(self.ends, rows, side="right")
+        inside = numbers < len(self.ends)
+        return numbers, bool(inside.all() and (self.begins[numbers] <= rows).all())
+
+    def views(self, number: int) -> Views:
+        """Return the columns of a batch."""
+        shard, place = self._places[number]
+        return shard.views(place)
+
+
 class StreamedRows:
     """The rows of sets of shards of which one or more are streamed.
 
@@ -99,25 +124,24 @@ class StreamedRows:
         self.folders = list({id(one.folder): one.folder for one in sets if isinstance(one, StreamedShards)}.values())
         self._open: dict[int, _OpenShard] = {}
         self._crowded = [folder.crowded() for folder in self.folders]
+        self._batches_open = _OpenBatches({}, self._begins)
 
     def at(self, places: Ints) -> tuple[list[Views], list[int]]:
         """Return the columns of the record batch that each row is in, and its number there.
 
         Shards that are not on this machine are fetched; raises InputError, ConfigError as `record_batches` does.
         """
-        owners = np.searchsorted(self.ends, places, side="right")
-        inside = places - self._begins[owners]
-        columns: list[Views] = [{}] * len(places)
-        rows = [0] * len(places)
-        wanted = np.unique(owners).tolist()
-        self._let_go(wanted)
-        for owner in wanted:
-            shard, here = self._shard(owner, wanted), np.flatnonzero(owners == owner)
-            batches = np.searchsorted(shard.ends, inside[here], side="right")
-            numbers = inside[here] - shard.begins[batches]
-            for place, batch, number in zip(here.tolist(), batches.tolist(), numbers.tolist(), strict=True):
-                columns[place], rows[place] = shard.views(batch), number
-        return columns, rows
+        crowded = self._crowded != [folder.crowded() for folder in self.folders]
+        numbers, are_open = self._batches_open.find(places)
+        if crowded or not are_open:
+            wanted = np.unique(np.searchsorted(self.ends, places, side="right")).tolist()
+            self._let_go(wanted)
+            for owner in wanted:
+                self._shard(owner, wanted)
+            self._batches_open = _OpenBatches(self._open, self._begins)
+            numbers, _ = self._batches_open.find(places)
+        views = [self._batches_open.views(number) for number in numbers.tolist()]
+        return views, (places - self._batches_open.begins[numbers]).tolist()
 
     def _shard(self, owner: int, wanted: Sequence[int]) -> _OpenShard:
         shard = self._open.get(owner)
@@ -148,6 +172,7 @@ class StreamedRows:
 
     def _keep(self, wanted: Sequence[int]) -> None:
         self._open = {owner: self._open[owner] for owner in wanted if owner in self._open}
+        self._batches_open = _OpenBatches(self._open, self._begins)
 
     def every(self, name: str, take: Callable[[pa.Array], Any]) -> list[Any]:
         """Return what a function makes of each record batch of a column; every shard is read once for it."""
