@@ -40,9 +40,9 @@ class MappedRows:
     """The rows of shards that are memory-mapped as a whole."""
 
     def __init__(self, sets: Sequence[Shards]) -> None:
-        tables = [one.table for one in sets]
-        self.names = [name for name in tables[0].column_names if all(name in one.column_names for one in tables)]
-        self._columns = {name: [chunk for one in tables for chunk in one[name].chunks] for name in self.names}
+        tables = [shards.table for shards in sets]
+        self.names = [name for name in tables[0].column_names if all(name in table.column_names for table in tables)]
+        self._columns = {name: [chunk for table in tables for chunk in table[name].chunks] for name in self.names}
         self._ends: Ints = np.cumsum([len(chunk) for chunk in self._columns["example_id"]], dtype=np.int64)
         self._begins = np.concatenate([[0], self._ends])
         self.size = int(self._begins[-1])
@@ -90,12 +90,16 @@ class _OpenBatches:
     def __init__(self, open_shards: Mapping[int, _OpenShard], first_rows: Ints) -> None:
         owners = sorted(open_shards)
         nothing = [np.zeros(0, np.int64)]
-        self.begins: Ints = np.concatenate(nothing + [first_rows[one] + open_shards[one].begins[:-1] for one in owners])
-        self.ends: Ints = np.concatenate(nothing + [first_rows[one] + open_shards[one].ends for one in owners])
-        self._places = [(open_shards[one], number) for one in owners for number in range(len(open_shards[one].ends))]
+        self.begins: Ints = np.concatenate(
+            nothing + [first_rows[owner] + open_shards[owner].begins[:-1] for owner in owners]
+        )
+        self.ends: Ints = np.concatenate(nothing + [first_rows[owner] + open_shards[owner].ends for owner in owners])
+        self._places = [
+            (open_shards[owner], number) for owner in owners for number in range(len(open_shards[owner].ends))
+        ]
 
     def find(self, rows: Ints) -> tuple[Ints, bool]:
-        """Return the batch that each row is in, and whether all are in one."""
+        """Return the batch that each row is in, and whether each is in one."""
         numbers = np.searchsorted(self.ends, rows, side="right")
         inside = numbers < len(self.ends)
         return numbers, bool(inside.all() and (self.begins[numbers] <= rows).all())
@@ -115,13 +119,15 @@ class StreamedRows:
 
     def __init__(self, sets: Sequence[Shards]) -> None:
         self.sets = tuple(sets)
-        self.files = [(one, number) for one in sets for number in range(len(one.shard_rows))]
-        self.ends: Ints = np.cumsum(np.concatenate([one.shard_rows for one in sets]), dtype=np.int64)
+        self.files = [(shards, number) for shards in sets for number in range(len(shards.shard_rows))]
+        self.ends: Ints = np.cumsum(np.concatenate([shards.shard_rows for shards in sets]), dtype=np.int64)
         self._begins = np.concatenate([[0], self.ends])
         self.size = int(self._begins[-1])
-        schemas = [[field.name for field in one.info.columns()] for one in sets]
+        schemas = [[field.name for field in shards.info.columns()] for shards in sets]
         self.names = [name for name in schemas[0] if all(name in names for names in schemas)]
-        self.folders = list({id(one.folder): one.folder for one in sets if isinstance(one, StreamedShards)}.values())
+        self.folders = list(
+            {id(shards.folder): shards.folder for shards in sets if isinstance(shards, StreamedShards)}.values()
+        )
         self._open: dict[int, _OpenShard] = {}
         self._crowded = [folder.crowded() for folder in self.folders]
         self._batches_open = _OpenBatches({}, self._begins)
@@ -150,15 +156,15 @@ class StreamedRows:
         return shard
 
     def _batches(self, owner: int, wanted: Sequence[int]) -> list[pa.RecordBatch]:
-        one, number = self.files[owner]
-        if not isinstance(one, StreamedShards):
-            rows = one.shard_rows
-            part: list[pa.RecordBatch] = one.table.slice(int(rows[:number].sum()), int(rows[number])).to_batches()
+        shards, number = self.files[owner]
+        if not isinstance(shards, StreamedShards):
+            rows = shards.shard_rows
+            part: list[pa.RecordBatch] = shards.table.slice(int(rows[:number].sum()), int(rows[number])).to_batches()
             return part
         end = time.monotonic() + PATIENCE
-        while (batches := one.batches_if_room(number)) is None:
+        while (batches := shards.batches_if_room(number)) is None:
             if time.monotonic() > end:
-                raise one.folder.no_room(one.files[number])
+                raise shards.folder.no_room(shards.files[number])
             self._keep(wanted)
             time.sleep(_LOOK_AGAIN)
         return batches
@@ -185,4 +191,4 @@ class StreamedRows:
 
 def rows_of(sets: Sequence[Shards]) -> MappedRows | StreamedRows:
     """Return the rows of some sets of shards."""
-    return StreamedRows(sets) if any(isinstance(one, StreamedShards) for one in sets) else MappedRows(sets)
+    return StreamedRows(sets) if any(isinstance(shards, StreamedShards) for shards in sets) else MappedRows(sets)
