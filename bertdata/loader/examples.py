@@ -29,7 +29,7 @@ from bertdata.io import files
 from bertdata.loader.columns import Column, column_of
 from bertdata.loader.epoch import HasEpoch
 from bertdata.loader.read_ahead import ReadAhead, require_room
-from bertdata.loader.rows import MappedRows, StreamedRows, rows_of
+from bertdata.loader.row_access import MappedRows, StreamedRows, rows_of
 from bertdata.options.option import require
 from bertdata.shards import Shards, open_shards
 from bertdata.shards.number_arrays import numbers_of
@@ -152,8 +152,8 @@ class ShardExamples(HasEpoch):
     @cached_property
     def lengths(self) -> NDArray[np.int32]:
         """The number of tokens of each example, int32 (N,)."""
-        found = self.rows.every("input_ids", lambda ids: np.diff(numbers_of(ids.offsets)).astype(np.int32))
-        return np.concatenate(found) if found else np.zeros(0, np.int32)
+        parts = self.rows.every("input_ids", lambda ids: np.diff(numbers_of(ids.offsets)).astype(np.int32))
+        return np.concatenate(parts) if parts else np.zeros(0, np.int32)
 
     @cached_property
     def tokens(self) -> int:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.errors import BertDataError, ConfigError
-from bertdata.loader.rows import StreamedRows
+from bertdata.loader.row_access import StreamedRows
 from bertdata.shards import Shards
 from bertdata.shards.cache import shard_name
 from bertdata.shards.streaming import CacheFolder, StreamedShards
@@ -119,9 +119,9 @@ class _Work:
 
     def _extended(self, order: list[int]) -> list[int]:
         """Look at what comes until the cache is full of it, or all shards are in the list."""
-        known, sizes = dict.fromkeys(order), self._sizes_of(order)
+        coming, sizes = dict.fromkeys(order), self._sizes_of(order)
         while (
-            len(known) < len(self._streamed)
+            len(coming) < len(self._streamed)
             and len(self._horizon) < _MOST_ENTRIES
             and all(sizes.get(id(folder), 0) <= folder.max_bytes for folder in self._rows.folders)
             and not self._stopped
@@ -131,15 +131,15 @@ class _Work:
             owners = [owner for owner in owners if owner in self._streamed]
             self._planned += steps
             self._horizon.append((self._planned, owners))
-            new = [owner for owner in owners if owner not in known]
-            known |= dict.fromkeys(new)
+            new = [owner for owner in owners if owner not in coming]
+            coming |= dict.fromkeys(new)
             for place, size in self._sizes_of(new).items():
                 sizes[place] = sizes.get(place, 0) + size
             if new and not self._needed:  # the first shards at once
                 with self._change:
-                    self._needed = list(known)
+                    self._needed = list(coming)
                     self._change.notify_all()
-        return list(known)
+        return list(coming)
 
     def _sizes_of(self, owners: Sequence[int]) -> dict[int, int]:
         sizes: dict[int, int] = {}

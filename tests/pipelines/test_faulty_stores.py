@@ -40,7 +40,7 @@ def shards(url: str) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("name", [pytest.param(one, marks=[] if one == "s3" else [pytest.mark.slow]) for one in STORES])
+@pytest.mark.parametrize("name", STORES)
 def test_a_build_where_one_request_in_twenty_fails_has_the_bytes_of_a_local_one(name: str, sample_build: Path) -> None:
     with STORES[name](SHARE) as store:
         dump = f"{store.bucket}/dumps/{files.name(SAMPLE_DUMP)}"

@@ -174,7 +174,7 @@ def join_sentences(
 
     documents, numbers, starts, ends: of each sentence (S,), `numbers` within its document; short: the threshold of the
     draw for a row of a drawn length. spans (S, 2) gets the spans of rows, offsets (S+1,) where each row begins in them
-    and where the last ends, firsts (S,) the first sentence of each row: there are no more of either than sentences.
+    and where the last ends, firsts (S,) the first sentence of each row. There are at most S spans and rows.
     """
     rows, parts = 0, 0
     used, target, last = room, np.int64(0), np.int64(-1)

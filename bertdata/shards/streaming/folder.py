@@ -101,17 +101,17 @@ class CacheFolder:
             with self._locked():
                 if self.has(shard):
                     return True
-                kept = open(place, "ab")  # noqa: SIM115
-                if is_mine := _try_lock(kept):
+                reserved = open(place, "ab")  # noqa: SIM115
+                if is_mine := _try_lock(reserved):
                     if not self._make_room(shard.size, turn):
                         _unlink(place)
-                        kept.close()
+                        reserved.close()
                         return False
-                    os.ftruncate(kept.fileno(), shard.size)
+                    os.ftruncate(reserved.fileno(), shard.size)
             if not is_mine:
-                while _is_same(kept, place) and not _try_lock(kept):
+                while _is_same(reserved, place) and not _try_lock(reserved):
                     time.sleep(_LOOK_AGAIN)
-                kept.close()
+                reserved.close()
                 return True
             try:
                 copy(data)
@@ -125,7 +125,7 @@ class CacheFolder:
             finally:
                 _unlink(data)
                 _unlink(place)
-                kept.close()
+                reserved.close()
         return True
 
     def _make_room(self, size: int, turn: int) -> bool:

@@ -91,7 +91,7 @@ class StreamedShards(Shards):
         """Return the rows of a shard, which is fetched where it is not there, and stays as long as they are used.
 
         Raises InputError, which names it, where it cannot be fetched or is not what the manifest says; ConfigError
-        where there is no room for it for two minutes.
+        where the cache has had no room for two minutes.
         """
         batches = self.batches_if_room(number)
         end = time.monotonic() + folders.PATIENCE
@@ -103,7 +103,7 @@ class StreamedShards(Shards):
         return batches
 
     def batches_if_room(self, number: int) -> list[pa.RecordBatch] | None:
-        """Return the rows of a shard as `record_batches` does, None where there is no room for it now."""
+        """Return the rows of a shard as `record_batches` does, or None while the cache is too full."""
         shard = self.files[number]
         while (memory := self.folder.map(shard)) is None:
             if not self.fetch(number):
@@ -117,7 +117,7 @@ class StreamedShards(Shards):
         return batches
 
     def fetch(self, number: int, turn: int = -1) -> bool:
-        """Fetch a shard unless it is there; False where there is no room for it (`CacheFolder.fetch`)."""
+        """Fetch a shard unless it is there; returns False while the cache is too full (`CacheFolder.fetch`)."""
         shard = self.files[number]
         return self.folder.fetch(shard, partial(copy_shard, shard, self.info), turn)
 

@@ -1,7 +1,7 @@
 """Encoders put together of stages: what the normalizer makes of texts, where pre-tokenizers cut, and a model of words.
 
 They encode what the kernels of `choice.py` for single kinds do not: any order of normalizers and pre-tokenizers that
-are known, before any model. Where there is no kernel of the model, `tokenizers` is asked for the ids of each new word.
+are known, before any model. A model without a kernel is one that asks `tokenizers` for each new word.
 """
 
 from __future__ import annotations

@@ -186,13 +186,13 @@ class CharacterStage:
         registers, size = np.zeros(2, np.int64), _MOST_FRAGMENTS
         fragments = np.empty((size, 2), np.int64)
         while True:
-            found = int(kernel.find_fragments(text, offsets, self._codes, self._plain, fragments, registers))
-            if found >= 0:
-                return fragments[:found]
-            if -1 - found == len(text):
+            count = int(kernel.find_fragments(text, offsets, self._codes, self._plain, fragments, registers))
+            if count >= 0:
+                return fragments[:count]
+            if -1 - count == len(text):
                 fragments = np.concatenate([fragments, np.empty_like(fragments)])
                 continue
-            self._learn(text, -1 - found, int(offsets[-1]))
+            self._learn(text, -1 - count, int(offsets[-1]))
 
     def _learn(self, text: Any, at: int, end: int) -> None:
         new = np.empty(_AT_A_TIME, np.int64)

@@ -243,10 +243,10 @@ class SplittingScanner:
         """Return a word without what is removed before it."""
         if not self.removes:
             return word
-        kept = 0
-        while kept < len(word) and any(one.is_removed(word[kept]) for one in self._splitters):
-            kept += 1
-        return word[kept:]
+        begin = 0
+        while begin < len(word) and any(one.is_removed(word[begin]) for one in self._splitters):
+            begin += 1
+        return word[begin:]
 
 
 def splitter_of(

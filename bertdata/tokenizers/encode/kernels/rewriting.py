@@ -29,7 +29,7 @@ def find_fragments(text: Any, offsets: Any, codes: Any, plain: Any, fragments: A
     """Write (from, to) of each fragment, int64 (n, 2); returns how many, or -1 - the byte of a character of no code.
 
     plain: whether each byte is a character of ASCII that is ALONE, bool (256,). registers: the row to begin with, and
-    the fragments so far. Where there is no room for more, it returns -1 - the length of the text.
+    the fragments so far. It returns -1 - len(text) once `fragments` is full.
     """
     full: Any = -1 - len(text)
     for row in range(registers[0], len(offsets) - 1):
