@@ -21,6 +21,7 @@ from torch.nn import functional
 
 from bertdata.torch.models.dropout import kept, scale
 from bertdata.torch.models.local_attention import NearTokens, local_attention, near, worthwhile
+from bertdata.torch.models.places import sequence_of_each
 
 
 class PackedSequences(NamedTuple):
@@ -42,8 +43,7 @@ class PackedSequences(NamedTuple):
 
     def owner(self) -> Tensor:
         """Return the number of each token's sequence, int64 (1, T)."""
-        lengths = self.cu_seqlens.diff().long()
-        return torch.arange(len(lengths), device=lengths.device).repeat_interleave(lengths)[None]
+        return sequence_of_each(self.cu_seqlens, len(self.back))[None]
 
     def attended(self) -> Tensor:
         """Return what the tokens of the grid attend to, bool, broadcast to (N, heads, longest, longest)."""
@@ -56,20 +56,24 @@ Mask = Tensor | PackedSequences | NearTokens | None
 sequences; None: the whole row."""
 
 
-def packed_sequences(cu_seqlens: Tensor) -> PackedSequences:
+def packed_sequences(cu_seqlens: Tensor, total: int | None = None, longest: int | None = None) -> PackedSequences:
     """Return the sequences whose offsets are `cu_seqlens`, int32 (N + 1,).
+
+    total: tokens of the row; longest: those of the longest sequence, or more. What is not given is asked of the device.
 
     >>> packed_sequences(torch.tensor([0, 2, 5], dtype=torch.int32)).places
     tensor([[0, 1, 0],
             [2, 3, 4]])
     """
     starts, lengths = cu_seqlens[:-1].long(), cu_seqlens.diff().long()
-    longest = int(lengths.max())
+    total, longest = int(cu_seqlens[-1]) if total is None else total, int(lengths.max()) if longest is None else longest
     grid = torch.arange(longest, device=cu_seqlens.device)
     taken = grid < lengths[:, None]
     places = torch.where(taken, starts[:, None] + grid, 0)
+    owner = sequence_of_each(cu_seqlens, total)
+    back = owner * longest + torch.arange(total, device=cu_seqlens.device) - starts[owner]
     kernel = varlen_kernel(None) if cu_seqlens.is_cuda else None
-    return PackedSequences(cu_seqlens, longest, places, taken, taken.flatten().nonzero()[:, 0], kernel=kernel)
+    return PackedSequences(cu_seqlens, longest, places, taken, back, kernel=kernel)
 
 
 def windowed(mask: Tensor | PackedSequences | None, window: int, length: int, device: torch.device) -> Mask:

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from bertdata.counter_rng import bits, key
 from bertdata.torch.data.gpu_masking import shifted, signed, tensor_bits
+from bertdata.torch.models.places import sequence_of_each
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _SPREAD = signed(0xD1B54A32D192ED03)
@@ -46,9 +47,9 @@ class Draws:
         ids, use = batch["input_ids"], int(bits(key(seed, "dropout"), step))
         self.uses = 0
         if (offsets := batch.get("cu_seqlens")) is not None:
-            place, lengths = batch["position_ids"][0], offsets.diff().long()
-            number = torch.arange(len(lengths), device=ids.device).repeat_interleave(lengths)
-            contents = torch.zeros_like(lengths).scatter_add_(0, number, tensor_bits(use, ids[0], place))
+            place, number = batch["position_ids"][0], sequence_of_each(offsets, ids.shape[1])
+            nothing = torch.zeros(len(offsets) - 1, dtype=torch.int64, device=ids.device)
+            contents = nothing.scatter_add_(0, number, tensor_bits(use, ids[0], place))
             self.tokens = tensor_bits(use, contents[number], place)[None]
             self.first = self.tokens[0, offsets[:-1].long()]
             return

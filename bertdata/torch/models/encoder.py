@@ -19,13 +19,15 @@ class EncoderInputs(TypedDict, total=False):
 
     attention_mask is 1 at tokens and 0 at padding, None where there is no padding; or it says for each token which it
     attends to, float (N, 1, L, L), 0 at these, as causal batches have it. Packed rows are (1, T), with
-    position_ids that begin at 0 in each sequence, and cu_seqlens int32 (N + 1,), the offsets of the sequences.
+    position_ids that begin at 0 in each sequence, and cu_seqlens int32 (N + 1,), the offsets of the sequences; longest:
+    the tokens of the longest one, which is asked of the device where it is not given.
     """
 
     token_type_ids: Tensor | None
     attention_mask: Tensor | None
     position_ids: Tensor | None
     cu_seqlens: Tensor | None
+    longest: int | None
 
 
 class Blocks(nn.Module):

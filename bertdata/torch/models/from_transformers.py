@@ -28,6 +28,7 @@ from bertdata.tokenizers.base import Tokenizer
 from bertdata.torch.data.dataset import PermutationLMCollator
 from bertdata.torch.models.config import MOST_LAYERS, UNLIMITED, EncoderConfig
 from bertdata.torch.models.families import Library, check_tokenizer
+from bertdata.torch.models.places import labelled_places, taken_at
 from bertdata.torch.models.pretraining import PretrainingOutput, with_losses
 from bertdata.torch.models.transformers_library import (
     config_of,
@@ -185,18 +186,19 @@ class TransformersModel(PreTrainedModel):
         labels: Tensor | None = None,
         next_sentence_label: Tensor | None = None,
         sentence_order_label: Tensor | None = None,
+        labelled: Tensor | None = None,
         **inputs: Tensor,
     ) -> PretrainingOutput:
-        """Take the tensors of a padded batch of its collator."""
+        """Take the tensors of a padded batch of its collator, with or without `with_places`."""
         kept = {"output_hidden_states": True} if self.keeps_hidden else {}
         output = self.outputs({"input_ids": input_ids, **inputs}, **kept)
         hidden = output.hidden_states[-1] if self.keeps_hidden else None
         logits, pairs = self.logits_of(output)
         if labels is None:
             return PretrainingOutput(None, logits, pairs, hidden)
-        labelled = labels != IGNORE_INDEX
+        places = labelled_places(labels, labelled)
         pair_label = next_sentence_label if sentence_order_label is None else sentence_order_label
-        return with_losses(logits[labelled], labels[labelled], pairs, pair_label, hidden)
+        return with_losses(taken_at(logits, places), taken_at(labels, places), pairs, pair_label, hidden)
 
     def outputs(self, inputs: Mapping[str, Tensor], **keywords: Any) -> Any:
         """Return the output of the model of transformers for those of the inputs that it takes."""

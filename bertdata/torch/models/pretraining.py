@@ -10,8 +10,8 @@ from typing import ClassVar, NamedTuple, Unpack
 
 from torch import Tensor
 
-from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.torch.models.encoder import EncoderInputs, mean_cross_entropy
+from bertdata.torch.models.places import labelled_places, taken_at
 from bertdata.torch.models.weights import PreTrainedModel
 
 Fraction = tuple[Tensor, Tensor | int]
@@ -93,9 +93,10 @@ class MaskedLanguageModel(PreTrainedModel):
         labels: Tensor | None = None,
         next_sentence_label: Tensor | None = None,
         sentence_order_label: Tensor | None = None,
+        labelled: Tensor | None = None,
         **inputs: Unpack[EncoderInputs],
     ) -> PretrainingOutput:
-        """Take the tensors of a `PretrainingCollator` batch, padded or packed.
+        """Take the tensors of a `PretrainingCollator` batch, padded or packed, with or without `with_places`.
 
         With labels, logits over the vocabulary are computed at the labelled tokens alone, about one in seven.
         """
@@ -103,9 +104,9 @@ class MaskedLanguageModel(PreTrainedModel):
         pairs = self.predict_pairs(hidden, inputs.get("cu_seqlens"))
         if labels is None:
             return PretrainingOutput(None, self.predict(hidden), pairs, hidden)
-        labelled = labels != IGNORE_INDEX
+        places = labelled_places(labels, labelled)
         pair_label = next_sentence_label if sentence_order_label is None else sentence_order_label
-        return with_losses(self.predict(hidden[labelled]), labels[labelled], pairs, pair_label, hidden)
+        return with_losses(self.predict(taken_at(hidden, places)), taken_at(labels, places), pairs, pair_label, hidden)
 
 
 def with_losses(

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
-from torch import distributed, nn
+from torch import Tensor, distributed, nn
 
 from bertdata.errors import ConfigError
 from bertdata.torch.training.optimization import choose_device
@@ -39,6 +39,12 @@ class Group:
         sums = torch.tensor(values, dtype=torch.float64, device=self.device)
         distributed.all_reduce(sums)
         return [float(value) for value in sums.tolist()]
+
+    def sum_of(self, value: Tensor) -> Tensor:
+        """Return the sum of a tensor over all processes, on its device, which nobody waits for."""
+        if self.world_size > 1:
+            distributed.all_reduce(value)
+        return value
 
     def all_reduce_max(self, values: Sequence[float]) -> list[float]:
         """Return the largest of each value over all processes."""

@@ -49,11 +49,22 @@ def add(counts: Sequence[Counts]) -> Counts:
     return Counts(*map(sum, zip(*counts, strict=True)))
 
 
-def loss_of(terms: Sequence[LossTerm], part: Counts, whole: Counts) -> Tensor:
-    """Return a part's loss, weighted so that those of all parts add up to the loss of the whole batch."""
-    shares = [term.weight * term.value * (getattr(part, term.per) / max(getattr(whole, term.per), 1)) for term in terms]
+def loss_of(terms: Sequence[LossTerm], part: Counts, whole: Counts | Tensor) -> Tensor:
+    """Return a part's loss, weighted so that those of all parts add up to the loss of the whole batch.
+
+    whole: the counts of the whole batch; where they were summed on a device, float64 (4,) in the order of `Counts`.
+    """
+    shares = [term.weight * term.value * _share(term, part, whole) for term in terms]
     loss: Tensor = sum(shares[1:], shares[0])
     return loss
+
+
+def _share(term: LossTerm, part: Counts, whole: Counts | Tensor) -> float | Tensor:
+    number = getattr(part, term.per)
+    if isinstance(whole, Tensor):
+        share: Tensor = number / whole[Counts._fields.index(term.per)].clamp(min=1)
+        return share.to(term.value.dtype)
+    return float(number / max(getattr(whole, term.per), 1))
 
 
 @dataclass

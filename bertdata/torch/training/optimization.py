@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from bertdata.counter_rng import bits, key
 from bertdata.errors import BertDataError, ConfigError
@@ -68,6 +68,62 @@ def make_optimizer(
     return OPTIMIZERS[optim].make(groups, betas=(0.9, beta2), eps=1e-6)
 
 
+class Unread:
+    """Losses and gradients that nobody has read yet, for a device that is not to be waited for at each step.
+
+    `note` keeps the first step whose loss or gradient was not finite, on the device; `check` reads it.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._first = torch.zeros((), dtype=torch.int64, device=device)
+        self._seen = torch.zeros(2, device=device)
+
+    def note(self, loss: Tensor, norm: Tensor, step: int) -> None:
+        """Note the loss of a step, and its gradient's norm."""
+        seen = torch.stack([loss.detach().float(), norm.float()])
+        new = (self._first == 0) & ~seen.isfinite().all()
+        self._seen = torch.where(new, seen, self._seen)
+        self._first = torch.where(new, step, self._first)
+
+    def check(self) -> None:
+        """Raise DivergenceError for the first step whose loss or gradient was not finite."""
+        if step := int(self._first):
+            loss, norm = self._seen.tolist()
+            raise diverged(loss, norm, step)
+
+
+def diverged(loss: float, norm: float, step: int) -> DivergenceError:
+    """Return the error of a step whose loss or gradient is not finite."""
+    return DivergenceError(
+        f"{_figures(loss, norm, step)}; lower the learning rate, or lengthen the warm-up; the last checkpoint is kept"
+    )
+
+
+def _figures(loss: float, norm: float, step: int) -> str:
+    return f"the loss is {loss:.6} and its gradient has norm {norm:.6} at step {step}"
+
+
+def update_unread(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    loss: Tensor,
+    rate: float,
+    max_grad_norm: float,
+    step: int,
+    unread: Unread,
+) -> Tensor:
+    """Update the weights as `update` does without spikes, and return the norm on its device, waiting for nothing.
+
+    A loss or gradient that is not finite is noted in `unread`, and the weights are then lost.
+    """
+    norm = nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm or float("inf"))
+    unread.note(loss, norm, step)
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    optimizer.step()
+    return norm
+
+
 def update(
     model: nn.Module,
     optimizer: torch.optim.Optimizer,
@@ -87,15 +143,14 @@ def update(
     """
     norm = float(nn.utils.clip_grad_norm_(model.parameters(), max_grad_norm or float("inf")))
     finite = abs(loss) < float("inf") and norm < float("inf")
-    found = f"the loss is {loss:.6} and its gradient has norm {norm:.6} at step {step}"
     if on_spike == "rewind":
         if not finite or (spike_ratio and is_spike(optimizer, norm, spike_ratio)):
-            raise SpikeError(found)
+            raise SpikeError(_figures(loss, norm, step))
         note_norm(optimizer, norm)
     elif spike_ratio and skips(optimizer, norm if finite else float("inf"), spike_ratio):
         return norm
     elif not finite:
-        raise DivergenceError(f"{found}; lower the learning rate, or lengthen the warm-up; the last checkpoint is kept")
+        raise diverged(loss, norm, step)
     for group in optimizer.param_groups:
         group["lr"] = rate
     optimizer.step()

@@ -7,6 +7,8 @@ correlation of cosines and scores.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -76,7 +78,8 @@ def _evaluate(model: SentenceEncoder, dataset: ShardDataset, batch_size: int, de
     for batch in batches_of(dataset, batch_size):
         scores = batch.pop("labels", None)
         labels += [] if scores is None else scores.tolist()
-        for kept, vectors in zip(found, model.embeddings(**moved(batch, device)), strict=True):
+        inputs: Any = moved(batch, device)
+        for kept, vectors in zip(found, model.embeddings(**inputs), strict=True):
             kept.append(torch.nn.functional.normalize(vectors, dim=-1).cpu().numpy())
     texts = [np.concatenate(kept) for kept in found]
     if not task.scored:

@@ -8,25 +8,26 @@ and on CUDA the dropout of attention probabilities, which torch's fused kernels 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from bertdata.io import files
 from bertdata.torch.models.config import Counts
 from bertdata.torch.models.dropout import Draws, attached
 from bertdata.torch.models.encoder import Blocks
+from bertdata.torch.models.places import places_taken, with_places
 from bertdata.torch.models.rotary import set_rope_theta
 from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training import curves, metrics_log
 from bertdata.torch.training.losses import Batch, Sums, add, count, loss_of, validate_phases
 from bertdata.torch.training.memory import memory_figures, reset_peak
 from bertdata.torch.training.metrics_log import LogRecord
-from bertdata.torch.training.optimization import SpikeError, peak_flops, seed_step, update
+from bertdata.torch.training.optimization import SpikeError, Unread, peak_flops, seed_step, update, update_unread
 from bertdata.torch.training.phases import Phase
 from bertdata.torch.training.rewind import go_back
 from bertdata.torch.training.run import Run, loader_of
@@ -70,7 +71,7 @@ def train(
     parallel = group.parallel(_compiled(run.model, settings.packing) if settings.compile else run.model)
     if settings.on_spike == "rewind" and run.last is None and step == 0:
         run.save(0, loader.state_dict(), settings.save_total_limit)
-    batches, interval = iter(loader), _begin(run)
+    batches, interval, unread = iter(loader), _begin(run), Unread(group.device)
     record: LogRecord = {}
     drawn = time.monotonic()
     while step < phase.last:
@@ -80,9 +81,8 @@ def train(
         interval.waited += time.perf_counter() - asked
         loss = _gradients(run, parallel, draws, parts, interval, phase, settings, step)
         rate = learning_rate(step - 1, settings.max_steps, phase.peak, settings.warmup_ratio, settings.shape)
-        spikes = (settings.spike_ratio, settings.on_spike)
         try:
-            norm = update(run.model, run.optimizer, loss, rate, settings.max_grad_norm, step, *spikes)
+            norm = _update(run, loss, rate, settings, step, unread)
         except SpikeError as spike:
             step = first = go_back(run, spike, step, loader.state_dict(), settings.max_rewinds)
             interval = _begin(run)
@@ -95,12 +95,13 @@ def train(
         validating = due and any(one.validation is not None for one in measured)
         logging = saving or validating or step % settings.logging_steps == 0
         if logging or step == first + 1:
+            unread.check()
             record = {
                 "step": step,
                 "epoch": loader.state_dict()["position"] / len(phase.dataset),
                 "max_seq_length": phase.dataset.info.max_seq_length,
                 "learning_rate": rate,
-                "gradient_norm": norm,
+                "gradient_norm": float(norm),
                 **_spikes(run, settings),
                 **_means(interval, run, settings),
             }
@@ -137,20 +138,23 @@ def _gradients(
     phase: Phase,
     settings: PretrainSettings,
     step: int,
-) -> float:
+) -> Tensor:
     """Put the parts of a batch through the model and back; returns the loss of the batch over all processes.
 
     parallel: the model with its gradients averaged over the processes. The figures are added to those of the interval.
+    Nothing is asked of the device, so that its work is queued while it does that of the step before.
     """
     group, info = run.group, phase.dataset.info
-    counts = [count(part, info.label, info.pad_token_id) for part in parts]
+    counts, names = [count(part, info.label, info.pad_token_id) for part in parts], places_taken(run.model)
     own = add(counts)
-    whole = Counts(*group.all_reduce_sum(own))
+    whole: Counts | Tensor = own
+    if group.world_size > 1:
+        whole = group.sum_of(torch.tensor(own, dtype=torch.float64).to(group.device, non_blocking=True))
     seed_step(settings.seed, step, group.rank)
     run.optimizer.zero_grad(set_to_none=True)
     loss = torch.zeros((), device=group.device)
     for number, (part, size) in enumerate(zip(parts, counts, strict=True), 1):
-        batch = {name: value.to(group.device, non_blocking=True) for name, value in part.items()}
+        batch = sent(with_places(part, info.pad_token_id, names), group.device)
         alone: Any = nullcontext()
         if group.world_size > 1 and number < len(parts):
             alone = parallel.no_sync()  # type: ignore[operator]
@@ -158,12 +162,33 @@ def _gradients(
             draws.begin(batch, settings.seed, step)
             with torch.autocast(group.device.type, torch.bfloat16, enabled=settings.bf16):
                 terms = parallel(**batch).terms
-            share = loss_of(terms, size, whole)
+            share: Tensor = loss_of(terms, size, whole)
             (share * group.world_size).backward()  # type: ignore[no-untyped-call]
         loss += share.detach()
         interval.sums.add(terms, size)
     interval.counts = add([interval.counts, own])
-    return group.all_reduce_sum([float(loss)])[0]
+    return group.sum_of(loss)
+
+
+def sent(batch: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
+    """Return a batch whose tensors are on a device; the host does not wait for it."""
+    return {
+        name: value.to(device, non_blocking=True) if isinstance(value, Tensor) else value
+        for name, value in batch.items()
+    }
+
+
+def _update(
+    run: Run, loss: Tensor, rate: float, settings: PretrainSettings, step: int, unread: Unread
+) -> float | Tensor:
+    """Update the weights and return the norm of the gradient, on CUDA without waiting for it where no spike is sought.
+
+    Raises as `update` does, or leaves it to `unread`.
+    """
+    if loss.is_cuda and settings.on_spike != "rewind" and not settings.spike_ratio:
+        return update_unread(run.model, run.optimizer, loss, rate, settings.max_grad_norm, step, unread)
+    spikes = (settings.spike_ratio, settings.on_spike)
+    return update(run.model, run.optimizer, float(loss), rate, settings.max_grad_norm, step, *spikes)
 
 
 def _spikes(run: Run, settings: PretrainSettings) -> LogRecord:

@@ -97,12 +97,12 @@ def stand_in(
     return functional.scaled_dot_product_attention(query, key, value, attn_mask=seen)[0].transpose(0, 1)
 
 
-def on_cuda(monkeypatch: pytest.MonkeyPatch, cu_seqlens: Tensor) -> PackedSequences:
+def on_cuda(monkeypatch: pytest.MonkeyPatch, cu_seqlens: Tensor, *known: int | None) -> PackedSequences:
     """Return `packed_sequences` with the kernel that is there on CUDA, or its stand-in."""
     monkeypatch.setattr(
         kernels, "varlen_kernel", lambda window: window and partial(stand_in, window_size=(window, window))
     )
-    return packed_sequences(cu_seqlens)._replace(kernel=stand_in)
+    return packed_sequences(cu_seqlens, *known)._replace(kernel=stand_in)
 
 
 @pytest.mark.parametrize("window", [2, 6])

@@ -89,7 +89,7 @@ def strong(model: nn.Module, seed: int = 3) -> None:
             parameter.normal_(std=0.3, generator=generator)
 
 
-def inputs() -> dict[str, Tensor]:
+def inputs() -> dict[str, Any]:
     generator = torch.Generator().manual_seed(1)
     mask = (torch.arange(16) < torch.tensor([16, 9, 3])[:, None]).long()
     return {

@@ -144,11 +144,12 @@ class EmbeddingsEncoder(Encoder):
         attention_mask: Tensor | None = None,
         position_ids: Tensor | None = None,
         cu_seqlens: Tensor | None = None,
+        longest: int | None = None,
     ) -> Tensor:
         types = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
         mask: Mask = None if attention_mask is None else attended(attention_mask)
         if cu_seqlens is not None:
-            mask = packed_sequences(cu_seqlens)
+            mask = packed_sequences(cu_seqlens, input_ids.shape[1], longest)
         hidden: Tensor = self.encoder(self.project(self.embeddings(input_ids, types, position_ids)), mask)
         return hidden
 

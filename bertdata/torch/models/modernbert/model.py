@@ -145,13 +145,14 @@ class ModernBertModel(Encoder):
         attention_mask: Tensor | None = None,
         position_ids: Tensor | None = None,
         cu_seqlens: Tensor | None = None,
+        longest: int | None = None,
     ) -> Tensor:
         """Return the hidden states of ids; token types, such as those of pairs in fine-tuning, are ignored."""
         config, length, device = self.config, input_ids.shape[1], input_ids.device
         positions = torch.arange(length, device=device)[None] if position_ids is None else position_ids
         mask: Tensor | PackedSequences | None = None if attention_mask is None else attended(attention_mask)
         if cu_seqlens is not None:
-            mask = packed_sequences(cu_seqlens)
+            mask = packed_sequences(cu_seqlens, input_ids.shape[1], longest)
         size = config.hidden_size // config.num_attention_heads
         reaches = {
             GLOBAL: Reach(mask, rotation(positions, size, config.global_rope_theta)),

@@ -17,11 +17,11 @@ from torch.nn import functional
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
-from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.torch.models.config import Counts
 from bertdata.torch.models.dropout import Draws
 from bertdata.torch.models.encoder import EncoderInputs
 from bertdata.torch.models.objectives.settings import DETECTION
+from bertdata.torch.models.places import labelled_places, places_of, real_tokens, taken_at
 from bertdata.torch.models.pretraining import Fraction, LossTerm, PretrainingOutput
 from bertdata.torch.models.weights import PreTrainedModel, load_apart, save_apart
 
@@ -114,21 +114,28 @@ class ReplacedTokenDetection(PreTrainedModel):
         """Return the operations of both models: the generator with its head, the discriminator without."""
         return self.generator.training_flops(counts) + self.discriminator.training_flops(counts._replace(labelled=0))
 
-    def forward(self, input_ids: Tensor, labels: Tensor, **inputs: Unpack[EncoderInputs]) -> ReplacedTokenOutput:
-        """Take the tensors of a `PretrainingCollator` batch, padded or packed."""
-        generator: PretrainingOutput = self.generator(input_ids, labels, **inputs)
-        labelled, targets = labels != IGNORE_INDEX, generator.targets
+    def forward(
+        self,
+        input_ids: Tensor,
+        labels: Tensor,
+        labelled: Tensor | None = None,
+        real: Tensor | None = None,
+        **inputs: Unpack[EncoderInputs],
+    ) -> ReplacedTokenOutput:
+        """Take the tensors of a `PretrainingCollator` batch, padded or packed, with or without `with_places`."""
+        places = labelled_places(labels, labelled)
+        generator: PretrainingOutput = self.generator(input_ids, labels, labelled=places, **inputs)
+        targets = generator.targets
         assert targets is not None
         with torch.no_grad():
             uniform = torch.rand(labels.shape, device=labels.device) if self.draws is None else self.draws.uniform()
-            guesses = sampled(generator.prediction_logits, uniform[labelled])
-            corrupted, replaced = input_ids.clone(), torch.zeros_like(labelled)
-            corrupted[labelled], replaced[labelled] = guesses, guesses != targets
-        mask = inputs.get("attention_mask")
-        kept = torch.ones_like(labelled) if mask is None else mask.bool()
-        if inputs.get("cu_seqlens") is not None:
-            kept = input_ids != self.config.pad_token_id
-        logits, truth = self.discriminator(corrupted, **inputs)[kept].float(), replaced[kept]
+            guesses = sampled(generator.prediction_logits, taken_at(uniform, places))
+            corrupted = input_ids.flatten().index_copy(0, places, guesses).view_as(input_ids)
+            replaced = torch.zeros_like(labels, dtype=torch.bool).flatten().index_copy(0, places, guesses != targets)
+        if real is None:
+            real = places_of(real_tokens({"input_ids": input_ids, **inputs}, self.config.pad_token_id))
+        logits = taken_at(self.discriminator(corrupted, **inputs), real).float()
+        truth = replaced.index_select(0, real)
         replaced_loss = functional.binary_cross_entropy_with_logits(logits, truth.float())
         assert generator.loss is not None
         loss = generator.loss + DISCRIMINATOR_WEIGHT * replaced_loss

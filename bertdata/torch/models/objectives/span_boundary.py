@@ -26,6 +26,7 @@ from bertdata.torch.models.config import Counts, EncoderConfig
 from bertdata.torch.models.encoder import mean_cross_entropy, sequential
 from bertdata.torch.models.from_transformers import TransformersForPreTraining, TransformersModel
 from bertdata.torch.models.objectives.settings import ObjectiveSettings, TrainingObjective
+from bertdata.torch.models.places import labelled_places, places_of, sequence_of_each, taken_at
 from bertdata.torch.models.pretraining import LossTerm, MaskedLanguageModel, PretrainingOutput
 from bertdata.torch.models.weights import PreTrainedModel, load_apart, save_apart
 
@@ -57,7 +58,7 @@ def find_spans(labelled: Tensor, sequences: Tensor, most: int = MOST_TOKENS) -> 
     >>> found.left.tolist(), found.right.tolist(), found.offset.tolist(), found.predicted.tolist()
     ([0, 0], [3, 3], [0, 1], [True, True, False])
     """
-    places = labelled.nonzero()[:, 0]
+    places = places_of(labelled)
     of = sequences[places]
     first, last = torch.ones_like(places, dtype=torch.bool), torch.ones_like(places, dtype=torch.bool)
     first[1:] = places[1:] != places[:-1] + 1
@@ -75,7 +76,7 @@ def sequence_numbers(shape: tuple[int, ...], inputs: Mapping[str, Tensor | None]
     """Return the number of the sequence of each token of a padded or packed batch, int64 (N * L,); -1 is padding."""
     offsets, mask = inputs.get("cu_seqlens"), inputs.get("attention_mask")
     if offsets is not None:
-        return torch.arange(len(offsets) - 1, device=device).repeat_interleave(offsets.diff().long())
+        return sequence_of_each(offsets, shape[1])
     rows = torch.arange(shape[0], device=device)[:, None].expand(shape)
     return (rows if mask is None else rows.where(mask.bool(), -1)).flatten()
 
@@ -173,14 +174,16 @@ class SpanBoundaryModel(PreTrainedModel):
         weights += self.masked_lm.word_embeddings.weight.numel()
         return self.masked_lm.training_flops(counts) + 6.0 * weights * counts.labelled
 
-    def forward(self, input_ids: Tensor, labels: Tensor, **inputs: Any) -> SpanBoundaryOutput:
-        """Take the tensors of a `PretrainingCollator` batch, padded or packed."""
-        output: PretrainingOutput = self.masked_lm(input_ids, labels, **inputs)
+    def forward(
+        self, input_ids: Tensor, labels: Tensor, labelled: Tensor | None = None, **inputs: Any
+    ) -> SpanBoundaryOutput:
+        """Take the tensors of a `PretrainingCollator` batch, padded or packed, with or without `with_places`."""
+        places = labelled_places(labels, labelled)
+        output: PretrainingOutput = self.masked_lm(input_ids, labels, labelled=places, **inputs)
         assert output.loss is not None
         assert output.hidden_states is not None
-        labelled = labels != IGNORE_INDEX
-        spans = find_spans(labelled.flatten(), sequence_numbers(labels.shape, inputs, labels.device))
-        targets = labels[labelled][spans.predicted]
+        spans = find_spans(labels.flatten() != IGNORE_INDEX, sequence_numbers(labels.shape, inputs, labels.device))
+        targets = taken_at(labels, places)[spans.predicted]
         logits = self.head(output.hidden_states.flatten(0, 1), spans, self.masked_lm.word_embeddings.weight)
         loss = mean_cross_entropy(logits, targets) * (len(targets) / max(len(spans.predicted), 1))
         return SpanBoundaryOutput(output.loss + loss, output, loss, logits, targets)
