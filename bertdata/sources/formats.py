@@ -172,6 +172,16 @@ class FileRange:
     encoding: str = ""
 
 
+def document_writer(task: Task, file: BinaryIO, counters: Counters, *, columns: bool) -> DocumentWriter:
+    """Return the writer of the documents of a task, with its rules.
+
+    They are compressed where they go to a URL. On a disk they take the room of the text: compressing them would take
+    longer than cutting their sentences.
+    """
+    compressed, told = files.is_remote(task.path), add_languages(task)
+    return DocumentWriter(file, counters, text_rules(task), columns=columns, add_languages=told, compressed=compressed)
+
+
 class RangeFormat(SourceFormat):
     """A format of which a task is a range of one file, taken by --documents; `name` is that in the registry."""
 
@@ -243,9 +253,7 @@ class RangeFormat(SourceFormat):
         columns = bool(chosen.columns)
         with (
             encoded({chosen.path: chosen.encoding}),
-            DocumentWriter(
-                file, counters, text_rules(task), columns=columns, add_languages=add_languages(task)
-            ) as writer,
+            document_writer(task, file, counters, columns=columns) as writer,
         ):
             if chosen.encoding == SKIP:
                 counters.add(InputCount.ROWS)

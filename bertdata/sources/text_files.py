@@ -12,15 +12,13 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import BinaryIO
 
-from bertdata.curation.languages import add_languages
-from bertdata.curation.text_rules import text_rules
-from bertdata.documents import DocumentWriter, paragraphs
+from bertdata.documents import paragraphs
 from bertdata.engine.parts import Counters, Task, fingerprint, part_name
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.decoding import decode_utf8
 from bertdata.io.encodings import SKIP, encoded, open_text
-from bertdata.sources.formats import Request, SourceFile, SourceFormat
+from bertdata.sources.formats import Request, SourceFile, SourceFormat, document_writer
 from bertdata.sources.names import InputCount
 from bertdata.sources.text_encodings import NOT_TEXT, count_encodings
 
@@ -83,9 +81,7 @@ class TextFilesFormat(SourceFormat):
         encoding_of = dict(zip(group.paths, group.encodings, strict=False))
         with (
             encoded(encoding_of),
-            DocumentWriter(
-                file, counters, text_rules(task), columns=group.columns, add_languages=add_languages(task)
-            ) as writer,
+            document_writer(task, file, counters, columns=group.columns) as writer,
         ):
             for path, label in zip(group.paths, group.labels, strict=True):
                 counters.add(InputCount.ROWS)

@@ -11,19 +11,46 @@ import pytest
 
 from bertdata.beam.runner import Runner
 from bertdata.curation.languages import LANGUAGE, SOURCE
-from bertdata.documents import DocumentWriter, cut_ranges, read_range
+from bertdata.documents import DocumentWriter, cut_ranges, open_parquet, read_range
 from bertdata.engine.parts import Counters, PartResult, Task, run_once
 from bertdata.engine.run_stages import run_stages
 from bertdata.errors import ConfigError, InputError
+from bertdata.io import files
 from bertdata.sources.inputs import find_documents
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
 
 
-def read(*paths: str, into: Path, text_column: str = "text") -> Sequence[PartResult]:
+def read(*paths: str, into: Path | str, text_column: str = "text") -> Sequence[PartResult]:
     """Return the parts of documents that stand after paths were read into a folder."""
     stage = ReadSource("documents", find_documents(paths), str(into), CleaningConfig(), text_column)
     return run_stages([stage], Runner(1, quiet=True)).documents
+
+
+def compression_of(path: str) -> str:
+    """Return how the texts of a part of documents are compressed."""
+    with files.open_raw(path) as raw:
+        group = open_parquet(raw, path).metadata.row_group(0)
+        codecs = {group.column(place).path_in_schema: group.column(place).compression for place in range(5)}
+    return str(codecs["text"])
+
+
+def test_documents_are_compressed_at_a_url_alone_and_a_run_continues_from_either(tmp_path: Path) -> None:
+    given = tmp_path / "rows.jsonl"
+    given.write_text(
+        "".join(json.dumps({"id": str(number), "text": "Salt is white. " * 40}) + "\n" for number in range(9))
+    )
+    folder, url = tmp_path / "tables", f"memory://{tmp_path.name}/tables"
+    [(here, _)], [(there, _)] = read(str(given), into=folder), read(str(given), into=url)
+    codecs = [compression_of(task.path) for task in (here, there)]
+    assert codecs == ["UNCOMPRESSED", "ZSTD"]
+    for suffix in ("parquet", "json"):  # as another version of bertdata left them
+        (folder / f"{here.name}.{suffix}").write_bytes(files.read_bytes(f"{url}/{there.name}.{suffix}"))
+    [(kept, record)] = read(str(given), into=folder)
+    assert compression_of(kept.path) == "ZSTD"
+    [documents] = cut_ranges([(kept.path, record)])
+    [table] = read_range(documents)
+    assert table["id"].to_pylist() == [str(number) for number in range(9)]
 
 
 def flip(path: str, place: int) -> None:
