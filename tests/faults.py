@@ -1,22 +1,27 @@
 """A proxy before an HTTP server of this machine that fails a share of the requests, as object stores do.
 
 Of the faults one half is a 503, the other a connection that is cut without an answer, before or after the request was
-carried out. Which requests fail depends on their order alone.
+carried out, unless other `kinds` are given, as "cut inside" the answer. Which requests fail depends on their order
+alone. Answers may also be slow, or other ones.
 """
 
 from __future__ import annotations
 
 import contextlib
 import http.client
+import math
 import random
 import socket
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 _S3_ERROR = "<?xml version='1.0'?><Error><Code>{code}</Code><Message>this store does not take that</Message></Error>"
+_SLICES = 20
+"""In how many parts a slow answer comes."""
 _HOP_BY_HOP = {"connection", "transfer-encoding", "keep-alive", "content-length", "server", "date"}
 
 
@@ -30,6 +35,10 @@ class Proxy:
     faults: Counter[str] = field(default_factory=Counter)
     chance: random.Random = field(default_factory=lambda: random.Random(0))
     lock: threading.Lock = field(default_factory=threading.Lock)
+    kinds: tuple[str, ...] = ("503", "cut before", "503", "cut after")
+    bytes_a_second: float = math.inf
+    change: Callable[[str, bytes], bytes] = lambda path, data: data
+    """Returns what is answered to a GET, by its path and what the server behind answers."""
     refuse: Callable[[str, str, Mapping[str, str]], tuple[int, str] | None] = lambda method, path, headers: None
     """Returns the status and the code of S3's error for a request that the store does not take, by its method, path
     and headers in small letters; None for others."""
@@ -39,9 +48,7 @@ class Proxy:
         with self.lock:
             self.requests[method] += 1
             drawn = self.chance.random()
-            fault = (
-                "" if drawn >= self.share else ("503", "cut before", "503", "cut after")[int(drawn / self.share * 4)]
-            )
+            fault = "" if drawn >= self.share else self.kinds[int(drawn / self.share * len(self.kinds))]
             self.faults.update([fault] if fault else [])
             return fault
 
@@ -63,8 +70,11 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if fault != "cut before":
             status, headers, data = self._pass_on(body)
+            if self.command == "GET":
+                data = self.server.proxy.change(self.path, data)
             if fault != "cut after":
-                self._answer(status, headers, data)
+                self._answer(status, headers, data, cut=fault == "cut inside")
+            if not fault:
                 return
         self.close_connection = True
         with contextlib.suppress(OSError):
@@ -101,13 +111,22 @@ class _Handler(BaseHTTPRequestHandler):
                 found["Content-Length"] = answer.getheader("Content-Length") or "0"
             return answer.status, found, answer.read()
 
-    def _answer(self, status: int, headers: dict[str, str], data: bytes) -> None:
+    def _answer(self, status: int, headers: dict[str, str], data: bytes, cut: bool = False) -> None:
         self.send_response(status)
         for name, value in ({"Content-Length": str(len(data))} | headers).items():
             self.send_header(name, value)
         self.end_headers()
         if self.command != "HEAD":
+            self._write(data[: len(data) // 2] if cut else data)
+
+    def _write(self, data: bytes) -> None:
+        pause = len(data) / self.server.proxy.bytes_a_second / _SLICES
+        if not pause:
             self.wfile.write(data)
+            return
+        for number in range(_SLICES):
+            self.wfile.write(data[len(data) * number // _SLICES : len(data) * (number + 1) // _SLICES])
+            time.sleep(pause)
 
     def log_message(self, *_: object) -> None:
         pass

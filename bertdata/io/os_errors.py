@@ -50,6 +50,19 @@ def limit_of(error: BaseException) -> str | None:
     return None
 
 
+def disk_error(error: BaseException | None) -> OSError | None:
+    """Return the error of a disk that is full or may not be written, of an error or its causes; None if none is.
+
+    >>> disk_error(OSError(errno.ENOSPC, "No space left on device"))
+    OSError(28, 'No space left on device')
+    """
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+            return error
+        error = error.__cause__
+    return None
+
+
 def _memory_is_limited() -> bool:
     """Tell whether `ulimit -v` is set: an extension module that gets no memory then often fails without a reason."""
     return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY

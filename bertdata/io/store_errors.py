@@ -56,6 +56,8 @@ _NO_ACCOUNT = ("Must provide either a connection_string or account_name",)
 """What adlfs says where it is told no account."""
 _NO_CONTAINER = ("The specified container does not exist",)
 _EXPIRED = ("ExpiredToken", "token has expired", "Token has expired", "Invalid Credentials")
+_ALTERED = {"FlexibleChecksumError", "ChecksumError"}
+"""What clients say of bytes that do not have the checksum that their store sends with them."""
 _UNREACHABLE = {
     "EndpointConnectionError",
     "ConnectTimeoutError",
@@ -135,6 +137,11 @@ def store_problem(error: BaseException, url: str) -> str:
             return (
                 f"access to the bucket {bucket} is denied ({reason}); the credentials in use need {store.rights} there "
                 f"(to read, only what lists and gets), or choose others: {store.credentials}"
+            )
+        if kinds & _ALTERED:
+            return (
+                f"has other bytes than the store of the bucket {bucket} says ({reason}): they were altered in the "
+                "store, or on the way, as by a proxy; copy it there again from where it was built"
             )
         if kinds & _UNREACHABLE:
             return (

@@ -9,8 +9,10 @@ that finds a shard missing fetches it.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -33,6 +35,8 @@ _LAG = 64
 """Steps after which a batch is read that was asked for, at the latest: workers fetch some ahead."""
 _MOST_ENTRIES = 4096
 _LOOK_AGAIN = 0.5
+_TRY_AGAIN = 30.0
+"""Seconds after which a shard that could not be fetched is tried again."""
 
 
 class ReadAhead:
@@ -66,7 +70,8 @@ class _Work:
     """What the threads of a `ReadAhead` share.
 
     horizon: for stretches of steps, their last step and the shards that they need; needed: the shards in the order in
-    which they are needed; failed: those that could not be fetched, which a reader will raise the error of.
+    which they are needed; failed: those that could not be fetched, and when: they are tried again later, and a reader
+    that needs one sooner raises the error.
     """
 
     def __init__(self, rows: StreamedRows, coming: Iterator[tuple[int, Ints]]) -> None:
@@ -78,7 +83,7 @@ class _Work:
         self._horizon: deque[tuple[int, list[int]]] = deque()
         self._needed: list[int] = []
         self._busy: set[int] = set()
-        self._failed: set[int] = set()
+        self._failed: dict[int, float] = {}
         self._streamed = {owner for owner, (one, _) in enumerate(rows.files) if isinstance(one, StreamedShards)}
 
     def stop(self) -> None:
@@ -94,8 +99,16 @@ class _Work:
             self._change.notify_all()
 
     def plan(self) -> None:
-        """Keep the list of needed shards up to date until stopped."""
-        with contextlib.ExitStack() as stack, contextlib.suppress(BertDataError):
+        """Keep the list of needed shards up to date until stopped; where the disk is full, try again."""
+        while not self._stopped:
+            with contextlib.suppress(BertDataError):
+                self._plan()
+            with self._change:
+                if not self._stopped:
+                    self._change.wait(_LOOK_AGAIN)
+
+    def _plan(self) -> None:
+        with contextlib.ExitStack() as stack:
             needs = [(folder, stack.enter_context(folder.needs_file())) for folder in self._rows.folders]
             written: list[int] = []
             while not self._stopped:
@@ -168,7 +181,7 @@ class _Work:
             try:
                 has_room = one.fetch(number, turn)
             except BertDataError:
-                self._failed.add(owner)
+                self._failed[owner] = time.monotonic()
             with self._change:
                 self._busy.discard(owner)
                 if not has_room and not self._stopped:
@@ -181,7 +194,8 @@ class _Work:
                 for turn, owner in enumerate(self._needed):
                     one, number = self._rows.files[owner]
                     assert isinstance(one, StreamedShards)
-                    taken = owner in self._busy or owner in self._failed
+                    failed = time.monotonic() - self._failed.get(owner, -math.inf) < _TRY_AGAIN
+                    taken = owner in self._busy or failed
                     if not taken and not one.folder.has(one.files[number]):
                         self._busy.add(owner)
                         return owner, turn

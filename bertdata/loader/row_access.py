@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -13,12 +13,9 @@ from numpy.typing import NDArray
 from bertdata.loader.columns import Column, column_of
 from bertdata.shards import Shards
 from bertdata.shards.streaming import StreamedShards
-from bertdata.shards.streaming.folder import PATIENCE
 
 Ints = NDArray[np.int64]
 Views = dict[str, Column]
-
-_LOOK_AGAIN = 0.01
 
 
 class Rows(Protocol):
@@ -140,34 +137,45 @@ class StreamedRows:
         crowded = self._crowded != [folder.crowded() for folder in self.folders]
         numbers, are_open = self._batches_open.find(places)
         if crowded or not are_open:
-            wanted = np.unique(np.searchsorted(self.ends, places, side="right")).tolist()
-            self._let_go(wanted)
-            for owner in wanted:
-                self._shard(owner, wanted)
-            self._batches_open = _OpenBatches(self._open, self._begins)
+            self._open_all(np.unique(np.searchsorted(self.ends, places, side="right")).tolist())
             numbers, _ = self._batches_open.find(places)
         views = [self._batches_open.views(number) for number in numbers.tolist()]
         return views, (places - self._batches_open.begins[numbers]).tolist()
 
-    def _shard(self, owner: int, wanted: Sequence[int]) -> _OpenShard:
-        shard = self._open.get(owner)
-        if shard is None:
-            shard = self._open[owner] = _OpenShard(self._batches(owner, wanted), self.names)
-        return shard
+    def _open_all(self, wanted: Sequence[int]) -> None:
+        """Open shards; where there is no room for one, let go of all, and open them when it is this process's turn."""
+        self._let_go(wanted)
+        if not all(self._open_if_room(owner) for owner in wanted):
+            self._keep(())
+            with contextlib.ExitStack() as stack:
+                for _, folder in sorted({folder.directory: folder for folder in self.folders}.items()):
+                    stack.enter_context(folder.turn())
+                for owner in wanted:
+                    self._shard(owner, wanted)
+        self._batches_open = _OpenBatches(self._open, self._begins)
 
-    def _batches(self, owner: int, wanted: Sequence[int]) -> list[pa.RecordBatch]:
+    def _open_if_room(self, owner: int) -> bool:
         shards, number = self.files[owner]
-        if not isinstance(shards, StreamedShards):
-            rows = shards.shard_rows
-            part: list[pa.RecordBatch] = shards.table.slice(int(rows[:number].sum()), int(rows[number])).to_batches()
-            return part
-        end = time.monotonic() + PATIENCE
-        while (batches := shards.batches_if_room(number)) is None:
-            if time.monotonic() > end:
-                raise shards.folder.no_room(shards.files[number])
-            self._keep(wanted)
-            time.sleep(_LOOK_AGAIN)
-        return batches
+        if owner not in self._open:
+            batches = shards.batches_if_room(number) if isinstance(shards, StreamedShards) else self._local(owner)
+            if batches is None:
+                return False
+            self._open[owner] = _OpenShard(batches, self.names)
+        return True
+
+    def _shard(self, owner: int, wanted: Sequence[int]) -> _OpenShard:
+        """Return a shard, opened when there is room for it; of the others only those wanted stay open meanwhile."""
+        if not self._open_if_room(owner):
+            shards, number = self.files[owner]
+            assert isinstance(shards, StreamedShards)
+            self._open[owner] = _OpenShard(shards.record_batches(number, lambda: self._keep(wanted)), self.names)
+        return self._open[owner]
+
+    def _local(self, owner: int) -> list[pa.RecordBatch]:
+        shards, number = self.files[owner]
+        rows = shards.shard_rows
+        part: list[pa.RecordBatch] = shards.table.slice(int(rows[:number].sum()), int(rows[number])).to_batches()
+        return part
 
     def _let_go(self, wanted: Sequence[int]) -> None:
         """Close the shards that are not wanted now where somebody found no room since."""

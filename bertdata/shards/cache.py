@@ -12,6 +12,7 @@ otherwise every epoch would fetch it again.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import json
@@ -24,7 +25,10 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.io import files, remote
-from bertdata.shards.checked import cache_directory, changed, is_wanted, remember
+from bertdata.io.digests import damaged
+from bertdata.io.os_errors import disk_error
+from bertdata.shards.checked import cache_directory, is_wanted
+from bertdata.shards.stamps import is_marked_whole, mark_used, mark_whole
 
 if TYPE_CHECKING:
     from bertdata.io.http import Client
@@ -80,11 +84,8 @@ class ShardCache:
                 self._make_room(wanted)
                 held = Held([self.path(shard) for shard in shards], _pin(self.directory, wanted))
             kept = [shard for shard in shards if self._touched(shard)]
-            digests = [(self.path(shard), shard.sha256) for shard in kept if shard.sha256 is not None]
-            damaged = changed(digests) if is_wanted() else {}
-            for path in damaged:
-                _unlink(path)
-            missing = [shard for shard in shards if shard not in kept or self.path(shard) in damaged]
+            bad = self._unlink_damaged(kept) if is_wanted() else set()
+            missing = [shard for shard in shards if shard not in kept or self.path(shard) in bad]
             with ThreadPoolExecutor(_AT_ONCE, "bertdata-fetch") as pool:
                 list(pool.map(self._fetched, missing))
         except OSError as error:
@@ -104,10 +105,25 @@ class ShardCache:
         try:
             if os.stat(path).st_size != shard.size:
                 return False
-            os.utime(path)
+            mark_used(path)
         except FileNotFoundError:
             return False
         return True
+
+    def _unlink_damaged(self, shards: Sequence[ShardFile]) -> set[str]:
+        """Delete the shards that are not what their SHA-256 says, and return their paths; each is read for it once."""
+        unknown = {
+            self.path(shard): shard.sha256
+            for shard in shards
+            if shard.sha256 is not None and not is_marked_whole(os.stat(self.path(shard)), shard.sha256)
+        }
+        bad = dict(damaged(list(unknown.items()), "check shards"))
+        for path, sha256 in unknown.items():
+            if path in bad:
+                _unlink(path)
+            else:
+                mark_whole(path, sha256)
+        return set(bad)
 
     def _fetched(self, shard: ShardFile) -> None:
         path = self.path(shard)
@@ -117,9 +133,9 @@ class ShardCache:
                 try:
                     fetch(shard.url, part)
                     require_same(part, shard)
-                    os.replace(part, path)
                     if shard.sha256 is not None:
-                        remember(path, shard.sha256)
+                        mark_whole(part, shard.sha256)
+                    os.replace(part, path)
                 finally:
                     _unlink(part)
 
@@ -135,7 +151,7 @@ class ShardCache:
                 _unlink(entry.path)
             elif entry.name.endswith(_SUFFIX) and entry.is_file() and entry.name not in pinned:
                 status = entry.stat()
-                found.append((status.st_mtime_ns, entry.path, status.st_size))
+                found.append((status.st_atime_ns, entry.path, status.st_size))
         needed = sum(pinned.values())
         if needed > self.max_bytes:
             raise ConfigError(
@@ -201,7 +217,10 @@ def read(url: str) -> bytes | None:
 
 
 def fetch(url: str, path: str) -> None:
-    """Copy a remote file to a local path; raises InputError where it cannot be read, after some tries."""
+    """Copy a remote file to a local path, after some tries.
+
+    Raises InputError where it cannot be read, OSError where the disk is full or cannot be written.
+    """
     for attempt in range(_ATTEMPTS):
         _unlink(path)
         try:
@@ -213,7 +232,11 @@ def fetch(url: str, path: str) -> None:
             return
         except FileNotFoundError as error:
             raise InputError("there is no such shard; the build is not whole, or was moved", path=url) from error
+        except OutputError as error:  # of the client of HTTP, for which a path is what a user names
+            raise disk_error(error) or OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from None
         except OSError as error:
+            if (of_disk := disk_error(error)) is not None:
+                raise of_disk from None
             if attempt == _ATTEMPTS - 1:
                 raise InputError(f"cannot be fetched ({error}); check that it can be reached", path=url) from error
 

@@ -73,12 +73,6 @@ def once_each(
     return bad
 
 
-def remember(path: str, sha256: str) -> None:
-    """Note a file whose SHA-256 was compared just now."""
-    with _noted(os.path.dirname(os.path.realpath(path))) as (_, note):
-        note([_mark(path, sha256)])
-
-
 def _mark(path: str, expected: str) -> str:
     """Return the mark of a file and what is expected of it, which changes when it is written again or moved."""
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import pickle
@@ -19,42 +18,20 @@ import numpy as np
 import pytest
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.loader import BatchCollator, EpochBatchSampler, NumpyBatches, ShardExamples
+from bertdata.loader import EpochBatchSampler, ShardExamples
 from bertdata.shards.streaming import CacheFolder
 from tests.clock import PATIENCE
-from tests.many_shards import bytes_in, cut
-from tests.torch.build import write_build
+from tests.loader.streamed import batches_of, digests
+from tests.many_shards import bytes_in
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = 12
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("streamed")
-    return cut(write_build(folder / "build", documents=60), folder / "corpus", ROWS)
-
-
-@pytest.fixture(scope="module")
-def shard_bytes(corpus: Path) -> int:
-    return max(path.stat().st_size for path in (corpus / "train").iterdir())
-
-
-@pytest.fixture(scope="module")
 def url(corpus: Path) -> str:
     fsspec.filesystem("memory").put(str(corpus), "/streamed-corpus", recursive=True)
     return "memory://streamed-corpus/train"
-
-
-def batches_of(examples: ShardExamples, rows: int = 16, **settings: Any) -> NumpyBatches:
-    sampler = EpochBatchSampler(examples, rows, seed=4, **settings)
-    return NumpyBatches(examples, sampler, BatchCollator(examples))
-
-
-def digests(batches: Any) -> list[str]:
-    return [
-        hashlib.sha256(b"".join(batch[name].tobytes() for name in sorted(batch))).hexdigest()[:12] for batch in batches
-    ]
 
 
 @pytest.mark.parametrize("window", [1, 3, 8])
@@ -210,6 +187,20 @@ def test_a_killed_training_leaves_nothing_that_the_next_one_does_not_clear(
     assert len(after.communicate(timeout=PATIENCE)[0].splitlines()) > 10
     assert after.returncode == 0
     CacheFolder(str(tmp_path), room)
-    left = {path.suffix for path in tmp_path.iterdir() if path.is_file() and path.name not in ("lock", "crowded")}
+    left = {
+        path.suffix for path in tmp_path.iterdir() if path.is_file() and path.name not in ("lock", "crowded", "turn")
+    }
     assert left == {".arrow"}
     assert not list((tmp_path / "needs").iterdir())
+
+
+def test_two_trainings_on_a_cache_with_room_for_one_have_the_same_batches_too(
+    corpus: Path, shard_bytes: int, tmp_path: Path
+) -> None:
+    room = 6 * shard_bytes
+    both = [train(corpus, tmp_path, room, pause) for pause in (0.0, 0.02)]
+    outputs = [process.communicate(timeout=PATIENCE)[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    assert outputs[0] == outputs[1]
+    assert len(outputs[0].splitlines()) > 10
+    assert bytes_in(tmp_path) <= room

@@ -7,6 +7,7 @@
     needs/          for each process that plans, the shards that it needs next, in their order
     lock            held for a moment by whoever makes room
     crowded         touched by whoever finds no room, so that others close what they do not need now
+    turn            held by the one process that waits for room while it holds shards
 
 All locks are those of the kernel (flock), which end with their process: what a killed one leaves is deleted by the
 next who makes room. A shard that is mapped has a shared lock as long as its memory is, and is not deleted. Of the
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import mmap
 import os
@@ -25,21 +27,33 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from io import BufferedReader
 from typing import BinaryIO, cast
 
 from bertdata.errors import ConfigError, OutputError
 from bertdata.shards.cache import ShardFile, shard_name
-from bertdata.shards.checked import changed, is_wanted, remember
+from bertdata.shards.checked import is_wanted
+from bertdata.shards.stamps import is_marked_whole, mark_used, mark_whole
 
 _WHOLE, _PLACE, _DATA = ".arrow", ".fetching", ".data"
-_NEEDS, _LOCK, _CROWDED = "needs", "lock", "crowded"
+_NEEDS, _LOCK, _CROWDED, _TURN = "needs", "lock", "crowded", "turn"
 _LOOK_AGAIN = 0.005
 PATIENCE = 120.0
-"""Seconds that a reader waits for room that other processes hold."""
+"""Seconds without a change in the folder after which a reader no longer waits for room that others hold."""
 
 _no_fork = threading.Lock()
 """Held where a lock of the kernel is, so that no process that is forked meanwhile inherits it."""
 os.register_at_fork(before=_no_fork.acquire, after_in_parent=_no_fork.release, after_in_child=_no_fork.release)
+
+_turn_of_thread = threading.RLock()
+
+
+def _new_turn() -> None:
+    global _turn_of_thread  # noqa: PLW0603
+    _turn_of_thread = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_new_turn)
 
 
 class CacheFolder:
@@ -77,18 +91,10 @@ class CacheFolder:
             status = os.fstat(file.fileno())
             if not status.st_nlink:
                 return None
-            if status.st_size == shard.size and not self._is_damaged(path, shard):
-                os.utime(file.fileno())
+            if status.st_size == shard.size and _is_whole(file, shard):
                 return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)  # shares the lock of the file
             _unlink(path)
         return None
-
-    def _is_damaged(self, path: str, shard: ShardFile) -> bool:
-        """Tell whether a shard is another than the manifest names; each is read for this once a machine."""
-        if shard.sha256 is None or not is_wanted():
-            return False
-        with _no_fork:
-            return bool(changed([(path, shard.sha256)]))
 
     def fetch(self, shard: ShardFile, copy: Callable[[str], None], turn: int = -1) -> bool:
         """Have a shard written by `copy`, which gets a path, or wait for the process that does; False: no room for it.
@@ -101,27 +107,27 @@ class CacheFolder:
             with self._locked():
                 if self.has(shard):
                     return True
-                reserved = open(place, "ab")  # noqa: SIM115
-                if is_mine := _try_lock(reserved):
-                    if not self._make_room(shard.size, turn):
-                        _unlink(place)
-                        reserved.close()
-                        return False
+                has_room = self._make_room(shard.size, turn)  # clears the places of processes that have ended
+                others = _opened(place)
+                if others is None and not has_room:
+                    return False
+                if others is None:
+                    reserved = open(place, "ab")  # noqa: SIM115
+                    fcntl.flock(reserved, fcntl.LOCK_EX)
                     os.ftruncate(reserved.fileno(), shard.size)
-            if not is_mine:
-                while _is_same(reserved, place) and not _try_lock(reserved):
-                    time.sleep(_LOOK_AGAIN)
-                reserved.close()
+            if others is not None:
+                with others:
+                    while _is_same(others, place) and not _try_lock(others):
+                        time.sleep(_LOOK_AGAIN)
                 return True
             try:
                 copy(data)
                 path = self.path(shard)
                 with open(data, "rb") as file:
-                    fcntl.flock(file, fcntl.LOCK_SH)  # not deleted before it is noted
-                    os.replace(data, path)
+                    fcntl.flock(file, fcntl.LOCK_SH)  # not deleted before it is marked
                     if shard.sha256 is not None:
-                        with _no_fork:
-                            remember(path, shard.sha256)
+                        mark_whole(file.fileno(), shard.sha256)
+                    os.replace(data, path)
             finally:
                 _unlink(data)
                 _unlink(place)
@@ -140,7 +146,7 @@ class CacheFolder:
                 elif entry.name.endswith(_WHOLE):
                     status = entry.stat()
                     total += status.st_size
-                    shards.append((entry.name.removesuffix(_WHOLE), status.st_mtime_ns, status.st_size, entry.path))
+                    shards.append((entry.name.removesuffix(_WHOLE), status.st_atime_ns, status.st_size, entry.path))
         for path in data:
             if not os.path.exists(path.rpartition(_DATA)[0] + _PLACE):
                 _unlink(path)
@@ -179,7 +185,7 @@ class CacheFolder:
         """Yield a file for `write_needs`, which counts until the end of the block or of the process."""
         with self._writing(), self._locked():
             file = tempfile.NamedTemporaryFile(  # noqa: SIM115
-                "w+b", dir=os.path.join(self.directory, _NEEDS), suffix=".json", delete=False
+                "w+b", 0, dir=os.path.join(self.directory, _NEEDS), suffix=".json", delete=False
             )
             fcntl.flock(file, fcntl.LOCK_EX)
         with file:
@@ -188,12 +194,17 @@ class CacheFolder:
                 _unlink(file.name)
 
     def write_needs(self, file: BinaryIO, names: Sequence[str]) -> None:
-        """Say which shards a process needs from now on, the next one first."""
+        """Say which shards a process needs from now on, the next one first; where the disk is full, none."""
         with self._writing(), self._locked():
+            file.truncate(0)
             file.seek(0)
-            file.write(json.dumps(names).encode())
-            file.truncate()
-            file.flush()
+            try:
+                data = memoryview(json.dumps(names).encode())
+                while data:
+                    data = data[file.write(data) :]
+            except OSError:
+                file.truncate(0)
+                raise
 
     def _needs(self) -> dict[str, int]:
         """Return the shards that any process needs, with the smallest number of those that it needs before."""
@@ -207,12 +218,34 @@ class CacheFolder:
                     turns[name] = min(turn, turns.get(name, turn))
         return turns
 
+    def state(self) -> frozenset[tuple[str, int]]:
+        """Return what is there and how much of it has come, which changes as long as anybody gets on."""
+        with self._writing(), os.scandir(self.directory) as entries:
+            return frozenset((entry.name, _size(entry)) for entry in entries)
+
+    @contextlib.contextmanager
+    def turn(self) -> Iterator[None]:
+        """Hold the turn to wait for room, which one process of all has that use this folder.
+
+        Let go of all shards before: otherwise two that hold some of what they need wait for each other's. A lock of the
+        process, not of the file: a process that is forked meanwhile must not inherit it.
+        """
+        with _turn_of_thread, open(os.path.join(self.directory, _TURN), "ab") as file:
+            while True:
+                try:
+                    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except (BlockingIOError, PermissionError):
+                    time.sleep(_LOOK_AGAIN)
+            yield
+
     def no_room(self, shard: ShardFile) -> ConfigError:
         """Return the error of a shard for which there was no room."""
         return ConfigError(
-            f"the cache may hold {self.max_bytes:,} bytes, and for {PATIENCE:.0f} s there was no room in it for the "
-            f"{shard.size:,} of {shard.url}: what is in it is being read, by this process or by others that use the "
-            "same folder; raise cache_bytes, take a smaller shuffle_window, or give each training a folder of its own",
+            f"the cache may hold {self.max_bytes:,} bytes, and there was no room in it for the {shard.size:,} of "
+            f"{shard.url}, while nothing in it changed for {PATIENCE:.0f} s: what is in it is being read, by this "
+            "process or by others that use the same folder; raise cache_bytes, take a smaller shuffle_window, or give "
+            "each training a folder of its own",
             path=self.directory,
         )
 
@@ -234,12 +267,50 @@ class CacheFolder:
             ) from error
 
 
+class Patience:
+    """How long a reader waits for room: as long as anything in a folder changes, and `PATIENCE` after that."""
+
+    def __init__(self, folder: CacheFolder) -> None:
+        self._folder, self._state, self._end = folder, folder.state(), time.monotonic() + PATIENCE
+
+    def is_over(self) -> bool:
+        """Tell whether nothing has changed for so long."""
+        if (state := self._folder.state()) != self._state:
+            self._state, self._end = state, time.monotonic() + PATIENCE
+        return time.monotonic() > self._end
+
+
+def _is_whole(file: BufferedReader, shard: ShardFile) -> bool:
+    """Note that a shard is used, and tell whether it is whole; one that was written to is read for that."""
+    if shard.sha256 is None or not is_wanted() or is_marked_whole(os.fstat(file.fileno()), shard.sha256):
+        mark_used(file.fileno())
+        return True
+    if hashlib.file_digest(file, "sha256").hexdigest() != shard.sha256:
+        return False
+    mark_whole(file.fileno(), shard.sha256)
+    return True
+
+
+def _size(entry: os.DirEntry[str]) -> int:
+    try:
+        return entry.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def _try_lock(file: BinaryIO) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True
+
+
+def _opened(path: str) -> BinaryIO | None:
+    try:
+        return open(path, "rb")
+    except FileNotFoundError:
+        return None
 
 
 def _is_same(file: BinaryIO, path: str) -> bool:

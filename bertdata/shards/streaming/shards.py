@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -16,9 +16,8 @@ from bertdata.plugins import Consent, adopt, consent
 from bertdata.shards.cache import ShardFile
 from bertdata.shards.reader import MANIFEST, Shards, open_shards, read_info, shard_files
 from bertdata.shards.schema import ShardInfo
-from bertdata.shards.streaming import folder as folders
 from bertdata.shards.streaming.fetching import copy_shard
-from bertdata.shards.streaming.folder import CacheFolder
+from bertdata.shards.streaming.folder import CacheFolder, Patience
 
 _HEAD = 1 << 16
 _LOOK_AGAIN = 0.02
@@ -87,19 +86,20 @@ class StreamedShards(Shards):
             schema = self.record_batches(0)[0].schema
         return read_info(schema, shard.url)
 
-    def record_batches(self, number: int) -> list[pa.RecordBatch]:
+    def record_batches(self, number: int, meanwhile: Callable[[], object] = lambda: None) -> list[pa.RecordBatch]:
         """Return the rows of a shard, which is fetched where it is not there, and stays as long as they are used.
 
-        Raises InputError, which names it, where it cannot be fetched or is not what the manifest says; ConfigError
-        where the cache has had no room for two minutes.
+        meanwhile: called again and again while there is no room for it. Raises InputError, which names it, where it
+        cannot be fetched or is not what the manifest says; OutputError where the disk is full; ConfigError where there
+        has been no room for two minutes, in which nothing in the cache changed.
         """
-        batches = self.batches_if_room(number)
-        end = time.monotonic() + folders.PATIENCE
-        while batches is None:
-            if time.monotonic() > end:
+        patience: Patience | None = None
+        while (batches := self.batches_if_room(number)) is None:
+            patience = patience or Patience(self.folder)
+            if patience.is_over():
                 raise self.folder.no_room(self.files[number])
+            meanwhile()
             time.sleep(_LOOK_AGAIN)
-            batches = self.batches_if_room(number)
         return batches
 
     def batches_if_room(self, number: int) -> list[pa.RecordBatch] | None:
