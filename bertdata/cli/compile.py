@@ -68,15 +68,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _other_forms(folder: str) -> dict[str, Any]:
-    """Write the sample dump as one bz2 stream without an index, a text and test data; return settings to read them."""
-    dump, text, tests = (files.join(folder, name) for name in ("wiki.xml.bz2", "text.txt", "tests.txt"))
+    """Write the sample dump as one bz2 stream without an index, texts and test data; return settings to read them."""
+    names = ("wiki.xml.bz2", "text.txt", "rows.jsonl", "tests.txt")
+    dump, text, rows, tests = (files.join(folder, name) for name in names)
     with compression.open_decompressed(SAMPLE_DUMP) as source:
         files.write_bytes(dump, bz2.compress(source.read(), 1))
     files.write_bytes(text, b"A fox saw grapes.\nThey hung high.\n\nIt left. They are sour, it said.[1] So.\n" * 50)
+    files.write_bytes(rows, b'{"text": "A crow was thirsty.\\nIt found a jug."}\n' * 50)
     files.write_bytes(tests, b"Which of the seven lakes that the traveller saw in the valley had no fish at all?\n")
     return {
         "wikipedia": dump,
-        "documents": text,
+        "documents": [text, rows],
         "range_bytes": 20_000,
         "attach_citations": True,
         "decontaminate": [tests],

@@ -25,6 +25,7 @@ from bertdata.documents.dropped import (
     dropped_texts,
     without_rows,
 )
+from bertdata.documents.paragraph_texts import paragraphs_of
 from bertdata.documents.ranges import (
     RANGE_BYTES,
     DocumentRange,
@@ -46,6 +47,7 @@ from bertdata.documents.writer import (
     AddLanguages,
     DocumentWriter,
     TextRules,
+    escaped,
 )
 
 __all__ = [
@@ -73,9 +75,11 @@ __all__ = [
     "cut",
     "cut_ranges",
     "dropped_texts",
+    "escaped",
     "first_rows",
     "open_parquet",
     "paragraphs",
+    "paragraphs_of",
     "range_tasks",
     "read_batches",
     "read_range",

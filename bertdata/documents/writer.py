@@ -89,6 +89,7 @@ class DocumentWriter:
         self._rows: list[tuple[str, ...]] = []
         self._texts: list[bytes] = []
         self._are_checked = True
+        self._held: list[list[pa.Array]] = []
         self._on_drop: list[OnDrop | None] = []
         self._bytes = 0
         self._groups: list[list[int]] = []
@@ -122,6 +123,24 @@ class DocumentWriter:
         if self._bytes >= ROW_GROUP_BYTES:
             self._flush()
 
+    def add_columns(self, columns: Sequence[pa.StringArray]) -> None:
+        """Write documents given as the columns of `SCHEMA`, none of which has a null, as `add` does one by one."""
+        sizes = pc.binary_length(columns[-1]).to_numpy(zero_copy_only=False)
+        ends = np.cumsum(sizes, dtype=np.int64)
+        start, done = 0, 0
+        while start < len(ends):
+            self._hold()
+            stop = int(np.searchsorted(ends, done + ROW_GROUP_BYTES - self._bytes)) + 1
+            part = [column.slice(start, stop - start) for column in columns]
+            more = [pa.repeat("{}", len(part[0]))] if self._schema is WITH_COLUMNS else []
+            self._held.append([*part, *more])
+            if self._rules:
+                self._on_drop += [None] * len(part[0])
+            start, held = start + len(part[0]), int(ends[start + len(part[0]) - 1]) - done
+            done, self._bytes = done + held, self._bytes + held
+            if self._bytes >= ROW_GROUP_BYTES:
+                self._flush()
+
     def add_texts(self, document_ids: Sequence[str], source: str, texts: pa.StringArray) -> None:
         """Write documents of one source, without titles and addresses, as a row group of their own."""
         self._flush()
@@ -130,17 +149,24 @@ class DocumentWriter:
         more = [pa.repeat("{}", len(ids))] if self._schema is WITH_COLUMNS else []
         self._write([pa.array(ids, pa.string()), pa.repeat(source, len(ids)), empty, empty, texts, *more])
 
-    def _flush(self) -> None:
+    def _hold(self) -> None:
+        """Make columns of the documents that were added one by one."""
         if self._rows:
             columns = [pa.array(column, pa.string()) for column in zip(*self._rows, strict=True)]
             texts = _strings(self._texts)
             if not self._are_checked:
                 texts.validate(full=True)
             columns.insert(self._schema.names.index("text"), texts)
-            self._write(columns)
-        self._rows, self._texts, self._on_drop, self._bytes, self._are_checked = [], [], [], 0, True
+            self._held.append(columns)
+        self._rows, self._texts, self._are_checked = [], [], True
 
-    def _write(self, columns: Sequence[pa.Array]) -> None:
+    def _flush(self) -> None:
+        self._hold()
+        if self._held:
+            self._write([pa.chunked_array(parts) for parts in zip(*self._held, strict=True)])
+        self._held, self._on_drop, self._bytes = [], [], 0
+
+    def _write(self, columns: Sequence[pa.Array | pa.ChunkedArray]) -> None:
         table = pa.Table.from_arrays(columns, schema=self._schema)
         if self._rules:
             texts, reasons = self._rules(table["text"].combine_chunks(), self._counters)

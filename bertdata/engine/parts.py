@@ -83,6 +83,8 @@ class Task:
     records: the directory of its record if it is not that of its data. filters, cleaners: the rules by which documents
     are kept and changed, if it is a part of documents (`bertdata.curation`). language: what tells their languages.
     inputs: the user's files that it reads, each with its state when it was planned (`bertdata.io.unchanged`).
+    synced: whether the disk has it before the build goes on. One that is not, a loss of power may damage: its SHA-256
+    tells, when the build is continued.
     """
 
     directory: str
@@ -96,6 +98,7 @@ class Task:
     cleaners: tuple[str, ...] = ()
     language: str = ""
     inputs: tuple[tuple[str, str], ...] = ()
+    synced: bool = True
 
     @property
     def path(self) -> str:
@@ -270,7 +273,7 @@ def run_once(task: Task, work: PartFunction) -> PartMetadata:
     began = time.monotonic()
     if there is not None:
         files.remove_files([task.record_path])
-    with files.atomic_write(task.path) as file, unchanged(dict(task.inputs)):
+    with files.atomic_write(task.path, synced=task.synced) as file, unchanged(dict(task.inputs)):
         hashed = _Hashed(file)
         counters = work(task, hashed)  # type: ignore[arg-type]
     record = PartMetadata(
@@ -283,7 +286,7 @@ def run_once(task: Task, work: PartFunction) -> PartMetadata:
         drops=dict(sorted(counters.drops.items())),
         details=counters.details,
     )
-    files.write_json(task.record_path, sealed(record.values()), indent=None)
+    files.write_json(task.record_path, sealed(record.values()), indent=None, synced=task.synced)
     return record
 
 

@@ -156,11 +156,12 @@ def _empty(path: str) -> InputError:
 
 
 @contextlib.contextmanager
-def atomic_write(path: str) -> Iterator[BinaryIO]:
+def atomic_write(path: str, *, synced: bool = True) -> Iterator[BinaryIO]:
     """Yield a binary file that takes its final name only when the block ends without an error.
 
-    A local file is written beside its final place and renamed; a remote one is written locally and put whole. Raises
-    OutputError where it cannot be written; other errors of the block pass through.
+    A local file is written beside its final place and renamed, once the disk has it if it is to be `synced`; a remote
+    one is written locally and put whole. Raises OutputError where it cannot be written; other errors of the block pass
+    through.
     """
     local = not is_remote(path)
     temporary, inside = "", False
@@ -175,7 +176,7 @@ def atomic_write(path: str) -> Iterator[BinaryIO]:
             yield cast("BinaryIO", file)
             inside = False
             file.flush()
-            if local:
+            if local and synced:
                 os.fsync(file.fileno())
         if local:
             os.chmod(temporary, 0o644)
@@ -273,19 +274,19 @@ def create(url: str, data: bytes) -> None:
             fs.pipe_file(place, data)
 
 
-def write_bytes(path: str, data: bytes) -> None:
-    """Write a whole small file atomically."""
-    with atomic_write(path) as file:
+def write_bytes(path: str, data: bytes, *, synced: bool = True) -> None:
+    """Write a whole small file atomically (see `atomic_write`)."""
+    with atomic_write(path, synced=synced) as file:
         file.write(data)
 
 
-def write_json(path: str, value: Any, *, indent: int | None = 1) -> None:
+def write_json(path: str, value: Any, *, indent: int | None = 1, synced: bool = True) -> None:
     """Write a JSON file atomically: sorted keys, one trailing newline, the same bytes for the same value.
 
     Without `indent` it is one line, which is written much faster.
     """
     text = json.dumps(value, indent=indent, sort_keys=True, ensure_ascii=False) + "\n"
-    write_bytes(path, text.encode("utf-8", "backslashreplace"))
+    write_bytes(path, text.encode("utf-8", "backslashreplace"), synced=synced)
 
 
 def read_bytes(path: str) -> bytes:

@@ -237,7 +237,7 @@ class RangeFormat(SourceFormat):
                 identity = files.identity(source.path)
                 made_from = fingerprint("tables", self.revision, identity, source.label, start, end, *read)
                 name = part_name(source.label, number)
-                tasks.append(Task(request.directory, name, ".parquet", made_from, weight, chosen))
+                tasks.append(Task(request.directory, name, ".parquet", made_from, weight, chosen, synced=False))
         return tasks, notes
 
     def _left_out(self, source: SourceFile, request: Request) -> Task:
@@ -245,7 +245,7 @@ class RangeFormat(SourceFormat):
         chosen = FileRange(source.path, source.label, 0, 0, TEXT, request.format or self.name, request.columns)
         made_from = fingerprint("left out", files.identity(source.path), source.label, request.columns)
         name = part_name(source.label, 0)
-        return Task(request.directory, name, ".parquet", made_from, 1, replace(chosen, encoding=SKIP))
+        return Task(request.directory, name, ".parquet", made_from, 1, replace(chosen, encoding=SKIP), synced=False)
 
     def write(self, task: Task, file: BinaryIO) -> Counters:
         """Write the documents of one range."""

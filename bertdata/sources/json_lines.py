@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from io import BufferedReader
 from itertools import islice
 from typing import Any, BinaryIO
 
-from bertdata.engine.parts import Task
+from bertdata.documents import DocumentWriter
+from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.bounded_lines import LONGEST, bounded_lines, lines_before, too_long
+from bertdata.io.compression import compression
 from bertdata.io.decoding import how_to_convert
 from bertdata.io.encodings import is_stream, open_text
+from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources import unsupported
 from bertdata.sources.beginnings import first_lines
 from bertdata.sources.formats import FileRange
+from bertdata.sources.json_columns import read_columns
 from bertdata.sources.settings import CleaningConfig
-from bertdata.sources.tabular import LOOKED_AT, TableFormat
+from bertdata.sources.tabular import LOOKED_AT, NAMES, Rows, TableFormat, are_columns_enough
 
 _NO_OBJECT = "not a JSON object"
 ROW_ID = "_id"
@@ -89,22 +95,29 @@ class JsonLinesFormat(TableFormat):
                     return True
         return False
 
+    def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
+        """Write the documents of one range: those of a large file by columns, where these are enough."""
+        size = files.size(chosen.path) * (4 if compression(chosen.path) else 1)
+        if not (are_columns_enough(chosen) and chosen.text_column != ROW_ID and compiling_pays(size, None)):
+            super().read(chosen, writer, counters)
+            return
+        rows = Rows(chosen, writer, counters)
+        with _lines_of(chosen) as (stream, place, end):
+            for lines in read_columns(stream, place, end, (*NAMES, chosen.text_column)):
+                if lines.places is not None:
+                    rows.add_columns(lines.places, lines.columns)
+                    continue
+                row = _parse(_not_too_long(lines.line, lines.place, chosen))
+                if action_id(row) is None:
+                    rows.add(lines.place, row)
+        counters.details["broken"] = rows.broken
+
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
         """Yield the rows of a range; of a search index in two lines for each, the second with the id of the first."""
-        compressed, number = is_stream(chosen.path), ""
-        with open_text(chosen.path) if compressed else files.open_raw(chosen.path) as stream:
-            place = chosen.start
-            if chosen.start:
-                stream.seek(chosen.start - 1)
-                place += len(stream.readline(chosen.end - chosen.start + 1)) - 1
-                number = _id_before(stream, place)
-            while compressed or place < chosen.end:
-                line = stream.readline(LONGEST + 1)
-                if not line:
-                    break
-                if len(line) > LONGEST:
-                    with open_text(chosen.path) as again:
-                        raise too_long(chosen.path, lines_before(again, place) + 1, _WHAT)
+        with _lines_of(chosen) as (stream, begin, end):
+            place, number = begin, _id_before(stream, begin) if chosen.start else ""
+            while place < end and (line := stream.readline(LONGEST + 1)):
+                _not_too_long(line, place, chosen)
                 if line.strip():
                     row = _parse(line)
                     named = action_id(row)
@@ -129,6 +142,26 @@ def action_id(row: Mapping[str, Any] | str) -> str | None:
     """
     action = row.get("index") if isinstance(row, Mapping) and len(row) == 1 else None
     return str(action["_id"]) if isinstance(action, Mapping) and "_id" in action else None
+
+
+@contextmanager
+def _lines_of(chosen: FileRange) -> Iterator[tuple[BinaryIO, int, int]]:
+    """Give the stream of a range where the first line of it begins, that place, and where no line of it begins."""
+    compressed = is_stream(chosen.path)
+    with open_text(chosen.path) if compressed else files.open_raw(chosen.path) as stream:
+        place = chosen.start
+        if chosen.start:
+            stream.seek(chosen.start - 1)
+            place += len(stream.readline(chosen.end - chosen.start + 1)) - 1
+        yield stream, place, sys.maxsize if compressed else chosen.end
+
+
+def _not_too_long(line: bytes, place: int, chosen: FileRange) -> bytes:
+    """Return a line; raises InputError, with its number, for one of over `LONGEST` bytes."""
+    if len(line) > LONGEST:
+        with open_text(chosen.path) as again:
+            raise too_long(chosen.path, lines_before(again, place) + 1, _WHAT)
+    return line
 
 
 def _id_before(stream: BinaryIO, place: int) -> str:

@@ -16,10 +16,13 @@ from dataclasses import replace
 from datetime import date, time
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from bertdata.curation.languages import LANGUAGE
-from bertdata.documents import SCHEMA, DocumentWriter, open_parquet, paragraphs, read_batches
+from bertdata.documents import SCHEMA, DocumentWriter, escaped, open_parquet, paragraphs, paragraphs_of, read_batches
 from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError
 from bertdata.io import files
@@ -128,33 +131,10 @@ class TableFormat(RangeFormat):
 
     def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
         """Write the documents of one range: counts rows, drops those without text, names broken ones."""
-        broken: list[dict[str, Any]] = []
-        form, of_path = _form(chosen), path_columns(chosen.path) if chosen.columns else {}
+        rows = Rows(chosen, writer, counters)
         for place, stored in self.rows(chosen):
-            counters.add(InputCount.ROWS)
-            row = of_path | stored if of_path and isinstance(stored, dict) else stored
-            if form and isinstance(row, dict):
-                _write_article(form.article(row, chosen.rules), row, place, chosen, writer, counters)
-                continue
-            text = None if isinstance(row, str) else text_at(row, chosen.text_column)
-            if isinstance(row, str) or text is None:
-                reason = row if isinstance(row, str) else "no text"
-                broken.append({"path": chosen.path, "place": place, "reason": reason})
-                counters.drop(reason)
-                continue
-            text = paragraphs(text)
-            if not text:
-                counters.drop("empty")
-                continue
-            writer.add(
-                _text(_id_of(row, chosen), f"{chosen.label}:{place}"),
-                _text(row.get("source"), SOURCE),
-                _text(row.get("title"), ""),
-                _text(row.get("url"), ""),
-                text,
-                columns=_kept(row, chosen) if chosen.columns else None,
-            )
-        counters.details["broken"] = broken
+            rows.add(place, stored)
+        counters.details["broken"] = rows.broken
 
     def beginning(self, task: Task, size: int, folder: str) -> Task | str:
         """Return the task of the first row groups or batches, if these are not over eight times the size."""
@@ -169,6 +149,69 @@ class TableFormat(RangeFormat):
                     f"and a sample at most {byte_size(8 * size)}"
                 )
         return f"{files.name(chosen.path)} has no rows where a sample would begin"
+
+
+class Rows:
+    """The rows of a range, which become documents one by one, or as columns; `broken` names those that cannot."""
+
+    def __init__(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
+        self._chosen, self._writer, self._counters = chosen, writer, counters
+        self._form, self._of_path = _form(chosen), path_columns(chosen.path) if chosen.columns else {}
+        self.broken: list[dict[str, Any]] = []
+
+    def add(self, place: int, stored: dict[str, Any] | str) -> None:
+        """Write a row at a place in its file, or count why it is none."""
+        chosen, counters = self._chosen, self._counters
+        counters.add(InputCount.ROWS)
+        row = self._of_path | stored if self._of_path and isinstance(stored, dict) else stored
+        if self._form and isinstance(row, dict):
+            _write_article(self._form.article(row, chosen.rules), row, place, chosen, self._writer, counters)
+            return
+        text = None if isinstance(row, str) else text_at(row, chosen.text_column)
+        if isinstance(row, str) or text is None:
+            reason = row if isinstance(row, str) else "no text"
+            self.broken.append({"path": chosen.path, "place": place, "reason": reason})
+            counters.drop(reason)
+            return
+        text = paragraphs(text)
+        if not text:
+            counters.drop("empty")
+            return
+        self._writer.add(
+            _text(_id_of(row, chosen), f"{chosen.label}:{place}"),
+            _text(row.get("source"), SOURCE),
+            _text(row.get("title"), ""),
+            _text(row.get("url"), ""),
+            text,
+            columns=_kept(row, chosen) if chosen.columns else None,
+        )
+
+    def add_columns(self, places: NDArray[np.int64], columns: Sequence[pa.StringArray]) -> None:
+        """Write rows given as their columns (see `NAMES`), "" where a row has none, and a text each."""
+        counters, texts = self._counters, paragraphs_of(columns[-1])
+        counters.add(InputCount.ROWS, len(texts))
+        filled = pc.not_equal(pc.binary_length(texts), 0)
+        if empty := len(texts) - (pc.sum(filled).as_py() or 0):
+            counters.drop("empty", empty)
+            places, texts = places[filled.to_numpy(zero_copy_only=False)], texts.filter(filled)
+            columns = [column.filter(filled) for column in columns]
+        ids, sources, titles, urls = columns[:-1]
+        if pc.min(pc.binary_length(ids)).as_py() == 0:
+            label = self._chosen.label
+            named = zip(ids.to_pylist(), places.tolist(), strict=True)
+            ids = pa.array([document_id or escaped(f"{label}:{place}") for document_id, place in named], pa.string())
+        sources = pc.if_else(pc.equal(sources, ""), SOURCE, sources)
+        self._writer.add_columns([ids, sources, titles, urls, texts])
+
+
+NAMES = tuple(name for name in SCHEMA.names if name != "text")
+"""The columns that documents take beside the text, in the order of `SCHEMA`."""
+
+
+def are_columns_enough(chosen: FileRange) -> bool:
+    """Return whether documents are made of the columns of `NAMES` and one of text, as they are in their files."""
+    plain = chosen.text_column not in NAMES and not is_template(chosen.text_column)
+    return plain and not chosen.form and not chosen.columns and chosen.id_column == ID
 
 
 class ParquetFormat(TableFormat):

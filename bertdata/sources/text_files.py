@@ -69,7 +69,7 @@ class TextFilesFormat(SourceFormat):
                     "text files", self.revision, identities, payload.labels, payload.columns, *others
                 )
                 stem = part_name(f"{name}-files", number)
-                tasks.append(Task(request.directory, stem, ".parquet", made_from, weight, payload))
+                tasks.append(Task(request.directory, stem, ".parquet", made_from, weight, payload, synced=False))
         return tasks, [
             f"{len(sources):,} .txt {'file is one document' if len(sources) == 1 else 'files are one document each'}"
         ]

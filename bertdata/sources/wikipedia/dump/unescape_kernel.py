@@ -10,8 +10,9 @@ import numpy as np
 from bertdata.kernels import characters as char
 from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
+from bertdata.kernels.copying import copy
 from bertdata.kernels.jit import inlined, kernel
-from bertdata.sources.wikipedia.wikitext.kernels.buffers import copy, find, scanner
+from bertdata.sources.wikipedia.wikitext.kernels.buffers import find, scanner
 from bertdata.sources.wikipedia.wikitext.kernels.common import is_word, word
 
 _LONGEST = 10

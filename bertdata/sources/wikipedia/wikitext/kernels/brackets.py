@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bertdata.kernels import characters as char
 from bertdata.kernels.characters import Bytes, Int
+from bertdata.kernels.copying import copy
 from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext import rules
 from bertdata.sources.wikipedia.wikitext.kernels import buffers, common, skip, walk
@@ -49,9 +50,9 @@ def brackets_kernel(
         i = walk.end_of_plain(text, i, size, state)
         if out.size - n < i - begin + ROOM:
             return GROW_BRACKETS
-        n = buffers.copy(text, begin, i, out, n)
+        n = copy(text, begin, i, out, n)
         if i + 1 >= size:
-            n = buffers.copy(text, i, size, out, n)
+            n = copy(text, i, size, out, n)
             break
         byte = text[i]
         depth, first_bar = state[walk.DEPTH], state[walk.BARS]
@@ -238,7 +239,7 @@ def _write_parameter(bars: Ints, out: Bytes, n: int, state: Ints) -> Int:
     if state[walk.FIRST_BAR] == state[walk.LAST_BAR]:
         return common.write_placeholder(out, n)
     begin, end = walk.argument(bars, state, state[walk.FIRST_BAR])
-    return buffers.copy(out, begin, end, out, n)
+    return copy(out, begin, end, out, n)
 
 
 _LIST_MARKS = buffers.flags(rules.LIST_MARKS.encode())

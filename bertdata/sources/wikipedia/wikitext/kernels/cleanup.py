@@ -9,10 +9,10 @@ import numpy as np
 from bertdata.kernels import characters as char
 from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
+from bertdata.kernels.copying import copy
 from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext import rules
 from bertdata.sources.wikipedia.wikitext.kernels import buffers, common
-from bertdata.sources.wikipedia.wikitext.kernels.buffers import copy
 from bertdata.sources.wikipedia.wikitext.kernels.common import LINE_BREAK, PLACEHOLDER, Ints
 
 # the kinds of tokens, a bit each; a closing bracket is its opening one shifted

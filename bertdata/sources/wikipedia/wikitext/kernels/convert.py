@@ -13,6 +13,7 @@ import numpy as np
 from bertdata.kernels import characters as char
 from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
+from bertdata.kernels.copying import copy
 from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.templates.convert import FEET_AND_INCHES_UNDER, MORE_PRECISE, NAMED, is_plain_unit
 from bertdata.sources.wikipedia.templates.measurement_units import UNITS
@@ -115,7 +116,7 @@ def _write(
         n = utf8.encode(char.MINUS_SIGN, out, n)
     n = _write_grouped(whole if point >= 0 else mantissa, out, n)
     if point >= 0:
-        n = buffers.copy(source, point, end, out, n)
+        n = copy(source, point, end, out, n)
     in_words = (words and (both or not _IN_SYMBOLS[unit])) or _IS_NAMED[unit]
     n = _write_unit(unit, abs(value) != 1, in_words, hyphen, american, out, n)
     result = (value * _SCALE[unit] + _OFFSET[unit] - _OFFSET[target]) / _SCALE[target]
@@ -173,7 +174,7 @@ def _write_unit(unit: int, many: bool, words: bool, hyphen: bool, american: bool
         out[n] = char.HYPHEN if hyphen else char.SPACE
         n += 1
     start = n
-    n = buffers.copy(_TEXTS, begin, end, out, n)
+    n = copy(_TEXTS, begin, end, out, n)
     for i in range(start, n):
         if hyphen and out[i] == char.SPACE:
             out[i] = char.HYPHEN

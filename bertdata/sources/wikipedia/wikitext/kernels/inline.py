@@ -9,6 +9,7 @@ import numpy as np
 from bertdata.kernels import characters as char
 from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
+from bertdata.kernels.copying import copy
 from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext import rules
 from bertdata.sources.wikipedia.wikitext.kernels import buffers, common
@@ -26,7 +27,7 @@ def inline_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, 
     while True:
         begin = i
         i = _next_special(text, i, limit)
-        n = buffers.copy(text, begin, i, out, n)
+        n = copy(text, begin, i, out, n)
         if i == limit:
             if label_end < 0:
                 return n
@@ -163,7 +164,7 @@ def _entity(text: Bytes, begin: int, limit: int, out: Bytes, n: int, table: Ints
         row = common.lookup(table, blob, common.ENTITY, text, begin + 1, end)
         if row < 0:
             return -1, n
-        return end + 1, buffers.copy(blob, table[row, common.VALUE_BEGIN], table[row, common.VALUE_END], out, n)
+        return end + 1, copy(blob, table[row, common.VALUE_BEGIN], table[row, common.VALUE_END], out, n)
     code = char.numeric_reference(text, begin + 2, end)
     if code < 0:
         return -1, n

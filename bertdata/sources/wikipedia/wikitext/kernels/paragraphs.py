@@ -7,10 +7,11 @@ from __future__ import annotations
 from bertdata.kernels import characters as char
 from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
+from bertdata.kernels.copying import copy
 from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext import rules
 from bertdata.sources.wikipedia.wikitext.kernels import buffers, common
-from bertdata.sources.wikipedia.wikitext.kernels.buffers import copy, find
+from bertdata.sources.wikipedia.wikitext.kernels.buffers import find
 from bertdata.sources.wikipedia.wikitext.kernels.common import LINE_BREAK, LONGEST_NAME, PLACEHOLDER, Ints
 
 # what the table says of a section without prose, and of a tag of a block

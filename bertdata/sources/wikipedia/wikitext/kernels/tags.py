@@ -12,6 +12,7 @@ from __future__ import annotations
 from bertdata.kernels import characters as char
 from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
+from bertdata.kernels.copying import copy
 from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext import rules
 from bertdata.sources.wikipedia.wikitext.kernels import buffers, common
@@ -56,12 +57,12 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
         if comment:
             line, line_end = _line_of_comments(text, position, i, size)
             if line_end >= 0:
-                n = buffers.copy(text, position, line, out, n)
+                n = copy(text, position, line, out, n)
                 state[MET] = 1
                 i = position = line_end
                 continue
         fits = (i > position or state[MET] == 0) and common.placeholder_fits(text, position, i)
-        n = buffers.copy(text, position, i, out, n)
+        n = copy(text, position, i, out, n)
         state[MET] = 1
         if comment:
             close = _find_comment_end(text, size, end)
@@ -111,7 +112,7 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
     if out.size - n < size - position:
         state[READ], state[WRITTEN] = position, n
         return GROW_TAGS
-    state[READ], state[WRITTEN] = size, buffers.copy(text, position, size, out, n)
+    state[READ], state[WRITTEN] = size, copy(text, position, size, out, n)
     return DONE
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from bertdata.kernels import characters as char
 from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
+from bertdata.kernels.copying import copy
 from bertdata.kernels.jit import inlined
 from bertdata.sources.wikipedia.wikitext import rules
 from bertdata.sources.wikipedia.wikitext.kernels import buffers, common, convert, place, walk
@@ -58,7 +59,7 @@ def write_call_text(
     if code == ASKED:
         return ASK
     if code == LITERAL:
-        return buffers.copy(blob, value, value_end, out, n)
+        return copy(blob, value, value_end, out, n)
     if code == SILENT:
         return common.write_placeholder(out, n)
     if code == KEPT:
@@ -74,7 +75,7 @@ def write_call_text(
         written = _write_frequent(code, source, bars, state, blob, value, value_end, out, free)
     if written == NOTHING:
         return common.write_placeholder(out, n)
-    return written if written == ASK or free == n else buffers.copy(out, free, written, out, n)
+    return written if written == ASK or free == n else copy(out, free, written, out, n)
 
 
 @inlined
@@ -93,7 +94,7 @@ def _keep(source: Bytes, bars: Ints, state: Ints, wanted: int, out: Bytes, n: in
             if position == wanted:
                 first, last = begin, end
     left, right = common.strip(source, first, last)
-    return ASK if left == right else buffers.copy(source, first, last, out, n)
+    return ASK if left == right else copy(source, first, last, out, n)
 
 
 @inlined
@@ -119,9 +120,9 @@ def _write_frequent(
         if count == 0 or state[LEFT] == state[RIGHT]:
             return NOTHING
         middle = buffers.find(blob, around, around_end, 0)
-        n = buffers.copy(blob, around, middle, out, n)
-        n = buffers.copy(source, state[LEFT], state[RIGHT], out, n)
-        return buffers.copy(blob, middle + 1, around_end, out, n)
+        n = copy(blob, around, middle, out, n)
+        n = copy(source, state[LEFT], state[RIGHT], out, n)
+        return copy(blob, middle + 1, around_end, out, n)
     filled = 0
     for k in range(count):
         if state[LEFT + k] < state[RIGHT + k]:
@@ -131,7 +132,7 @@ def _write_frequent(
         return _write_formula(source, filled, state, out, n)
     if filled < 2:
         return NOTHING
-    return buffers.copy(source, state[LEFT + filled - 1], state[RIGHT + filled - 1], out, n)
+    return copy(source, state[LEFT + filled - 1], state[RIGHT + filled - 1], out, n)
 
 
 @inlined
@@ -146,7 +147,7 @@ def _write_formula(source: Bytes, count: int, spans: Ints, out: Bytes, n: int) -
     for k in range(count):
         left, right = spans[LEFT + k], spans[RIGHT + k]
         minus = source[right - 1] == char.HYPHEN and not (mass and k == 0)
-        n = buffers.copy(source, left, right - minus, out, n)
+        n = copy(source, left, right - minus, out, n)
         if minus:
             n = utf8.encode(char.MINUS_SIGN, out, n)
         if mass and k == 0:
@@ -164,7 +165,7 @@ def _write_nihongo(source: Bytes, count: int, spans: Ints, out: Bytes, n: int) -
     if spans[LEFT] == spans[RIGHT]:
         shown = 2 if spans[LEFT + 2] < spans[RIGHT + 2] else 1
     start = n
-    n = buffers.copy(source, spans[LEFT + shown], spans[RIGHT + shown], out, n)
+    n = copy(source, spans[LEFT + shown], spans[RIGHT + shown], out, n)
     inside = 0
     for k in range(1, 4):
         if k == shown or spans[LEFT + k] == spans[RIGHT + k]:
@@ -178,7 +179,7 @@ def _write_nihongo(source: Bytes, count: int, spans: Ints, out: Bytes, n: int) -
         if inside == 0:
             out[n] = char.LEFT_PARENTHESIS
             n += 1
-        n = buffers.copy(source, spans[LEFT + k], spans[RIGHT + k], out, n)
+        n = copy(source, spans[LEFT + k], spans[RIGHT + k], out, n)
         inside += 1
     if inside:
         out[n] = char.RIGHT_PARENTHESIS
@@ -187,7 +188,7 @@ def _write_nihongo(source: Bytes, count: int, spans: Ints, out: Bytes, n: int) -
         if n > start:
             out[n] = char.SPACE
             n += 1
-        n = buffers.copy(source, spans[LEFT + 4], spans[RIGHT + 4], out, n)
+        n = copy(source, spans[LEFT + 4], spans[RIGHT + 4], out, n)
     return n if n > start else NOTHING
 
 
@@ -253,7 +254,7 @@ def write_link(
         if length == 0:
             target = colon + 1
     if state[walk.IN_OUT] and buffers.find(source, target, end, char.NEWLINE) < end:
-        return buffers.copy(source, target, label_end, out, n)
+        return copy(source, target, label_end, out, n)
     if labelled:
         target, end = end + 1, label_end
     elif buffers.find(source, target, end, char.PERCENT) < end:
@@ -264,7 +265,7 @@ def write_link(
         return ASK
     if state[walk.DEPTH] and buffers.find(source, target, end, char.EQUALS) < end:
         return ASK
-    return buffers.copy(source, target, end, out, n)
+    return copy(source, target, end, out, n)
 
 
 _LINE_MARKUP = buffers.flags(rules.LINE_MARKUP.encode())
