@@ -16,7 +16,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from bertdata.torch.models.families import LIBRARIES, presets
     from bertdata.torch.training.settings import PretrainSettings
 
-    parser.add_argument("shards", help="a finished build, of one length or several, or one of its splits")
+    parser.add_argument(
+        "shards", help="a finished build, of one length or several, or one of its splits: a folder or a URL"
+    )
     parser.add_argument("--output", required=True, help="directory for the model, its checkpoints and log.jsonl")
     parser.add_argument(
         "--config",
@@ -51,6 +53,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar="MODEL",
         help="the directory of a trained model that the model learns from as well (distillation)",
+    )
+    parser.add_argument(
+        "--cache",
+        default=None,
+        metavar="FOLDER",
+        help="stream the shards of a URL through this folder on a fast disk, instead of a copy of all of them",
+    )
+    parser.add_argument(
+        "--cache-bytes", type=float, default=None, metavar="BYTES", help="what --cache may hold at most, as 200e9"
     )
     add_dry_run(parser)
     add_logging(parser)
@@ -88,6 +99,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
         branch=arguments.branch,
         teacher=arguments.teacher,
         distillation=distillation,
+        cache=arguments.cache,
+        cache_bytes=arguments.cache_bytes,
         dry_run=arguments.dry_run,
         quiet=arguments.quiet,
     )

@@ -183,7 +183,7 @@ class _ShardsOfParts:
             hasattr(dataset, "shard_rows"),
             "shuffle_window needs a data set that says the rows of its shards (`shard_rows`), as ShardDataset does",
         )
-        require(window >= 1, f"shuffle_window is {window}; expected at least 1 shard, or None for all")
+        require(window >= 1, f"--shuffle-window is {window}; expected at least 1 shard, or None for all")
         self.window, self._all = window, np.concatenate(dataset.shard_rows)
         if owners is not None:
             self.divide(owners, len(sizes))

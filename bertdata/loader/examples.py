@@ -159,7 +159,7 @@ class ShardExamples(HasEpoch):
     def tokens(self) -> int:
         """The number of tokens of all examples, in all texts of each."""
         if isinstance(self.rows, StreamedRows):
-            entries = [one.manifest["splits"][one.split]["counts"] for one in self.sets]
+            entries = [one.manifest["splits"][one.split].get("counts", {}) for one in self.sets]
             if all("row_tokens" in counts for counts in entries):
                 return sum(int(counts["row_tokens"]) for counts in entries)
         texts = [name for name in self.names if name.startswith("input_ids")]
@@ -321,13 +321,13 @@ def cache_folder(cache: str | os.PathLike[str] | None, cache_bytes: float | None
     """Return the folder that shards are streamed through, None for none; raises ConfigError where a part is missing."""
     require(
         (cache is None) == (cache_bytes is None),
-        "streaming takes both cache, a folder on a fast disk, and cache_bytes, how much it may hold, as 200e9",
+        "streaming takes both --cache, a folder on a fast disk, and --cache-bytes, how much it may hold, as 200e9",
     )
     if cache is None or cache_bytes is None:
         return None
-    require(cache_bytes >= 1, f"cache_bytes is {cache_bytes}; expected a number of bytes, as 200e9")
+    require(cache_bytes >= 1, f"--cache-bytes is {cache_bytes}; expected a number of bytes, as 200e9")
     folder = files.path_text(cache)
-    require(not files.is_remote(folder), f"cache is {folder}; expected a folder of this machine")
+    require(not files.is_remote(folder), f"--cache is {folder}; expected a folder of this machine")
     return CacheFolder(folder, int(cache_bytes))
 
 

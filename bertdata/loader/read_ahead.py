@@ -223,12 +223,12 @@ def require_room(sets: Sequence[Shards], window: int | None, world_size: int, wi
     for (directory, most), needed in by_folder.items():
         if needed > most:
             over, remedy = (
-                ("all shards", "give shuffle_window, the shards that rows are mixed over at a time,")
+                ("all shards", "give --shuffle-window, the shards that rows are mixed over at a time,")
                 if window is None
-                else (f"windows of {window} shards, two or more of which are held", "take a smaller shuffle_window,")
+                else (f"windows of {window} shards, two or more of which are held", "take a smaller --shuffle-window,")
             )
             raise ConfigError(
                 f"rows are mixed over {over}: {needed:,} bytes, and the cache may hold {most:,}, so shards would be "
-                f"fetched again and again; {remedy} or raise cache_bytes",
+                f"fetched again and again; {remedy} or raise --cache-bytes",
                 path=directory,
             )

@@ -272,6 +272,10 @@ class Shards:
         rows = unpacked(row.combine_chunks().to_batches()[0])
         return [{name: _value(rows[name].slice(place, 1)) for name in rows.schema.names} for place in range(len(rows))]
 
+    def beside(self, split: str) -> Shards:
+        """Open another split of the same build, with the same cache."""
+        return Shards(self.build, split, self.manifest, self.cache)
+
     def check_sizes(self) -> None:
         """Raise InputError, naming the shard, where one is missing or has another size than the manifest says."""
         for path, shard in zip(self.local_paths, self._entries, strict=True):

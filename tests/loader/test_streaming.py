@@ -108,15 +108,15 @@ def test_length_bins_and_weights_stream_too(corpus: Path, url: str, shard_bytes:
 
 def test_what_does_not_fit_is_refused_before_it_begins(url: str, shard_bytes: int, tmp_path: Path) -> None:
     streamed = ShardExamples(url, cache=tmp_path, cache_bytes=4 * shard_bytes)
-    with pytest.raises(ConfigError, match=r"over all shards.*give shuffle_window"):
+    with pytest.raises(ConfigError, match=r"over all shards.*give `shuffle_window`"):
         EpochBatchSampler(streamed, 4)
-    with pytest.raises(ConfigError, match=r"windows of 3 shards.*smaller shuffle_window"):
+    with pytest.raises(ConfigError, match=r"windows of 3 shards.*smaller `shuffle_window`"):
         EpochBatchSampler(streamed, 4, shuffle_window=3)
     EpochBatchSampler(streamed, 4, shuffle_window=2)
     with pytest.raises(ConfigError, match="the cache may hold"):
         ShardExamples(url, cache=tmp_path, cache_bytes=shard_bytes // 2)
     for cache, cache_bytes in ((tmp_path, None), (None, 1e9)):
-        with pytest.raises(ConfigError, match="both cache"):
+        with pytest.raises(ConfigError, match="both `cache`"):
             ShardExamples(url, cache=cache, cache_bytes=cache_bytes)
     with pytest.raises(ConfigError, match="a folder of this machine"):
         ShardExamples(url, cache="s3://bucket", cache_bytes=1e9)

@@ -244,8 +244,8 @@ class CacheFolder:
         return ConfigError(
             f"the cache may hold {self.max_bytes:,} bytes, and there was no room in it for the {shard.size:,} of "
             f"{shard.url}, while nothing in it changed for {PATIENCE:.0f} s: what is in it is being read, by this "
-            "process or by others that use the same folder; raise cache_bytes, take a smaller shuffle_window, or give "
-            "each training a folder of its own",
+            "process or by others that use the same folder; raise --cache-bytes, take a smaller --shuffle-window, or "
+            "give each training a folder of its own",
             path=self.directory,
         )
 

@@ -54,7 +54,7 @@ class StreamedShards(Shards):
         if largest.size > folder.max_bytes:
             raise ConfigError(
                 f"the cache may hold {folder.max_bytes:,} bytes, and {largest.url} has {largest.size:,}; raise "
-                "cache_bytes, or build again with smaller shards (--shard-bytes)",
+                "--cache-bytes, or build again with smaller shards (--shard-bytes)",
                 path=folder.directory,
             )
 
@@ -128,6 +128,10 @@ class StreamedShards(Shards):
         number = int(np.searchsorted(self._ends, place, side="right"))
         begin = int(self._ends[number] - self.shard_rows[number])
         return pa.Table.from_batches(self.record_batches(number)).slice(place - begin, 1)
+
+    def beside(self, split: str) -> Shards:
+        """Open another split of the same build, streamed through the same folder."""
+        return StreamedShards(self.build, split, self.manifest, self.folder)
 
     def check_sizes(self) -> None:
         """Do nothing: a shard is compared with its manifest when it is fetched."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections.abc import Sequence
@@ -14,8 +15,11 @@ from bertdata.io.console import counted
 from bertdata.loader.examples import common_info
 from bertdata.options.option import flag_of
 from bertdata.shards import Shards
+from bertdata.shards.cache import read
 from bertdata.shards.phases import phase_names
 from bertdata.shards.pretraining_info import PretrainingInfo
+from bertdata.shards.streaming import CacheFolder
+from bertdata.shards.streaming.shards import stream_shards
 from bertdata.shards.tasks import TaskInfo
 from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.training.settings import PretrainSettings, numbers
@@ -64,9 +68,12 @@ class PhaseRows:
     validation: ShardDataset | None
 
 
-def open_rows(shards: str | os.PathLike[str] | Shards) -> list[PhaseRows]:
-    """Open the rows of each phase of a build; raises ConfigError where the phases are not of one corpus."""
-    datasets = _open(shards)
+def open_rows(shards: str | os.PathLike[str] | Shards, folder: CacheFolder | None = None) -> list[PhaseRows]:
+    """Open the rows of each phase of a build, streamed where there is a folder for it.
+
+    Raises ConfigError where the phases are not of one corpus.
+    """
+    datasets = _open(shards, folder)
     for _, dataset in datasets:
         if isinstance(dataset.info, TaskInfo):
             raise ConfigError(
@@ -151,16 +158,26 @@ def validation_split(shards: Shards, split: str = "validation") -> ShardDataset 
     entry = shards.manifest["splits"].get(split)
     if shards.split != "train" or not isinstance(entry, dict) or not entry.get("shards"):
         return None
-    found = ShardDataset(Shards(shards.build, split, shards.manifest, shards.cache))
+    found = ShardDataset(shards.beside(split))
     return found if len(found) else None
 
 
-def _open(shards: str | os.PathLike[str] | Shards) -> list[tuple[str, ShardDataset]]:
+def _open(shards: str | os.PathLike[str] | Shards, folder: CacheFolder | None) -> list[tuple[str, ShardDataset]]:
     if isinstance(shards, Shards):
         return [("", ShardDataset(shards))]
     place = files.path_text(shards)
-    manifest = files.join(place, "manifest.json")
-    names = [] if files.is_remote(place) or not files.exists(manifest) else phase_names(files.read_json(manifest))
-    if not names:
-        return [("", ShardDataset(place))]
-    return [(name, ShardDataset(files.join(place, name))) for name in names]
+    names = _phases(files.join(place, "manifest.json"))
+    places = [(name, files.join(place, name)) for name in names] if names else [("", place)]
+    if folder is None:
+        return [(name, ShardDataset(path)) for name, path in places]
+    return [(name, ShardDataset(stream_shards(path, None, folder))) for name, path in places]
+
+
+def _phases(manifest: str) -> list[str]:
+    """Return the names of the phases of a build, none where its manifest names none, or cannot be read."""
+    if not files.is_remote(manifest):
+        return phase_names(files.read_json(manifest)) if files.exists(manifest) else []
+    try:
+        return phase_names(json.loads(read(manifest) or b"{}"))
+    except ValueError:
+        return []

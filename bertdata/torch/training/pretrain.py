@@ -18,6 +18,7 @@ import torch
 from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError
 from bertdata.io import files
+from bertdata.loader.examples import cache_folder
 from bertdata.options.option import stored_values
 from bertdata.shards import Shards
 from bertdata.shards.pretraining_info import PretrainingInfo
@@ -73,6 +74,8 @@ def pretrain(
     branch: str | os.PathLike[str] = "",
     teacher: str | os.PathLike[str] = "",
     distillation: DistillationSettings | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    cache_bytes: float | None = None,
     dry_run: bool = False,
     quiet: bool = False,
     report: Callable[[LogRecord], None] | None = None,
@@ -89,8 +92,9 @@ def pretrain(
     for its last: its model is taken in place of `config`, and the state of its optimizer; the rows go on where that run
     stood if the shards and the seed are the same; steps are counted from 0, and they and all other settings are of this
     run. So a decay can be tried from several checkpoints of a run with a constant rate. `teacher` is the directory of a
-    model that the one of `config` learns from, as `distillation` says; a fresh one begins with layers of it. `report`
-    is called with each record of the log, and with that of the first step; nothing else is then shown. Raises
+    model that the one of `config` learns from, as `distillation` says; a fresh one begins with layers of it. `cache`, a
+    folder that never holds more than `cache_bytes`, streams the shards of a URL, as `ShardDataset` does. `report` is
+    called with each record of the log, and with that of the first step; nothing else is then shown. Raises
     ConfigError where the settings do not fit the shards, the teacher or the checkpoint, and DivergenceError where the
     loss is not finite.
     """
@@ -99,7 +103,7 @@ def pretrain(
         raise ConfigError("checkpoints are written to a local directory; give one, and copy it later", path=output)
     with init_distributed(settings.device) as group:
         batch, parts = rows_of(settings, group), settings.gradient_accumulation_steps
-        rows = open_rows(shards)
+        rows = open_rows(shards, cache_folder(cache, cache_bytes))
         tokenizer = rows[0].dataset.shards.tokenizer()
         locked = output_lock(output, "a pretrained model") if group.first and not dry_run else nullcontext()
         with locked, own_randomness(group.device):
@@ -218,7 +222,10 @@ def _start(
         checkpoint.check_settings(last, said)
         phase = next(phase for phase in phases if last.step <= phase.last)
         length = phase.run_epochs(settings)
-        sampler = ResumableBatchSampler(phase.dataset, 1, epochs=None, run_epochs=length, seed=settings.seed)
+        window = settings.shuffle_window or None
+        sampler = ResumableBatchSampler(
+            phase.dataset, 1, epochs=None, run_epochs=length, seed=settings.seed, shuffle_window=window
+        )
         sampler.load_state_dict(last.sampler)
         model = kind.from_pretrained(last.directory)
     elif folder:

@@ -64,6 +64,7 @@ def loader_of(run: Run, phase: Phase, settings: PretrainSettings, first: int) ->
         epochs=None,
         run_epochs=phase.run_epochs(settings),
         seed=settings.seed,
+        shuffle_window=settings.shuffle_window or None,
         rank=run.group.rank,
         world_size=run.group.world_size,
     )

@@ -123,6 +123,13 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
         at_least=1,
         later=True,
     )
+    shuffle_window: int = option(
+        0,
+        "mix rows over so many shards at a time, in an order of the shards that is new in each epoch, as shards need "
+        "that are streamed through a smaller --cache; 0: over all",
+        at_least=0,
+        later=True,
+    )
     packing: bool = option(False, "concatenate the examples of a batch in one row, without padding")
     compile: bool = option(False, "compile the layers (torch.compile): slower to start, then faster")
     save_steps: int = option(1000, "steps between checkpoints", at_least=1)
