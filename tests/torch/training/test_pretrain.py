@@ -325,6 +325,7 @@ def test_the_command_line_trains_the_base_model_and_resumes_unless_told_otherwis
     assert (found.pop("restart"), found.pop("branch"), found.pop("library")) == (False, "", "bertdata")
     assert (found.pop("dry_run"), found.pop("log_format")) == (False, "text")
     assert (found.pop("config_overrides"), found.pop("teacher"), found.pop("quiet")) == ([], "", False)
+    assert (found.pop("cache"), found.pop("cache_bytes")) == (None, None)
     learned = {setting.name: found.pop(setting.name) for setting in fields(DistillationSettings)}
     assert DistillationSettings(**learned) == DistillationSettings()
     assert PretrainSettings(**found) == PretrainSettings()
