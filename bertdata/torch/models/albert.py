@@ -19,6 +19,7 @@ from bertdata.torch.models.bert.model import BertSelfAttention, EmbeddingsEncode
 from bertdata.torch.models.dropout import Dropout
 from bertdata.torch.models.encoder import Blocks, initialize, sequential
 from bertdata.torch.models.families import EncoderFamily
+from bertdata.torch.models.norm import LayerNorm
 from bertdata.torch.models.pretraining import MaskedLanguageModel
 
 
@@ -71,7 +72,7 @@ class AlbertAttention(BertSelfAttention):
     def __init__(self, config: AlbertConfig) -> None:
         super().__init__(config)
         self.dense = nn.Linear(config.hidden_size, config.hidden_size)
-        self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.LayerNorm = LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
         self.dropout = Dropout(config.hidden_dropout_prob)
 
     def forward(self, hidden: Tensor, mask: Mask) -> Tensor:
@@ -87,7 +88,7 @@ class AlbertLayer(nn.Module):
         self.attention = AlbertAttention(config)
         self.ffn = nn.Linear(config.hidden_size, config.intermediate_size)
         self.ffn_output = nn.Linear(config.intermediate_size, config.hidden_size)
-        self.full_layer_layer_norm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.full_layer_layer_norm = LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
         self.activation, self.dropout = activation_of(config), Dropout(config.hidden_dropout_prob)
 
     def forward(self, hidden: Tensor, mask: Mask) -> Tensor:

@@ -154,13 +154,18 @@ def _files_below(directory: str) -> Iterator[str]:
             yield name
 
 
+_BEFORE = {"precision": "reference"}
+"""What settings were that a checkpoint does not name."""
+
+
 def check_settings(checkpoint: Checkpoint, settings: dict[str, Any]) -> None:
     """Raise ConfigError, which names them, where settings differ from those of the run that is to be resumed."""
     settings = json.loads(json.dumps(settings))  # with lists for tuples, as in the checkpoint
+    written = _BEFORE | checkpoint.settings
     changed = [
-        f"{name} was {checkpoint.settings.get(name)!r} and is {settings.get(name)!r}"
-        for name in sorted({*checkpoint.settings, *settings})
-        if checkpoint.settings.get(name) != settings.get(name)
+        f"{name} was {written.get(name)!r} and is {settings.get(name, _BEFORE.get(name))!r}"
+        for name in sorted({*written, *settings})
+        if written.get(name) != settings.get(name, _BEFORE.get(name))
     ]
     if changed:
         raise ConfigError(
@@ -181,13 +186,27 @@ def _longer(checkpoint: Checkpoint, steps: int) -> str:
     )
 
 
-def load_optimizer(checkpoint: Checkpoint, optimizer: torch.optim.Optimizer, device: torch.device) -> None:
+_OF_DEVICE = ("fused", "foreach", "capturable")
+"""What an optimizer's groups say of the device that it computes on, and a state from another one must not change."""
+
+
+def for_device_of(optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> dict[str, Any]:
+    """Return a saved state for the device that an optimizer computes on, whichever wrote it."""
+    parts = getattr(optimizer, "parts", None)
+    if parts is not None:
+        return {"parts": [for_device_of(part, saved) for part, saved in zip(parts, state["parts"], strict=True)]}
+    for own, saved in zip(optimizer.param_groups, state["param_groups"], strict=True):
+        saved |= {name: own[name] for name in _OF_DEVICE if name in own}
+    return state
+
+
+def load_optimizer(checkpoint: Checkpoint, optimizer: torch.optim.Optimizer) -> None:
     """Load the saved state of an optimizer; raises InputError where the file is damaged."""
     path = files.join(checkpoint.directory, _OPTIMIZER)
     with files.open_raw(path) as file:
         data = io.BytesIO(file.read())
     try:
-        optimizer.load_state_dict(torch.load(data, map_location=device, weights_only=True))
+        optimizer.load_state_dict(for_device_of(optimizer, torch.load(data, map_location="cpu", weights_only=True)))
     except Exception as error:
         reason = re.split(r"\.\s|\n", str(error))[0]
         raise InputError(

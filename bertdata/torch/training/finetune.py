@@ -24,14 +24,17 @@ from bertdata.shards.tasks import TaskInfo
 from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
 from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader, explaining_workers
 from bertdata.torch.models.config import EncoderConfig
+from bertdata.torch.models.dropout import Draws
 from bertdata.torch.models.families import check_tokenizer, load_config
 from bertdata.torch.models.weight_files import WEIGHTS, digests_of_weights
 from bertdata.torch.models.weights import PreTrainedModel, save_with_tokenizer
 from bertdata.torch.training import metrics_log, optimization
+from bertdata.torch.training.arithmetic import Arithmetic, set_precision
 from bertdata.torch.training.display import shown
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.phases import validation_split
 from bertdata.torch.training.plan import RunPlan, highest_flops, parameters_of, plan_of_rows
+from bertdata.torch.training.recomputation import recompute_layers
 from bertdata.torch.training.schedules import learning_rate
 from bertdata.torch.training.sentence_copies import distinct_batches, texts_of
 from bertdata.torch.training.settings import FinetuneSettings
@@ -184,16 +187,20 @@ def _train(
     else:
         loader = DataLoader(dataset, batch_sampler=batches, collate_fn=collator, num_workers=workers)
     record: LogRecord = {}
+    arithmetic, draws = Arithmetic(settings, device, optimizer), Draws()
+    set_precision(model, settings)
+    if settings.gradient_checkpointing:
+        recompute_layers(model, draws)
     model.train()
     for step, batch in enumerate(loader, 1):
         optimization.seed_step(settings.seed, step)
-        with torch.autocast(device.type, torch.bfloat16, enabled=settings.bf16):
+        with arithmetic.autocast():
             result = model(**{name: value.to(device) for name, value in batch.items()})
         rate = learning_rate(step - 1, steps, settings.learning_rate, settings.warmup_ratio)
         optimizer.zero_grad(set_to_none=True)
-        result.loss.backward()
+        arithmetic.backward(result.loss)
         loss = float(result.loss.detach())
-        norm = optimization.update(model, optimizer, loss, rate, settings.max_grad_norm, step)
+        norm = arithmetic.update(model, loss, rate, settings.max_grad_norm, step)
         record = {"step": step, "steps": steps, "loss": loss, "learning_rate": rate, "gradient_norm": norm}
         metrics_log.append(log, record)
         report(record)

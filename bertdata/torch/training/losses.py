@@ -17,6 +17,7 @@ from bertdata.torch.models.config import Counts
 from bertdata.torch.models.dropout import Draws
 from bertdata.torch.models.pretraining import LossTerm
 from bertdata.torch.models.weights import PreTrainedModel
+from bertdata.torch.training.arithmetic import autocast
 from bertdata.torch.training.distributed import Group
 from bertdata.torch.training.metrics_log import LogRecord, validation_name
 from bertdata.torch.training.phases import Phase
@@ -161,7 +162,7 @@ def validate(model: PreTrainedModel, group: Group, phase: Phase, settings: Pretr
                 counts = count(batch, info.label, info.pad_token_id)
                 batch = {name: value.to(group.device) for name, value in batch.items()}
                 draws.begin(batch, settings.seed, 0)
-                with torch.autocast(group.device.type, torch.bfloat16, enabled=settings.bf16):
+                with autocast(settings, group.device):
                     sums.add(model(**batch).terms, counts)
     finally:
         model.train()

@@ -4,9 +4,10 @@ device and its peak operations.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 from bertdata.counter_rng import bits, key
 from bertdata.errors import BertDataError, ConfigError
 from bertdata.registry import Registry
+from bertdata.torch.models.encoder import Encoder
 
 PEAK_TFLOPS = {
     "H200": 989.0,
@@ -40,32 +42,70 @@ class SpikeError(DivergenceError):
 
 @dataclass(frozen=True)
 class OptimizerKind:
-    """An optimizer: makes one of groups of parameters, with `betas` and `eps`."""
+    """An optimizer: makes one of groups of parameters, with `betas` and `eps`.
+
+    apart: whether the matrices inside of the layers are a group of their own, which is `HIDDEN`.
+    """
 
     help: str
     make: Callable[..., torch.optim.Optimizer]
+    apart: bool = False
+
+
+HIDDEN = "hidden"
+"""The key of the group of those matrices."""
 
 
 OPTIMIZERS: Registry[OptimizerKind] = Registry(
     "optimizer",
     {
         "adamw": "bertdata.torch.training.optimization:ADAMW",
+        "muon": "bertdata.torch.training.muon:MUON",
         "stable_adamw": "bertdata.torch.training.stable_adamw:STABLE_ADAMW",
     },
 )
-ADAMW = OptimizerKind("torch's AdamW", torch.optim.AdamW)
+
+
+def make_adamw(
+    groups: Sequence[dict[str, Any]], *, betas: tuple[float, float], eps: float, fused: bool | None = None
+) -> torch.optim.AdamW:
+    """Return torch's AdamW; fused: as one kernel for all tensors, by default where they are all on CUDA."""
+    if fused is None:
+        fused = all(parameter.is_cuda for group in groups for parameter in group["params"])
+    return torch.optim.AdamW(groups, betas=betas, eps=eps, fused=fused or None)
+
+
+ADAMW = OptimizerKind("torch's AdamW, fused on CUDA", make_adamw)
 
 
 def make_optimizer(
     model: nn.Module, weight_decay: float, beta2: float = 0.999, optim: str = "adamw"
 ) -> torch.optim.Optimizer:
     """Return an optimizer without decay on biases and norms, which are the parameters of less than two dimensions."""
-    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    groups = [
-        {"params": [parameter for parameter in parameters if parameter.ndim >= 2], "weight_decay": weight_decay},
-        {"params": [parameter for parameter in parameters if parameter.ndim < 2], "weight_decay": 0.0},
+    kind, trained = OPTIMIZERS[optim], [parameter for parameter in model.parameters() if parameter.requires_grad]
+    hidden = {id(parameter) for parameter in hidden_matrices(model)} if kind.apart else set()
+    others = [parameter for parameter in trained if id(parameter) not in hidden]
+    groups: list[dict[str, Any]] = [
+        {"params": [parameter for parameter in others if parameter.ndim >= 2], "weight_decay": weight_decay},
+        {"params": [parameter for parameter in others if parameter.ndim < 2], "weight_decay": 0.0},
     ]
-    return OPTIMIZERS[optim].make(groups, betas=(0.9, beta2), eps=1e-6)
+    if len(others) < len(trained):
+        inside = [parameter for parameter in trained if id(parameter) in hidden]
+        groups.insert(0, {"params": inside, "weight_decay": weight_decay, HIDDEN: True})
+    return kind.make(groups, betas=(0.9, beta2), eps=1e-6)
+
+
+def hidden_matrices(model: nn.Module) -> list[Tensor]:
+    """Return the weights of the linear layers of an encoder; not of embeddings, nor of the heads outside of it."""
+    encoders: list[nn.Module] = [module for module in model.modules() if isinstance(module, Encoder)]
+    embedded = {id(module.weight) for module in model.modules() if isinstance(module, nn.Embedding)}
+    layers = (
+        layer
+        for encoder in encoders or [getattr(model, "encoder", model)]
+        for layer in encoder.modules()
+        if isinstance(layer, nn.Linear) and id(layer.weight) not in embedded
+    )
+    return [*{id(layer.weight): layer.weight for layer in layers}.values()]
 
 
 class Unread:

@@ -32,6 +32,7 @@ from bertdata.torch.models.objectives.settings import model_class
 from bertdata.torch.models.weight_files import main_file
 from bertdata.torch.models.weights import save_with_tokenizer
 from bertdata.torch.training import checkpoint, curves, metrics_log, trackers
+from bertdata.torch.training.arithmetic import set_precision
 from bertdata.torch.training.display import shown
 from bertdata.torch.training.distributed import Group, init_distributed
 from bertdata.torch.training.metrics_log import LogRecord
@@ -49,10 +50,12 @@ _FREE = (
     "eval_phases",
     "eval_steps",
     "gradient_accumulation_steps",
+    "gradient_checkpointing",
     "logging_steps",
     "max_rewinds",
     "num_workers",
     "peak_tflops",
+    "precision",
     "report_to",
     "save_steps",
     "save_total_limit",
@@ -209,6 +212,7 @@ def _start(
     free = {*_FREE} - ({"gradient_accumulation_steps"} if settings.batch_warmup_ratio else set())
     free -= {"save_steps"} if settings.on_spike == "rewind" else set()
     said = {name: value for name, value in stored_values(settings).items() if name not in free}
+    said |= {"precision": "fast"} if settings.bf16 and settings.precision == "fast" else {}
     said |= {"model": kind.__name__, "phases": [phase.name for phase in phases]}
     said |= {f"config.{name}": value for name, value in shape.settings().items()}
     if settings.phase_rope_thetas:
@@ -235,10 +239,11 @@ def _start(
     before = last or parent
     if lesson is not None:
         model = lesson.distilled(model, folder, before.directory if before else "")
+    set_precision(model, settings)
     model.to(group.device).train()
     optimizer = make_optimizer(model, settings.weight_decay, settings.adam_beta2, settings.optim)
     if before:
-        checkpoint.load_optimizer(before, optimizer, group.device)
+        checkpoint.load_optimizer(before, optimizer)
     drawn = group.first and curves.available()
     rewinds = [*last.rewinds] if last is not None else []
     about = families.about(info)

@@ -35,7 +35,7 @@ def go_back(run: Run, spike: SpikeError, step: int, sampler: dict[str, int], mos
     last = checkpoint.newest(files.join(run.output, "checkpoints"))
     assert last is not None, "one is written before the first step"
     run.model.reload(last.directory)
-    checkpoint.load_optimizer(last, run.optimizer, run.group.device)
+    checkpoint.load_optimizer(last, run.optimizer)
     run.rewinds.append((step, last.step))
     run.group.barrier()
     if run.group.first:

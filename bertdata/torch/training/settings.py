@@ -26,7 +26,28 @@ class TrainingSettings(Settings):
         0, "initial weights, order of examples and dropout are functions of it", at_least=0, at_most=(1 << 63) - 1
     )
     bf16: bool = option(False, "compute in bfloat16 (autocast); weights stay float32")
+    fp16: bool = option(
+        False,
+        "compute in float16 (autocast), the loss scaled so that gradients do not vanish: for GPUs without bfloat16",
+        later=True,
+    )
+    precision: str = option(
+        "fast",
+        "norms with --bf16; fast: they take and return bfloat16, and compute in float32; reference: they return what "
+        "torch's autocast does, float32 on CUDA, which takes more time and memory",
+        ("fast", "reference"),
+        later=True,
+    )
+    gradient_checkpointing: bool = option(
+        False,
+        "compute the hidden states within a layer again in the backward pass: less memory, a third more operations",
+        later=True,
+    )
     device: str = option("auto", "auto, cpu or cuda")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(not (self.bf16 and self.fp16), "--bf16 and --fp16 are two ways to compute; give one of them")
 
 
 @dataclass(frozen=True)

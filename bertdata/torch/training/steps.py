@@ -24,11 +24,13 @@ from bertdata.torch.models.places import places_taken, with_places
 from bertdata.torch.models.rotary import set_rope_theta
 from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training import curves, metrics_log
+from bertdata.torch.training.arithmetic import Arithmetic
 from bertdata.torch.training.losses import Batch, Sums, add, count, loss_of, validate_phases
 from bertdata.torch.training.memory import memory_figures, reset_peak
 from bertdata.torch.training.metrics_log import LogRecord
-from bertdata.torch.training.optimization import SpikeError, Unread, peak_flops, seed_step, update, update_unread
+from bertdata.torch.training.optimization import SpikeError, Unread, peak_flops, seed_step, update_unread
 from bertdata.torch.training.phases import Phase
+from bertdata.torch.training.recomputation import recompute_layers
 from bertdata.torch.training.rewind import go_back
 from bertdata.torch.training.run import Run, loader_of
 from bertdata.torch.training.schedules import learning_rate
@@ -68,7 +70,12 @@ def train(
         set_rope_theta(run.model.final, phase.rope_theta)
     step = first = max(run.first, phase.first)
     loader = loader_of(run, phase, settings, first)
-    parallel = group.parallel(_compiled(run.model, settings.packing) if settings.compile else run.model)
+    arithmetic = Arithmetic(settings, group.device, run.optimizer)
+    if settings.gradient_checkpointing:
+        recompute_layers(run.model, draws, compiled=settings.compile)
+    elif settings.compile:
+        compile_blocks(run.model, settings.packing)
+    parallel = group.parallel(run.model)
     if settings.on_spike == "rewind" and run.last is None and step == 0:
         run.save(0, loader.state_dict(), settings.save_total_limit)
     batches, interval, unread = iter(loader), _begin(run), Unread(group.device)
@@ -79,10 +86,10 @@ def train(
         asked = time.perf_counter()
         parts: list[Batch] = [next(batches) for _ in range(phase.parts(step, settings))]
         interval.waited += time.perf_counter() - asked
-        loss = _gradients(run, parallel, draws, parts, interval, phase, settings, step)
+        loss = _gradients(run, parallel, draws, parts, interval, phase, settings, step, arithmetic)
         rate = learning_rate(step - 1, settings.max_steps, phase.peak, settings.warmup_ratio, settings.shape)
         try:
-            norm = _update(run, loss, rate, settings, step, unread)
+            norm = _update(run, loss, rate, settings, step, unread, arithmetic)
         except SpikeError as spike:
             step = first = go_back(run, spike, step, loader.state_dict(), settings.max_rewinds)
             interval = _begin(run)
@@ -103,6 +110,7 @@ def train(
                 "learning_rate": rate,
                 "gradient_norm": float(norm),
                 **_spikes(run, settings),
+                **({"overflows": arithmetic.overflows} if settings.fp16 else {}),
                 **_means(interval, run, settings),
             }
             if validating:
@@ -138,6 +146,7 @@ def _gradients(
     phase: Phase,
     settings: PretrainSettings,
     step: int,
+    arithmetic: Arithmetic,
 ) -> Tensor:
     """Put the parts of a batch through the model and back; returns the loss of the batch over all processes.
 
@@ -160,10 +169,10 @@ def _gradients(
             alone = parallel.no_sync()  # type: ignore[operator]
         with alone:
             draws.begin(batch, settings.seed, step)
-            with torch.autocast(group.device.type, torch.bfloat16, enabled=settings.bf16):
+            with arithmetic.autocast():
                 terms = parallel(**batch).terms
             share: Tensor = loss_of(terms, size, whole)
-            (share * group.world_size).backward()  # type: ignore[no-untyped-call]
+            arithmetic.backward(share * group.world_size)
         loss += share.detach()
         interval.sums.add(terms, size)
     interval.counts = add([interval.counts, own])
@@ -179,16 +188,22 @@ def sent(batch: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
 
 
 def _update(
-    run: Run, loss: Tensor, rate: float, settings: PretrainSettings, step: int, unread: Unread
+    run: Run,
+    loss: Tensor,
+    rate: float,
+    settings: PretrainSettings,
+    step: int,
+    unread: Unread,
+    arithmetic: Arithmetic,
 ) -> float | Tensor:
     """Update the weights and return the norm of the gradient, on CUDA without waiting for it where no spike is sought.
 
     Raises as `update` does, or leaves it to `unread`.
     """
-    if loss.is_cuda and settings.on_spike != "rewind" and not settings.spike_ratio:
+    if loss.is_cuda and settings.on_spike != "rewind" and not settings.spike_ratio and not settings.fp16:
         return update_unread(run.model, run.optimizer, loss, rate, settings.max_grad_norm, step, unread)
     spikes = (settings.spike_ratio, settings.on_spike)
-    return update(run.model, run.optimizer, float(loss), rate, settings.max_grad_norm, step, *spikes)
+    return arithmetic.update(run.model, float(loss), rate, settings.max_grad_norm, step, *spikes)
 
 
 def _spikes(run: Run, settings: PretrainSettings) -> LogRecord:
@@ -198,7 +213,7 @@ def _spikes(run: Run, settings: PretrainSettings) -> LogRecord:
     return {"skipped_updates": run.optimizer.param_groups[0].get("skipped", 0)} if settings.spike_ratio else {}
 
 
-def _compiled(model: PreTrainedModel, packing: bool) -> PreTrainedModel:
+def compile_blocks(model: PreTrainedModel, packing: bool) -> None:
     """Have the blocks compiled at their first use; not the heads, for the number of labelled tokens varies.
 
     Packed rows are each of another length, so their blocks are compiled once for any; those of padded rows for the
@@ -207,7 +222,6 @@ def _compiled(model: PreTrainedModel, packing: bool) -> PreTrainedModel:
     for module in model.modules():
         if isinstance(module, Blocks):
             module.compile(dynamic=True if packing else None)
-    return model
 
 
 def _means(interval: Interval, run: Run, settings: PretrainSettings) -> LogRecord:

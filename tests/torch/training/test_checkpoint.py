@@ -45,7 +45,7 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     assert found == checkpoint.Checkpoint(str(tmp_path / "step-000000004"), 4, SAMPLER, {"max_steps": 9}, found.digest)
     again = BertForPreTraining.from_pretrained(found.directory)
     other = make_optimizer(again, 0.01, 0.999)
-    checkpoint.load_optimizer(found, other, torch.device("cpu"))
+    checkpoint.load_optimizer(found, other)
     assert all(torch.equal(one, two) for one, two in zip(model.parameters(), again.parameters(), strict=True))
     moments = [state["exp_avg"] for state in optimizer.state.values()]
     assert all(torch.equal(one, state["exp_avg"]) for one, state in zip(moments, other.state.values(), strict=True))
@@ -163,7 +163,7 @@ def test_a_pickle_that_runs_code_is_refused_and_named(tmp_path: Path) -> None:
     with pytest.raises(
         InputError, match=r"optimizer\.pt: is not an optimizer state of this model .*delete this checkpoint"
     ):
-        checkpoint.load_optimizer(found, optimizer, torch.device("cpu"))
+        checkpoint.load_optimizer(found, optimizer)
     assert not (tmp_path / "ran").exists()
 
 
@@ -174,7 +174,7 @@ def test_an_optimizer_that_cannot_be_read_is_named(tmp_path: Path, data: bytes) 
     assert found is not None
     (tmp_path / "step-000000004" / "optimizer.pt").write_bytes(data)
     with pytest.raises(InputError, match=r"optimizer\.pt: "):
-        checkpoint.load_optimizer(replace(found), optimizer, torch.device("cpu"))
+        checkpoint.load_optimizer(replace(found), optimizer)
 
 
 class Evil:

@@ -16,6 +16,7 @@ from bertdata.torch import ShardDataset
 from bertdata.torch.models.dropout import attached
 from bertdata.torch.models.families import model_class, resolve_config
 from bertdata.torch.training import steps
+from bertdata.torch.training.arithmetic import Arithmetic
 from bertdata.torch.training.distributed import Group
 from bertdata.torch.training.optimization import Unread, make_optimizer, update_unread
 from bertdata.torch.training.settings import PretrainSettings
@@ -63,7 +64,8 @@ def step_without_values(dataset: ShardDataset, family: str, patch: pytest.Monkey
     optimizer = make_optimizer(model, 0.01, optim=settings.optim)
     run: Any = SimpleNamespace(group=Group(0, 1, HOST), model=model, optimizer=optimizer)
     phase: Any = SimpleNamespace(dataset=dataset)
-    loss = steps._gradients(run, model, draws, parts, steps.Interval(0.0), phase, settings, 1)
+    arithmetic = Arithmetic(settings, HOST, optimizer)
+    loss = steps._gradients(run, model, draws, parts, steps.Interval(0.0), phase, settings, 1, arithmetic)
     with mode:
         return update_unread(model, optimizer, loss, 1e-3, 1.0, 1, Unread(HOST))
 

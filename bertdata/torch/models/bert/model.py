@@ -15,6 +15,8 @@ from bertdata.torch.models.attention import AttentionFunction, Mask, packed_sequ
 from bertdata.torch.models.bert.config import BertConfig
 from bertdata.torch.models.dropout import Draws, Dropout
 from bertdata.torch.models.encoder import Blocks, Encoder, attended, first_states, sequential
+from bertdata.torch.models.linear import side_by_side
+from bertdata.torch.models.norm import LayerNorm
 
 
 def activation_of(config: BertConfig) -> nn.GELU:
@@ -24,7 +26,7 @@ def activation_of(config: BertConfig) -> nn.GELU:
 
 def transform(config: BertConfig, size: int) -> nn.Sequential:
     """Return dense, activation and norm in front of a decoder: (..., hidden_size) to (..., size)."""
-    dense, norm = nn.Linear(config.hidden_size, size), nn.LayerNorm(size, eps=config.layer_norm_eps)
+    dense, norm = nn.Linear(config.hidden_size, size), LayerNorm(size, eps=config.layer_norm_eps)
     return sequential(dense=dense, activation=activation_of(config), LayerNorm=norm)
 
 
@@ -36,7 +38,7 @@ class BertEmbeddings(nn.Module):
         self.word_embeddings = nn.Embedding(config.vocab_size, config.embedding_size, padding_idx=config.pad_token_id)
         self.position_embeddings = nn.Embedding(config.max_position_embeddings, config.embedding_size)
         self.token_type_embeddings = nn.Embedding(config.type_vocab_size, config.embedding_size)
-        self.LayerNorm = nn.LayerNorm(config.embedding_size, eps=config.layer_norm_eps)
+        self.LayerNorm = LayerNorm(config.embedding_size, eps=config.layer_norm_eps)
         self.dropout = Dropout(config.hidden_dropout_prob)
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, position_ids: Tensor | None = None) -> Tensor:
@@ -68,8 +70,8 @@ class BertSelfAttention(nn.Module):
 
     def forward(self, hidden: Tensor, mask: Mask) -> Tensor:
         query, key, value = (
-            projected.unflatten(-1, (self.heads, -1)).transpose(1, 2)
-            for projected in (self.query(hidden), self.key(hidden), self.value(hidden))
+            projected.unflatten(-1, (self.heads, -1)).transpose(1, 2)  # type: ignore[no-untyped-call]
+            for projected in side_by_side(hidden, (self.query, self.key, self.value))
         )
         dropout = self.dropout_prob if self.training else 0.0
         drawn = self.draws.attention(self.heads, query.device) if dropout and self.draws else None
@@ -83,7 +85,7 @@ class BertResidual(nn.Module):
     def __init__(self, size: int, config: BertConfig) -> None:
         super().__init__()
         self.dense = nn.Linear(size, config.hidden_size)
-        self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.LayerNorm = LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
         self.dropout = Dropout(config.hidden_dropout_prob)
 
     def forward(self, inner: Tensor, residual: Tensor) -> Tensor:

@@ -20,6 +20,7 @@ from bertdata.torch.models.attention import AttentionFunction, Mask, PackedSeque
 from bertdata.torch.models.dropout import Draws, Dropout
 from bertdata.torch.models.encoder import Blocks, Encoder, attended, first_states, sequential
 from bertdata.torch.models.modernbert.config import GLOBAL, LOCAL, ModernBertConfig
+from bertdata.torch.models.norm import LayerNorm
 from bertdata.torch.models.pretraining import MaskedLanguageModel
 from bertdata.torch.models.rotary import Rotation, rotation
 
@@ -31,9 +32,9 @@ class Reach(NamedTuple):
     turn: Rotation
 
 
-def norm(config: ModernBertConfig) -> nn.LayerNorm:
+def norm(config: ModernBertConfig) -> LayerNorm:
     """Return a layer norm without a bias."""
-    return nn.LayerNorm(config.hidden_size, eps=config.norm_eps, bias=False)
+    return LayerNorm(config.hidden_size, eps=config.norm_eps, bias=False)
 
 
 class ModernBertEmbeddings(nn.Module):

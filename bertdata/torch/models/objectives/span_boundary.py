@@ -25,6 +25,7 @@ from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.config import Counts, EncoderConfig
 from bertdata.torch.models.encoder import mean_cross_entropy, sequential
 from bertdata.torch.models.from_transformers import TransformersForPreTraining, TransformersModel
+from bertdata.torch.models.norm import LayerNorm
 from bertdata.torch.models.objectives.settings import ObjectiveSettings, TrainingObjective
 from bertdata.torch.models.places import labelled_places, places_of, sequence_of_each, taken_at
 from bertdata.torch.models.pretraining import LossTerm, MaskedLanguageModel, PretrainingOutput
@@ -94,10 +95,10 @@ class SpanBoundaryHead(nn.Module):
         self.transform = sequential(
             dense1=first,
             activation1=nn.GELU(),
-            LayerNorm1=nn.LayerNorm(hidden_size, eps=1e-12),
+            LayerNorm1=LayerNorm(hidden_size, eps=1e-12),
             dense2=second,
             activation2=nn.GELU(),
-            LayerNorm2=nn.LayerNorm(width, eps=1e-12),
+            LayerNorm2=LayerNorm(width, eps=1e-12),
         )
         self.bias = nn.Parameter(torch.zeros(vocab_size))
         for layer in (first, second, self.position_embeddings):
