@@ -31,6 +31,9 @@ class BatchPlan:
     epochs: int | None
     drop_last: bool
 
+    jumps = True
+    """Whether all full steps of a bin have as many examples, so that many of them can be gone at once."""
+
     @property
     def examples(self) -> int:
         """The number of examples in an epoch."""
@@ -99,6 +102,16 @@ class BatchPlan:
             counts = [count + full for count in counts]
             sizes += tail
         return [count + sum(rank < size for size in sizes) for rank, count in enumerate(counts)]
+
+    def part(self, step: Sequence[Segment], number: int, rank: int) -> tuple[int, int]:
+        """Return the positions in one bin of a rank's part of a step: its begin and end."""
+        each, more = divmod(sum(stop - start for _, start, stop in step), self.world_size)
+        first, last = (other * each + min(other, more) for other in (rank, rank + 1))
+        for owner, start, stop in step:
+            if owner == number:
+                return max(start, start + first), max(min(stop, start + last), start)
+            first, last = first - (stop - start), last - (stop - start)
+        return 0, 0
 
     def _unpooled_ends(self, places: list[int], ends: list[int]) -> tuple[list[int], list[int]]:
         """Return up to which position each bin has steps of its own, and the bins that are pooled after that."""
@@ -176,7 +189,7 @@ class Walk:
         require(batches >= 0, f"{batches} batches were taken; expected 0 or more")
         plan = self.plan
         done, places = self._last if self._last[0] <= batches else (0, self.begin)
-        if len(plan.bins) == 1:
+        if len(plan.bins) == 1 and plan.jumps:
             group = plan.world_size * plan.bins[0].batch
             jump = batches - done
             if (ends := plan.ends(places)) is not None:

@@ -24,6 +24,7 @@ from bertdata.loader.iteration import Counts, Iteration, Row
 from bertdata.loader.progress import Progress
 from bertdata.loader.run_state import Positions, RunState
 from bertdata.loader.sample_order import Ints
+from bertdata.loader.token_plan import TokenPlan, check_batch_tokens
 from bertdata.masking.schedule import LEVELS
 from bertdata.options.option import require
 
@@ -35,6 +36,7 @@ class Sampling(TypedDict, total=False):
     """The keywords of `EpochBatchSampler`, where they are explained."""
 
     max_tokens: int | None
+    batch_tokens: int | None
     bins: Sequence[int] | None
     weights: Weights | None
     shuffle_window: int | None
@@ -61,7 +63,8 @@ class EpochBatchSampler:
     batches before it uses them has to count. Where the data set has a true `read_ahead`, as `ShardDataset`, which a
     `DataLoader` reads, and nobody counts, no run goes on from the state, and no iteration after an interrupted one.
 
-    A batch has `batch_size` examples, or as many as fill `max_tokens` when padded to a multiple of 8. `bins` are
+    A batch has `batch_size` examples, or as many as fill `max_tokens` when padded to a multiple of 8, or, of one order
+    without bins, the next ones that fit in `batch_tokens` side by side, as packed rows have them. `bins` are
     lengths, such as (64, 128, 256, 512): a batch has rows of one bin, the same for all ranks at each step. Bins take
     one byte of memory an example; shards that were built in bins keep these. `weights` mix the sets of a data set of
     several (`ShardExamples`), or by name, as {"wikipedia": 3, "books": 1}, its sources: an epoch then has as many
@@ -97,6 +100,7 @@ class EpochBatchSampler:
         batch_size: int | None = None,
         *,
         max_tokens: int | None = None,
+        batch_tokens: int | None = None,
         bins: Sequence[int] | None = None,
         weights: Weights | None = None,
         shuffle_window: int | None = None,
@@ -113,9 +117,19 @@ class EpochBatchSampler:
         require(world_size >= 1, f"world_size is {world_size}; expected at least 1")
         require(0 <= rank < world_size, f"rank is {rank}; expected 0 to {world_size - 1} for world_size {world_size}")
         require(epochs is None or epochs >= 1, f"epochs is {epochs}; expected at least 1, or None for no end")
+        rows = batch_size
+        if batch_tokens is not None:
+            others = {
+                "batch_size": batch_size,
+                "max_tokens": max_tokens,
+                "bins": bins,
+                "shuffle_window": shuffle_window,
+            }
+            check_batch_tokens(batch_tokens, dataset, others)
+            rows = max(1, batch_tokens * len(dataset) // int(dataset.lengths.sum(dtype=np.int64)))  # type: ignore[attr-defined]
         found = bins_of(
             dataset,
-            batch_size=batch_size,
+            batch_size=rows,
             max_tokens=max_tokens,
             widths=bins,
             weights=weights,
@@ -140,6 +154,8 @@ class EpochBatchSampler:
         data = data_fingerprint(dataset)
         state = RunState(self._examples, data, seed, order, self._run, len(found), type(self).__name__)
         self._plan = BatchPlan(found, world_size, epochs, drop_last)
+        if batch_tokens is not None:
+            self._plan = TokenPlan(found, world_size, epochs, drop_last, batch_tokens, dataset.lengths)  # type: ignore[attr-defined]
         self._progress = Progress(self._plan, state, self._counts(dataset), self._batches_from)
         if drop_last and epochs is not None and not max(self._plan.count((0,) * len(found))):
             raise ConfigError(
@@ -273,7 +289,7 @@ class EpochBatchSampler:
         """Return this rank's part of some steps."""
         if self.shuffle_window and self.world_size > 1:
             return [self._nearby(step) for step in steps]
-        parts = [[self._part(step, number) for number in range(len(self.bins))] for step in steps]
+        parts = [[self._plan.part(step, number, self.rank) for number in range(len(self.bins))] for step in steps]
         batches: list[list[Row]] = [[] for _ in steps]
         for number, one in enumerate(self.bins):
             places = [np.arange(*part[number], dtype=np.int64) for part in parts]
@@ -305,13 +321,3 @@ class EpochBatchSampler:
         first, last = (rank * each + min(rank, more) for rank in (self.rank, self.rank + 1))
         chosen = np.argsort(np.concatenate(places), kind="stable")[first:last]
         return [rows[place] for place in np.sort(chosen).tolist()]
-
-    def _part(self, step: Sequence[Segment], number: int) -> tuple[int, int]:
-        """Return the positions in one bin of this rank's part of a step: its begin and end."""
-        each, more = divmod(sum(stop - start for _, start, stop in step), self.world_size)
-        first, last = (rank * each + min(rank, more) for rank in (self.rank, self.rank + 1))
-        for owner, start, stop in step:
-            if owner == number:
-                return max(start, start + first), max(min(stop, start + last), start)
-            first, last = first - (stop - start), last - (stop - start)
-        return 0, 0

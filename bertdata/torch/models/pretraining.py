@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple, Unpack
 
-from torch import Tensor
+from torch import Tensor, nn
 
+from bertdata.torch.models.chunked_loss import chunked_cross_entropy
 from bertdata.torch.models.encoder import EncoderInputs, mean_cross_entropy
 from bertdata.torch.models.places import labelled_places, taken_at
 from bertdata.torch.models.weights import PreTrainedModel
@@ -36,7 +37,8 @@ class PretrainingOutput(NamedTuple):
     """The output of a masked language model.
 
     loss: scalar, the sum of mlm_loss and pair_loss; all None without labels, pair_loss also without pairs.
-    prediction_logits: (N, L, vocab_size), or with labels (M, vocab_size), at the M labelled tokens in row order.
+    prediction_logits: (N, L, vocab_size), or with labels (M, vocab_size), at the M labelled tokens in row order; none
+    where the loss was taken in chunks (`most_logits`). right: how many labels have the largest logit, where known.
     seq_relationship_logits: (N, 2), None for a model without a pair head; where the last sequence of a packed row is
     its padding, N is the number of pair labels, or, without labels, counts the padding too. hidden_states: the last
     block's (N, L, hidden_size), None where the model
@@ -51,13 +53,16 @@ class PretrainingOutput(NamedTuple):
     pair_loss: Tensor | None = None
     targets: Tensor | None = None
     pair_targets: Tensor | None = None
+    right: Tensor | None = None
 
     @property
     def terms(self) -> Sequence[LossTerm]:
         """The terms of the loss: `mlm`, and `pair` where there are pairs."""
         assert self.mlm_loss is not None
         assert self.targets is not None
-        right = (self.prediction_logits.detach().argmax(-1) == self.targets).sum()
+        right = self.right
+        if right is None:
+            right = (self.prediction_logits.detach().argmax(-1) == self.targets).sum()
         mlm = LossTerm("mlm", self.mlm_loss, "labelled", 1.0, {"mlm_accuracy": [(right, len(self.targets))]})
         if self.pair_loss is None or self.seq_relationship_logits is None or self.pair_targets is None:
             return [mlm]
@@ -69,16 +74,28 @@ class PretrainingOutput(NamedTuple):
 class MaskedLanguageModel(PreTrainedModel):
     """An encoder with a head over the vocabulary, and optionally one for pairs (Devlin et al. 2019, section 3.1).
 
-    head_name, pair_head_name: the names of the two heads in the model; "" where it has none for pairs.
+    head_name, pair_head_name: the names of the two heads in the model; "" where it has none for pairs. most_logits: of
+    more, those of all labelled tokens together, the loss is taken in chunks and they are not kept; 0: never.
     """
 
     head_name: ClassVar[str]
     pair_head_name: ClassVar[str] = ""
+    most_logits: int = 0
 
     def predict(self, hidden: Tensor) -> Tensor:
         """Return the logits over the vocabulary at hidden states: (..., hidden_size) to (..., vocab_size)."""
         logits: Tensor = self.get_submodule(self.head_name)(hidden)
         return logits
+
+    def decoded(self, hidden: Tensor) -> tuple[Tensor, nn.Linear] | None:
+        """Return what the decoder, the last layer of `predict`, takes of hidden states, and the decoder.
+
+        None: the head has no such layer, and its loss is never taken in chunks.
+        """
+        if type(self).predict is not MaskedLanguageModel.predict:
+            return None
+        *layers, decoder = self.get_submodule(self.head_name).children()
+        return (nn.Sequential(*layers)(hidden), decoder) if isinstance(decoder, nn.Linear) else None
 
     def predict_pairs(self, hidden: Tensor, cu_seqlens: Tensor | None) -> Tensor | None:
         """Return the logits of the pairs, (N, 2), None without a head for them."""
@@ -106,7 +123,13 @@ class MaskedLanguageModel(PreTrainedModel):
             return PretrainingOutput(None, self.predict(hidden), pairs, hidden)
         places = labelled_places(labels, labelled)
         pair_label = next_sentence_label if sentence_order_label is None else sentence_order_label
-        return with_losses(self.predict(taken_at(hidden, places)), taken_at(labels, places), pairs, pair_label, hidden)
+        states, targets, size = taken_at(hidden, places), taken_at(labels, places), self.config.vocab_size
+        if self.most_logits and len(targets) * size > self.most_logits and (parts := self.decoded(states)):
+            chunked = chunked_cross_entropy(*parts, targets, max(1, self.most_logits // size))
+            mlm_loss = chunked.total / len(targets)
+            output = with_pairs(mlm_loss, states.new_empty(0, size), targets, pairs, pair_label, hidden)
+            return output._replace(right=chunked.right)
+        return with_losses(self.predict(states), targets, pairs, pair_label, hidden)
 
 
 def with_losses(
@@ -117,7 +140,18 @@ def with_losses(
     logits: over the vocabulary at the labelled tokens, (M, vocab_size); targets: their labels, int64 (M,); pairs,
     pair_label: logits (N, 2) and labels (N,) of pairs, None where there are none; hidden: the hidden states.
     """
-    mlm_loss = mean_cross_entropy(logits, targets)
+    return with_pairs(mean_cross_entropy(logits, targets), logits, targets, pairs, pair_label, hidden)
+
+
+def with_pairs(
+    mlm_loss: Tensor,
+    logits: Tensor,
+    targets: Tensor,
+    pairs: Tensor | None,
+    pair_label: Tensor | None,
+    hidden: Tensor | None,
+) -> PretrainingOutput:
+    """Return the output of a model whose loss of masked tokens is known; the others as in `with_losses`."""
     if pairs is None or pair_label is None:
         return PretrainingOutput(mlm_loss, logits, pairs, hidden, mlm_loss, None, targets)
     pairs = pairs[: len(pair_label)]

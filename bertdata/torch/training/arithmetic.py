@@ -14,11 +14,14 @@ import torch
 from torch import Tensor, nn
 
 from bertdata.torch.models.norm import use_wide_norms
+from bertdata.torch.models.pretraining import MaskedLanguageModel
 from bertdata.torch.training.optimization import DivergenceError, update
 from bertdata.torch.training.settings import TrainingSettings
 
 _SCALE, _OVERFLOWS = "loss_scale", "overflows"
 _LOWEST_SCALE = 1.0
+_MOST_LOGITS = 1 << 27
+"""Half a gigabyte of float32; the logits of BERT-base are as many at 4,400 labelled tokens."""
 
 
 def autocast(settings: TrainingSettings, device: torch.device) -> AbstractContextManager[None]:
@@ -76,6 +79,10 @@ class Arithmetic:
 
 
 def set_precision(model: nn.Module, settings: TrainingSettings) -> None:
-    """Have the norms of a model compute as `settings.precision` says."""
+    """Have the norms and the loss of a model compute as `settings.precision` says."""
     if settings.precision == "reference":
         use_wide_norms(model)
+        return
+    for trained in (model, getattr(model, "masked_lm", None)):  # others read the logits
+        if isinstance(trained, MaskedLanguageModel):
+            trained.most_logits = _MOST_LOGITS

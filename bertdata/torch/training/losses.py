@@ -151,7 +151,8 @@ def validate(model: PreTrainedModel, group: Group, phase: Phase, settings: Pretr
     share = rows[group.rank :: group.world_size]
     own, weight = (share, 1.0) if share else (rows[:1], 0.0)
     collator = model.collator(dataset, tokenizer=dataset.shards.tokenizer(), packing=settings.packing)
-    size = max(1, settings.batch_size // group.world_size // phase.accumulation_steps)
+    at_once = settings.batch_tokens // dataset.info.max_seq_length or settings.batch_size
+    size = max(1, at_once // group.world_size // phase.accumulation_steps)
     sums, info = Sums(), dataset.info
     model.eval()
     try:

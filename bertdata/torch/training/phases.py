@@ -52,7 +52,7 @@ class Phase:
         rising = min(self.last, math.floor(settings.max_steps * settings.batch_warmup_ratio))
         parts = sum(self.parts(step, settings) for step in range(self.first + 1, rising + 1))
         parts += self.accumulation_steps * (self.last - max(self.first, rising))
-        return parts * settings.batch_size / self.accumulation_steps / len(self.dataset)
+        return parts * rows_a_step(self.dataset, settings) / self.accumulation_steps / len(self.dataset)
 
     def run_epochs(self, settings: PretrainSettings) -> float | None:
         """Return the epochs of the phase, None where the masks do not depend on it."""
@@ -90,7 +90,8 @@ def plan_phases(
     """Return the phases of a run with their steps: by `phase_shares`, or `last_share` of them for the last one.
 
     `batch` is the rows of a process in a step. It is split into `accumulation_steps` parts for the shortest rows, and
-    into more for longer ones, so that no part has more tokens. Raises ConfigError where a phase gets no step.
+    into more for longer ones, so that no part has more tokens; an update of so many tokens has as many parts of either.
+    Raises ConfigError where a phase gets no step.
     """
     borders = split_steps(settings, len(rows))
     shortest = min(phase.dataset.info.max_seq_length for phase in rows)
@@ -102,11 +103,18 @@ def plan_phases(
             first,
             last,
             settings.peak(number),
-            _parts(batch, accumulation_steps, phase.dataset.info.max_seq_length / shortest),
+            accumulation_steps
+            if settings.batch_tokens
+            else _parts(batch, accumulation_steps, phase.dataset.info.max_seq_length / shortest),
             settings.rope_theta(number),
         )
         for number, (phase, (first, last)) in enumerate(zip(rows, pairwise(borders), strict=True))
     ]
+
+
+def rows_a_step(dataset: ShardDataset, settings: PretrainSettings) -> float:
+    """Return the rows of an update over all processes; where it is so many tokens, about how many rows these are."""
+    return settings.batch_tokens * len(dataset) / dataset.tokens if settings.batch_tokens else settings.batch_size
 
 
 def longest_info(phases: Sequence[Phase]) -> PretrainingInfo:

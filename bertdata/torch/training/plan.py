@@ -16,6 +16,7 @@ from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.models.config import Counts
 from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training.optimization import peak_flops
+from bertdata.torch.training.phases import rows_a_step
 from bertdata.torch.training.run import Run
 from bertdata.torch.training.settings import PretrainSettings
 
@@ -138,7 +139,11 @@ def plan_of_run(run: Run, settings: PretrainSettings, length: str) -> RunPlan:
     phases = [
         replace(
             plan_of_rows(
-                phase.dataset, settings.batch_size, run.model, phase.last - phase.first, phase.epochs(settings)
+                phase.dataset,
+                rows_a_step(phase.dataset, settings),
+                run.model,
+                phase.last - phase.first,
+                phase.epochs(settings),
             ),
             name=phase.name,
         )
@@ -154,7 +159,7 @@ def plan_of_run(run: Run, settings: PretrainSettings, length: str) -> RunPlan:
         parameters=number,
         device=run.group.device.type,
         processes=run.group.world_size,
-        batch_size=settings.batch_size,
+        batch_size=round(rows_a_step(run.phases[0].dataset, settings)),
         steps=settings.max_steps,
         phases=phases,
         first=run.first,
@@ -165,7 +170,7 @@ def plan_of_run(run: Run, settings: PretrainSettings, length: str) -> RunPlan:
 
 
 def plan_of_rows(
-    dataset: ShardDataset, batch_size: int, model: PreTrainedModel, steps: int, epochs: float
+    dataset: ShardDataset, batch_size: float, model: PreTrainedModel, steps: int, epochs: float
 ) -> PhasePlan:
     """Return the plan of steps on a data set; a step has as many tokens as its rows have on average."""
     shards, length = dataset.shards, int(dataset.info.max_seq_length)

@@ -142,8 +142,18 @@ def pretrain(
 
 
 def rows_of(settings: PretrainSettings, group: Group) -> int:
-    """Return the rows of one process in an update; raises ConfigError where the batch cannot be split evenly."""
+    """Return the rows of one process in an update, 0 where it is so many tokens.
+
+    Raises ConfigError where the batch cannot be split evenly.
+    """
     parts = group.world_size * settings.gradient_accumulation_steps
+    if settings.batch_tokens % (8 * parts):
+        raise ConfigError(
+            f"--batch-tokens {settings.batch_tokens} cannot be split evenly for {group.world_size} processes and "
+            f"--gradient-accumulation-steps {settings.gradient_accumulation_steps}; expected a multiple of {8 * parts}"
+        )
+    if settings.batch_tokens:
+        return 0
     if settings.batch_size % parts:
         raise ConfigError(
             f"--batch-size {settings.batch_size} cannot be split evenly for {group.world_size} processes and "

@@ -57,10 +57,12 @@ class Run:
 
 def loader_of(run: Run, phase: Phase, settings: PretrainSettings, first: int) -> ResumableLoader:
     """Return the loader of a phase that goes on after the step `first`."""
-    rows = settings.batch_size // run.group.world_size // phase.accumulation_steps
+    parts = run.group.world_size * phase.accumulation_steps
+    tokens = settings.batch_tokens // parts or None
     sampler = ResumableBatchSampler(
         phase.dataset,
-        rows,
+        None if tokens else settings.batch_size // parts,
+        batch_tokens=tokens,
         epochs=None,
         run_epochs=phase.run_epochs(settings),
         seed=settings.seed,
@@ -77,10 +79,11 @@ def loader_of(run: Run, phase: Phase, settings: PretrainSettings, first: int) ->
         except ConfigError as error:
             _LOG.warning("the rows of this branch are gone through from the beginning: %s", printable(str(error)))
     tokenizer = phase.dataset.shards.tokenizer()
+    filled: dict[str, int] = {"pad_to_multiple_of": tokens} if tokens else {}
     return ResumableLoader(
         phase.dataset,
         sampler,
-        run.model.collator(phase.dataset, tokenizer=tokenizer, packing=settings.packing),
+        run.model.collator(phase.dataset, tokenizer=tokenizer, packing=settings.packing, **filled),
         num_workers=settings.num_workers,
         pin_memory=run.group.device.type == "cuda",
     )

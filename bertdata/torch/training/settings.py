@@ -64,6 +64,13 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
         later=True,
     )
     batch_size: int = option(256, "rows of an update, over all processes", at_least=1)
+    batch_tokens: int = option(
+        0,
+        "with --packing, tokens of an update, over all processes, in place of --batch-size: a process takes the next "
+        "rows that fit in its part of them, filled up with padding, so that shapes never change; 0: --batch-size",
+        at_least=0,
+        later=True,
+    )
     gradient_accumulation_steps: int = option(
         1,
         "gradient accumulation steps; more for longer rows; has no effect but on rounding and, on CUDA, attention's "
@@ -182,6 +189,10 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
         require(
             not (self.max_steps and self.epochs),
             f"--max-steps {self.max_steps} and --epochs {self.epochs:g} both say how long the run is; leave one out",
+        )
+        require(
+            not self.batch_tokens or self.packing,
+            f"--batch-tokens {self.batch_tokens} are of packed rows; add --packing, or give --batch-size",
         )
         trapezoid = self.lr_scheduler_type == "warmup_stable_decay"
         for name in ("decay_ratio", "decay_type"):

@@ -20,7 +20,7 @@ from bertdata.io import files
 from bertdata.torch.models.config import Counts
 from bertdata.torch.models.dropout import Draws, attached
 from bertdata.torch.models.encoder import Blocks
-from bertdata.torch.models.places import places_taken, with_places
+from bertdata.torch.models.places import LONGEST, places_taken, with_places
 from bertdata.torch.models.rotary import set_rope_theta
 from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training import curves, metrics_log
@@ -74,7 +74,7 @@ def train(
     if settings.gradient_checkpointing:
         recompute_layers(run.model, draws, compiled=settings.compile)
     elif settings.compile:
-        compile_blocks(run.model, settings.packing)
+        compile_blocks(run.model, any_length=settings.packing and not settings.batch_tokens)
     parallel = group.parallel(run.model)
     if settings.on_spike == "rewind" and run.last is None and step == 0:
         run.save(0, loader.state_dict(), settings.save_total_limit)
@@ -163,7 +163,10 @@ def _gradients(
     run.optimizer.zero_grad(set_to_none=True)
     loss = torch.zeros((), device=group.device)
     for number, (part, size) in enumerate(zip(parts, counts, strict=True), 1):
-        batch = sent(with_places(part, info.pad_token_id, names), group.device)
+        known = with_places(part, info.pad_token_id, names)
+        if settings.batch_tokens and LONGEST in known and loss.is_cuda:
+            known[LONGEST] = info.max_seq_length  # an upper bound will do for the kernel, and never changes
+        batch = sent(known, group.device)
         alone: Any = nullcontext()
         if group.world_size > 1 and number < len(parts):
             alone = parallel.no_sync()  # type: ignore[operator]
@@ -213,15 +216,15 @@ def _spikes(run: Run, settings: PretrainSettings) -> LogRecord:
     return {"skipped_updates": run.optimizer.param_groups[0].get("skipped", 0)} if settings.spike_ratio else {}
 
 
-def compile_blocks(model: PreTrainedModel, packing: bool) -> None:
+def compile_blocks(model: PreTrainedModel, *, any_length: bool) -> None:
     """Have the blocks compiled at their first use; not the heads, for the number of labelled tokens varies.
 
-    Packed rows are each of another length, so their blocks are compiled once for any; those of padded rows for the
-    first length, and for any when another comes.
+    any_length: whether rows are each of another length, as packed ones are; then blocks are compiled once for any. Else
+    they are for the first length, and for any when another comes.
     """
     for module in model.modules():
         if isinstance(module, Blocks):
-            module.compile(dynamic=True if packing else None)
+            module.compile(dynamic=True if any_length else None)
 
 
 def _means(interval: Interval, run: Run, settings: PretrainSettings) -> LogRecord:

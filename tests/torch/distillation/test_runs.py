@@ -307,8 +307,6 @@ pretrain({str(build)!r}, BertConfig(**{asdict(SMALL)}), {str(tmp_path / "two")!r
 def test_a_run_that_goes_back_from_a_spike_loads_the_student_and_what_is_learned_beside_it(
     build: Path, teacher: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bertdata.torch.training import steps
-
     lesson: dict[str, Any] = {"teacher": teacher, "distillation": KINDS["tinybert"]}
     settings = replace(RUN, on_spike="rewind")
     calls = []
@@ -324,6 +322,6 @@ def test_a_run_that_goes_back_from_a_spike_loads_the_student_and_what_is_learned
             raise SpikeError("a spike")
         return update(model, *arguments)
 
-    monkeypatch.setattr(steps, "update", spike_once)
+    monkeypatch.setattr("bertdata.torch.training.arithmetic.update", spike_once)
     pretrain(build, SMALL, tmp_path / "run", settings, **lesson)
     assert log(tmp_path / "run")[-1]["rewinds"] == 1

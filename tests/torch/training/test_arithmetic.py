@@ -12,14 +12,26 @@ import torch
 from torch import Tensor, nn
 
 from bertdata.errors import ConfigError
-from bertdata.torch import BertConfig, BertForPreTraining, FinetuneSettings, ModernBertConfig, ModernBertForMaskedLM
+from bertdata.objectives.settings import ExamplesConfig
+from bertdata.torch import (
+    BertConfig,
+    BertForPreTraining,
+    FinetuneSettings,
+    ModernBertConfig,
+    ModernBertForMaskedLM,
+    ResumableBatchSampler,
+    ShardDataset,
+)
+from bertdata.torch.models.chunked_loss import chunked_cross_entropy
 from bertdata.torch.models.norm import LayerNorm, use_wide_norms
 from bertdata.torch.training import arithmetic as module
+from bertdata.torch.training import steps
 from bertdata.torch.training.arithmetic import Arithmetic
 from bertdata.torch.training.optimization import DivergenceError, make_adamw, make_optimizer
 from bertdata.torch.training.pretrain import pretrain
 from bertdata.torch.training.settings import PretrainSettings
 from bertdata.torch.training.stable_adamw import StableAdamW
+from tests.torch.build import write_build
 from tests.torch.training.small_runs import SETTINGS, SMALL, log, losses, stop_at
 
 CPU = torch.device("cpu")
@@ -188,6 +200,42 @@ def test_models_of_transformers_compute_their_layers_twice_too(tmp_path: Path, d
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("objective", ["nsp", "sop", "doc-chunks"])
+@pytest.mark.parametrize("bf16", [False, True])
+def test_a_loss_in_chunks_trains_as_a_whole_one(
+    tmp_path: Path, objective: str, bf16: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three labelled tokens in a chunk; of BERT, ALBERT and ModernBERT, whose decoders stand at different places."""
+    config = {"nsp": "tiny", "sop": "albert-tiny", "doc-chunks": "modernbert-tiny"}[objective]
+    build = write_build(tmp_path / "build", ExamplesConfig(objective=objective, max_seq_length=32))
+    settings, found = replace(SETTINGS, max_steps=4, bf16=bf16, warmup_ratio=0.0, logging_steps=1), []
+    for most in (0, 300):
+        monkeypatch.setattr(module, "_MOST_LOGITS", most)
+        pretrain(build, config, tmp_path / str(most), settings)
+        found.append([(record["loss"], record["mlm_accuracy"]) for record in log(tmp_path / str(most))])
+    whole, chunked = (torch.tensor(one) for one in found)
+    assert torch.allclose(whole, chunked, rtol=0, atol=2e-2 if bf16 else 1e-4)
+    assert not torch.equal(whole, chunked)
+
+
+def test_the_gradients_of_a_loss_in_chunks_are_those_of_the_whole() -> None:
+    torch.manual_seed(0)
+    decoder, targets = nn.Linear(8, 50).double(), torch.randint(0, 50, (23,))
+    states = torch.randn(23, 8, dtype=torch.float64, requires_grad=True)
+    whole: Any = nn.functional.cross_entropy(decoder(states), targets, reduction="sum") * 0.25
+    whole.backward()
+    expected = [one.grad.clone() for one in (states, decoder.weight, decoder.bias) if one.grad is not None]
+    for one in (states, decoder.weight, decoder.bias):
+        one.grad = None
+    chunked = chunked_cross_entropy(states, decoder, targets, 5)
+    total: Any = chunked.total * 0.25
+    total.backward()
+    for one, slope in zip((states, decoder.weight, decoder.bias), expected, strict=True):
+        assert one.grad is not None
+        assert torch.allclose(one.grad, slope, rtol=1e-5, atol=1e-6)
+    assert int(chunked.right) == int((decoder(states).argmax(-1) == targets).sum())
+
+
 def stepped(optimizer: torch.optim.Optimizer, weights: list[nn.Parameter]) -> list[Tensor]:
     """Take five steps by drawn gradients, one of them large, and return the weights."""
     generator = torch.Generator().manual_seed(3)
@@ -297,3 +345,55 @@ def test_runs_of_other_optimizers_go_on_exactly(tmp_path: Path, dynamic_build: P
     pretrain(dynamic_build, SMALL, tmp_path / "cut", replace(SETTINGS, **changes))
     assert losses(tmp_path / "cut") == whole
     assert whole[-1] < whole[0]
+
+
+def test_an_update_of_so_many_tokens_is_one_of_the_rows_that_fit(tmp_path: Path, dynamic_build: Path) -> None:
+    """Rows are those of the order; the loss of the first update is that of the same rows without padding."""
+    settings = replace(SETTINGS, packing=True, batch_tokens=256, max_steps=4)
+    pretrain(dynamic_build, SMALL, tmp_path / "tokens", settings)
+    dataset = ShardDataset(dynamic_build)
+    sampler = ResumableBatchSampler(dataset, batch_tokens=256, epochs=None)
+    rows = [len(batch) for batch, _ in zip(sampler, range(4), strict=False)]
+    assert len({*rows}) > 1, "rows are of different lengths"
+    assert [record["epoch"] for record in log(tmp_path / "tokens")] == [
+        sum(rows[: number + 1]) / len(dataset) for number in range(4)
+    ]
+    pretrain(
+        dynamic_build, SMALL, tmp_path / "rows", replace(settings, batch_tokens=0, batch_size=rows[0], max_steps=1)
+    )
+    assert losses(tmp_path / "tokens")[0] == pytest.approx(losses(tmp_path / "rows")[0], abs=1e-5)
+    with pytest.raises(KeyboardInterrupt):
+        pretrain(dynamic_build, SMALL, tmp_path / "cut", replace(settings, save_steps=2), report=stop_at(3))
+    pretrain(dynamic_build, SMALL, tmp_path / "cut", replace(settings, save_steps=2))
+    assert losses(tmp_path / "cut") == losses(tmp_path / "tokens")
+
+
+def test_packed_rows_of_so_many_tokens_have_one_shape(
+    tmp_path: Path, two_lengths: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shapes: set[tuple[int, ...]] = set()
+    sent = steps.sent
+
+    def noted(batch: Any, device: torch.device) -> dict[str, Any]:
+        shapes.add(tuple(batch["input_ids"].shape))
+        return sent(batch, device)
+
+    monkeypatch.setattr(steps, "sent", noted)
+    settings = replace(SETTINGS, packing=True, batch_tokens=256, gradient_accumulation_steps=2, max_steps=6)
+    pretrain(two_lengths, SMALL, tmp_path, replace(settings, last_share=0.5))
+    assert shapes == {(1, 128)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"batch_tokens": 64}, "`batch_tokens` 64 are of packed rows; add `packing`, or give `batch_size`"),
+        ({"batch_tokens": 100, "packing": True}, "`batch_tokens` 100 cannot be split evenly for 1 processes and"),
+        ({"batch_tokens": 16, "packing": True}, "batch_tokens is 16, but the longest row has 32 tokens"),
+    ],
+)
+def test_tokens_of_an_update_that_do_not_fit_are_refused(
+    tmp_path: Path, dynamic_build: Path, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        pretrain(dynamic_build, SMALL, tmp_path, replace(SETTINGS, **changes))

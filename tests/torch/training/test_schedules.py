@@ -127,7 +127,7 @@ def test_each_phase_has_its_share_of_the_steps_and_its_rate(tmp_path: Path, two_
             "`warmup_ratio` 0.2 and `decay_ratio` 0.9 are more than all steps",
         ),
         ({"lr_scheduler_type": "step"}, "`lr_scheduler_type` is 'step'; expected one of linear, cosine"),
-        ({"optim": "sgd"}, "`optim` is 'sgd'; expected one of adamw, stable_adamw"),
+        ({"optim": "sgd"}, "`optim` is 'sgd'; expected one of adamw, muon, stable_adamw"),
         ({"batch_warmup_ratio": 0.5}, "`gradient_accumulation_steps`, of which there is only one; take more"),
         ({"phase_shares": ("0.5", "0.4")}, "`phase_shares` 0.5 0.4 add up to 0.9; expected 1"),
         ({"phase_learning_rates": ("x",)}, "`phase_learning_rates` is x; expected a number above 0 for each phase"),

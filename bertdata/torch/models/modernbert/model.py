@@ -203,6 +203,9 @@ class ModernBertForMaskedLM(MaskedLanguageModel):
         logits: Tensor = self.decoder(self.head(hidden))
         return logits
 
+    def decoded(self, hidden: Tensor) -> tuple[Tensor, nn.Linear]:
+        return self.head(hidden), self.decoder
+
 
 def initialize(model: nn.Module, config: ModernBertConfig) -> None:
     """Draw weights as Megatron does (section 2.2.2), from normal distributions cut off on both sides, as transformers.
