@@ -83,23 +83,26 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(fault, tuple):
             self._answer(*fault, b"")
             return
-        start = self._start(file)
+        start, end = self._range(file)
         if start >= len(file.data) and start:
             self._answer(416, {"Content-Range": f"bytes */{len(file.data)}"}, b"")
             return
-        body = file.data[start:]
+        body = file.data[start:end]
         headers = {"ETag": file.etag, "Content-Type": file.content_type}
-        if start:
+        is_part = bool(start) or len(body) < len(file.data)
+        if is_part:
             first = start + file.range_shift
-            headers["Content-Range"] = f"bytes {first}-{len(file.data) - 1}/{len(file.data)}"
-        self._answer(206 if start else 200, headers, body, cut=fault, chunked=file.chunked, pause=file.pause)
+            headers["Content-Range"] = f"bytes {first}-{end - 1}/{len(file.data)}"
+        self._answer(206 if is_part else 200, headers, body, cut=fault, chunked=file.chunked, pause=file.pause)
 
-    def _start(self, file: File) -> int:
+    def _range(self, file: File) -> tuple[int, int]:
+        """Return where the bytes asked for begin and end."""
         asked = self.headers.get("Range", "")
         condition = self.headers.get("If-Range")
         if not asked or not file.ranges or (condition and condition != file.etag):
-            return 0
-        return int(asked.removeprefix("bytes=").removesuffix("-"))
+            return 0, len(file.data)
+        start, _, last = asked.removeprefix("bytes=").partition("-")
+        return int(start), min(int(last) + 1, len(file.data)) if last else len(file.data)
 
     def _answer(
         self,

@@ -1,17 +1,23 @@
 """`bertdata bench`: how fast one core turns shards into padded, dynamically masked int64 batches.
 
-It measures the order, reading, masks and padding, in this process and on one thread.
+It measures the order, reading, masks and padding, in this process and on one thread. Of shards that are streamed it
+also measures how fast their store hands them over, and says what both feed, and how many GPUs that is.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Unpack
 
 from bertdata.errors import ConfigError
+from bertdata.loader.read_ahead import AT_ONCE
 from bertdata.loader.sampler import Sampling
 from bertdata.options.flags import add_json
+from bertdata.shards.streaming import StreamedShards
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +27,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="SHARDS",
         help="a finished build, or one of its splits; `loader` may stand before it",
+    )
+    parser.add_argument("--cache", metavar="FOLDER", help="stream the shards of a URL through this folder")
+    parser.add_argument("--cache-bytes", type=float, metavar="BYTES", help="what --cache may hold at most, as 200e9")
+    parser.add_argument("--shuffle-window", type=int, metavar="SHARDS", help="mix rows over so many shards at a time")
+    parser.add_argument(
+        "--tokens-per-gpu",
+        type=float,
+        metavar="TOKENS",
+        help="the tokens a second that a GPU trains on: say how many GPUs this machine, and the store, can feed",
     )
     parser.add_argument("--batch-size", type=int, default=256, help="rows in a batch (default: 256)")
     parser.add_argument("--bins", type=int, nargs="*", metavar="LENGTH", help="length bins, as 64 128 256 512")
@@ -39,23 +54,42 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Measure as parsed arguments say and return the summary; raises ConfigError for a time that is not over 0."""
     if not arguments.seconds > 0:
         raise ConfigError(f"--seconds is {arguments.seconds}; expected more than 0, as 3")
+    each = arguments.tokens_per_gpu
+    if each is not None and not each > 0:
+        raise ConfigError(f"--tokens-per-gpu is {each}; expected more than 0, as 500e3")
     named = arguments.shards[:1] == ["loader"] and len(arguments.shards) > 1
     batch_size = None if arguments.max_tokens else arguments.batch_size
     sampling: Sampling = {"max_tokens": arguments.max_tokens, "bins": arguments.bins}
-    return measure(arguments.shards[named:], batch_size, arguments.packing, arguments.seconds, **sampling)
+    if arguments.shuffle_window is not None:
+        sampling["shuffle_window"] = arguments.shuffle_window
+    place = {"cache": arguments.cache, "cache_bytes": arguments.cache_bytes}
+    shards = arguments.shards[named:]
+    measured = measure(shards, batch_size, arguments.packing, arguments.seconds, **place, **sampling)
+    return measured if each is None else measured | {"gpus": measured["fed_tokens_per_second"] / each}
 
 
 def measure(
-    shards: list[str], batch_size: int | None, packing: bool, seconds: float, **sampling: Unpack[Sampling]
+    shards: list[str],
+    batch_size: int | None,
+    packing: bool,
+    seconds: float,
+    *,
+    cache: str | None = None,
+    cache_bytes: float | None = None,
+    **sampling: Unpack[Sampling],
 ) -> dict[str, Any]:
     """Make batches for a time; returns tokens per second (without padding), and the figures it is calculated from.
 
     first_batch_seconds: from the call to the first batch, opening the shards and loading compiled code included.
+    tokens_per_second: of one core; of streamed shards it is the time that the core works which counts, as they may have
+    to be waited for. fed_tokens_per_second: what all cores that this process may use feed, and the store if there is
+    one. store_bytes_per_second: what comes from it and is checked, `AT_ONCE` shards at once.
     """
     began = time.perf_counter()
     from bertdata.loader import BatchCollator, EpochBatchSampler, ShardExamples
 
-    examples = ShardExamples(shards)
+    examples = ShardExamples(shards, cache=cache, cache_bytes=cache_bytes)
+    clock = time.perf_counter if cache is None else time.thread_time
     sampling["epochs"] = None
     if examples.follows_schedule:
         sampling["run_epochs"] = 1.0
@@ -64,8 +98,8 @@ def measure(
     collator.arrays(examples.__getitems__(next(sampler)))
     first = time.perf_counter() - began
     batches = tokens = places = rows = 0
-    began = time.perf_counter()
-    while (spent := time.perf_counter() - began) < seconds or not batches:
+    began, worked = time.perf_counter(), clock()
+    while time.perf_counter() - began < seconds or not batches:
         pairs = next(sampler)
         found = examples.__getitems__(pairs)
         batch = collator.arrays(found)
@@ -73,6 +107,17 @@ def measure(
         rows += len(pairs)
         tokens += sum(map(len, found.lists("input_ids")))
         places += batch["input_ids"].size
+    spent = clock() - worked
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    fed, of_store = tokens / spent * cores, {}
+    if cache is not None:
+        stored = sum(shard.size for one in examples.sets for shard in getattr(one, "files", ()))
+        rate = _store_rate([one for one in examples.sets if isinstance(one, StreamedShards)], seconds)
+        fed = min(fed, rate * examples.tokens / stored)
+        of_store = {
+            "store_bytes_per_second": round(rate),
+            "store_tokens_per_second": round(rate * examples.tokens / stored),
+        }
     return {
         "examples": len(examples),
         "rows_per_batch": rows / batches,
@@ -80,4 +125,29 @@ def measure(
         "batches_per_second": batches / spent,
         "padding_share": 1 - tokens / places,
         "first_batch_seconds": first,
+        **of_store,
+        "cores": cores,
+        "fed_tokens_per_second": round(fed),
     }
+
+
+def _store_rate(sets: Sequence[StreamedShards], seconds: float) -> float:
+    """Return the bytes a second that shards come with, several at once, for a time or until each came once."""
+    every = [(one, number) for one in sets for number in range(len(one.files))]
+    began = time.perf_counter()
+
+    def fetch(place: tuple[StreamedShards, int]) -> int:
+        one, number = place
+        if time.perf_counter() - began > seconds:
+            return 0
+        one.folder.drop(one.files[number])
+        is_there = one.folder.has(one.files[number])
+        return one.files[number].size if not is_there and one.fetch(number) else 0
+
+    with ThreadPoolExecutor(AT_ONCE, "bertdata-bench") as pool:
+        total = sum(pool.map(fetch, every))
+    if not total:
+        raise ConfigError(
+            "no shard could be fetched, for all in the cache are used by others; give a folder of its own by --cache"
+        )
+    return total / (time.perf_counter() - began)

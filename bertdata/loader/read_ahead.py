@@ -30,7 +30,8 @@ from bertdata.shards.streaming.shards import most_bytes
 
 Ints = NDArray[np.int64]
 
-_AT_ONCE = 4
+AT_ONCE = 4
+"""Shards that are fetched at once."""
 _LAG = 64
 """Steps after which a batch is read that was asked for, at the latest: workers fetch some ahead."""
 _MOST_ENTRIES = 4096
@@ -51,7 +52,7 @@ class ReadAhead:
         threads = [threading.Thread(target=self._work.plan, name="bertdata-plan", daemon=True)]
         threads += [
             threading.Thread(target=self._work.fetch, name=f"bertdata-fetch-{number}", daemon=True)
-            for number in range(_AT_ONCE)
+            for number in range(AT_ONCE)
         ]
         for thread in threads:
             thread.start()

@@ -23,10 +23,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from bertdata.errors import ConfigError, InputError, OutputError
+from bertdata.errors import BertDataError, ConfigError, InputError, OutputError
 from bertdata.io import files, remote
 from bertdata.io.digests import damaged
 from bertdata.io.os_errors import disk_error
+from bertdata.io.store_errors import store_problem
 from bertdata.shards.checked import cache_directory, is_wanted
 from bertdata.shards.stamps import is_marked_whole, mark_used, mark_whole
 
@@ -239,6 +240,21 @@ def fetch(url: str, path: str) -> None:
                 raise of_disk from None
             if attempt == _ATTEMPTS - 1:
                 raise InputError(f"cannot be fetched ({error}); check that it can be reached", path=url) from error
+
+
+def fetched(url: str, path: str) -> str:
+    """Copy a remote file to a local path, and return the path; raises InputError, OutputError where that fails."""
+    try:
+        fetch(url, path)
+    except (BertDataError, FileNotFoundError):
+        raise
+    except OSError as error:
+        raise OutputError(
+            f"cannot be written ({error.strerror or error}); make room, or name another folder by TMPDIR", path=path
+        ) from error
+    except Exception as error:  # whatever a client of a store raises
+        raise InputError(store_problem(error, url), path=url) from error
+    return path
 
 
 def require_size(path: str, size: int, shown: str) -> None:

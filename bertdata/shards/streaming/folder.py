@@ -134,6 +134,11 @@ class CacheFolder:
                 reserved.close()
         return True
 
+    def drop(self, shard: ShardFile) -> None:
+        """Delete a shard unless somebody uses it."""
+        with self._writing(), self._locked():
+            _unlink_unused(self.path(shard))
+
     def _make_room(self, size: int, turn: int) -> bool:
         """Delete shards until so many bytes fit, as far as others do not use them; say so where they do not fit."""
         total, shards, data = 0, [], []

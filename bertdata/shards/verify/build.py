@@ -227,7 +227,9 @@ def _duplicate_rows(found: dict[str, Duplicates]) -> list[Row]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata verify`."""
-    parser.add_argument("directory", metavar="DIR", help="a finished build, the --output of `bertdata build`")
+    parser.add_argument(
+        "directory", metavar="DIR", help="a finished build, the --output of `bertdata build`: a folder or a URL"
+    )
     parser.add_argument(
         "--duplicates",
         action=argparse.BooleanOptionalAction,

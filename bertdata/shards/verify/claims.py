@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +18,7 @@ from bertdata.engine.parts import Counts
 from bertdata.errors import BertDataError, InputError, VerificationError, printable
 from bertdata.io import files
 from bertdata.io.console import Row, counted
+from bertdata.shards.cache import fetched
 from bertdata.shards.contents import changed_files, check_names, inside, is_changed, reading_values
 from bertdata.shards.manifest import dataset_files
 from bertdata.shards.reader import open_stream
@@ -185,8 +188,19 @@ class Claims:
 
     @contextmanager
     def open_shard(self, shard: ShardEntry) -> Iterator[pa.RecordBatchStreamReader]:
-        """Open a shard; raises InputError where its bytes or its schema are not what the manifest says."""
-        path = inside(self.path, shard.file)
+        """Open a shard; raises InputError where its bytes or its schema are not what the manifest says.
+
+        One at a URL is copied to a temporary file, so that it is asked for once; no other is held meanwhile.
+        """
+        with contextlib.ExitStack() as stack:
+            path = inside(self.path, shard.file)
+            if files.is_remote(path):
+                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="bertdata-verify-"))
+                path = fetched(path, os.path.join(folder, os.path.basename(path)))
+            yield stack.enter_context(self._open(path, shard, inside(self.path, shard.file)))
+
+    @contextmanager
+    def _open(self, path: str, shard: ShardEntry, shown: str) -> Iterator[pa.RecordBatchStreamReader]:
         if (size := files.size(path)) != shard.bytes:
             raise InputError(
                 f"has {size:,} bytes, {MANIFEST} says {shard.bytes:,}: it was cut off or changed; delete it and build "
@@ -197,7 +211,7 @@ class Claims:
                 f"its SHA-256 is {digest}, {MANIFEST} says {shard.sha256}: it was changed; delete it and build again"
             )
         with open_stream(path) as stream:
-            info = type(self.info).from_schema(stream.schema, path)
+            info = type(self.info).from_schema(stream.schema, shown)
             if info.tokenizer != self.info.tokenizer:
                 raise InputError(
                     f"was made with the tokenizer {info.tokenizer[:12]}, {MANIFEST} says {self.info.tokenizer[:12]}; "
