@@ -112,7 +112,7 @@ def attention(
     flat = tuple(states[0].transpose(0, 1) for states in (query, key, value))
     if mask.kernel is not None and query.dtype in (torch.float16, torch.bfloat16) and not dropout:
         ends, longest = mask.cu_seqlens, mask.longest
-        mixed: Tensor = mask.kernel(*(states.contiguous() for states in flat), ends, ends, longest, longest)
+        mixed: Tensor = mask.kernel(*map(_rows_in_one_piece, flat), ends, ends, longest, longest)
     elif mask.window is not None and worthwhile(mask.longest, mask.window) and drawn is None:
         return local_attention(query, key, value, NearTokens(mask.owner(), mask.window), dropout)
     else:
@@ -121,6 +121,11 @@ def attention(
         side_by_side = attention(query, key, value, mask.attended(), dropout, drawn)
         mixed = side_by_side.transpose(1, 2).flatten(0, 1)[mask.back]
     return mixed.transpose(0, 1)[None]
+
+
+def _rows_in_one_piece(states: Tensor) -> Tensor:
+    """Return states (T, heads, d) whose last dimension is in one piece, as flash attention asks."""
+    return states if states.stride(-1) == 1 else states.contiguous()
 
 
 class AttentionFunction(nn.Module):

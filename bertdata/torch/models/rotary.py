@@ -23,9 +23,33 @@ class Rotation(NamedTuple):
 
     def turned(self, states: Tensor) -> Tensor:
         """Return queries or keys (N, heads, L, size) turned by the angles; computed in float32."""
-        wide = states.float()
-        first, second = wide.chunk(2, dim=-1)
-        return (wide * self.cos + torch.cat((-second, first), dim=-1) * self.sin).to(states.dtype)
+        if torch.compiler.is_compiling():  # the compiler takes the gradient of the formula, and joins it with the rest
+            return _turned(states, self.cos, self.sin, 1)
+        result: Tensor = _Turn.apply(states, self.cos, self.sin)  # type: ignore[no-untyped-call]
+        return result
+
+
+class _Turn(torch.autograd.Function):
+    """Turns states; the gradient is turned back, so nothing of the states is kept for it."""
+
+    @staticmethod
+    def forward(ctx: Any, states: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+        ctx.save_for_backward(cos, sin)
+        return _turned(states, cos, sin, 1)
+
+    @staticmethod
+    def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor, None, None]:
+        return _turned(slopes[0], *ctx.saved_tensors, -1), None, None
+
+
+def _turned(states: Tensor, cos: Tensor, sin: Tensor, sign: int) -> Tensor:
+    """Return states turned by the angles, or by their negatives where the sign is -1."""
+    wide, half = states.float(), states.shape[-1] // 2
+    first, second = wide[..., :half], wide[..., half:]
+    turned = wide * cos
+    turned[..., :half].addcmul_(second, sin[..., :half], value=-sign)
+    turned[..., half:].addcmul_(first, sin[..., half:], value=sign)
+    return turned.to(states.dtype)
 
 
 def rotation(positions: Tensor, size: int, theta: float) -> Rotation:
