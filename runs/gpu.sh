@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # What one GPU does with bertdata's shards and encoders, in about 10 minutes: BERT-base on rows of 128 and of 512, and
-# ModernBERT-base on packed rows of 1,024, each with and without torch.compile; the BERT-base of transformers on the same
+# ModernBERT-base on packed rows of 1,024, each with and without torch.compile, and in two arithmetics; the BERT-base of transformers on the same
 # batches; how many rows of 512 fit. Tokens per second, MFU, memory, the share of time spent waiting for data; masks
 # drawn on the GPU against those of the CPU, packed against padded rows; the loader alone.
 #
 #     runs/gpu.sh                              # writes gpu-run/report.md and gpu-run/report.json
 #     DOCS="docs/gpu.md docs/howto/batch-size.md" runs/gpu.sh    # also puts the tables between markers of pages
 #     DEVICE=cpu STEPS=3 runs/gpu.sh folder    # tries the same commands on a CPU, with tiny models, in a few minutes
+#
+#     ONLY="bert-512-fast modernbert-tokens-fast" runs/gpu.sh    # some of its runs, a minute or two each; later the others
 #
 # It needs an environment with ".[beam,torch]" and transformers, and no network. Sizes: STEPS (of each length), BATCH (rows
 # of 128, 512), PACKED_BATCH (rows of 1,024), ACCUMULATION (a batch in so many parts, for smaller GPUs), PARTS (the numbers
@@ -61,12 +63,26 @@ names=()
 pretrain() { # name, build, config, further flags
     local name=$1 build=$2 config=$3
     shift 3
+    [[ -z "${ONLY:-}" || " $ONLY " == *" $name "* ]] || return 0
     names+=("$name")
     step "pretrain $name"
     bertdata pretrain "$folder/$build" --config "$config" --output "$folder/runs/$name" --bf16 --device "$device" \
         --num-workers "$workers" --logging-steps "$logging" --eval-steps 0 --save-steps 1000000 "$@" || failed=1
+    tail -n 1 "$folder/runs/$name/log.jsonl" || true   # at once, should the machine be taken away
 }
 accumulation=(--gradient-accumulation-steps "${ACCUMULATION:-1}")
+
+#    The most telling first: rows of 512 without dropout, whose attention is then that of flash attention, and packed rows
+#    of one shape, each compiled, and in the arithmetic of --precision reference.
+last=${ways[${#ways[@]} - 1]} filled=()
+[ "$last" = eager ] || filled=(--compile)
+for precision in fast reference; do
+    pretrain "bert-512-$precision" "bert/${lengths#* }" "$bert" --max-steps "$steps" --batch-size "$batch" \
+        "${accumulation[@]}" ${filled[@]+"${filled[@]}"} --precision "$precision" \
+        --config-overrides hidden_dropout_prob=0 attention_probs_dropout_prob=0
+    pretrain "modernbert-tokens-$precision" modernbert "$modernbert" --max-steps "$steps" --packing \
+        --batch-tokens $((packed * long)) "${accumulation[@]}" ${filled[@]+"${filled[@]}"} --precision "$precision"
+done
 for way in "${ways[@]}"; do
     flags=() && [ "$way" = eager ] || flags=(--compile)
     pretrain "bert-$way" bert "$bert" --max-steps $((2 * steps)) --last-share 0.5 --batch-size "$batch" \

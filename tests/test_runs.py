@@ -134,6 +134,12 @@ def test_the_commands_of_the_gpu_run_are_those_of_bertdata(tmp_path: Path) -> No
     called = commands(ROOT / "runs" / "gpu.sh", tmp_path, DOCS="docs/gpu.md docs/howto/batch-size.md")
     parsed = [parse(one) for one in called]
     runs = [flags for one, flags in zip(called, parsed, strict=True) if one[1] == "pretrain"]
+    first, runs = runs[:4], runs[4:]
+    assert [(flags.config, flags.compile, flags.batch_tokens, flags.precision) for flags in first] == [
+        (config, True, tokens, precision)
+        for precision in ("fast", "reference")
+        for config, tokens in (("base", 0), ("modernbert-base", 65_536))
+    ]
     assert [(flags.config, flags.compile, flags.packing) for flags in runs] == [
         ("base", False, False),
         ("modernbert-base", False, True),
@@ -145,7 +151,7 @@ def test_the_commands_of_the_gpu_run_are_those_of_bertdata(tmp_path: Path) -> No
     assert [flags.gradient_accumulation_steps for flags in runs[4:]] == [2, 4, 8, 8]
     assert [flags.library for flags in runs[-2:]] == ["bertdata", "transformers"]
     assert runs[-1].shards == runs[-2].shards == f"{tmp_path / 'run'}/bert/512", "the peer gets the same rows"
-    assert parsed[-1].runs == [Path(flags.output).name for flags in runs]
+    assert parsed[-1].runs == [Path(flags.output).name for flags in first + runs]
     assert parsed[-1].docs == [Path("docs/gpu.md"), Path("docs/howto/batch-size.md")]
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from functools import cache, partial
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import torch
@@ -146,6 +147,19 @@ def _attention_dropped(
         scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
     weights = scores.softmax(-1)
     return torch.where(kept(drawn, key.shape[-2], dropout), weights, 0.0).to(value.dtype) @ (value * scale(dropout))
+
+
+def activate_newest_flash(device: torch.device) -> str:
+    """Have torch take the newest flash attention there is for a device, and return its name, "" for torch's own.
+
+    That is FA3 of the package flash_attn_interface on Hopper (compute capability 9.0), which torch 2.13 knows.
+    """
+    if device.type != "cuda" or torch.cuda.get_device_capability(device) != (9, 0):
+        return ""
+    if not hasattr(torch.nn.attention, "activate_flash_attention_impl") or not find_spec("flash_attn_interface"):
+        return ""
+    torch.nn.attention.activate_flash_attention_impl("FA3")
+    return "FA3"
 
 
 @cache

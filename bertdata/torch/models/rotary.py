@@ -39,7 +39,8 @@ class _Turn(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor, None, None]:
-        return _turned(slopes[0], *ctx.saved_tensors, -1), None, None
+        cos, sin = ctx.saved_tensors
+        return _turned(slopes[0], cos, sin, -1), None, None
 
 
 def _turned(states: Tensor, cos: Tensor, sin: Tensor, sign: int) -> Tensor:

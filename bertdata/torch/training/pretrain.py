@@ -8,6 +8,7 @@ rows come first. Under torchrun each process has the whole model and takes its p
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -26,6 +27,7 @@ from bertdata.torch.data.loader import ResumableBatchSampler, explaining_workers
 from bertdata.torch.distillation.distilled_model import Lesson
 from bertdata.torch.distillation.settings import DistillationSettings
 from bertdata.torch.models import families
+from bertdata.torch.models.attention import activate_newest_flash
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import LIBRARIES, Library
 from bertdata.torch.models.objectives.settings import model_class
@@ -44,6 +46,7 @@ from bertdata.torch.training.run_length import with_length
 from bertdata.torch.training.settings import PretrainSettings
 from bertdata.torch.training.steps import train
 
+_LOG = logging.getLogger("bertdata")
 _FREE = (
     "compile",
     "device",
@@ -139,6 +142,19 @@ def pretrain(
                 save_with_tokenizer(run.model.final, output, tokenizer, run.about)
             group.barrier()
     return {"output": output, "steps": settings.max_steps, **record}
+
+
+def _advise_on_attention(flash: str, shape: EncoderConfig, settings: PretrainSettings) -> None:
+    """Log which flash attention is taken beside torch's own, and what keeps packed rows from it."""
+    if flash:
+        _LOG.info("attention is that of %s", flash)
+    dropout = getattr(shape, "attention_probs_dropout_prob", 0.0)
+    if settings.packing and (settings.bf16 or settings.fp16) and dropout:
+        _LOG.warning(
+            "attention_probs_dropout_prob is %g, and torch's kernel for packed rows has no dropout, so they are padded "
+            "for attention; a fresh model is faster with --config-overrides attention_probs_dropout_prob=0",
+            dropout,
+        )
 
 
 def rows_of(settings: PretrainSettings, group: Group) -> int:
@@ -250,6 +266,8 @@ def _start(
     if lesson is not None:
         model = lesson.distilled(model, folder, before.directory if before else "")
     set_precision(model, settings)
+    if group.device.type == "cuda":
+        _advise_on_attention(activate_newest_flash(group.device), shape, settings)
     model.to(group.device).train()
     optimizer = make_optimizer(model, settings.weight_decay, settings.adam_beta2, settings.optim)
     if before:

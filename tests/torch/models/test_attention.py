@@ -223,3 +223,21 @@ def test_packed_rows_learn_the_same(static_build: Any, kind: type[Any]) -> None:
         model(**PretrainingCollator(dataset, packing=packing)(examples)).loss.backward()
         gradients.append([one.grad.clone() for one in model.parameters() if one.grad is not None])
     assert all(torch.allclose(left, right, atol=1e-5) for left, right in zip(*gradients, strict=True))
+
+
+def test_the_newest_flash_attention_is_taken_on_hopper_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    device, installed = torch.device("cuda"), [True]
+    activated: list[str] = []
+    monkeypatch.setattr(kernels, "find_spec", lambda name: installed[0])
+    monkeypatch.setattr(torch.nn.attention, "activate_flash_attention_impl", activated.append, raising=False)
+    for capability, there, expected in (((9, 0), True, "FA3"), ((9, 0), False, ""), ((8, 0), True, "")):
+        installed[0] = there
+        monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device, found=capability: found)
+        assert kernels.activate_newest_flash(device) == expected
+    assert activated == ["FA3"]
+    assert kernels.activate_newest_flash(torch.device("cpu")) == ""
+
+
+@pytest.mark.skipif(not hasattr(torch.nn.attention, "list_flash_attention_impls"), reason="this torch knows no others")
+def test_torch_knows_the_flash_attention_that_is_asked_for() -> None:
+    assert "FA3" in torch.nn.attention.list_flash_attention_impls()

@@ -28,7 +28,7 @@ from bertdata.torch.training import arithmetic as module
 from bertdata.torch.training import steps
 from bertdata.torch.training.arithmetic import Arithmetic
 from bertdata.torch.training.optimization import DivergenceError, make_adamw, make_optimizer
-from bertdata.torch.training.pretrain import pretrain
+from bertdata.torch.training.pretrain import _advise_on_attention, pretrain
 from bertdata.torch.training.settings import PretrainSettings
 from bertdata.torch.training.stable_adamw import StableAdamW
 from tests.torch.build import write_build
@@ -397,3 +397,12 @@ def test_tokens_of_an_update_that_do_not_fit_are_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=message):
         pretrain(dynamic_build, SMALL, tmp_path, replace(SETTINGS, **changes))
+
+
+def test_what_keeps_packed_rows_from_flash_attention_is_said_with_the_remedy(caplog: pytest.LogCaptureFixture) -> None:
+    packed = PretrainSettings(packing=True, bf16=True)
+    _advise_on_attention("", SMALL, replace(packed, packing=False))
+    _advise_on_attention("", replace(SMALL, attention_probs_dropout_prob=0.0), packed)
+    assert not caplog.records
+    _advise_on_attention("", SMALL, packed)
+    assert "attention_probs_dropout_prob is 0.1, and torch's kernel for packed rows has no dropout" in caplog.text
