@@ -166,6 +166,17 @@ FIGURES = [
         (("question answering, rows of 384",),) * 2,
         ("`bertdata encode-task`, examples/s", "recipe, examples/s"),
     ),
+    *speeds(
+        "an epoch of batches without equal texts",
+        "distinct_pairs.py",
+        "`EpochBatchSampler(distinct=...)`",
+        {
+            "NO_DUPLICATES of sentence-transformers": "`NO_DUPLICATES`",
+            "its NO_DUPLICATES_HASHED": "`NO_DUPLICATES_HASHED`",
+        },
+        "first epoch, CPU s",
+        seconds=True,
+    ),
     Figure(
         "shards to masked batches, 511 MB of shards",
         "datasets with transformers' collator",

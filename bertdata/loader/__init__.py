@@ -6,6 +6,7 @@ from bertdata.loader.next_token import causal_ranks
 from bertdata.loader.numpy_loader import NumpyBatches, numpy_batches
 from bertdata.loader.permutation_collator import PermutationCollator
 from bertdata.loader.sampler import EpochBatchSampler
+from bertdata.loader.text_numbers import text_numbers
 
 __all__ = [
     "BatchCollator",
@@ -15,4 +16,5 @@ __all__ = [
     "ShardExamples",
     "causal_ranks",
     "numpy_batches",
+    "text_numbers",
 ]

@@ -78,7 +78,8 @@ class RunState:
         names = ["position"] if self.bins == 1 else [f"bin_{number}" for number in range(self.bins)]
         require(
             state["order"] == self.order and all(type(state.get(name)) is int for name in names),
-            "the state is of a run with other length bins or weights, or another shuffle_window; use the same",
+            "the state is of a run with other length bins or weights, another shuffle_window, or other distinct texts, "
+            "for which batch_size and the number of ranks count as well; use the same",
         )
         require(
             state.get("run", 0) == self.run,

@@ -11,14 +11,16 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
 from bertdata.loader.batch_plan import BatchPlan, Segment
 from bertdata.loader.bins import Bin, Weights, bins_of, windows_of_step
+from bertdata.loader.distinct_order import DistinctOrder, DistinctPlan, distinct_bins
 from bertdata.loader.fingerprint import data_fingerprint
 from bertdata.loader.iteration import Counts, Iteration, Row
 from bertdata.loader.progress import Progress
@@ -46,6 +48,8 @@ class Sampling(TypedDict, total=False):
     rank: int | None
     world_size: int | None
     drop_last: bool
+    distinct: NDArray[np.integer] | None
+    with_epochs: bool
 
 
 class EpochBatchSampler:
@@ -81,6 +85,14 @@ class EpochBatchSampler:
     given); so it depends neither on the number of ranks nor on the batch size. After the end of `run_epochs` the level
     stays 1000. Without `run_epochs`, another iteration after the end of the run is an error.
 
+    `distinct` keeps texts apart: the numbers of the texts of each row, integers (N, K), as `text_numbers` returns them.
+    Then no text is twice in a step, over all ranks. A row waits for the first batch without its texts, so the last
+    batches of an epoch are short, and none spans two epochs. A UserWarning says where a text is in so many rows that
+    there are over 1.25 times as many batches as the rows would fill. Short steps take rows of the largest ones until
+    each rank has one; where that cannot be, it is a ConfigError. `drop_last` omits the short ones.
+
+    `with_epochs=False` yields numbers in place of pairs, for data sets that take nothing else, as those of `datasets`.
+
     Without weights, each example comes exactly once an epoch over all ranks, for any number of examples, ranks and
     batch size. A batch inside an iteration may span two epochs and is always full. The last steps divide what is left
     evenly, so that every rank takes the same number of steps and has no batch over `batch_size`, with two exceptions:
@@ -110,6 +122,8 @@ class EpochBatchSampler:
         rank: int | None = None,
         world_size: int | None = None,
         drop_last: bool = False,
+        distinct: NDArray[np.integer] | None = None,
+        with_epochs: bool = True,
     ) -> None:
         own_rank, own_world_size = self._process()
         rank = own_rank if rank is None else rank
@@ -117,30 +131,36 @@ class EpochBatchSampler:
         require(world_size >= 1, f"world_size is {world_size}; expected at least 1")
         require(0 <= rank < world_size, f"rank is {rank}; expected 0 to {world_size - 1} for world_size {world_size}")
         require(epochs is None or epochs >= 1, f"epochs is {epochs}; expected at least 1, or None for no end")
+        others: dict[str, object] = {"max_tokens": max_tokens, "bins": bins, "shuffle_window": shuffle_window}
         rows = batch_size
         if batch_tokens is not None:
-            others = {
-                "batch_size": batch_size,
-                "max_tokens": max_tokens,
-                "bins": bins,
-                "shuffle_window": shuffle_window,
-            }
-            check_batch_tokens(batch_tokens, dataset, others)
+            check_batch_tokens(batch_tokens, dataset, {"batch_size": batch_size, **others})
             rows = max(1, batch_tokens * len(dataset) // int(dataset.lengths.sum(dtype=np.int64)))  # type: ignore[attr-defined]
-        found = bins_of(
-            dataset,
-            batch_size=rows,
-            max_tokens=max_tokens,
-            widths=bins,
-            weights=weights,
-            seed=seed,
-            window=shuffle_window,
-        )
+        if distinct is None:
+            found = bins_of(
+                dataset,
+                batch_size=rows,
+                max_tokens=max_tokens,
+                widths=bins,
+                weights=weights,
+                seed=seed,
+                window=shuffle_window,
+            )
+        else:
+            others |= {"weights": weights, "batch_tokens": batch_tokens}
+            found = distinct_bins(
+                len(dataset), distinct, batch_size, world_size, seed, drop_last=drop_last, others=others
+            )
         if (check := getattr(dataset, "require_window", None)) is not None:
             check(shuffle_window, world_size, windows_of_step(found, world_size))
         self.bins, self.epochs, self.seed, self.drop_last = found, epochs, seed, drop_last
         self.rank, self.world_size, self.shuffle_window = rank, world_size, shuffle_window
+        self.with_epochs = with_epochs
         self.run_epochs = self._run_length(dataset, run_epochs)
+        require(
+            with_epochs or not self.run_epochs,
+            "with_epochs is False, and the masks follow a schedule over the run, so they need (epoch, number, level)",
+        )
         self._run_given = run_epochs is not None
         self._examples = len(dataset)
         self._follow: Callable[[Iterator[tuple[int, Ints]]], Any] = getattr(dataset, "follow", lambda coming: None)
@@ -150,10 +170,11 @@ class EpochBatchSampler:
         widths = [one.width for one in found]
         parts: list[Any] = [widths, weights] if len(found) > 1 or weights else []
         parts += [{"shuffle_window": shuffle_window}] if shuffle_window else []
+        parts += [found[0].order.identity()] if isinstance(found[0].order, DistinctOrder) else []
         order = text_bits(json.dumps(parts, sort_keys=True)) >> 1 if parts else 0
         data = data_fingerprint(dataset)
         state = RunState(self._examples, data, seed, order, self._run, len(found), type(self).__name__)
-        self._plan = BatchPlan(found, world_size, epochs, drop_last)
+        self._plan = (BatchPlan if distinct is None else DistinctPlan)(found, world_size, epochs, drop_last)
         if batch_tokens is not None:
             self._plan = TokenPlan(found, world_size, epochs, drop_last, batch_tokens, dataset.lengths)  # type: ignore[attr-defined]
         self._progress = Progress(self._plan, state, self._counts(dataset), self._batches_from)
@@ -168,7 +189,8 @@ class EpochBatchSampler:
         bins = f" in {len(self.bins)} bins" if len(self.bins) > 1 else ""
         sizes = sorted({one.batch for one in self.bins})
         batches = " to ".join(dict.fromkeys(f"{size:,}" for size in (sizes[0], sizes[-1])))
-        order = f"seed {self.seed}, rank {self.rank} of {self.world_size}"
+        order = "texts kept apart, " if isinstance(self._plan, DistinctPlan) else ""
+        order += f"seed {self.seed}, rank {self.rank} of {self.world_size}"
         return f"{type(self).__name__}: {self._examples:,} examples{bins}, batches of {batches}, {epochs}, {order}"
 
     def _run_length(self, dataset: Sized, given: float | None) -> float | None:
@@ -302,6 +324,8 @@ class EpochBatchSampler:
         return batches
 
     def _rows(self, one: Bin, positions: Ints, epochs: Ints, numbers: Ints) -> list[Row]:
+        if not self.with_epochs:
+            return cast("list[Row]", numbers.tolist())  # numbers alone, as was asked for
         columns = [epochs.tolist(), numbers.tolist()]
         if self._run:
             length = -(-one.size * self._run // self._examples)

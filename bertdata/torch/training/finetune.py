@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
 
 import torch
-from torch.utils.data import DataLoader
 
 from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError
 from bertdata.io import files
+from bertdata.loader import text_numbers
 from bertdata.options.option import stored_values
 from bertdata.shards.tasks import TaskInfo
 from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
@@ -36,7 +36,6 @@ from bertdata.torch.training.phases import validation_split
 from bertdata.torch.training.plan import RunPlan, highest_flops, parameters_of, plan_of_rows
 from bertdata.torch.training.recomputation import recompute_layers
 from bertdata.torch.training.schedules import learning_rate
-from bertdata.torch.training.sentence_copies import distinct_batches, texts_of
 from bertdata.torch.training.settings import FinetuneSettings
 from bertdata.torch.training.tasks import HEADS, SENTENCES, evaluate, task_of
 
@@ -78,13 +77,15 @@ def finetune(
         if given and info.definition.head != SENTENCES:
             raise ConfigError(f"{flag} is for sentence embeddings, and this is {info.task}; leave it out")
     device, place = optimization.choose_device(settings.device), files.path_text(output)
-    sampler = ResumableBatchSampler(
-        learned, settings.batch_size, epochs=settings.epochs, seed=settings.seed, rank=0, world_size=1
+    batches = ResumableBatchSampler(
+        learned,
+        settings.batch_size,
+        epochs=settings.epochs,
+        seed=settings.seed,
+        rank=0,
+        world_size=1,
+        distinct=text_numbers(learned) if settings.distinct_texts else None,
     )
-    batches: Sequence[list[Any]] | ResumableBatchSampler = sampler
-    if settings.distinct_texts:
-        rows = ((row[0], row[1]) for batch in sampler for row in batch)
-        batches = distinct_batches(rows, texts_of(learned, info.definition.texts), settings.batch_size)
     locked = nullcontext() if dry_run else output_lock(place, "a fine-tuned model")
     with locked, optimization.own_randomness(device), shown(quiet=quiet or report is not None or dry_run) as progress:
         torch.manual_seed(settings.seed)
@@ -173,19 +174,14 @@ def _check_fit(info: TaskInfo, config: EncoderConfig, directory: str) -> None:
 def _train(
     model: PreTrainedModel,
     dataset: ShardDataset,
-    batches: Sequence[list[Any]] | ResumableBatchSampler,
+    batches: ResumableBatchSampler,
     settings: FinetuneSettings,
     device: torch.device,
     log: str,
     report: Callable[[LogRecord], None],
 ) -> LogRecord:
     steps, optimizer = len(batches), optimization.make_optimizer(model, settings.weight_decay)
-    collator, workers = PretrainingCollator(dataset), settings.num_workers
-    loader: Iterable[dict[str, torch.Tensor]]
-    if isinstance(batches, ResumableBatchSampler):
-        loader = ResumableLoader(dataset, batches, collator, num_workers=workers)
-    else:
-        loader = DataLoader(dataset, batch_sampler=batches, collate_fn=collator, num_workers=workers)
+    loader = ResumableLoader(dataset, batches, PretrainingCollator(dataset), num_workers=settings.num_workers)
     record: LogRecord = {}
     arithmetic, draws = Arithmetic(settings, device, optimizer), Draws()
     set_precision(model, settings)

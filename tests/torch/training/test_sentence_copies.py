@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from torch.utils.data import DataLoader
 
 from bertdata.finetune.settings import TaskConfig
 from bertdata.finetune.task_shards import encode_task
+from bertdata.loader import text_numbers
 from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.data.loader import ResumableBatchSampler
 from bertdata.torch.training.finetune import finetune
-from bertdata.torch.training.sentence_copies import copies_among, distinct_batches, numbers_of_texts, texts_of
+from bertdata.torch.training.sentence_copies import copies_among, numbers_of_texts
 from bertdata.torch.training.sentence_losses import multiple_negatives_ranking
 from tests.torch.training.small_models import saved
 from tests.torch.training.test_sentence_embedding import SETTINGS, pairs
@@ -69,30 +70,6 @@ def test_texts_are_the_same_whatever_their_padding() -> None:
     assert numbers[0].item() == numbers[1].item() != numbers[2].item()
 
 
-def test_batches_without_equal_texts_have_each_row_once_and_are_those_of_sentence_transformers() -> None:
-    draw = np.random.default_rng(3)
-    texts = np.stack([draw.integers(0, 30, 200), draw.integers(30, 60, 200)], 1)
-    rows = [(epoch, int(number)) for epoch in range(2) for number in draw.permutation(200)]
-    batches = distinct_batches(rows, texts, 8)
-    assert Counter(row for batch in batches for row in batch) == Counter(rows)
-    for batch in batches:
-        assert len({epoch for epoch, _ in batch}) == 1
-        found = [text for _, number in batch for text in set(texts[number])]
-        assert len(found) == len(set(found))
-    sampler = pytest.importorskip("sentence_transformers.base.sampler")
-    datasets = pytest.importorskip("datasets")
-    first = [row for row in rows if row[0] == 0]
-    table = datasets.Dataset.from_dict({"a": texts[:, 0].astype(str), "b": texts[:, 1].astype(str)})
-    ordered = table.select([number for _, number in first])
-    theirs = sampler.NoDuplicatesBatchSampler(ordered, 8, drop_last=False)
-    order = torch.randperm(len(ordered), generator=torch.Generator().manual_seed(0)).tolist()
-    theirs.generator, theirs.seed = torch.Generator().manual_seed(0), None
-    expected = [list(batch) for batch in theirs]
-    assert distinct_batches([(0, row) for row in order], texts[[number for _, number in first]], 8) == [
-        [(0, row) for row in batch] for batch in expected
-    ]
-
-
 def test_finetune_trains_on_such_batches_where_asked(tmp_path: Path) -> None:
     model = saved(tmp_path / "model", "bert")
     rows = "".join(json.dumps(row) + "\n" for row in pairs(10, 1) * 4)
@@ -101,9 +78,23 @@ def test_finetune_trains_on_such_batches_where_asked(tmp_path: Path) -> None:
     encode_task(
         task, str(model), {"train": str(tmp_path / "train.jsonl")}, TaskConfig(task="sentence-pairs", max_seq_length=12)
     )
-    numbers = texts_of(ShardDataset(task, "train"), 2)
+    dataset = ShardDataset(task, "train")
+    numbers = text_numbers(dataset)
     assert numbers[:10].tolist() == numbers[30:].tolist()
+    assert len(np.unique(numbers[:10])) == 20
     asked = replace(SETTINGS, epochs=1, distinct_texts=True)
-    steps = finetune(task, model, tmp_path / "out", asked, quiet=True)["steps"]
-    sampler = ResumableBatchSampler(ShardDataset(task, "train"), 16, seed=asked.seed, rank=0, world_size=1)
-    assert steps == len(distinct_batches([(row[0], row[1]) for batch in sampler for row in batch], numbers, 16)) > 3
+    sampler = ResumableBatchSampler(dataset, 16, seed=asked.seed, rank=0, world_size=1, distinct=numbers)
+    assert finetune(task, model, tmp_path / "out", asked, quiet=True)["steps"] == len(sampler) > 3
+
+
+def test_a_data_set_of_others_is_read_by_numbers_alone() -> None:
+    datasets = pytest.importorskip("datasets")
+    table = datasets.Dataset.from_dict({"anchor": [f"{i % 20}" for i in range(100)], "positive": list("abcde") * 20})
+    columns = table.shuffle(seed=1).with_format("arrow")[:]
+    texts = text_numbers([columns["anchor"], columns["positive"]])
+    sampler = ResumableBatchSampler(table, 16, distinct=texts, with_epochs=False)
+    with pytest.warns(UserWarning, match="A text of row . is in 20 rows"):
+        batches = list(DataLoader(table.shuffle(seed=1), batch_sampler=sampler))
+    assert sum(len(batch["anchor"]) for batch in batches) == 100
+    for batch in batches:
+        assert len({*batch["anchor"], *batch["positive"]}) == 2 * len(batch["anchor"])
