@@ -67,13 +67,14 @@ def main() -> None:
         f"{flags.pairs:,} pairs of {flags.texts:,} texts, batches of {flags.batch:,}; one core of {harness.machine()}; "
         f"the median of {flags.rounds}.\n"
     )
-    head = ["batches without equal texts", "first epoch, CPU s", "times ours", "each further one, CPU s", "times ours"]
+    head = [
+        "batches without equal texts",
+        "first epoch, CPU s",
+        "times ours",
+        "each further epoch, CPU s",
+        "times ours",
+    ]
     print(harness.table(head, rows))
-    least = {way: [min(float(answer[epoch]) for answer in said[way]) for epoch in ("first", "next")] for way in said}
-    most = [max(float(answer[epoch]) for answer in said["ours"]) for epoch in ("first", "next")]
-    for way in list(WAYS)[:2]:
-        worst = [f"{peer / own:.1f}" for peer, own in zip(least[way], most, strict=True)]
-        print(f"\nits fastest round over our slowest, {way}: {worst[0]} and {worst[1]}")
 
 
 def prepare(folder: Path, pairs: int, texts: int) -> None:
