@@ -77,7 +77,7 @@ class Build:
         for phase in settings.phases:
             phase.check_sources(self.inputs.names())
         check_names(settings.phases)
-        self.columns = columns_of(settings.phases)
+        self.columns = columns_of(settings.phases, settings.accounts)
         told = [LANGUAGE] if settings.cleaning.language_model else []
         require_columns([name for name in self.columns if name not in told], self.inputs.by_kind["documents"])
         refuse_own(output, self.inputs.paths())
@@ -108,6 +108,7 @@ class Build:
             settings.vocabulary,
             self.tokenizer,
             choices_of(settings, self.inputs.by_kind["documents"], self.formats),
+            settings.accounts,
         )
         return [
             *(
@@ -122,6 +123,7 @@ class Build:
                     notes=self.inputs.notes if kind == "documents" else (),
                     conditions=conditions_of(settings.phases, self.inputs.names()),
                     own_columns=self.own_columns,
+                    made=settings.accounts.made,
                 )
                 for kind, name in FOLDERS.items()
             ),
@@ -141,6 +143,8 @@ class Build:
             configs["masking"] |= {"similar_words": self.similar_words}
         if self.test_data:
             configs["decontamination"] = {**configs["decontamination"], "files": self.test_data.fingerprint}
+        if made_from := self.settings.accounts.identity:
+            configs["accounts"] = {**configs["accounts"], "made_from": made_from}
         column: list[Any] = [text_column] if "documents" in identities and text_column != Sources.text_column else []
         if "documents" in identities and (by_source := self.own_columns.stored()):
             column.append(by_source)

@@ -26,7 +26,7 @@ from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.advice import Choices
 from bertdata.shards.phases import PhaseConfig, stored_phases
-from bertdata.shards.settings import ShardsConfig
+from bertdata.shards.settings import AccountsConfig, ShardsConfig
 from bertdata.sources.formats import format_of, settings_of
 from bertdata.sources.inputs import Sources
 from bertdata.sources.names import KINDS
@@ -61,6 +61,7 @@ class Settings:
     dedup_spans: DedupSpansConfig = field(default_factory=DedupSpansConfig)
     decontamination: DecontaminationConfig = field(default_factory=DecontaminationConfig)
     sentences: SentencesConfig = field(default_factory=SentencesConfig)
+    accounts: AccountsConfig = field(default_factory=AccountsConfig)
 
     def __post_init__(self) -> None:
         """Take the languages that sources say, where sentences go by language and no model is named."""
@@ -71,7 +72,7 @@ class Settings:
         """Return the values as fingerprints and origins hold them: of the phases, once where all have the same."""
         values = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "phases"}
         stored = {name: stored_values(value) if is_dataclass(value) else value for name, value in values.items()}
-        for name in ("dedup_spans", "decontamination"):
+        for name in ("dedup_spans", "decontamination", "accounts"):
             if not stored[name]:
                 del stored[name]
         names = [phase.folder for phase in self.phases]
@@ -122,6 +123,7 @@ GROUPS: dict[str, type[Any]] = {
     "dedup": DedupConfig,
     "dedup_spans": DedupSpansConfig,
     "decontamination": DecontaminationConfig,
+    "accounts": AccountsConfig,
 }
 """The classes of settings by their fields of `Settings` or of `PhaseConfig`, in the order of the help."""
 

@@ -29,7 +29,7 @@ from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.advice import Choices
 from bertdata.shards.count_tokens import write_stages
 from bertdata.shards.phases import PhaseConfig
-from bertdata.shards.settings import ShardsConfig
+from bertdata.shards.settings import AccountsConfig, ShardsConfig
 from bertdata.shards.similar_words import check_table
 from bertdata.shards.warning_lines import warning_lines, warnings_in
 from bertdata.shards.write_shards import CheckDocuments, WriteShards
@@ -86,7 +86,7 @@ def print_build(manifest: Mapping[str, Any], timings: Sequence[Row] = (), *, qui
 
 def command_parser() -> command_line.Parser:
     """Return the parser of the command."""
-    settings = (SentencesConfig, ShardsConfig, *OF_A_PHASE.values(), DedupConfig, DedupSpansConfig)
+    settings = (SentencesConfig, ShardsConfig, *OF_A_PHASE.values(), DedupConfig, DedupSpansConfig, AccountsConfig)
     parser = make_parser(COMMAND, "Documents and a vocabulary to shards.", *settings)
     parser.add_argument("--vocab", required=True, metavar="PATH", help=command_line.VOCABULARY)
     add_model_length(parser)
@@ -101,7 +101,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command_line.read_streams(flags)
     phases, sharding = phases_of(flags), from_flags(flags, ShardsConfig)
     require_model_length(flags, phases)
-    documents, columns = find_documents(flags.documents), columns_of(phases)
+    accounts = from_flags(flags, AccountsConfig)
+    documents, columns = find_documents(flags.documents), columns_of(phases, accounts)
     sources = GivenDocuments(documents)
     for phase in phases:
         phase.check_sources(sources.possible_names(), complete="" not in documents.values())
@@ -118,19 +119,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ),
         CheckDocuments(sources, [phase.examples.objective for phase in phases], segmenter),
         *write_stages(
-            WriteShards(flags.output, sources, sharding, phases, segmenter, tokenizer=tokenizer, choices=choices)
+            WriteShards(
+                *(flags.output, sources, sharding, phases, segmenter),
+                tokenizer=tokenizer,
+                choices=choices,
+                accounts=accounts,
+            )
         ),
     ]
     cleaning = from_flags(flags, CleaningConfig)
     if sentences.goes_by_language:
         cleaning = replace(cleaning, language_model=SOURCE)
     decisive = (sharding, *(getattr(phases[0], group) for group in OF_A_PHASE))
+    decisive += (accounts,) if accounts != AccountsConfig() else ()
     conditions = conditions_of(phases, sorted({*documents.values()}))
     with finished(
         *(flags, COMMAND, "build", documents, stages, *decisive),
         cleaning=cleaning,
         columns=columns,
         conditions=conditions,
+        made=accounts.made,
     ) as done:
         manifest = done.account
     print_build(manifest, quiet=flags.quiet)

@@ -45,11 +45,13 @@ def finished(
     cleaning: CleaningConfig | None = None,
     columns: Sequence[str] = (),
     conditions: Mapping[str, tuple[Condition, ...]] | None = None,
+    made: Sequence[str] = (),
 ) -> Iterator[Standing]:
     """Read documents, run the stages after that, and yield what the last one made; --output is locked meanwhile.
 
     documents: the source of each file; kind, settings: what --output holds, and what it depends on, as
-    `command_line.stages_run` takes them; columns: those of tables that selections read; conditions: by source.
+    `command_line.stages_run` takes them; columns: those of tables that selections read; conditions: by source; made:
+    the columns that are made later.
     """
     folder = stages_folder(flags)
     chosen = from_flags(flags, CleaningConfig)
@@ -67,6 +69,7 @@ def finished(
         columns=tuple(columns),
         conditions=conditions or {},
         own_columns=own_columns,
+        made=tuple(made),
     )
     clear, every = partial(files.remove, folder), [read, *stages]
     with command_line.stages_run(flags, kind, command, list(documents), every, *settings, clear=clear) as standing:

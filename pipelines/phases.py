@@ -18,7 +18,7 @@ from bertdata.objectives.settings import ExamplesConfig, MixingConfig
 from bertdata.options.flags import each_from_flags, from_flags
 from bertdata.options.option import require
 from bertdata.shards.phases import PhaseConfig
-from bertdata.shards.settings import SelectionConfig
+from bertdata.shards.settings import AccountsConfig, SelectionConfig
 from bertdata.tokenizers.loading import model_max_length
 
 OF_A_PHASE: dict[str, type[Any]] = {
@@ -76,9 +76,10 @@ def setting_names() -> list[str]:
     return [setting.name for kind in OF_A_PHASE.values() for setting in fields(kind)]
 
 
-def columns_of(phases: Sequence[PhaseConfig]) -> tuple[str, ...]:
-    """Return the columns of tables that the selections of phases read."""
-    return tuple(sorted({name for phase in phases for name in phase.selection.columns}))
+def columns_of(phases: Sequence[PhaseConfig], accounts: AccountsConfig) -> tuple[str, ...]:
+    """Return the columns of tables that the selections of phases and accounts read, without those that are made."""
+    selected = {name for phase in phases for name in phase.selection.columns} - {*accounts.made}
+    return tuple(sorted(selected | {*accounts.columns}))
 
 
 def conditions_of(phases: Sequence[PhaseConfig], names: Sequence[str]) -> dict[str, tuple[Condition, ...]]:
@@ -99,8 +100,8 @@ def require_columns(columns: Sequence[str], tables: Collection[str]) -> None:
     """Raise ConfigError where there are columns to be read and no tables."""
     require(
         not columns or bool(tables),
-        f"--where or --source-where names the column {', '.join(map(repr, columns))}, and only --documents have such; "
-        f"expected some of {', '.join(OF_ALL)}",
+        f"--where, --source-where or --account names the column {', '.join(map(repr, columns))}, and only --documents "
+        f"have such; expected some of {', '.join(OF_ALL)}",
     )
 
 

@@ -15,6 +15,7 @@ from bertdata.inspect.task_figures import measure_task, task_rows
 from bertdata.io import files
 from bertdata.io.console import Row, table
 from bertdata.options.flags import add_json
+from bertdata.shards.accounts import account_rows, read_accounts
 from bertdata.shards.contents import reading_values
 from bertdata.shards.phases import phase_names
 from bertdata.shards.reader import open_splits
@@ -83,10 +84,11 @@ def _stats(path: str) -> tuple[dict[str, object], list[Row]]:
     }
     manifest = splits[0].manifest
     with reading_values(splits[0].build):
-        rows = summary.build_rows(manifest)
+        account = read_accounts(splits[0].build, manifest)
+        rows = summary.build_rows(manifest) + account_rows(account)
     for split, figures in measured.items():
         rows += [("", ""), *figure_rows(split, figures)]
-    return {"manifest": manifest, "measured": values}, rows
+    return {"manifest": manifest, "measured": values} | ({"accounts": account} if account else {}), rows
 
 
 def _print(values: dict[str, object], rows: list[Row], as_json: bool) -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -22,9 +21,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bertdata.curation.fasttext_models import LABEL, load_fasttext, one_line
 from bertdata.documents import AddLanguages
 from bertdata.engine.parts import Task, fingerprint
-from bertdata.errors import ConfigError, InputError, MissingExtraError, expected_one_of
+from bertdata.errors import ConfigError, MissingExtraError, expected_one_of
 from bertdata.io import files
 from bertdata.registry import Registry
 
@@ -143,24 +143,11 @@ def _loaded(model: str) -> Callable[[str], str]:
 
 
 def _load_fasttext(path: str) -> Callable[[str], str]:
-    try:
-        import fasttext
-    except ImportError as error:
-        raise MissingExtraError("fasttext", "fasttext") from error
-    if files.is_remote(path) or not os.path.isfile(path):
-        raise InputError(
-            "this file does not exist; --language-model takes a file of fastText on this machine", path=path
-        )
-    try:
-        model: Any = fasttext.load_model(path)
-    except ValueError as error:
-        raise InputError(
-            f"fastText cannot read it ({error}); expected a model of fastText, .bin or .ftz", path=path
-        ) from error
+    model = load_fasttext(path, "--language-model")
 
     def code_of(text: str) -> str:
-        found = model.f.predict(" ".join(text.split()) + "\n", 1, 0.0, "strict")  # its `predict` fails with NumPy 2
-        return found[0][1].removeprefix("__label__") if found else ""
+        found = model.f.predict(one_line(text), 1, 0.0, "strict")
+        return found[0][1].removeprefix(LABEL) if found else ""
 
     return code_of
 

@@ -25,8 +25,9 @@ class Standing:
 
     account: what the last stage wrote, as JSON: of shards the manifest. sizes: for each phase the tokens that it takes
     of each source, where these were counted; token_counts: for each phase how often each token is in train
-    (`bertdata.shards.token_counts.TokenCounts`), None where it was not counted. decontamination, dedup_spans: what the
-    manifest says of these stages, as JSON, none without.
+    (`bertdata.shards.token_counts.TokenCounts`), None where it was not counted. accounts: for each phase what its
+    documents were counted by, as JSON (`bertdata.shards.accounts`), none without. decontamination, dedup_spans: what
+    the manifest says of these stages, as JSON, none without.
     """
 
     documents: tuple[PartResult, ...] = ()
@@ -34,6 +35,7 @@ class Standing:
     account: dict[str, Any] = field(default_factory=dict)
     sizes: tuple[Mapping[str, int], ...] = ()
     token_counts: tuple[Any, ...] = ()
+    accounts: tuple[dict[str, Any], ...] = ()
     decontamination: dict[str, Any] = field(default_factory=dict)
     dedup_spans: dict[str, Any] = field(default_factory=dict)
 

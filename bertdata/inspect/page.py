@@ -60,7 +60,7 @@ def bar(
     return element("div", element("h3", title, remarks), strip, element("ul", items, class_="keys"), class_="step")
 
 
-def histogram(text: str, unit: str, bins: Sequence[tuple[int, int, int]], of: str) -> Element:
+def histogram(text: str, unit: str, bins: Sequence[tuple[float, float, int]], of: str) -> Element:
     """Return a histogram with a caption: a table of the values of bins (least, most, number), each with a bar.
 
     unit, of: what is measured, and what is counted, as the heads of the table. The longest bar is that of the largest

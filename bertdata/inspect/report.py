@@ -17,19 +17,25 @@ from bertdata.errors import ConfigError, OutputError
 from bertdata.inspect import examples, show, stats, summary
 from bertdata.inspect.folders import DOCUMENTS, describe
 from bertdata.inspect.page import GENERATOR, bar, facts, grid, histogram, page
+from bertdata.inspect.report_accounts import accounts_part
 from bertdata.inspect.report_folder import folder_report_html
 from bertdata.inspect.report_ledger import ledger_part, warnings_part
 from bertdata.inspect.report_task import task_report_html
 from bertdata.inspect.report_text import documents_part, dropped_part, rejected_part, source_shares, vocabulary_part
 from bertdata.inspect.text_figures import document_files, measure_text, rejected_pages
+from bertdata.inspect.training_summary import blanks_in, training_summary
 from bertdata.inspect.word_figures import count_ids
 from bertdata.io import files
 from bertdata.io.console import counted, largest
 from bertdata.io.markup import element
 from bertdata.shards import Shards
+from bertdata.shards.accounts import read_accounts
 from bertdata.shards.contents import reading_values
 from bertdata.shards.reader import open_splits
 from bertdata.shards.tasks import TaskInfo
+
+PAGE, SUMMARY = "report.html", "training-summary.md"
+"""What the files are called that are written where no --output is named."""
 
 
 def report_html(path: str, *, examples: int = 4, vocabulary: str = "") -> str:
@@ -67,6 +73,7 @@ def report_html(path: str, *, examples: int = 4, vocabulary: str = "") -> str:
         "Repeated text": repeated,
         "Test data": test_data,
         "Sources": source_shares(manifest),
+        "Documents by columns": accounts_part(read_accounts(splits[0].build, manifest)),
         "Documents": documents_part(text, manifest["sources"]),
         "Dropped documents": dropped_part(manifest["sources"]),
         "Dropped pages": rejected_part(rejected_pages(splits[0].build)),
@@ -211,14 +218,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="a finished build, or another folder that bertdata wrote: a task, documents, a vocabulary, a model ...",
     )
-    parser.add_argument("--output", default="report.html", metavar="FILE", help="default: report.html")
+    parser.add_argument(
+        "--output",
+        default="",
+        metavar="FILE",
+        help=f"default: {PAGE}; with --training-summary {SUMMARY}, a new file",
+    )
+    parser.add_argument(
+        "--training-summary",
+        action="store_true",
+        help="of a build: a draft, in Markdown, of the public summary of training content of the EU's AI Act, with "
+        "blanks where the build cannot know; not legal advice",
+    )
     parser.add_argument("--examples", type=int, default=4, metavar="N", help="examples to show (default: 4)")
     parser.add_argument("--vocab", default="", metavar="PATH", help="of documents: also how this vocabulary fits them")
 
 
+def _write_summary(arguments: argparse.Namespace) -> int:
+    """Write the draft of a summary into a new file, for people fill in its blanks."""
+    path = arguments.output or SUMMARY
+    if files.exists(path):
+        raise OutputError("is there already, and may have been filled in; choose another --output", path=path)
+    if folder := describe(arguments.folder):
+        raise ConfigError(f"--training-summary is for a build, and {arguments.folder} holds {folder.kind}")
+    shards = open_splits(arguments.folder)[0]
+    shards.expect_pretraining()
+    with reading_values(shards.build):
+        text = training_summary(shards.manifest, read_accounts(shards.build, shards.manifest))
+    files.write_bytes(path, text.encode())
+    print(f"{path}: {blanks_in(text)} blanks to fill in; not legal advice")
+    return 0
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Write the page as parsed arguments say."""
-    path = arguments.output
+    if arguments.training_summary:
+        return _write_summary(arguments)
+    path = arguments.output or PAGE
     if arguments.examples < 0:
         raise ConfigError(f"--examples is {arguments.examples}; expected 0 or more")
     if files.exists(path) and files.size(path):

@@ -5,15 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-LOADING = ["```python", "import datasets", "", 'dataset = datasets.load_from_disk("THIS FOLDER")', "```"]
-"""How a reader loads the shards."""
+ARROW = "data-*.arrow"
+"""What the shards of a split are called."""
 
 
-def dataset_card(manifest: dict[str, Any], category: str, tag: str, title: str, licences: str, body: list[str]) -> str:
-    """Return the card of shards; `body` holds the lines after its heading."""
-    head = ["---", f"task_categories: [{category}]", f"tags: [bert, {tag}, bertdata]", "configs:"]
+def loading(files: str = ARROW) -> list[str]:
+    """Return the lines of a card by which a reader loads the shards, or files that were made of them.
+
+    >>> loading()[3]
+    'dataset = datasets.load_from_disk("THIS FOLDER")'
+    """
+    function = "load_from_disk" if files == ARROW else "load_dataset"
+    return ["```python", "import datasets", "", f'dataset = datasets.{function}("THIS FOLDER")', "```"]
+
+
+def dataset_card(
+    manifest: dict[str, Any],
+    category: str,
+    tag: str,
+    title: str,
+    licences: str,
+    body: list[str],
+    metadata: Sequence[str] = (),
+    files: str = ARROW,
+) -> str:
+    """Return the card of shards; `body` holds the lines after its heading, `metadata` further ones before `configs`."""
+    head = ["---", f"task_categories: [{category}]", f"tags: [bert, {tag}, bertdata]", *metadata, "configs:"]
     heading = ["---", "", f"# {title}", "", f"Made by bertdata {manifest['bertdata']}. {licences}", ""]
-    return "\n".join([*head, *data_files(manifest["splits"]), *heading, *body, ""])
+    return "\n".join([*head, *data_files(manifest["splits"], files=files), *heading, *body, ""])
 
 
 def markdown_table(names: Sequence[str], rows: Sequence[Sequence[str | int]]) -> list[str]:
@@ -28,12 +47,14 @@ def markdown_table(names: Sequence[str], rows: Sequence[Sequence[str | int]]) ->
     return [f"| {' | '.join(names)} |", f"|{rule}|", *(f"| {' | '.join(line)} |" for line in lines)]
 
 
-def data_files(splits: Iterable[str], folder: str = "") -> list[str]:
+def data_files(splits: Iterable[str], folder: str = "", files: str = ARROW) -> list[str]:
     """Return the lines of a card's `configs` by which `datasets.load_dataset` finds the shards of each split alone.
+
+    files: what these are called, as a glob.
 
     >>> data_files(["train"], "128")
     ['- config_name: "128"', '  data_files:', '  - split: train', '    path: 128/train/data-*.arrow']
     """
     lines = [f'- config_name: "{folder or "default"}"', "  data_files:"]
     place = f"{folder}/" if folder else ""
-    return lines + [line for one in splits for line in (f"  - split: {one}", f"    path: {place}{one}/data-*.arrow")]
+    return lines + [line for one in splits for line in (f"  - split: {one}", f"    path: {place}{one}/{files}")]

@@ -18,7 +18,9 @@ from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, add_
 from bertdata.engine.stages import Grouping, Plan, Stage, Standing, Step
 from bertdata.io import files
 from bertdata.io.arrow_data import read_stage_file
+from bertdata.shards.count_columns import CountColumns
 from bertdata.shards.selection import select
+from bertdata.shards.settings import AccountsConfig
 from bertdata.shards.stage import ShardsSpec, made_of, tokenizer_of
 from bertdata.shards.token_counts import TokenCounts
 from bertdata.shards.token_slices import TokenFile, TokenSlices
@@ -194,7 +196,8 @@ def ids_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Counter
 
 
 def write_stages(write: WriteShards) -> list[Stage]:
-    """Return the stages that write shards: before them those that count tokens, where a mixture or masks need it."""
+    """Return the stages that write shards, before them those that count, where a mixture, masks or accounts need it."""
     before: list[Stage] = [CountTokens(write)] if any(phase.counts_tokens for phase in write.phases) else []
     before += [CountIds(write)] if any(phase.masking.mask_smoothing for phase in write.phases) else []
+    before += [CountColumns(write)] if write.accounts != AccountsConfig() else []
     return [*before, write]

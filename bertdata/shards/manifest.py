@@ -140,15 +140,19 @@ def mixture(info: PretrainingInfo, counts: Counts, shares: Mapping[str, Mapping[
     return result
 
 
-def write_dataset_files(output: str, manifest: dict[str, Any], info: ShardInfo) -> dict[str, Any]:
+def write_dataset_files(
+    output: str, manifest: dict[str, Any], info: ShardInfo, account: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Write the files for `datasets`, the card and, last, the manifest.
+
+    account: what documents were counted by, if they were, for the card.
 
     Returns the manifest as it is written: with its checksum and the SHA-256 of the other files (see
     `bertdata.shards.contents`), except the card, which people edit.
     """
     others = dataset_files(manifest["splits"], info)
     remote.at_once(lambda item: files.write_json(files.join(output, item[0]), item[1]), others.items())
-    files.write_bytes(files.join(output, "README.md"), info.card(manifest).encode())
+    files.write_bytes(files.join(output, "README.md"), info.card(manifest, account).encode())
     written = sealed(manifest | {"files": file_digests(output, others)})
     files.write_json(files.join(output, "manifest.json"), written)
     return written

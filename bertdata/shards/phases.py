@@ -26,13 +26,13 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.mixing import check_mix
 from bertdata.objectives.settings import ExamplesConfig, MixingConfig
 from bertdata.options.option import stored_values
-from bertdata.shards.card import data_files
+from bertdata.shards.card import ARROW, data_files
 from bertdata.shards.contents import file_digests
 from bertdata.shards.pretraining_info import check_masking
 from bertdata.shards.schema import SPLITS
 from bertdata.shards.settings import SelectionConfig
 
-_OF_ONE_BUILD = ("dataset_dict.json", "README.md", "tokenizer", "similar_words", "token_counts", *SPLITS)
+_OF_ONE_BUILD = ("dataset_dict.json", "README.md", "tokenizer", "similar_words", "token_counts", "accounts", *SPLITS)
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _TAKEN = frozenset({*SPLITS, "tokenizer", "sentences", "stages", "manifest.json", "dataset_dict.json"})
 
@@ -191,16 +191,32 @@ def write_index(output: str, phases: Sequence[Phase]) -> None:
     """
     if len(phases) > 1:
         names = [files.name(phase.output) for phase in phases]
-        lines = ["---", "configs:"]
+        splits, lengths = {}, {}
         for name, phase in zip(names, phases, strict=True):
             there = listing.names(phase.output)
-            lines += data_files([split for split in SPLITS if split in there], name)
-        lines += ["---", "", "# Pretraining examples in several phases", ""]
-        for name, phase in zip(names, phases, strict=True):
-            lines.append(f"- [{name}]({name}/README.md): {phase.config.examples.max_seq_length} tokens a row")
-        files.write_bytes(files.join(output, "README.md"), "\n".join([*lines, ""]).encode())
+            splits[name] = [split for split in SPLITS if split in there]
+            lengths[name] = phase.config.examples.max_seq_length
+        files.write_bytes(files.join(output, "README.md"), index_card(splits, lengths).encode())
         index = {"bertdata": __version__, "phases": names, "files": file_digests(output, {})}
         files.write_json(files.join(output, "manifest.json"), sealed(index))
+
+
+def index_card(
+    splits: Mapping[str, Sequence[str]],
+    lengths: Mapping[str, int],
+    metadata: Sequence[str] = (),
+    names: str = ARROW,
+) -> str:
+    """Return the card of several phases: the splits of each, and the tokens of its rows.
+
+    metadata: lines before `configs`; names: what the files of a split are called, as a glob.
+    """
+    lines = ["---", *metadata, "configs:"]
+    for name, there in splits.items():
+        lines += data_files(there, name, names)
+    lines += ["---", "", "# Pretraining examples in several phases", ""]
+    lines += [f"- [{name}]({name}/README.md): {length} tokens a row" for name, length in lengths.items()]
+    return "\n".join([*lines, ""])
 
 
 def phase_names(manifest: Any) -> list[str]:

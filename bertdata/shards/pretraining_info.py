@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -20,7 +20,8 @@ from bertdata.objectives.objective import Objective, find_objective
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.options.option import require, stored_values
 from bertdata.shards.by_source import source_type
-from bertdata.shards.card import LOADING, dataset_card, markdown_table
+from bertdata.shards.card import ARROW, dataset_card, loading, markdown_table
+from bertdata.shards.card_metadata import account_lines, metadata_lines
 from bertdata.shards.info_numbers import Number
 from bertdata.shards.packed import CU_SEQLENS, WORD_STARTS
 from bertdata.shards.schema import SPLITS, ShardInfo, label_type
@@ -249,7 +250,7 @@ class PretrainingInfo(ShardInfo):
             raise InputError("does not say which sources it was made of; build again", path=path)
         return info
 
-    def card(self, manifest: dict[str, Any]) -> str:
+    def card(self, manifest: dict[str, Any], account: Mapping[str, Any] | None = None, files: str = ARROW) -> str:
         splits = []
         for split, entry in manifest["splits"].items():
             counts, size = entry["counts"], sum(shard["bytes"] for shard in entry["shards"])
@@ -277,12 +278,14 @@ class PretrainingInfo(ShardInfo):
             *markdown_table(["split", "shards", "documents", "examples", "tokens", "bytes"], splits),
             *("", "## Sources", ""),
             *markdown_table(["source", "in", "documents", "dropped"], sources),
-            *("", "## How to read it", "", *LOADING, ""),
+            *account_lines(account or {}),
+            *("", "## How to read it", "", *loading(files), ""),
             f"Columns: {', '.join(columns)}. The tokenizer is in `tokenizer/`.",
             *("", "## Settings", "", "```json", json.dumps(settings, indent=1, sort_keys=True), "```"),
         ]
         title = f"{self.examples.objective.upper()} pretraining examples of {self.max_seq_length} tokens"
-        return dataset_card(manifest, "fill-mask", "pretraining", title, LICENCES, body)
+        metadata = metadata_lines(manifest, account or {}) if manifest["sources"] else []
+        return dataset_card(manifest, "fill-mask", "pretraining", title, LICENCES, body, metadata, files)
 
     def with_length(self, max_seq_length: int) -> Self:
         return replace(self, examples=replace(self.examples, max_seq_length=max_seq_length))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Self
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from bertdata.errors import InputError
 from bertdata.registry import Registry
+from bertdata.shards.card import ARROW
 from bertdata.shards.info_numbers import Number, check_info, read_template_ids
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.pairs import RowTemplate, SingleTemplate, bert_template
@@ -147,8 +148,11 @@ class ShardInfo(ABC):
         """Read the JSON of this kind; raises InputError where it is not whole."""
 
     @abstractmethod
-    def card(self, manifest: dict[str, Any]) -> str:
-        """Return the dataset card of a manifest as Markdown with the metadata block that dataset hubs read."""
+    def card(self, manifest: dict[str, Any], account: Mapping[str, Any] | None = None, files: str = ARROW) -> str:
+        """Return the dataset card of a manifest as Markdown with the metadata block that dataset hubs read.
+
+        account: what documents were counted by, if they were; files: what the files of a split are called, as a glob.
+        """
 
     def of_rows(self) -> Self:
         """Return what shards themselves say: all that their rows depend on."""

@@ -13,19 +13,20 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bertdata.counter_rng import bernoulli, text_bits
+from bertdata.curation.accounts import WORDS, parse_account, words_in
 from bertdata.curation.languages import LANGUAGE, UNKNOWN
+from bertdata.curation.scores import Score
 from bertdata.curation.where import parse_condition
 from bertdata.documents import storable
 from bertdata.engine.parts import Counts
 from bertdata.errors import InputError
 from bertdata.objectives.blocks import TokenBlock, take_documents
+from bertdata.shards.accounts import DOCUMENTS_IN, TOKENS_IN
 from bertdata.shards.left_out import MOVED, count_left_out
 from bertdata.shards.pretraining_info import PretrainingInfo
 
 LEFT_OUT = "_left_out"
 """The end of the names of counts of what a selection leaves out."""
-DOCUMENTS_IN, TOKENS_IN = "documents_in_language_", "tokens_in_language_"
-"""What the names of counts of a language begin with, before its code."""
 STORED = ("source", "sentences", "tokens")
 """The columns that are known of a block without those that the token store keeps."""
 
@@ -36,26 +37,15 @@ def select(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> 
     columns: those that the store keeps of each document, as JSON (see `stored_columns`).
     """
     selection, moved = info.selection, {}
-    if selection.source_where and len(block.document_ends):
-        regrouped = _regrouped(block, columns, info)
+    regrouped = _regrouped(block, columns, info)
+    if regrouped is not block.document_sources:
         changed = regrouped[regrouped != block.document_sources]
         moved = {f"{MOVED}{info.sources[one]}": int(np.sum(changed == one)) for one in np.unique(changed).tolist()}
         block = replace(block, document_sources=regrouped)
     if not (selection.sources or selection.where or selection.sample):
         return block, languages_of(block, columns) | moved
-    flags: dict[str, NDArray[np.bool_]] = {}
-    read: Mapping[str, pa.Array] = {}
-    if selection.sources:
-        numbers = [info.sources.index(name) for name in selection.sources]
-        flags["sources"] = np.isin(block.document_sources, numbers)
-    if selection.where and len(block.document_ends):
-        condition = parse_condition(selection.where)
-        read = _columns(condition.names, block, columns, info.sources)
-        flags["where"] = condition.holds(read)
-        read = {name: read[name] for name in condition.columns}
-    if selection.sample and len(block.document_ends):
-        flags["sample"] = _sampled(block, columns, info)
-    taken = np.logical_and.reduce([np.ones(len(block.document_ends), np.bool_), *flags.values()])
+    flags, read = _flags(block, columns, info)
+    taken = _all_of(block, flags)
     by_source = count_left_out(flags, block.document_sources, info.sources, read) if info.sources else {}
     kept = take_documents(block, taken)
     languages = languages_of(kept, [columns[row] for row in np.flatnonzero(taken).tolist()] if columns else [])
@@ -70,6 +60,58 @@ def select(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> 
     } | languages
 
 
+def choose(
+    block: TokenBlock, columns: Sequence[str], info: PretrainingInfo
+) -> tuple[NDArray[np.integer], NDArray[np.bool_]]:
+    """Return the sources of the documents of a block as a phase has them (N,), and which of them it takes, bool (N,).
+
+    columns: as of `select`, which takes the same.
+    """
+    block = replace(block, document_sources=_regrouped(block, columns, info))
+    return block.document_sources, _all_of(block, _flags(block, columns, info)[0])
+
+
+def _flags(
+    block: TokenBlock, columns: Sequence[str], info: PretrainingInfo
+) -> tuple[dict[str, NDArray[np.bool_]], Mapping[str, pa.Array]]:
+    """Return by setting which documents it takes, and the columns that the condition reads and not all have."""
+    selection = info.selection
+    flags: dict[str, NDArray[np.bool_]] = {}
+    read: Mapping[str, pa.Array] = {}
+    if selection.sources:
+        numbers = [info.sources.index(name) for name in selection.sources]
+        flags["sources"] = np.isin(block.document_sources, numbers)
+    if selection.where and len(block.document_ends):
+        condition = parse_condition(selection.where)
+        read = _columns(condition.names, block, columns, info.sources)
+        flags["where"] = condition.holds(read)
+        read = {name: read[name] for name in condition.columns}
+    if selection.sample and len(block.document_ends):
+        flags["sample"] = _sampled(block, columns, info)
+    return flags, read
+
+
+def _all_of(block: TokenBlock, flags: Mapping[str, NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    taken: NDArray[np.bool_] = np.logical_and.reduce([np.ones(len(block.document_ends), np.bool_), *flags.values()])
+    return taken
+
+
+def totals_by(keys: Mapping[str, pa.Array], amounts: Mapping[str, NDArray[np.integer]]) -> pa.Table:
+    """Return what documents add up to by their values: a row for each combination of `keys` that there is, sorted.
+
+    keys: the values of documents by name, each (N,); amounts: int64 (N,). The columns are the keys, `documents`, which
+    is their number, and the amounts, int64.
+
+    >>> totals_by({"code": pa.array(["en", "de", "en"])}, {"tokens": np.array([5, 2, 3])}).to_pylist()
+    [{'code': 'de', 'documents': 1, 'tokens': 2}, {'code': 'en', 'documents': 2, 'tokens': 8}]
+    """
+    number = len(next(iter(keys.values())))
+    given = {"documents": np.ones(number, np.int64)} | dict(amounts)
+    table = pa.table({**keys, **{name: pa.array(values, pa.int64()) for name, values in given.items()}})
+    sums = table.group_by(list(keys)).aggregate([(name, "sum") for name in given])
+    return sums.rename_columns([*keys, *given]).sort_by([(name, "ascending") for name in keys])
+
+
 def languages_of(block: TokenBlock, columns: Sequence[str]) -> Counts:
     """Return the documents and tokens of a block by language, no counts where the store keeps none.
 
@@ -78,17 +120,18 @@ def languages_of(block: TokenBlock, columns: Sequence[str]) -> Counts:
     codes = [json.loads(text).get(LANGUAGE) for text in columns]
     if not any(codes):
         return {}
-    names = [str(code or UNKNOWN) for code in codes]
-    tokens = np.diff(block.document_ends, prepend=0).tolist()
+    names = pa.array([str(code or UNKNOWN) for code in codes])
     counts: dict[str, int] = {}
-    for name, number in zip(names, tokens, strict=True):
-        counts[DOCUMENTS_IN + name] = counts.get(DOCUMENTS_IN + name, 0) + 1
-        counts[TOKENS_IN + name] = counts.get(TOKENS_IN + name, 0) + number
+    for row in totals_by({"language": names}, {"tokens": np.diff(block.document_ends, prepend=0)}).to_pylist():
+        counts[DOCUMENTS_IN + row["language"]] = row["documents"]
+        counts[TOKENS_IN + row["language"]] = row["tokens"]
     return dict(sorted(counts.items()))
 
 
 def _regrouped(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> NDArray[np.int16]:
     """Return the sources of documents after `source_where`; its conditions see the sources before it."""
+    if not info.selection.source_where or not len(block.document_ends):
+        return block.document_sources
     found = block.document_sources.copy()
     for name, condition in info.selection.regrouped.items():
         found[condition.holds(_columns(condition.names, block, columns, info.sources))] = info.sources.index(name)
@@ -124,19 +167,28 @@ def languages_in(documents: pa.Table) -> list[str | None]:
     return [json.loads(text or "{}").get(LANGUAGE) or None for text in documents["columns"].to_pylist()]
 
 
-def stored_columns(names: Sequence[str], documents: pa.Table) -> list[str]:
-    """Return the values of some columns of each document as JSON objects, without those that it does not have."""
-    values: list[dict[str, Any]] = [json.loads(text or "{}") for text in documents["columns"].to_pylist()]
+def stored_columns(names: Sequence[str], documents: pa.Table, scores: Sequence[Score] = ()) -> list[str]:
+    """Return the values of some columns of each document as JSON objects, without those that it does not have.
+
+    A name may be that of an account, as `domain(url)`, or `WORDS`. scores: columns that are made of the texts.
+    """
+    rows: list[dict[str, Any]] = [json.loads(text or "{}") for text in documents["columns"].to_pylist()]
+    made: dict[str, Any] = {one.name: one.of(documents["text"].combine_chunks()).to_pylist() for one in scores}
     for name in names:
         if name == "characters":
-            found = pc.utf8_length(documents["text"]).to_pylist()
-        elif name in documents.column_names and name != "columns":
-            found = documents[name].to_pylist()
-        else:
-            continue
-        for row, value in zip(values, found, strict=True):
+            made[name] = pc.utf8_length(documents["text"]).to_pylist()
+        elif name == WORDS:
+            made[name] = words_in(documents["text"]).to_pylist()
+        elif name in documents.column_names and name != "columns" and name not in made:
+            made[name] = documents[name].to_pylist()
+    for account in (parse_account(name) for name in names if "(" in name and name != WORDS):
+        of_all = account.column in documents.column_names and account.column != "columns"
+        found = documents[account.column].to_pylist() if of_all else [row.get(account.column) for row in rows]
+        made[account.name] = list(map(account.value, found))
+    for name, found in made.items():
+        for row, value in zip(rows, found, strict=True):
             row[name] = value
-    return [json.dumps({name: row[name] for name in names if row.get(name) is not None}) for row in values]
+    return [json.dumps({name: row[name] for name in names if row.get(name) is not None}) for row in rows]
 
 
 def _columns(

@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from bertdata.curation.scores import parse_score
 from bertdata.documents import DocumentRange, range_tasks, read_range
 from bertdata.engine.parts import Counters, Counts, PartMetadata, Task, fingerprint
 from bertdata.engine.stages import Grouping
@@ -46,7 +47,8 @@ class TokensSpec:
 
     word_starts: whether the files say where words begin, as an id alone does not; columns: those of the documents that
     the files keep, for selections; sentences_of: the languages that have sentence parameters of their own, each with
-    whether marks end sentences too (`SentencesByLanguage.saved`).
+    whether marks end sentences too (`SentencesByLanguage.saved`); scores: those of the columns that are made of texts,
+    each as `parse_score` takes it; made_from: what the values of columns depend on beside the documents, as JSON text.
     """
 
     tokenizer_path: str
@@ -59,6 +61,8 @@ class TokensSpec:
     columns: tuple[str, ...] = ()
     sentence_marks: bool = False
     sentences_of: tuple[tuple[str, bool], ...] = ()
+    scores: tuple[str, ...] = ()
+    made_from: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,7 @@ def plan_tokens(
     where that is not all of `spec.segmenter`.
     """
     optional = [*([WORD_STARTS] if spec.word_starts else []), *([spec.columns] if spec.columns else [])]
+    optional += [spec.made_from] if spec.made_from else []
     compiled = compiling_sentences_pays(ranges)
 
     cut_by = [(segmenter_of or {}).get(documents.path, spec.segmenter) for documents in ranges]
@@ -155,8 +160,9 @@ def tokens_part(spec: TokensSpec, task: Task, file: BinaryIO) -> Counters:
     marks = spec.sentence_marks
     segmenter = _segmenter(spec.sentences, spec.segmenter, spec.attach_citations, marks, spec.sentences_of)
     tables = read_range(part.documents, columns=bool(spec.columns or spec.sentences_of))
+    scores = [parse_score(one) for one in spec.scores]
     return write_tokens(
-        tables, tokenizer, segmenter, spec.shard_ends, file, compiled=part.compiled, columns=spec.columns
+        tables, tokenizer, segmenter, spec.shard_ends, file, compiled=part.compiled, columns=spec.columns, scores=scores
     )
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.registry import Registry
-from bertdata.shards.card import LOADING, dataset_card, markdown_table
+from bertdata.shards.card import ARROW, dataset_card, loading, markdown_table
 from bertdata.shards.info_numbers import Number
 from bertdata.shards.schema import ShardInfo, ids_column
 from bertdata.tokenizers.base import Tokenizer
@@ -191,7 +191,7 @@ class TaskInfo(ShardInfo):
             raise InputError(f"does not hold a task this version reads ({info.task!r}); encode again", path=path)
         return info
 
-    def card(self, manifest: dict[str, Any]) -> str:
+    def card(self, manifest: dict[str, Any], account: Mapping[str, Any] | None = None, files: str = ARROW) -> str:
         splits = []
         for split, entry in manifest["splits"].items():
             numbers = (entry["counts"][name] for name in ("examples", "truncated_examples"))
@@ -200,10 +200,10 @@ class TaskInfo(ShardInfo):
         body = markdown_table(["split", "source", "shards", "examples", "truncated", "bytes"], splits)
         if self.labels:
             body += ["", f"Labels, in the order of their ids: {', '.join(f'`{name}`' for name in self.labels)}."]
-        body += ["", *LOADING, "", "The tokenizer is in `tokenizer/`."]
+        body += ["", *loading(files), "", "The tokenizer is in `tokenizer/`."]
         title = f"{self.task.capitalize()} examples of up to {self.max_seq_length} tokens"
         licences = "Texts keep the licences of their sources."
-        return dataset_card(manifest, self.definition.category, "fine-tuning", title, licences, body)
+        return dataset_card(manifest, self.definition.category, "fine-tuning", title, licences, body, files=files)
 
     def with_length(self, max_seq_length: int) -> Self:
         return replace(self, max_seq_length=max_seq_length)

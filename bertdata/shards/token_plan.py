@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 
+from bertdata.curation.accounts import WORDS
 from bertdata.curation.languages import LANGUAGE
 from bertdata.documents import DOCUMENT_LANGUAGES, cut_ranges
 from bertdata.engine.parts import PartFunction, PartMetadata, Task
 from bertdata.io import files, remote
 from bertdata.sentences.by_language import Segmenter, SentencesByLanguage, default_of
+from bertdata.shards.accounts import save_accounts
 from bertdata.shards.contents import saved_languages
 from bertdata.shards.mask_tables import save
 from bertdata.shards.phases import PhaseConfig, delete_other_layout, plan_phases
 from bertdata.shards.plan import ShardPlan, plan_shards
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.selection import STORED
-from bertdata.shards.settings import ShardsConfig
+from bertdata.shards.settings import AccountsConfig, ShardsConfig
 from bertdata.shards.similar_words import FOLDER as SIMILAR_WORDS
 from bertdata.shards.similar_words import Fingerprinted, with_fingerprint
 from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, tokens_part
@@ -32,7 +35,8 @@ from bertdata.tokenizers.loading import replace_saved
 class TokenPlan:
     """The token store below `output`: its parts of documents with their sources, which `names` numbers.
 
-    counts: of each phase, how often each token is in train, None where its masks do not need it.
+    counts: of each phase, how often each token is in train, None where its masks do not need it. accounts: what
+    documents are counted by, and scored.
     """
 
     output: str
@@ -43,6 +47,7 @@ class TokenPlan:
     phases: Sequence[PhaseConfig]
     sharding: ShardsConfig
     counts: Sequence[TokenCounts | None]
+    accounts: AccountsConfig = field(default_factory=AccountsConfig)
 
     @property
     def folder(self) -> str:
@@ -61,10 +66,12 @@ class TokenPlan:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of documents that the store keeps for selections."""
+        """The columns of documents that the store keeps for selections and accounts."""
         told = any(DOCUMENT_LANGUAGES in record.details for _, (_, record) in self.parts)
         reads = {name for phase in self.phases for name in phase.selection.reads}
-        return tuple(sorted((reads | ({LANGUAGE} if told else set())) - {*STORED}))
+        reads |= {one.name for one in self.accounts.accounts} | {*self.accounts.made}
+        counted = {WORDS} if self.accounts != AccountsConfig() else set()
+        return tuple(sorted((reads | counted | ({LANGUAGE} if told else set())) - {*STORED}))
 
     @cached_property
     def cutting(self) -> Segmenter:
@@ -87,6 +94,8 @@ class TokenPlan:
             self.columns,
             default.sentence_marks,
             cutting.saved if isinstance(cutting, SentencesByLanguage) else (),
+            self.accounts.score,
+            json.dumps(identity) if (identity := self.accounts.identity) else "",
         )
 
     @property
@@ -143,6 +152,7 @@ class TokenPlan:
             writes.append(partial(replace_saved, self.tokenizer, files.join(phase.output, "tokenizer"), longest))
             writes.append(partial(save, table, phase.output, SIMILAR_WORDS))
             writes.append(partial(save, counts, phase.output, TOKEN_COUNTS))
+            writes.append(partial(save_accounts, None, phase.output))
         remote.at_once(lambda write: write(), writes)
 
 

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bertdata.counter_rng import bits, key, text_bits
+from bertdata.curation.scores import Score
 from bertdata.documents import DocumentRange, slot
 from bertdata.engine.byte_ranges import ByteRange, each_read, read_at
 from bertdata.engine.parts import Counters, add_counts
@@ -78,19 +79,24 @@ def write_tokens(
     *,
     compiled: bool = True,
     columns: Sequence[str] = (),
+    scores: Sequence[Score] = (),
 ) -> Counters:
     """Segment and tokenize documents and write them grouped by shard; shard s has the slots below shard_ends[s].
 
-    `compiled` says whether compiled code finds the sentences; `columns` of the documents are kept. details["slices"]
-    lists [shard, offset, length] of each batch. Sentences without a token are left out, and a document without any is
-    dropped and counted. Where the language of a document chooses its sentence parameters, `documents` have the column
-    `columns` of `read_range`, and details["cut_by"] says how many documents the parameters of each language cut.
+    `compiled` says whether compiled code finds the sentences; `columns` of the documents are kept, `scores` among them
+    made of the texts. details["slices"] lists [shard, offset, length] of each batch. Sentences without a token are left
+    out, and a document without any is dropped and counted. Where the language of a document chooses its sentence
+    parameters, `documents` have the column `columns` of `read_range`, and details["cut_by"] says how many documents the
+    parameters of each language cut.
     """
     counters = Counters()
     schema = token_schema(tokenizer, columns=bool(columns))
     empty = pa.RecordBatch.from_pylist([], schema=schema)
     signs = sign_tables(tokenizer)
-    tables = [_tokenize(table, tokenizer, segmenter, schema, signs, counters, compiled, columns) for table in documents]
+    tables = [
+        _tokenize(table, tokenizer, segmenter, schema, signs, counters, compiled, columns, scores)
+        for table in documents
+    ]
     [batch] = (pa.concat_tables(tables) if tables else schema.empty_table()).combine_chunks().to_batches() or [empty]
     shards = np.array([bisect_right(shard_ends, slot(one)) for one in batch["id"].to_pylist()], np.int64)
     order = np.argsort(shards, kind="stable")
@@ -120,6 +126,7 @@ def _tokenize(
     counters: Counters,
     compiled: bool,
     kept_columns: Sequence[str],
+    scores: Sequence[Score],
 ) -> pa.Table:
     sentences = cut_sentences(documents, segmenter, keep_whitespace=tokenizer.IGNORES_WHITESPACE, compiled=compiled)
     word_starts: pa.Array | None = None
@@ -155,7 +162,7 @@ def _tokenize(
     if word_starts is not None:
         columns.append(pa.ListArray.from_arrays(offsets, word_starts))
     if kept_columns:
-        columns.append(pa.array(stored_columns(kept_columns, documents), pa.string()).take(pa.array(rows)))
+        columns.append(pa.array(stored_columns(kept_columns, documents, scores), pa.string()).take(pa.array(rows)))
     return pa.table(columns, schema=schema)
 
 

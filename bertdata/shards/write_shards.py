@@ -22,11 +22,12 @@ from bertdata.objectives.objective import find_objective
 from bertdata.sentences.by_language import DEFAULT, Segmenter, SentencesByLanguage, default_of, not_served
 from bertdata.sentences.languages import language_of
 from bertdata.shards import mask_counts
+from bertdata.shards.accounts import save_accounts
 from bertdata.shards.advice import Choices
 from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
 from bertdata.shards.phases import PhaseConfig, plan_phases, write_index
 from bertdata.shards.schema import SPLITS
-from bertdata.shards.settings import ShardsConfig
+from bertdata.shards.settings import AccountsConfig, ShardsConfig
 from bertdata.shards.shared_rows import link_shards, same_rows, shared_notes
 from bertdata.shards.similar_words import FOLDER, note
 from bertdata.shards.stage import ShardsSpec, shard_part, sharded
@@ -84,6 +85,7 @@ class WriteShards:
 
     tokenizer  None for the vocabulary that was trained by `vocabulary`
     choices    settings of other stages that the advice of warnings goes by
+    accounts   what documents are counted by, and scored
     """
 
     output: str
@@ -94,6 +96,7 @@ class WriteShards:
     vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
     tokenizer: Tokenizer | None = None
     choices: Choices = field(default_factory=Choices)
+    accounts: AccountsConfig = field(default_factory=AccountsConfig)
     title = "write shards"
     first = False
 
@@ -146,6 +149,7 @@ class WriteShards:
         return TokenPlan(
             *(self.output, parts, names, tokenizer, self.segmenter, self.phases, self.sharding),
             standing.token_counts or (None,) * len(self.phases),
+            self.accounts,
         )
 
     def _shares(self, number: int, standing: Standing, store: TokenPlan) -> dict[str, SourceShare]:
@@ -212,7 +216,11 @@ class WriteShards:
             table = {FOLDER: {"counts": dict(counts)}} if counts else {}
             mix = {name: one.values() for name, one in share.items()}
             manifest = build_manifest(origins | table, tokens, spec.plan, spec.info, shards, mix, self.choices)
-            manifests[files.name(spec.output)] = write_dataset_files(spec.output, manifest, spec.info)
+            account = standing.accounts[number] if standing.accounts else None
+            if account is not None:
+                save_accounts(account, spec.output)
+                manifest["accounts"] = [*self.accounts.made, *(one.name for one in self.accounts.accounts)]
+            manifests[files.name(spec.output)] = write_dataset_files(spec.output, manifest, spec.info, account)
         write_index(self.output, plan_phases(self.output, self.phases))
         [account] = manifests.values() if len(specs) == 1 else [{"phases": manifests}]
         return replace(standing, account=account)

@@ -58,6 +58,7 @@ class ReadSource:
     columns: those of tables that are kept beside the text, for selections. formats: the names of source formats that
     are not registered. sampler: chooses what an estimate reads of the files, all else. notes: what the user is told of
     the files before anything else. conditions: those of selections, by the source whose documents they choose.
+    made: the columns that are made of documents later, which sources must not have.
     text_column, own_columns: the column of the text, and those of the text and the id that sources have of their own.
 
     Parts of documents that an earlier run of bertdata wrote are taken as they are.
@@ -74,6 +75,7 @@ class ReadSource:
     notes: tuple[str, ...] = ()
     conditions: Mapping[str, tuple[Condition, ...]] = field(default_factory=dict)
     own_columns: SourceColumns = field(default_factory=SourceColumns)
+    made: tuple[str, ...] = ()
     first = True
 
     @property
@@ -244,8 +246,11 @@ class ReadSource:
         return [replace(task, fingerprint=fingerprint(task.fingerprint, "format", name, revision)) for task in tasks]
 
     def _check_columns(self, by_format: Mapping[str, Sequence[SourceFile]]) -> list[str]:
-        """Return notes on sources whose files lack columns; raises ConfigError for a column that no file has."""
-        if not self.columns and not any(one.columns for of in self.conditions.values() for one in of):
+        """Return notes on sources whose files lack columns.
+
+        Raises ConfigError for a column that no file has, and for one of `made` that some have.
+        """
+        if not (self.columns or self.made) and not any(one.columns for of in self.conditions.values() for one in of):
             return []
         every = [(SOURCE_FORMATS[one], source) for one, sources in by_format.items() for source in sources]
         columns_of: dict[str, set[str]] = {}
@@ -253,6 +258,10 @@ class ReadSource:
             columns = one.columns_of(source.path)
             columns_of.setdefault(source.source, set()).update(columns, path_columns(source.path) if columns else ())
         found = set().union(*columns_of.values())
+        if taken := sorted({*self.made} & found):
+            raise ConfigError(
+                f"--score makes the column {taken[0]!r}, which these documents have; give it another name"
+            )
         for name in self.columns:
             if name == LANGUAGE and self.config.language_model:
                 continue
@@ -261,7 +270,7 @@ class ReadSource:
                 one.has_column(source.path, at) for one, source in every for at in places
             ):
                 raise ConfigError(
-                    f"--where or --source-where names the column {name!r}, which these documents do not have"
+                    f"--where, --source-where or --account names the column {name!r}, which these documents do not have"
                     + (did_you_mean(name, found) or ".")
                     + f" Their columns are {', '.join(map(repr, sorted(found))) or 'none'}"
                 )
@@ -270,7 +279,7 @@ class ReadSource:
     def _excluded(self, columns_of: Mapping[str, set[str]]) -> Iterator[str]:
         """Yield a note on each source of which a condition takes no document, as its files lack a column."""
         for source, columns in columns_of.items():
-            known = columns | ({LANGUAGE} if self.config.language_model else set())
+            known = columns | {*self.made} | ({LANGUAGE} if self.config.language_model else set())
             for condition in self.conditions.get(source, ()):
                 missing = [name for name in condition.columns if not {name, name.partition(".")[0]} & known]
                 if not condition.can_hold(missing):

@@ -139,9 +139,11 @@ def test_the_card_begins_with_metadata_that_hubs_read() -> None:
     card = card_of(info_of())
     head = re.fullmatch(r"---\n(.*?)\n---\n.*", card, re.DOTALL)
     assert head
-    assert head[1].splitlines()[:4] == [
+    assert head[1].splitlines()[:6] == [
         "task_categories: [fill-mask]",
         "tags: [bert, pretraining, bertdata]",
+        "license: unknown",
+        'size_categories: ["n<1K"]',
         "configs:",
         '- config_name: "default"',
     ]

@@ -25,11 +25,12 @@ from bertdata.engine.parts import Counts, add_counts
 from bertdata.errors import VerificationError
 from bertdata.io import files
 from bertdata.objectives.blocks import BORROWED, DROPPED
+from bertdata.shards.accounts import DOCUMENTS_IN, TOKENS_IN
 from bertdata.shards.contents import reading_values
 from bertdata.shards.left_out import BY, PREFIXES, SELECTED, account_of
 from bertdata.shards.manifest import mixture
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.shards.selection import DOCUMENTS_IN, LEFT_OUT, TOKENS_IN
+from bertdata.shards.selection import LEFT_OUT
 from bertdata.shards.token_counts import FOLDER, load_counts
 from bertdata.shards.verify.claims import MANIFEST, Claims, ShardEntry, whole_counts
 from bertdata.sources.names import input_count

@@ -33,6 +33,7 @@ from bertdata.shards.schema import SPLITS
 from bertdata.shards.verify import accounts
 from bertdata.shards.verify.accounts import Build
 from bertdata.shards.verify.claims import CHANGED, MANIFEST, ShardEntry
+from bertdata.shards.verify.columns import check_accounts
 from bertdata.shards.verify.duplicates import Duplicates, count_duplicates
 from bertdata.shards.verify.recount import recount
 from bertdata.shards.verify.unbuilt import is_unbuilt, verify_unbuilt
@@ -102,6 +103,7 @@ def _verify(
     accounts.check_sums(build)
     _check_names(build)
     accounts.check_shards(build)
+    check_accounts(build, list(build.info.sources))
     tokenizer = build.check_files()
     id_counts = np.zeros(build.info.vocab_size, np.int64) if build.info.token_counts else None
     build.check_each(partial(_check_shard, build, tokenizer, id_counts), report)
