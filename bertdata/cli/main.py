@@ -38,6 +38,7 @@ COMMANDS = {
     "verify": Command("recount everything and compare with the manifest", "bertdata.shards.verify.build"),
     "clean-up": Command("delete the stages of a finished build, checked first", "bertdata.shards.clean_up"),
     "export": Command("shards to Parquet, JSON lines, TFRecord and other formats", "bertdata.cli.export"),
+    "publish": Command("a folder for a hub of data sets: rows, card, Croissant", "bertdata.cli.publish"),
     "import": Command("TFRecords of Google's BERT or HDF5 of NVIDIA's to shards", "bertdata.cli.import_"),
     "tokenize": Command("print the tokens or ids of lines of text", "bertdata.cli.tokenize"),
     "clean": Command("print the prose of wikitext or of a book", "bertdata.cli.clean"),

@@ -93,6 +93,7 @@ VERB_HELP: dict[str, VerbHelp] = {
             "--force": "do everything again",
         },
     ),
+    "publish": VerbHelp(("bertdata publish corpus my-corpus", "bertdata publish corpus my-corpus --format arrow")),
     "import": VerbHelp(("bertdata import 'tfrecords/*' --vocab vocab.txt --output corpus",)),
     "tokenize": VerbHelp(
         ("echo 'Salt water' | bertdata tokenize --vocab corpus", "bertdata tokenize text.txt --vocab corpus --ids")

@@ -23,7 +23,8 @@ def finish_hf(output: str, splits: Sequence[Shards], entries: Mapping[str, Any])
     """Write the files beside the shards that `datasets.load_from_disk` needs."""
     manifest = splits[0].manifest
     chosen = {shards.split: manifest["splits"][shards.split] for shards in splits}
-    write_dataset_files(output, manifest | {"splits": chosen}, splits[0].info)
+    without_account = {name: value for name, value in manifest.items() if name != "accounts"}
+    write_dataset_files(output, without_account | {"splits": chosen}, splits[0].info)
 
 
 HF = ExportFormat(help="a folder for `datasets.load_from_disk`", suffix=".arrow", write=copy_shard, finish=finish_hf)

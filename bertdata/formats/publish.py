@@ -1,0 +1,136 @@
+"""`bertdata publish`: a folder of a build's rows for a hub of data sets: rows, tokenizer, card and Croissant.
+
+    TO/train/data-00000-of-00004.parquet    and validation; of several phases below a folder each
+    TO/tokenizer/                           and of several phases TO/PHASE/tokenizer
+    TO/README.md                            the card, by which `datasets.load_dataset` finds the rows
+    TO/croissant.json                       the same for machines, with the SHA-256 of each file; written last
+
+What stays at home: `stages/` with the texts; the manifest, which has the names of the source files and the beginnings
+of documents that were dropped; the sentence parameters; the account of columns but for what the card shows; and the
+files in which bertdata notes what the output was made from, with its paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+
+from bertdata import __version__
+from bertdata.errors import ConfigError, OutputError
+from bertdata.formats.base import EXPORT_FORMATS
+from bertdata.formats.croissant import PublishedFile, croissant
+from bertdata.formats.shard import ExportedShard
+from bertdata.io import files, listing
+from bertdata.shards.accounts import read_accounts
+from bertdata.shards.card_metadata import language_codes, license_id, licenses_in, metadata_lines
+from bertdata.shards.phases import index_card, phase_names
+from bertdata.shards.pretraining_info import PretrainingInfo
+from bertdata.shards.reader import open_splits
+
+FORMATS = {"parquet": "parquet", "arrow": "hf"}
+"""The formats of published rows, and the export formats that write them."""
+CROISSANT, CARD = "croissant.json", "README.md"
+
+
+def publish(
+    build: str,
+    to: str,
+    file_format: str = "parquet",
+    *,
+    name: str = "",
+    force: bool = False,
+    report: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Write a folder for a hub from a finished build; returns its rows, files and bytes.
+
+    name: that of the data set, by default that of the folder. `report` is called with (files done, files in all).
+    Raises ConfigError for another format and for shards that are no pretraining data, OutputError where the folder
+    holds anything, or with `force` what is no publication; InputError where there is no finished build.
+    """
+    if file_format not in FORMATS:
+        raise ConfigError(f"--format is {file_format!r}; expected {' or '.join(FORMATS)}")
+    _require_room(build, to, force=force)
+    manifest = files.read_json_if_there(files.join(build, "manifest.json"))
+    names = phase_names(manifest) or [""]
+    kind, suffix = EXPORT_FORMATS[FORMATS[file_format]], "parquet" if file_format == "parquet" else "arrow"
+    opened = {phase: open_splits(files.join(build, phase) if phase else build) for phase in names}
+    total, done, rows = sum(len(shards.paths) for splits in opened.values() for shards in splits), 0, 0
+    published: list[PublishedFile] = []
+    schemas: dict[str, pa.Schema] = {}
+    cards: dict[str, str] = {}
+    heads: dict[str, list[str]] = {}
+    licences: set[str] = set()
+    languages: dict[str, None] = {}
+    for phase, splits in opened.items():
+        info, own = splits[0].info, splits[0].manifest
+        if not isinstance(info, PretrainingInfo):
+            raise ConfigError(
+                f"{build} holds {info.purpose} data; bertdata publish is for the output of `bertdata build`"
+            )
+        for shards in splits:
+            schemas[f"{phase}/{shards.split}" if phase else shards.split] = shards.table.schema
+            for shard, local in zip(shards.paths, shards.local_paths, strict=True):
+                path = "/".join([*([phase] if phase else []), shards.split, f"{files.name(shard)[:-6]}.{suffix}"])
+                exported, target = ExportedShard(local, shards.table.schema), files.join(to, *path.split("/"))
+                with files.atomic_write(target) as file:
+                    kind.write(exported, file)
+                published.append(PublishedFile(path, files.size(target), files.sha256(target), phase, shards.split))
+                rows, done = rows + exported.rows, done + 1
+                if report:
+                    report(done, total)
+        splits[0].tokenizer().save_pretrained(files.join(to, *([phase] if phase else []), "tokenizer"))
+        account = read_accounts(splits[0].build, own)
+        known, of_all = licenses_in(own, account)
+        licences |= (
+            {license_id(known[0]) or "other"} if len(known) == 1 and of_all else {"other" if known else "unknown"}
+        )
+        languages |= dict.fromkeys(language_codes(own))
+        cards[phase] = info.card(_with_sizes(own, phase, published), account, f"data-*.{suffix}")
+        heads[phase] = metadata_lines(own, account)
+    for phase, card in cards.items():
+        files.write_bytes(files.join(to, *([phase] if phase else []), CARD), card.encode())
+    if names != [""]:
+        of_phases = {phase: [one.split for one in splits] for phase, splits in opened.items()}
+        lengths = {phase: splits[0].info.max_seq_length for phase, splits in opened.items()}
+        text = index_card(of_phases, lengths, heads[names[0]], f"data-*.{suffix}")
+        files.write_bytes(files.join(to, CARD), text.encode())
+    title = name or files.name(to.rstrip("/"))
+    described = croissant(
+        title,
+        f"Rows of token ids for pretraining encoders, made by bertdata {__version__}.",
+        licences.pop() if len(licences) == 1 else "other",
+        list(languages),
+        published,
+        schemas,
+        f"bertdata {__version__}",
+    )
+    files.write_json(files.join(to, CROISSANT), described)
+    size = sum(one.bytes for one in published)
+    return {"rows": rows, "files": len(published), "bytes": size, "license": described["license"]}
+
+
+def _with_sizes(manifest: dict[str, Any], phase: str, published: list[PublishedFile]) -> dict[str, Any]:
+    """Return a manifest with the bytes of the published files in place of those of the shards, for the card."""
+    splits = {}
+    for split, entry in manifest["splits"].items():
+        sizes = [one.bytes for one in published if (one.config, one.split) == (phase, split)]
+        shards = [shard | {"bytes": size} for shard, size in zip(entry["shards"], sizes, strict=True)]
+        splits[split] = entry | {"shards": shards}
+    return manifest | {"splits": splits}
+
+
+def _require_room(build: str, to: str, *, force: bool) -> None:
+    """Raise OutputError where a folder holds anything; with `force` delete an earlier publication there."""
+    if files.real_path(to) == files.real_path(build):
+        raise ConfigError("TO is the build itself; choose another folder", path=to)
+    there = listing.names(to)
+    if not there:
+        return
+    is_ours = CROISSANT in there and "bertdata" in files.read_json_object(files.join(to, CROISSANT)).get("keywords", [])
+    if not (force and is_ours):
+        what = "an earlier publication: --force replaces it" if is_ours else "something else; choose a new folder"
+        raise OutputError(f"holds {what}", path=to)
+    for one in there:
+        files.remove(files.join(to, one))
