@@ -22,6 +22,7 @@ import argparse
 import contextlib
 import hashlib
 import io
+import json
 import os
 import random
 import shutil
@@ -54,8 +55,17 @@ from bertdata.tokenizers.settings import VocabularyConfig  # noqa: E402
 from pipelines.build_corpus import build_corpus  # noqa: E402
 from pipelines.build_flags import Settings  # noqa: E402
 
-SOURCES = Sources((SAMPLE_DUMP,), (SAMPLE_BOOKS,))
 TEST_DATA = "The ninth was cracked and rang hollow.\n"  # a sentence of the sample corpus
+
+
+def sources_in(folder: Path) -> Sources:
+    """Return the sources of the builds: the sample corpus, and rows of JSON, a book each, written into `folder`."""
+    rows = folder / "rows.jsonl"
+    if not rows.exists():
+        paths = sorted(Path(SAMPLE_BOOKS).glob("*.txt"))
+        texts = [{"id": f"row {path.stem}", "text": path.read_text()[-20_000:]} for path in paths]
+        rows.write_text("".join(json.dumps(text) + "\n" for text in texts))
+    return Sources((SAMPLE_DUMP,), (SAMPLE_BOOKS,), (str(rows),))
 
 
 def settings_in(folder: Path) -> dict[str, Settings]:
@@ -98,9 +108,9 @@ def quietly(work: Callable[[], object]) -> str:
     return told.getvalue()
 
 
-def build(output: Path, settings: Settings) -> str:
+def build(sources: Sources, output: Path, settings: Settings) -> str:
     """Build in this process; returns what was said."""
-    return quietly(lambda: build_corpus(SOURCES, str(output), settings, Runner(1)))
+    return quietly(lambda: build_corpus(sources, str(output), settings, Runner(1)))
 
 
 def tree(output: Path) -> dict[str, str]:
@@ -248,9 +258,10 @@ class Expected:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.base, self.phased, self.run = folder, folder / "build", folder / "phases", folder / "run"
-        self.settings, self.trees = settings_in(folder), dict[str, dict[str, str]]()
+        self.sources, self.settings = sources_in(folder), settings_in(folder)
+        self.trees: dict[str, dict[str, str]] = {}
         for name, settings in self.settings.items():
-            build(folder / name, settings)
+            build(self.sources, folder / name, settings)
             self.trees[name] = tree(folder / name)
             if name not in ("build", "phases"):
                 shutil.rmtree(folder / name)
@@ -280,7 +291,7 @@ class Expected:
             return "harmless" if printed == self.printed[damage.action, source] else "SILENT"
         if damage.action == "resume":
             return "harmless" if pretrain(place, self.base) == self.weights else "SILENT"
-        told = build(place, self.settings[damage.action])
+        told = build(self.sources, place, self.settings[damage.action])
         if tree(place) != self.trees[damage.action]:
             return "SILENT"
         return "repaired" if "made again" in told else "harmless"

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import hashlib
+import json
 import os
 import random
 import re
@@ -28,7 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 KINDS = ("SIGKILL group", "SIGKILL main", "SIGKILL worker", "SIGTERM group", "SIGINT group")
-WHAT = ("build", "workers", "stages", "pretrain")
+WHAT = ("build", "workers", "documents", "stages", "pretrain")
 GRACE = 60.0
 LEFTOVER = re.compile(r"\.bertdata-tmp-|\.failure$|\.part$|\.lock$")
 TIMES = re.compile(rb'"seconds": ?[0-9.e-]+')
@@ -216,7 +217,7 @@ class Killer:
 
 
 def jobs(folder: str, what: list[str]) -> list[Job]:
-    """Return the jobs to kill: builds without and with workers and with all stages, and a small model's pretraining."""
+    """Return the jobs to kill: builds without and with workers, of documents and with all stages, and pretraining."""
     build = ["build", "--shard-bytes", "40000", "--max-seq-length", "64"]
     shards = r"(train|validation|tokenizer|sentences)/.*|[^/]*\.json|README\.md"
     chosen = []
@@ -224,6 +225,13 @@ def jobs(folder: str, what: list[str]) -> list[Job]:
         chosen.append(Job("build", [*build, "--workers", "1"], shards))
     if "workers" in what:
         chosen.append(Job("build with workers", [*build, "--workers", "2", "--range-bytes", "20000"], shards))
+    if "documents" in what:
+        path, sentence = Path(folder, "rows.jsonl"), "Salt is a mineral. It is white, and it dissolves in water.\n"
+        rows = [{"id": str(number), "text": sentence * (number % 60)} for number in range(900)]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        flags = ["--documents", str(path), "--vocab", "bertdata-30k-uncased"]
+        flags += ["--workers", "2", "--range-bytes", "60000"]
+        chosen.append(Job("build of documents", [*build, *flags], shards))
     if "stages" in what:
         test_data = os.path.join(folder, "test-data.txt")
         Path(test_data).write_text(TEST_DATA)
