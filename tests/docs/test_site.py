@@ -51,3 +51,22 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert "clean_wikitext" in reference
     assert "--mask-unit" in (tmp_path / "reference" / "build" / "index.html").read_text(encoding="utf-8")
     assert (tmp_path / "files" / "examples" / "own_filter.py.txt").is_file()
+    check_markdown(tmp_path)
+
+
+def check_markdown(site: Path) -> None:
+    """Check that programs find each page as Markdown by `llms.txt`, and from it the others that it links to."""
+    listed = re.findall(r"^- \[(.+?)\]\((.+?)\)(?:: (.+))?$", (site / "llms.txt").read_text(encoding="utf-8"), re.M)
+    pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    assert pages <= {path for _, path, _ in listed}
+    for title, path, about in listed:
+        assert title
+        assert 10 < len(about) < 600 or path == "howto/index.md", path
+        text = (site / path).read_text(encoding="utf-8")
+        assert text.startswith("# "), path
+        prose = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+        for link in LINK.finditer(prose):
+            if link[1] and link[1].endswith(".md"):
+                assert ((site / path).parent / link[1]).is_file(), f"{path}: {link[1]}"
+    assert "BatchCollator" in (site / "reference" / "loader.md").read_text(encoding="utf-8")
+    assert "--mask-unit" in (site / "reference" / "build.md").read_text(encoding="utf-8")

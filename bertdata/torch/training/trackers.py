@@ -1,10 +1,12 @@
-"""Where the log of a run goes besides `log.jsonl`: TensorBoard or Weights & Biases (`--report-to`)."""
+"""Where the log of a run goes besides `log.jsonl`: TensorBoard, Trackio or Weights & Biases (`--report-to`)."""
 
 from __future__ import annotations
 
+import os
+import sys
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -15,7 +17,6 @@ from bertdata.registry import Registry
 from bertdata.torch.training.metrics_log import LogRecord, parsed_name
 
 _EXTRA = "tracking"
-_RUN_ID = "wandb.json"
 
 
 class Tracker(Protocol):
@@ -44,6 +45,7 @@ TRACKERS: Registry[TrackerKind] = Registry(
     "tracker",
     {
         "tensorboard": "bertdata.torch.training.trackers:TENSORBOARD",
+        "trackio": "bertdata.torch.training.trackers:TRACKIO",
         "wandb": "bertdata.torch.training.trackers:WANDB",
     },
 )
@@ -114,6 +116,41 @@ class TensorBoard:
         self._writer.close()
 
 
+def run_id(output: str, name: str, first: int) -> str:
+    """Return the id of a run for a tracker, kept in a file of the output; a run that begins anew gets a new one."""
+    path = files.join(output, name)
+    number = files.read_json(path)["id"] if first and files.exists(path) else uuid.uuid4().hex[:12]
+    files.write_json(path, {"id": number})
+    return str(number)
+
+
+class Trackio:
+    """A run of Trackio, which a resumed run continues; `trackio.json` in the output has its id, the end of its name.
+
+    It is kept on this machine where trackio keeps all (TRACKIO_DIR), in the project of TRACKIO_PROJECT, else bertdata;
+    TRACKIO_SPACE_ID or TRACKIO_SERVER_URL sends it elsewhere, as trackio says.
+    """
+
+    def __init__(self, output: str, settings: Mapping[str, Any], first: int) -> None:
+        try:
+            import trackio
+        except ModuleNotFoundError as error:
+            raise MissingExtraError("trackio", _EXTRA) from error
+        name = f"{files.name(output)}-{run_id(output, 'trackio.json', first)}"
+        project = os.environ.get("TRACKIO_PROJECT") or "bertdata"
+        with redirect_stdout(sys.stderr):
+            self._run = trackio.init(project=project, name=name, config=dict(settings), resume="allow", embed=False)
+
+    def log(self, record: LogRecord) -> None:
+        """Send the figures of a step."""
+        self._run.log(tagged(record), step=int(record["step"]))
+
+    def close(self) -> None:
+        """Finish the run."""
+        with redirect_stdout(sys.stderr):
+            self._run.finish()
+
+
 class WeightsAndBiases:
     """A run of Weights & Biases, which a resumed run continues; `wandb.json` in the output has its id.
 
@@ -125,10 +162,7 @@ class WeightsAndBiases:
             import wandb
         except ModuleNotFoundError as error:
             raise MissingExtraError("wandb", _EXTRA) from error
-        path = files.join(output, _RUN_ID)
-        known = files.read_json(path)["id"] if first and files.exists(path) else uuid.uuid4().hex[:12]
-        files.write_json(path, {"id": known})
-        place = {"dir": output, "id": known, "name": files.name(output), "resume": "allow"}
+        place = {"dir": output, "id": run_id(output, "wandb.json", first), "name": files.name(output), "resume": "allow"}
         self._run = wandb.init(project=wandb.Settings().project or "bertdata", config=dict(settings), **place)
 
     def log(self, record: LogRecord) -> None:
@@ -141,4 +175,5 @@ class WeightsAndBiases:
 
 
 TENSORBOARD = TrackerKind("event files in OUTPUT/tensorboard", TensorBoard)
+TRACKIO = TrackerKind("a run of Trackio, on this machine", Trackio)
 WANDB = TrackerKind("a run of Weights & Biases", WeightsAndBiases)

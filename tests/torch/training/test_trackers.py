@@ -1,4 +1,4 @@
-"""A run's log in TensorBoard and in Weights & Biases."""
+"""A run's log in TensorBoard, Trackio and Weights & Biases."""
 
 from __future__ import annotations
 
@@ -86,6 +86,37 @@ def test_a_resumed_run_goes_on_in_the_same_run_of_wandb(
     assert [step for step, _ in wandb.logged] == [1, 2, 3, 3, 4]
 
 
+def test_a_resumed_run_goes_on_in_the_same_run_of_trackio(
+    tmp_path: Path, dynamic_build: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    storage: Any = pytest.importorskip("trackio.sqlite_storage")
+    monkeypatch.setattr("trackio.utils.TRACKIO_DIR", tmp_path / "kept")
+    monkeypatch.setattr("trackio.sqlite_storage.TRACKIO_DIR", tmp_path / "kept")
+    run = replace(RUN, report_to=("trackio",))
+    with pytest.raises(KeyboardInterrupt):
+        pretrain(dynamic_build, SMALL, tmp_path / "run", run, report=stop_at(4))
+    pretrain(dynamic_build, SMALL, tmp_path / "run", run)
+    assert not capsys.readouterr().out, "what trackio says goes to stderr"
+    (name,) = storage.SQLiteStorage.get_runs("bertdata")
+    assert name.startswith("run-")
+    logged = {record["step"]: record["train/loss"] for record in storage.SQLiteStorage.get_logs("bertdata", name)}
+    assert logged == {record["step"]: record["loss"] for record in log(tmp_path / "run")}
+
+
+def test_trackio_gets_what_wandb_gets(
+    tmp_path: Path, dynamic_build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "trackio", stand_in := Wandb())
+    monkeypatch.setenv("TRACKIO_PROJECT", "sea")
+    pretrain(dynamic_build, SMALL, tmp_path, replace(RUN, report_to=("trackio",)))
+    number = json.loads((tmp_path / "trackio.json").read_text())["id"]
+    assert stand_in.runs[0]["name"] == f"{tmp_path.name}-{number}"
+    assert stand_in.runs[0]["project"] == "sea"
+    assert stand_in.runs[0]["resume"] == "allow"
+    assert stand_in.logged[-1] == (4, tagged(log(tmp_path)[-1]))
+    assert stand_in.finished == 1
+
+
 def test_another_run_in_the_same_output_is_another_run_of_wandb(
     tmp_path: Path, dynamic_build: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,5 +133,5 @@ def test_a_tracker_that_is_not_installed_or_not_known_is_told_before_the_first_s
     with pytest.raises(MissingExtraError, match="wandb is not installed"):
         pretrain(dynamic_build, SMALL, tmp_path, replace(RUN, report_to=("wandb",)))
     assert not (tmp_path / "log.jsonl").read_text()
-    with pytest.raises(ConfigError, match="there is no tracker 'mlflow'; expected one of tensorboard, wandb"):
+    with pytest.raises(ConfigError, match="there is no tracker 'mlflow'; expected one of tensorboard, trackio, wandb"):
         PretrainSettings(report_to=("mlflow",))
