@@ -138,6 +138,13 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
     max_rewinds: int = option(10, "how many times a run goes back from a spike", at_least=1, later=True)
     optim: str = option("adamw", "the optimizer", OPTIMIZERS, items=OPTIMIZERS, later=True)
     adam_beta2: float = option(0.999, "AdamW's second beta (RoBERTa: 0.98)", at_least=0, below=1)
+    dropout_by: str = option(
+        "row",
+        "what dropout is a function of; row: the seed, the step and the row, however a batch is split; torch: the random "
+        "numbers of torch in each process, which a GPU draws faster, and which change with the split",
+        ("row", "torch"),
+        later=True,
+    )
     attention_dropout_by_row: bool = option(
         False,
         "draw the dropout of attention by row on CUDA, too, so that it does not change with the number of processes or "
@@ -193,6 +200,10 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
         require(
             not self.batch_tokens or self.packing,
             f"--batch-tokens {self.batch_tokens} are of packed rows; add --packing, or give --batch-size",
+        )
+        require(
+            self.dropout_by == "row" or not self.attention_dropout_by_row,
+            "--dropout-by torch leaves all dropout to torch, and --attention-dropout-by-row does not; give one of them",
         )
         trapezoid = self.lr_scheduler_type == "warmup_stable_decay"
         for name in ("decay_ratio", "decay_type"):

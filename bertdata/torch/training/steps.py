@@ -64,7 +64,7 @@ def train(
     DivergenceError where the loss is not finite, or where the run would go back from a spike once more than
     `max_rewinds`.
     """
-    group, draws = run.group, attached(run.model)
+    group, draws = run.group, attached(run.model) if settings.dropout_by == "row" else Draws()
     draws.explicit = settings.attention_dropout_by_row
     if phase.rope_theta is not None:
         set_rope_theta(run.model.final, phase.rope_theta)

@@ -162,7 +162,12 @@ class WeightsAndBiases:
             import wandb
         except ModuleNotFoundError as error:
             raise MissingExtraError("wandb", _EXTRA) from error
-        place = {"dir": output, "id": run_id(output, "wandb.json", first), "name": files.name(output), "resume": "allow"}
+        place = {
+            "dir": output,
+            "id": run_id(output, "wandb.json", first),
+            "name": files.name(output),
+            "resume": "allow",
+        }
         self._run = wandb.init(project=wandb.Settings().project or "bertdata", config=dict(settings), **place)
 
     def log(self, record: LogRecord) -> None:

@@ -305,6 +305,26 @@ def test_fused_adamw_is_adamw() -> None:
     assert make_adamw([{"params": weights_of()}], betas=(0.9, 0.98), eps=1e-6).param_groups[0]["fused"] is None
 
 
+def test_dropout_of_torch_changes_with_the_parts_of_a_batch_and_that_of_the_row_does_not(
+    tmp_path: Path, dynamic_build: Path
+) -> None:
+    for kind, same in (("row", True), ("torch", False)):
+        found = [
+            run(
+                tmp_path,
+                dynamic_build,
+                f"{kind}{parts}",
+                max_steps=3,
+                dropout_by=kind,
+                gradient_accumulation_steps=parts,
+            )
+            for parts in (1, 4)
+        ]
+        assert (found[0] == pytest.approx(found[1], abs=1e-5)) == same
+    with pytest.raises(ConfigError, match="`dropout_by` torch leaves all dropout to torch"):
+        replace(SETTINGS, dropout_by="torch", attention_dropout_by_row=True)
+
+
 def test_muon_takes_the_matrices_of_the_layers_and_adamw_the_rest() -> None:
     model = BertForPreTraining(SMALL)
     optimizer: Any = make_optimizer(model, 0.01, optim="muon")
@@ -337,8 +357,12 @@ def test_muon_updates_as_torchs_with_the_size_of_adamws() -> None:
     assert update.square().mean().sqrt() == pytest.approx(0.01 * 0.2, rel=0.3)
 
 
-@pytest.mark.parametrize("changes", [{"optim": "muon"}, {"optim": "stable_adamw", "max_grad_norm": 0.0}])
-def test_runs_of_other_optimizers_go_on_exactly(tmp_path: Path, dynamic_build: Path, changes: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "changes", [{"dropout_by": "torch"}, {"optim": "muon"}, {"optim": "stable_adamw", "max_grad_norm": 0.0}]
+)
+def test_runs_of_other_optimizers_or_dropout_go_on_exactly(
+    tmp_path: Path, dynamic_build: Path, changes: dict[str, Any]
+) -> None:
     whole = run(tmp_path, dynamic_build, **changes)
     with pytest.raises(KeyboardInterrupt):
         pretrain(dynamic_build, SMALL, tmp_path / "cut", replace(SETTINGS, **changes), report=stop_at(8))

@@ -103,9 +103,7 @@ def test_a_resumed_run_goes_on_in_the_same_run_of_trackio(
     assert logged == {record["step"]: record["loss"] for record in log(tmp_path / "run")}
 
 
-def test_trackio_gets_what_wandb_gets(
-    tmp_path: Path, dynamic_build: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trackio_gets_what_wandb_gets(tmp_path: Path, dynamic_build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "trackio", stand_in := Wandb())
     monkeypatch.setenv("TRACKIO_PROJECT", "sea")
     pretrain(dynamic_build, SMALL, tmp_path, replace(RUN, report_to=("trackio",)))
