@@ -140,8 +140,8 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
     adam_beta2: float = option(0.999, "AdamW's second beta (RoBERTa: 0.98)", at_least=0, below=1)
     dropout_by: str = option(
         "row",
-        "what dropout is a function of; row: the seed, the step and the row, however a batch is split; torch: the random "
-        "numbers of torch in each process, which a GPU draws faster, and which change with the split",
+        "what dropout is a function of; row: the seed, the step and the row, however a batch is split; torch: numbers "
+        "of torch in each process, which a GPU draws faster, and which change with the split",
         ("row", "torch"),
         later=True,
     )
