@@ -1,7 +1,4 @@
-"""JSON lines as columns, some MiB at a time, by a kernel; the lines that it does not read come as they are.
-
-A row of plain strings takes a twentieth of the time so that it takes as an object of Python.
-"""
+"""JSON lines as columns, some MiB at a time, by a kernel; the lines that it does not read come as they are."""
 
 from __future__ import annotations
 
