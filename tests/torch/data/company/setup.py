@@ -16,8 +16,12 @@ from torch.utils.data import DataLoader
 
 from bertdata.masking.settings import MaskingConfig
 from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ResumableLoader, ShardDataset
+from tests.many_shards import cut
+from tests.torch.build import write_build
 
 SIZE = 20
+ROOM = 60_000
+"""Bytes of the cache of shards that are streamed: all of them fit."""
 EPOCHS = 3
 FALLING = MaskingConfig(mask_schedule=("0=0.60", "1=0.10"))
 
@@ -30,11 +34,12 @@ WORKERS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Kind:
-    """Settings of the sampler and of the collator, and whether there are two sets of shards."""
+    """Settings of the sampler and of the collator, how many sets of shards there are, and whether they are streamed."""
 
     sampling: Mapping[str, Any]
     collating: Mapping[str, Any]
     sets: int = 1
+    streamed: bool = False
 
 
 DATA = {
@@ -42,6 +47,7 @@ DATA = {
     "packed": Kind({}, {"packing": True}),
     "bins": Kind({"bins": (16, 24, 32)}, {}),
     "weights": Kind({"weights": (1.0, 3.0)}, {}, sets=2),
+    "streamed": Kind({"shuffle_window": 4}, {}, streamed=True),
     "mask schedule": Kind({"run_epochs": EPOCHS}, {"masking": FALLING}),
 }
 
@@ -77,11 +83,12 @@ def rows_of(digests: Digests) -> Counter[str]:
 
 @dataclass(frozen=True)
 class Setup:
-    """The data and the workers of a cell; `builds` are two builds on disk."""
+    """The data and the workers of a cell; `builds` are two builds on disk, local: not streamed in any case."""
 
     builds: tuple[Path, Path]
     data: str = "rows"
     workers: str = "0"
+    local: bool = False
 
     @property
     def keywords(self) -> dict[str, Any]:
@@ -89,7 +96,12 @@ class Setup:
         return WORKERS[self.workers]
 
     def dataset(self) -> ShardDataset:
-        """Open the shards."""
+        """Open the shards; those that are streamed are many small ones, through a cache."""
+        if DATA[self.data].streamed:
+            shards = many_shards(self.builds[0])
+            if self.local:
+                return ShardDataset(shards / "train")
+            return ShardDataset(shards / "train", cache=shards.with_name("cache"), cache_bytes=ROOM)
         return ShardDataset(list(self.builds[: DATA[self.data].sets]))
 
     def sampler(self, dataset: ShardDataset, **settings: Any) -> ResumableBatchSampler:
@@ -120,13 +132,25 @@ class Setup:
     @cached_property
     def undisturbed(self) -> Digests:
         """The batches of three epochs in one process, by our loader without workers."""
-        loader = Setup(self.builds, self.data).loader(rank=0, world_size=1)
+        loader = Setup(self.builds, self.data, local=True).loader(rank=0, world_size=1)
         return [digest(batch) for _ in range(EPOCHS) for batch in loader]
 
     def endless(self, batches: int) -> Digests:
         """The first batches of a run without end, in which batches span epochs."""
-        loader = Setup(self.builds, self.data).loader(epochs=None, rank=0, world_size=1)
+        loader = Setup(self.builds, self.data, local=True).loader(epochs=None, rank=0, world_size=1)
         return [digest(batch) for batch in islice(loader, batches)]
+
+
+def write_builds(folder: Path) -> tuple[Path, Path]:
+    """Write two builds, and beside the first its rows in many small shards."""
+    builds = write_build(folder / "first"), write_build(folder / "second", seed=2)
+    cut(builds[0], many_shards(builds[0]), rows=6)
+    return builds
+
+
+def many_shards(build: Path) -> Path:
+    """Return where the rows of a build are in many small shards."""
+    return build.with_name(f"{build.name}-in-many-shards")
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,21 @@ from typing import Any
 import pytest
 
 from bertdata.errors import ConfigError
-from tests.torch.build import write_build
 from tests.torch.data.company.__main__ import PAGE
 from tests.torch.data.company.pulled import PULLED, run
 from tests.torch.data.company.pushed import PUSHED
-from tests.torch.data.company.setup import DATA, EPOCHS, STOPS, WORKERS, Digests, Setup, Stop, rows_of, stops_of
+from tests.torch.data.company.setup import (
+    DATA,
+    EPOCHS,
+    STOPS,
+    WORKERS,
+    Digests,
+    Setup,
+    Stop,
+    rows_of,
+    stops_of,
+    write_builds,
+)
 from tests.torch.data.company.table import LOOPS, LOST, REFUSALS, SAME, WARNED, Loop, table
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -27,6 +37,9 @@ QUICK = {
     ("resumable", "2", "twice", "bins"),
     ("stateful", "2", "second epoch", "rows"),
     ("lightning", "0", "after the end", "rows"),
+    ("resumable", "2", "twice", "streamed"),
+    ("stateful", "2", "second epoch", "streamed"),
+    ("lightning", "2", "second epoch", "streamed"),
     ("lightning, epochs=None", "0", "inside", "rows"),
 }
 
@@ -52,8 +65,7 @@ def cells() -> list[Any]:
 
 @pytest.fixture(scope="module")
 def builds(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    folder = tmp_path_factory.mktemp("builds")
-    return write_build(folder / "first"), write_build(folder / "second", seed=2)
+    return write_builds(tmp_path_factory.mktemp("builds"))
 
 
 UNDISTURBED: dict[tuple[str, str, str], Digests] = {}
