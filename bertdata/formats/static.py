@@ -128,6 +128,12 @@ def static_rows(splits: Sequence[Shards], epoch: int = 0, max_predictions_per_se
             f"export to one of {static_formats(False)}, or build with a constant --masked-lm-prob",
             path=splits[0].build,
         )
+    if any(info.masking.for_split(one.split).mask_rate_draw for one in splits):
+        raise ConfigError(
+            f"rows have {info.masking.rate_draw_text}, and this format has no place for the rates, by which the loss "
+            f"is weighted; export to one of {static_formats(False)}, or build with a constant --masked-lm-prob",
+            path=splits[0].build,
+        )
     if max_predictions_per_seq < 0:
         raise ConfigError(f"--max-predictions-per-seq is {max_predictions_per_seq}; expected 0 (as is) or more")
     if info.examples.masking == "dynamic" and max_predictions_per_seq:

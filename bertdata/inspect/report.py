@@ -114,7 +114,10 @@ def _subtitle(manifest: Mapping[str, Any]) -> str:
     copies = f", {examples['dupe_factor']} copies" if examples["dupe_factor"] > 1 else ""
     points = manifest["info"]["masking"].get("mask_schedule")
     schedule = f", rates by --mask-schedule {' '.join(points)}" if points else ""
-    choice = summary.choice_text(manifest["info"]["masking"])
+    masking = manifest["info"]["masking"]
+    if draw := masking.get("mask_rate_draw"):
+        schedule += f", rates {summary.draw_text(draw, masking.get('mask_number', 'rounded'))}"
+    choice = summary.choice_text(masking)
     schedule += f", tokens {choice}" if choice else ""
     sizes = {name: source["counts"].get("documents", 0) for name, source in manifest["sources"].items()}
     shown, others = largest(sizes)

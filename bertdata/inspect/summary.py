@@ -149,6 +149,8 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
         if split == "train":
             rows += _mix_rows(manifest.get("mix", {}))
         of_train = {} if split == "train" else {"mask_schedule": (), "mask_in_turn": False}
+        if split != "train" and masking.get("eval_masked_lm_prob"):
+            of_train |= {"mask_rate_draw": ""}
         rows += _mask_rows(counts, examples, masking | of_train)
         fates = [name for name in counts if name.startswith((BORROWED, DROPPED)) and counts[name]]
         for name in sorted(fates, reverse=True):
@@ -241,11 +243,22 @@ def _mask_rows(counts: Mapping[str, int], examples: Mapping[str, Any], masking: 
     if schedule := masking.get("mask_schedule"):
         shape = masking.get("mask_schedule_shape", "linear")
         rows.append(("  rate over the run", f"{shape} by --mask-schedule {' '.join(schedule)}"))
+    if draw := masking.get("mask_rate_draw"):
+        rows.append(("  rate of each row", draw_text(draw, masking.get("mask_number", "rounded"))))
     if choice := choice_text(masking):
         rows.append(("  tokens to predict", choice))
     if limit := masking["max_predictions_per_seq"]:
         rows.append(("  rows at the limit", f"{counts['predictions_capped_rows']:,} of {limit}"))
     return rows
+
+
+def draw_text(draw: str, number: str) -> str:
+    """Return how the rates of rows are drawn, and how many tokens a rate stands for.
+
+    >>> draw_text("0.15-0.45", "independent")
+    'drawn, 0.15-0.45, each token by itself'
+    """
+    return f"drawn, {draw}, {'each token by itself' if number == 'independent' else 'their number rounded'}"
 
 
 def choice_text(masking: Mapping[str, Any]) -> str:

@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 from bertdata.errors import ConfigError
 from bertdata.loader.block_mask import attention_masks, check_packing, check_varlen, varlen_keys
 from bertdata.loader.epoch import HasEpoch
-from bertdata.loader.examples import ExampleBatch, ShardExamples, Source, as_numbers
+from bertdata.loader.examples import ExampleBatch, ShardExamples, Source
 from bertdata.loader.next_token import causal_labels, check_next_token, with_next_tokens
 from bertdata.loader.padding import MULTIPLE, padded_length, padded_rows
+from bertdata.loader.read_columns import check_examples, column_lists, column_numbers
+from bertdata.loader.weights import check_rates, row_weights, with_weights
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.settings import MaskingConfig
-from bertdata.shards.packed import CU_SEQLENS, WORD_STARTS
+from bertdata.shards.packed import CU_SEQLENS, MASK_RATE, WORD_STARTS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
 
@@ -61,6 +63,11 @@ class BatchCollator(HasEpoch):
 
     Where the masks follow a schedule, each example needs its level of the run, as our sampler yields it; a batch
     without is refused with a ConfigError.
+
+    Where the rate of each row is drawn (`--mask-rate-draw`), a batch has mask_rates float32 (N,), one for each example,
+    loss_weights float32, of the shape of labels, what the loss of each token is multiplied by, 0 where there is no
+    label, and maskable int64 (N,), how many tokens of each example are not special. The sum of the weighted losses over
+    the sum of maskable is the loss (see `bertdata.masking.rate_draws`).
 
     Static masks are those in the shards. Raises ConfigError for a `tokenizer` that is not the one the shards were made
     with, and for masking settings where the masks are in the shards already.
@@ -129,15 +136,18 @@ class BatchCollator(HasEpoch):
             build, split = first.build, first.split
             self._masker = info.masker(tokenizer or first.tokenizer(), masking, seed, split, build=build)
             self._reads_words = info.word_starts and self._masker.by_words
+        self._rates: MaskingConfig | None = None
+        if isinstance(info, PretrainingInfo) and not causal:
+            of_split = info.masking.for_split(first.split) if self._masker is None else self._masker.config
+            self._rates = of_split if of_split.mask_rate_draw else None
 
     def __repr__(self) -> str:
         rows = "packed in one row" if self.packing else f"padded to a multiple of {self.pad_to_multiple_of}"
         masks = "the masks in the shards" if isinstance(self.info, PretrainingInfo) else self.info.purpose
         if self._masker is not None:
             config = self._masker.config
-            masks = (
-                f"masks of {config.masked_lm_prob:.0%} of the tokens by {config.mask_unit}, seed {self._masker.seed}"
-            )
+            rate = config.rate_draw_text or f"{config.masked_lm_prob:.0%} of the tokens"
+            masks = f"masks of {rate} by {config.mask_unit}, seed {self._masker.seed}"
         return f"{type(self).__name__}: {masks}, {rows}"
 
     def __call__(self, examples: Examples) -> Any:
@@ -150,17 +160,31 @@ class BatchCollator(HasEpoch):
         lists = {name: self._lists(examples, name) for name in self.info.list_columns}
         ids = lists["input_ids"]
         lengths = np.fromiter(map(len, ids), np.int64, len(ids))
-        batch = self._packed(examples, lists, lengths) if self.packing else self._padded(examples, lists, lengths)
+        epochs = [] if self.static or self.causal else self._epochs(examples)
+        laid_out = self._packed if self.packing else self._padded
+        batch = laid_out(examples, lists, lengths, epochs)
+        weights: Batch = {}
+        if self._rates is not None:
+            special = (self.info.cls_token_id, self.info.sep_token_id)
+            weights = with_weights(batch, lengths, self._drawn_rates(examples, epochs), self._rates, special)
         if self.shifted or self.causal:
-            batch = with_next_tokens(batch, shifted=self.shifted, causal=self.causal)
-        return batch | self._numbers(examples)
+            batch = with_next_tokens(batch | weights, shifted=self.shifted, causal=self.causal)
+            weights = {}
+        return batch | weights | self._numbers(examples)
+
+    def _drawn_rates(self, examples: Examples, epochs: list[int]) -> NDArray[np.float32]:
+        """Return the mask rate of each example, float32 (N,)."""
+        if self.static:
+            return check_rates(column_numbers(examples, MASK_RATE))
+        return self.masker.rates(column_numbers(examples, "example_id"), np.array(epochs, np.int64))
 
     def unmasked(self, examples: Examples) -> Batch:
         """Return the padded ids without masks, uint16 or int32 (N, L), and what determines the masks.
 
         lengths and, where rows have token types, second_segments (the position from which these are not 0) are int32
         (N,), example_ids, epochs and, under a schedule, levels int64 (N,), word_starts bool (N, L), where the masks
-        depend on it and the ids do not tell.
+        depend on it and the ids do not tell. Where rates are drawn, there are mask_rates, maskable, and loss_weights of
+        the rows, float32 (N,).
         """
         self._check(examples)
         ids = self._lists(examples, "input_ids")
@@ -170,9 +194,11 @@ class BatchCollator(HasEpoch):
         batch: Batch = {
             "input_ids": rows if rows.dtype == np.uint16 else rows.astype(np.int32),
             "lengths": lengths,
-            "example_ids": _numbers(examples, "example_id"),
+            "example_ids": column_numbers(examples, "example_id"),
             "epochs": np.array(self._epochs(examples), np.int64),
         }
+        if self._rates is not None:
+            batch |= row_weights(self.masker, self.masker.special(np.concatenate(ids)), batch)
         if levels is not None:
             batch["levels"] = np.array(levels, np.int64)
         if self.info.row_template.has_types:
@@ -183,29 +209,14 @@ class BatchCollator(HasEpoch):
         return batch | self._numbers(examples)
 
     def _numbers(self, examples: Examples) -> Batch:
-        return {name: _numbers(examples, column) for column, name in self.info.scalar_columns.items()}
+        return {name: column_numbers(examples, column) for column, name in self.info.scalar_columns.items()}
 
     def _check(self, examples: Examples) -> None:
-        if not examples:
-            raise ConfigError("a batch of no examples cannot be collated; expected at least one")
-        if isinstance(examples, Mapping):
-            raise ConfigError(
-                "the collator was given a single row, not a batch of them: the DataLoader has batch_size=None. Ray "
-                "Train's prepare_data_loader makes such a one of a loader with a batch sampler; leave it out, for "
-                "ResumableBatchSampler divides the batches among the processes itself, and move them to the device "
-                "yourself"
-            )
         needed = [*self.info.list_columns, *([] if self.static else ["example_id"]), *self.info.scalar_columns]
         needed += [CU_SEQLENS] if self.info.packed else []
         needed += [WORD_STARTS] if self._reads_words else []
-        found = examples.names if isinstance(examples, ExampleBatch) else list(examples[0])
-        for name in needed:
-            if name not in found:
-                raise ConfigError(
-                    f"an example has no {name!r}, it has {', '.join(map(repr, found)) or 'nothing'}; "
-                    "expected examples of the shards this collator was made with. Where the Trainer of transformers "
-                    "took the column away, set remove_unused_columns=False in its TrainingArguments"
-                )
+        needed += [MASK_RATE] if self.static and self._rates is not None else []
+        check_examples(examples, needed)
 
     def _epochs(self, examples: Examples) -> list[int]:
         """Return the epoch of each example."""
@@ -233,7 +244,7 @@ class BatchCollator(HasEpoch):
         """Return the value of each example, given those of the rows."""
         if not self.info.packed:
             return values
-        rows = zip(values, _lists(examples, CU_SEQLENS), strict=True)
+        rows = zip(values, column_lists(examples, CU_SEQLENS), strict=True)
         return [value for value, offsets in rows for _ in range(len(offsets) - 1)]
 
     def _unknown_epoch(self, examples: Examples) -> int:
@@ -245,13 +256,13 @@ class BatchCollator(HasEpoch):
 
     def _lists(self, examples: Examples, name: str) -> Lists:
         """Return the lists of a column, one for each example of packed rows."""
-        lists = _lists(examples, name)
+        lists = column_lists(examples, name)
         if not self.info.packed:
             return lists
-        rows = zip(lists, _lists(examples, CU_SEQLENS), strict=True)
+        rows = zip(lists, column_lists(examples, CU_SEQLENS), strict=True)
         return [row[begin:end] for row, offsets in rows for begin, end in pairwise(offsets.tolist())]
 
-    def _padded(self, examples: Examples, lists: Mapping[str, Lists], lengths: Ints) -> Batch:
+    def _padded(self, examples: Examples, lists: Mapping[str, Lists], lengths: Ints, epochs: list[int]) -> Batch:
         width = padded_length(int(lengths.max()), self.pad_to_multiple_of)
         taken = np.arange(width) < lengths[:, None]
         batch: Batch = {"attention_mask": taken.astype(np.int64)}
@@ -265,11 +276,11 @@ class BatchCollator(HasEpoch):
             offsets = np.arange(0, taken.size + 1, width, dtype=np.int64)
             starts = self._word_starts(examples)
             flags = None if starts is None else padded_rows(starts, width, 1, np.bool_).ravel()
-            ids, labels = self._masked(examples, rows.ravel(), offsets, ~taken.ravel(), flags)
+            ids, labels = self._masked(examples, epochs, rows.ravel(), offsets, ~taken.ravel(), flags)
             batch |= {"input_ids": ids.reshape(taken.shape), "labels": labels.reshape(taken.shape)}
         return batch
 
-    def _packed(self, examples: Examples, lists: Mapping[str, Lists], lengths: Ints) -> Batch:
+    def _packed(self, examples: Examples, lists: Mapping[str, Lists], lengths: Ints, epochs: list[int]) -> Batch:
         total = int(lengths.sum())
         width = padded_length(total, self.pad_to_multiple_of)
         flat = {name: np.concatenate(column) for name, column in lists.items()}
@@ -277,7 +288,8 @@ class BatchCollator(HasEpoch):
             offsets = np.concatenate([[0], np.cumsum(lengths)])
             starts = self._word_starts(examples)
             flags = None if starts is None else np.concatenate(starts)
-            flat["input_ids"], flat["labels"] = self._masked(examples, flat["input_ids"], offsets, None, flags)
+            masked = self._masked(examples, epochs, flat["input_ids"], offsets, None, flags)
+            flat["input_ids"], flat["labels"] = masked
         if width > total:
             lengths = np.append(lengths, width - total)
         ends = np.cumsum(lengths)
@@ -308,16 +320,21 @@ class BatchCollator(HasEpoch):
         return self._lists(examples, WORD_STARTS) if self._reads_words else None
 
     def _masked(
-        self, examples: Examples, input_ids: NDArray[np.integer], offsets: Ints, padding: Flags, word_starts: Flags
+        self,
+        examples: Examples,
+        epochs: list[int],
+        input_ids: NDArray[np.integer],
+        offsets: Ints,
+        padding: Flags,
+        word_starts: Flags,
     ) -> tuple[Ints, Ints]:
-        """Return the masked ids and the labels of flat rows; padding is not masked."""
+        """Return the masked ids and the labels of flat rows of some epochs; padding is not masked."""
         if self.causal:
             return input_ids.astype(np.int64), causal_labels(input_ids, offsets, padding)
         special = self.masker.special(input_ids)
         if padding is not None:
             special |= padding
-        levels, ids = self._levels(examples), _numbers(examples, "example_id")
-        epochs = self._epochs(examples)
+        levels, ids = self._levels(examples), column_numbers(examples, "example_id")
         groups = list(zip(epochs, levels or [0] * len(epochs), strict=True))
         if len(set(groups)) == 1:
             return self._drawn(input_ids, offsets, special, ids, groups[0], word_starts)
@@ -345,16 +362,3 @@ class BatchCollator(HasEpoch):
         epoch, level = group
         masked = self.masker.at(level).mask(input_ids, offsets, ids, epoch, special=special, word_starts=word_starts)
         return masked.input_ids, masked.labels
-
-
-def _lists(examples: Examples, name: str) -> Lists:
-    if isinstance(examples, ExampleBatch):
-        return examples.lists(name)
-    return [np.asarray(example[name]) for example in examples]
-
-
-def _numbers(examples: Examples, name: str) -> NDArray[Any]:
-    if isinstance(examples, ExampleBatch):
-        return examples.numbers(name)
-    values = [example[name] for example in examples]
-    return as_numbers(values) if np.ndim(values[0]) == 0 else np.concatenate(values).astype(np.int64)

@@ -278,7 +278,8 @@ class ExampleBatch(Sequence[Example]):
     def numbers(self, name: str) -> NDArray[Any]:
         """Return a column of numbers, int64 (N,), or float32 (N,) where they are floats; of packed rows all in them."""
         if self._columns and self._columns[0][name][0] is not None:
-            return np.concatenate(self.lists(name)).astype(np.int64)
+            values = np.concatenate(self.lists(name))
+            return values.astype(np.float32 if values.dtype.kind == "f" else np.int64)
         places = zip(self._columns, self._rows, strict=True)
         return as_numbers([columns[name][1].item(row) for columns, row in places])
 

@@ -69,8 +69,15 @@ def causal_mask(attention_mask: Ints) -> NDArray[np.float32]:
 
 
 def with_next_tokens(batch: dict[str, NDArray[Any]], *, shifted: bool, causal: bool) -> dict[str, NDArray[Any]]:
-    """Return a batch with shifted labels, and with what makes attention causal, where these are asked for."""
+    """Return a batch with shifted labels, and with what makes attention causal, where these are asked for.
+
+    Weights of the loss go with the labels.
+    """
     batch = dict(batch)
+    if shifted and "loss_weights" in batch:
+        weights, kept = np.zeros_like(batch["loss_weights"]), shift_left(batch["labels"], batch.get(CU_SEQLENS))
+        weights[:, :-1] = batch["loss_weights"][:, 1:]
+        batch["loss_weights"] = np.where(kept == IGNORE_INDEX, np.float32(0), weights)
     if shifted:
         batch["labels"] = shift_left(batch["labels"], batch.get(CU_SEQLENS))
     if causal and CU_SEQLENS in batch:

@@ -66,6 +66,7 @@ class PermutationCollator(BatchCollator):
             if wrong:
                 raise ConfigError(f"permutation language modelling needs rows without masks, padded: {why}")
         self.plm_probability, self.max_span = plm_probability, max_span
+        self._rates = None  # nothing is masked
 
     def arrays(self, examples: Examples) -> Batch:
         """Return the batch of some examples as NumPy arrays; raises ConfigError as a call does."""

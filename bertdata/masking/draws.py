@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bertdata.counter_rng import bits, key, threshold
 from bertdata.errors import ConfigError
+from bertdata.masking.rate_draws import row_shares
 from bertdata.masking.settings import MaskingConfig
 
 Ints = NDArray[np.int64]
@@ -47,16 +48,18 @@ def seed_keys(seed: int) -> NDArray[np.uint64]:
 
 
 def number_of_predictions(
-    available: Ints, example_ids: Ints, config: MaskingConfig, seed: int, epoch: int
+    available: Ints, example_ids: Ints, config: MaskingConfig, seed: int, epoch: int | Ints
 ) -> tuple[Ints, int]:
     """Return how many tokens of each row are predicted, int64 (E,), and how many rows the limit shortened.
 
-    0.15 n is rounded up or down by a draw; `available` is n, the tokens of each row that are not special. This holds
-    for units of one token; for units of words see `Masker.count`.
+    0.15 n is rounded up or down by a draw; `available` is n, the tokens of each row that are not special; epoch: one,
+    or that of each row, int64 (E,). This holds for units of one token whose number is rounded; for others see
+    `Masker.count`.
     """
-    share = shares_of(config)[0]
+    drawn = row_shares(config, seed, example_ids, epoch) if config.mask_rate_draw else None
+    share = shares_of(config)[0] if drawn is None else drawn.astype(np.uint64)
     fraction = bits(key(seed, "mask number"), epoch, example_ids) >> np.uint64(32)
-    number = ((available.astype(np.uint64) * np.uint64(share) + fraction) >> np.uint64(32)).astype(np.int64)
+    number = ((available.astype(np.uint64) * share + fraction) >> np.uint64(32)).astype(np.int64)
     number = np.minimum(np.maximum(number, 1), available)
     if not config.max_predictions_per_seq:
         return number, 0

@@ -25,6 +25,8 @@ taken.
 Where tokens are drawn by weights (DistilBERT), see `smoothing`; where positions are masked in turn (GPT-BERT), the arcs
 of some epochs divide the circle among them, see `turns`.
 
+Where each row has a rate of its own, see `rate_draws`.
+
 Where a schedule changes the rates during a run, a mask is a function of the level of the run as well: `Masker.at`.
 
 The choice of 80/10/10 is drawn for each token (BERT, ALBERT) or once for a unit (SpanBERT), see `replace_unit`; where
@@ -43,6 +45,7 @@ from numpy.typing import NDArray
 from bertdata.errors import ConfigError
 from bertdata.masking.draws import epoch_keys, number_of_predictions, seed_keys, shares_of
 from bertdata.masking.masked import Ints, Masked, Rows, check_arrays, check_narrow
+from bertdata.masking.rate_draws import rates_of, row_shares, table_of
 from bertdata.masking.schedule import LEVELS
 from bertdata.masking.settings import MaskingConfig
 from bertdata.masking.smoothing import spread_table
@@ -152,7 +155,7 @@ class Masker:
         )
         with np.errstate(over="ignore"):
             if self.by_token:
-                return self._mask_tokens(input_ids, rows, narrow)
+                return self._mask_tokens(input_ids, rows, narrow, self.row_shares(rows.example_ids, epoch))
             turns = NONE
             if self.config.mask_in_turn:
                 turns = turns_of(self.config, self.seed, rows.example_ids, epoch, self.schedule)
@@ -170,7 +173,7 @@ class Masker:
     ) -> tuple[int, int]:
         """Return how many tokens of a batch `mask` predicts, and how many rows the limit shortened."""
         special = self.special(input_ids) if special is None else special
-        if self.by_token:
+        if self.by_token and self.config.mask_number == "rounded":
             after = np.searchsorted(np.flatnonzero(special), offsets)
             number, capped = number_of_predictions(np.diff(offsets - after), example_ids, self.config, self.seed, epoch)
             return int(number.sum()), capped
@@ -239,7 +242,23 @@ class Masker:
             word_starts = ~(known & self.continues_word[np.where(known, input_ids, 0)])
         return starting(word_starts, special, offsets)
 
-    def _mask_tokens(self, input_ids: NDArray[np.integer], rows: Rows, narrow: bool) -> Masked:
+    def row_shares(self, example_ids: Ints, epochs: int | Ints) -> Ints:
+        """Return the rate of each row where they are drawn, in units of 2**-32, int64 (E,), else int64 (0,)."""
+        if not self.config.mask_rate_draw:
+            return np.zeros(0, np.int64)
+        return row_shares(self.config, self.seed, example_ids, epochs)
+
+    def rates(self, example_ids: Ints, epochs: int | Ints) -> NDArray[np.float32]:
+        """Return the rate of each row, float32 (E,): the one drawn, or that of all rows."""
+        shares = self.row_shares(example_ids, epochs) if self.config.mask_rate_draw else shares_of(self.config)[:1]
+        return rates_of(np.broadcast_to(shares.astype(np.int64), example_ids.shape))
+
+    @property
+    def rate_table(self) -> Ints:
+        """The table of rates that are drawn, int64 (4097,)."""
+        return table_of(self.config.mask_rate_draw)
+
+    def _mask_tokens(self, input_ids: NDArray[np.integer], rows: Rows, narrow: bool, row_shares: Ints) -> Masked:
         from bertdata.masking import masking_kernel
 
         originals: NDArray[Any] = np.ascontiguousarray(
@@ -254,6 +273,7 @@ class Masker:
         capped = masking_kernel.mask_tokens(
             *(originals, masked, labels, *rows),
             *(self.config.max_predictions_per_seq, self.mask_token_id, self.choices, *self._weights),
+            *(row_shares, self.config.mask_number == "independent"),
         )
         return Masked(masked, labels, int(capped))
 

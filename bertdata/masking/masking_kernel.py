@@ -216,7 +216,7 @@ def mask_units(
             _read_only(kind),
             ids[::1],
             labels[::1],
-            *(_READ_IS, _READ_BS, _READ_IS, _READ_US, _READ_US, _I, _I, _READ_IS, _TABLE, _READ_IS),
+            *(_READ_IS, _READ_BS, _READ_IS, _READ_US, _READ_US, _I, _I, _READ_IS, _TABLE, _READ_IS, _READ_IS, _B),
         )
         for kind, ids, labels in _FORMS
     ],
@@ -236,11 +236,15 @@ def mask_tokens(
     replacement_ids: NDArray[np.int64],
     spread_table: NDArray[np.int64],
     delays: NDArray[np.int64],
+    row_shares: NDArray[np.int64],
+    independent: bool,
 ) -> int:
     """Write masked ids and labels of the rows of `given`; returns how many rows the limit shortened.
 
     spread_table, delays: those of `smoothing`, by which ids are drawn by their weights; empty where each has the same.
-    The other arguments are those of `mask_units`. Positions outside all rows are not written.
+    row_shares: the threshold of prediction in each row, empty where it is that of `shares`; independent: each token is
+    predicted where its own draw is below the threshold, not as many as there should be. The other arguments are those
+    of `mask_units`. Positions outside all rows are not written.
     """
     longest = _most_tokens(offsets, len(example_ids))
     place_bits, draws, highs = np.empty(longest, np.uint64), np.empty(longest, np.uint64), np.empty(longest, np.uint32)
@@ -264,20 +268,28 @@ def mask_tokens(
         tokens = length - barred
         if tokens == 0:
             continue
+        share = np.uint64(row_shares[row]) if len(row_shares) else shares[0]
         fraction = mix(keys[NUMBER] ^ owner) >> _S32
-        wanted: Any = np.int64((np.uint64(tokens) * shares[0] + fraction) >> _S32)
+        wanted: Any = np.int64((np.uint64(tokens) * share + fraction) >> _S32)
         wanted = min(max(wanted, 1), tokens)
         if 0 < limit < wanted:
             wanted = limit
             capped += 1
-        if len(delays):
-            weigh(highs, row_given, row_special, spread_table, delays)
-            bound, taken = bound_by_halves(highs, length, wanted), 0
+        taken: Any = 0
+        if independent:
+            for place in range(length):
+                chosen[taken] = np.uint32(place)
+                taken += (np.uint64(highs[place]) < share) & (not row_special[place])
+            wanted = taken
         else:
-            bound, taken = bound_of(highs, length, tokens, wanted), 0
-        for place in range(length):
-            chosen[taken] = np.uint32(place)
-            taken += highs[place] < bound
+            if len(delays):
+                weigh(highs, row_given, row_special, spread_table, delays)
+                bound = bound_by_halves(highs, length, wanted)
+            else:
+                bound = bound_of(highs, length, tokens, wanted)
+            for place in range(length):
+                chosen[taken] = np.uint32(place)
+                taken += highs[place] < bound
         if taken != wanted:
             for place in range(length):
                 draws[place] = np.uint64(highs[place]) if len(delays) else mix(unit_key ^ place_bits[place])

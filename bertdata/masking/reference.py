@@ -1,7 +1,7 @@
 """Masking in plain Python, one row and one draw at a time: for reading, and for testing `masking.Masker`.
 
-It is slow, and does not check its input. It shares only the probabilities of the units' lengths, and the table of
-logarithms of `smoothing`, with the kernels; the draws are written out here on Python integers.
+It is slow, and does not check its input. It shares only the probabilities of the units' lengths, and the tables of
+`smoothing` and `rate_draws`, with the kernels; the draws are written out here on Python integers.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from hashlib import blake2b
 
+from bertdata.masking.rate_draws import table_of
 from bertdata.masking.settings import MaskingConfig
 from bertdata.masking.smoothing import spread
 from bertdata.masking.units import find_unit, unit_thresholds
@@ -73,6 +74,8 @@ def mask_row(
     if config.random_tokens == "vocabulary" and continuation:
         replacement_ids = range(len(continuation))
     share = round(config.masked_lm_prob * 2**32)
+    if config.mask_rate_draw:
+        share = drawn_share(config, high("rate"))
     part, parts, of_round = 0, 0, epoch
     if config.mask_in_turn:
         of_round, part, parts = round_of(draw(seed, "mask round", example_id) >> 32, epoch, schedule or config)
@@ -104,6 +107,8 @@ def mask_row(
         wanted = min(max((arc * reach + high("number")) // 2**32, most, 1), around)
     circle = sorted(((places(units[:i], most) - window) % max(around, 1), unit) for i, unit in enumerate(units))
     chosen = [unit for distance, unit in circle if distance < wanted]
+    if config.mask_number == "independent":
+        chosen = [unit for unit in units if high("position", unit[0]) < share]
     capped = sum(map(len, chosen)) > limit
     taken: list[list[int]] = []
     for unit in [unit for _, unit in circle] if capped else chosen:
@@ -128,6 +133,19 @@ def mask_row(
             elif action < round((config.mask_token_prob + config.random_token_prob) * 2**32) or to_mask:
                 masked[position] = replacement_ids[high("replacement", position) * len(replacement_ids) // 2**32]
     return masked, labels, capped
+
+
+def drawn_share(config: MaskingConfig, time: int) -> int:
+    """Return the rate of a row whose draw is `time`, of 32 bits, in units of 2**-32, as `row_shares` does.
+
+    >>> drawn_share(MaskingConfig(mask_rate_draw="0.2-0.4"), 1 << 31) / 2**32
+    0.30000000004656613
+    """
+    if config.mask_number == "independent" and config.mask_rate_draw in ("uniform", "cosine", "bell"):
+        time = 4294967 + time * (2**32 - 4294967) // 2**32
+    piece, part = divmod(time, 2**20)
+    low, high = table_of(config.mask_rate_draw)[piece : piece + 2].tolist()
+    return int(low + (high - low) * part // 2**20)
 
 
 def round_of(drawn: int, epoch: int, config: MaskingConfig) -> tuple[int, int, int]:

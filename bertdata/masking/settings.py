@@ -6,12 +6,14 @@ import math
 from dataclasses import dataclass, replace
 
 from bertdata.masking import MASK_UNITS
+from bertdata.masking.rate_draws import covers_all, find_draw
 from bertdata.masking.schedule import LEVELS, Point, parse_points, shares_at
 from bertdata.options.option import Settings, option, require
 
 REPLACE_UNITS = ("token", "unit")
 RANDOM_TOKENS = ("ordinary", "vocabulary")
 SHAPES = ("linear", "step")
+MASK_NUMBERS = ("rounded", "independent")
 MOST_IN_TURN = 0.5
 """The highest rate at which all rounds have at least two epochs (`bertdata.masking.turns`)."""
 
@@ -89,8 +91,24 @@ class MaskingConfig(Settings):
         later=True,
     )
 
+    mask_rate_draw: str = option(
+        "",
+        "draw the rate of each row and epoch, for masked diffusion, with weights of its loss: uniform, cosine or bell, "
+        "from 0 to 1, or A-B, evenly between two rates, as 0.15-0.45",
+        metavar="DRAW",
+        later=True,
+    )
+    mask_number: str = option(
+        "rounded",
+        "with --mask-rate-draw. rounded: as many tokens of a row as its rate says, at least one; independent: each by "
+        "itself, at times none (MDLM, LLaDA)",
+        MASK_NUMBERS,
+        later=True,
+    )
+
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_rate_draw(self)
         require(
             not self.mask_smoothing or MASK_UNITS[self.mask_unit].is_token(self),
             f"--mask-smoothing {self.mask_smoothing:g} weighs single tokens, and --mask-unit {self.mask_unit} predicts "
@@ -156,6 +174,8 @@ class MaskingConfig(Settings):
         >>> round(MaskingConfig(mask_schedule=("0=0.3", "1=0.1")).mean_rate, 6)
         0.2
         """
+        if self.mask_rate_draw:
+            return find_draw(self.mask_rate_draw).mean
         if not self.mask_schedule:
             return self.masked_lm_prob
         points, levels = self.points, range(LEVELS + 1)
@@ -183,7 +203,8 @@ class MaskingConfig(Settings):
     def for_split(self, split: str) -> MaskingConfig:
         """Return the settings of a split: in validation `eval_masked_lm_prob`, or the rate at the end of the run.
 
-        Validation is masked in one epoch, so not in turn.
+        Without `eval_masked_lm_prob`, rates that are drawn are drawn in validation, too. Validation is masked in one
+        epoch, so not in turn.
 
         >>> MaskingConfig(mask_schedule=("0=0.3", "1=0.1")).for_split("validation").masked_lm_prob
         0.1
@@ -191,8 +212,23 @@ class MaskingConfig(Settings):
         if split != "validation":
             return self
         last = self.at(LEVELS)
+        if self.mask_rate_draw and self.eval_masked_lm_prob:
+            last = replace(last, mask_rate_draw="", mask_number="rounded")
         rate = self.eval_masked_lm_prob or last.masked_lm_prob
         return replace(last, masked_lm_prob=rate, eval_masked_lm_prob=0.0, mask_in_turn=False)
+
+    @property
+    def has_bound(self) -> bool:
+        """Whether the weighted loss bounds the negative log-likelihood: tokens masked alike, at rates from 0 to 1."""
+        return covers_all(self) and not self.mask_smoothing
+
+    @property
+    def rate_draw_text(self) -> str:
+        """How the rates of rows are drawn, for a reader; "" where they are not."""
+        if not self.mask_rate_draw:
+            return ""
+        number = ", each token by itself" if self.mask_number == "independent" else ""
+        return f"a rate drawn for each row by --mask-rate-draw {self.mask_rate_draw}{number}"
 
     @property
     def rate_text(self) -> str:
@@ -200,6 +236,53 @@ class MaskingConfig(Settings):
         return f"{self.mask_schedule_shape} by --mask-schedule {' '.join(self.mask_schedule)}" * bool(
             self.mask_schedule
         )
+
+
+def check_rate_draw(config: MaskingConfig) -> None:
+    """Raise ConfigError for rates to be drawn that are not known, and for settings that do not go with them."""
+    if not config.mask_rate_draw:
+        require(
+            config.mask_number == MaskingConfig.mask_number,
+            f"--mask-number {config.mask_number} has no effect without --mask-rate-draw; leave it out",
+        )
+        return
+    find_draw(config.mask_rate_draw)
+    given = f"--mask-rate-draw {config.mask_rate_draw}"
+    require(
+        config.masked_lm_prob == MaskingConfig.masked_lm_prob,
+        f"--masked-lm-prob {config.masked_lm_prob} has no effect with {given}, which draws the rates; leave one of "
+        "them out",
+    )
+    require(
+        not config.mask_schedule,
+        f"--mask-schedule and {given} both set the rates; leave one of them out",
+    )
+    require(
+        not config.max_predictions_per_seq,
+        f"--max-predictions-per-seq {config.max_predictions_per_seq} would cut off the high rates of {given}, whose "
+        "rows then have fewer masked tokens than their weights are for; leave one of them out",
+    )
+    require(
+        not config.mask_in_turn,
+        f"--mask-in-turn masks each position equally often by a rate that is known beforehand, and {given} draws "
+        "another one in each epoch; leave one of them out",
+    )
+    require(
+        MASK_UNITS[config.mask_unit].is_token(config),
+        f"{given} weighs tokens that are masked by themselves, and --mask-unit {config.mask_unit} masks several "
+        "together, for which no weights are published; take --mask-unit token, or leave it out",
+    )
+    require(
+        not covers_all(config) or (config.mask_token_prob == 1 and config.random_token_prob == 0),
+        f"{given} is for masked diffusion, in which every predicted token is [MASK], and --mask-token-prob is "
+        f"{config.mask_token_prob:g}, --random-token-prob {config.random_token_prob:g}; give --mask-token-prob 1 "
+        "--random-token-prob 0, or rates A-B, which are for any",
+    )
+    require(
+        not (config.mask_smoothing and config.mask_number == "independent"),
+        f"--mask-smoothing {config.mask_smoothing:g} draws as many tokens as are wanted one after another, and "
+        "--mask-number independent each by itself; take --mask-number rounded, or leave --mask-smoothing out",
+    )
 
 
 def check_weights(weights: tuple[str, ...]) -> None:

@@ -2,7 +2,7 @@
 
 A packed row holds several examples one after another; `cu_seqlens` has their cumulative lengths (0, the end of the
 first, of the second, ...), as attention kernels for variable lengths take them. Columns with one value for each example
-(id, pair label, source) are lists in a packed row.
+(id, pair label, source, mask rate) are lists in a packed row.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from bertdata.shards.number_arrays import numbers_of
 CU_SEQLENS = "cu_seqlens"
 WORD_STARTS = "word_starts"
 """The column that tells where words begin, where an id alone does not."""
+MASK_RATE = "mask_rate"
+"""The column with the rate that the static mask of each example was drawn with, where these differ."""
 OF_TOKENS = ("input_ids", "token_type_ids", WORD_STARTS, "labels")
 """The columns with a value for each token; the others have one for each example."""
 

@@ -23,7 +23,7 @@ from bertdata.shards.by_source import source_type
 from bertdata.shards.card import ARROW, dataset_card, loading, markdown_table
 from bertdata.shards.card_metadata import account_lines, metadata_lines
 from bertdata.shards.info_numbers import Number
-from bertdata.shards.packed import CU_SEQLENS, WORD_STARTS
+from bertdata.shards.packed import CU_SEQLENS, MASK_RATE, WORD_STARTS
 from bertdata.shards.schema import SPLITS, ShardInfo, label_type
 from bertdata.shards.settings import SelectionConfig
 from bertdata.shards.similar_words import similar_words_for
@@ -119,6 +119,11 @@ class PretrainingInfo(ShardInfo):
         return self.examples.pack
 
     @property
+    def has_rates(self) -> bool:
+        """Whether rows say the rates of their masks: where these are static, and drawn for each row."""
+        return bool(self.masking.mask_rate_draw) and not self.draws_masks
+
+    @property
     def draws_masks(self) -> bool:
         """Whether a loader draws masks for the rows; otherwise they are in the shards."""
         return self.examples.masking == "dynamic"
@@ -210,10 +215,11 @@ class PretrainingInfo(ShardInfo):
         """Return the columns of a shard.
 
         The label's values are those of the objective (`next_sentence_label`: 0 is IsNext, 1 is NotNext); `labels`
-        (static masking only): the id to predict, -100 elsewhere; `example_id`: dynamic masks are drawn by it; `source`:
-        the index in `sources` of the source of the first token; `word_starts`, where an id alone does not tell: True
-        where a word begins and at special tokens. In packed rows the last two and the label are lists,
-        and `cu_seqlens` says where the examples end.
+        (static masking only): the id to predict, -100 elsewhere; `mask_rate` (static masking with drawn rates only):
+        float32, the rate that the row was masked with; `example_id`: dynamic masks are drawn by it; `source`: the index
+        in `sources` of the source of the first token; `word_starts`, where an id alone does not tell: True where a word
+        begins and at special tokens. In packed rows the last two, the rate and the label are lists, and `cu_seqlens`
+        says where the examples end.
         """
         each = pa.list_ if self.packed else lambda kind: kind
         columns = self.token_columns
@@ -226,6 +232,8 @@ class PretrainingInfo(ShardInfo):
             columns["source"] = each(source_type(len(self.sources)))
         if not self.draws_masks:
             columns["labels"] = pa.list_(label_type(self.vocab_size))
+        if self.has_rates:
+            columns[MASK_RATE] = each(pa.float32())
         if self.packed:
             columns[CU_SEQLENS] = pa.list_(pa.int32())
         return [pa.field(name, kind) for name, kind in columns.items()]
@@ -269,6 +277,7 @@ class PretrainingInfo(ShardInfo):
             "`example_id`": True,
             f"`source` ({numbered})": self.sources,
             "`labels` (-100 where nothing is predicted)": not self.draws_masks,
+            "`mask_rate` (the rate that a row is masked with)": self.has_rates,
             "`cu_seqlens` (the borders of the examples in a packed row)": self.packed,
         }
         lists = " and ".join(f"`{name}`" for name in self.token_columns)

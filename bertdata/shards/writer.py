@@ -26,7 +26,7 @@ from bertdata.objectives.objective import plan_examples
 from bertdata.objectives.packing import pack
 from bertdata.objectives.rows import Rows, build_rows, row_offsets, with_word_starts
 from bertdata.shards.by_source import count_by_source, source_type
-from bertdata.shards.packed import CU_SEQLENS, OF_TOKENS, WORD_STARTS
+from bertdata.shards.packed import CU_SEQLENS, MASK_RATE, OF_TOKENS, WORD_STARTS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import label_type, numpy_type, shard_schema
 from bertdata.tokenizers.pairs import RowTemplate
@@ -186,7 +186,7 @@ def _count_rows(rows: Rows, sources: NDArray[np.signedinteger], info: Pretrainin
 def _masked(
     rows: Rows, info: PretrainingInfo, masker: Masker, copy: int, counters: Counters
 ) -> dict[str, NDArray[Any]]:
-    """Return the columns `input_ids` and, with static masks, `labels`, and count what is predicted."""
+    """Return the columns `input_ids` and, with static masks, `labels` and drawn rates, and count what is predicted."""
     counters.add("row_tokens", len(rows.input_ids))
     known = {"special": rows.special, "word_starts": rows.word_starts}
     if info.examples.masking != "static":
@@ -202,6 +202,7 @@ def _masked(
     return {
         "input_ids": masked.input_ids.astype(rows.input_ids.dtype, copy=False),
         "labels": masked.labels.astype(kind, copy=False),
+        MASK_RATE: masker.rates(rows.ids, copy),
     }
 
 

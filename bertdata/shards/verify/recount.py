@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bertdata.engine.parts import Counters
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.shards.by_source import count_by_source
-from bertdata.shards.packed import WORD_STARTS, first_examples, unpacked
+from bertdata.shards.packed import MASK_RATE, WORD_STARTS, first_examples, unpacked
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.verify.claims import BrokenRules, UncountableError, flat_columns
 from bertdata.shards.writer import ROWS_PER_BATCH, order_draws
@@ -43,6 +43,7 @@ class _Batch:
     labels: NDArray[np.signedinteger] | None
     sources: NDArray[np.signedinteger] | None
     word_starts: Flags | None
+    rates: NDArray[np.float32] | None
 
     def sums(self, flags: Flags) -> Ints:
         """Return for how many tokens of each row a flag is set."""
@@ -164,6 +165,7 @@ class _Recount:
             labels,
             values.get("source"),
             values.get(WORD_STARTS),
+            values.get(MASK_RATE),
         )
 
     def add(self, batch: _Batch, copy: int) -> None:
@@ -255,6 +257,9 @@ class _Recount:
             self.broken.add_flags(rule, flags, batch.offsets)
         number, wanted = (batch.sums(one != IGNORE_INDEX) for one in (labels, drawn.labels))
         self.broken.add_flags("the number of predictions is not the one drawn", number != wanted)
+        if batch.rates is not None:
+            rates = masker.rates(batch.example_ids, copy)
+            self.broken.add_flags("the mask rate is not the one drawn", batch.rates != rates)
         counters.add_all(predictions=int(predicted.sum()), predictions_capped_rows=drawn.capped)
         counters.add_all(predictions_mask=int(masked.sum()), predictions_kept=int(kept.sum()))
 

@@ -21,6 +21,7 @@ from bertdata.loader.collator import BatchCollator, Flags, Ints
 from bertdata.loader.epoch import Epoch, check_epoch
 from bertdata.loader.examples import Example, Index, ShardExamples
 from bertdata.loader.permutation_collator import PermutationCollator
+from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.packed import WORD_STARTS
 from bertdata.torch.data.frameworks import accelerate_processes
 from bertdata.torch.data.gpu_masking import mask_tokens
@@ -156,9 +157,10 @@ class DeviceCollator(PretrainingCollator):
 
     A small batch holds input_ids uint16 (N, L) (int32 for large vocabularies), lengths and, where rows have token
     types, second_segments int32 (N,) (the position from which these are not 0), example_ids, epochs and, under a mask
-    schedule, levels int64 (N,), the pair label, and word_starts bool (N, L) for masks of whole words where the ids do
-    not tell them. Settings are those of `PretrainingCollator`; raises ConfigError for packing, static masks, similar
-    words, and `shifted` or `causal` labels. Two bytes a token cross the bus, three with word_starts.
+    schedule, levels int64 (N,), where mask rates are drawn, mask_rates and the loss_weights of rows float32 (N,) and
+    maskable int64 (N,), the pair label, and word_starts bool (N, L) for masks of whole words where the ids do not tell
+    them. Settings are those of `PretrainingCollator`; raises ConfigError for packing, static masks, similar words, and
+    `shifted` or `causal` labels. Two bytes a token cross the bus, three with word_starts.
 
         collator = DeviceCollator(dataset)
         for small in DataLoader(dataset, batch_sampler=sampler, collate_fn=collator, pin_memory=True):
@@ -189,6 +191,9 @@ class DeviceCollator(PretrainingCollator):
         drawn_by = (batch["example_ids"], batch["epochs"])
         masked, labels = mask_tokens(ids, special, *drawn_by, self.masker, batch.get(WORD_STARTS), batch.get("levels"))
         whole = {"input_ids": masked, "attention_mask": taken.long(), "labels": labels}
+        if "mask_rates" in batch:
+            weights = torch.where(labels == IGNORE_INDEX, 0.0, batch["loss_weights"][:, None])
+            whole |= {name: batch[name] for name in ("mask_rates", "maskable")} | {"loss_weights": weights}
         template = self.info.row_template
         if template.has_types:
             typed = ((place >= batch["second_segments"].long()[:, None]) & taken).long()

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from bertdata.counter_rng import key
-from bertdata.masking import turns
+from bertdata.masking import rate_draws, turns
 from bertdata.masking.draws import shares_of
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.smoothing import SEGMENTS
@@ -45,6 +45,8 @@ def mask_tokens(
         return tensor_bits(key(masker.seed, f"mask {purpose}"), *rows, *counters)
 
     share, to_mask, to_random = _shares(masker, levels)
+    if config.mask_rate_draw:
+        share = row_shares(example_ids, epochs, masker)[:, None]
     limit = config.max_predictions_per_seq
     fraction = shifted(draw("number"), 32)
     position, head = draw("position", place), place.expand_as(input_ids)
@@ -58,6 +60,8 @@ def mask_tokens(
         order = draws.masked_fill(special, ~_LOWEST).argsort(dim=1, stable=True)
         rank = torch.empty_like(order).scatter_(1, order, head)
         chosen = (rank < wanted) & ~special
+        if config.mask_number == "independent":
+            chosen = (shifted(position, 32) < share) & ~special
     else:
         thresholds = torch.from_numpy(unit_thresholds(config).astype(np.int64)).to(input_ids.device)
         in_turn = turns_of(example_ids, epochs, masker, levels) if config.mask_in_turn else None
@@ -89,6 +93,17 @@ def mask_tokens(
         choice = (shifted(draw("replacement", place), 32) * len(replacement_ids)) >> 32
         masked = torch.where(chosen & (action >= to_mask) & (action < to_random), replacement_ids[choice], masked)
     return masked, torch.where(chosen, input_ids, IGNORE_INDEX)
+
+
+def row_shares(example_ids: Tensor, epochs: Tensor, masker: Masker) -> Tensor:
+    """Return the rate of each row in units of 2**-32, int64 (N,), as `bertdata.masking.rate_draws.row_shares` does."""
+    times = shifted(tensor_bits(key(masker.seed, rate_draws.PURPOSE), epochs, example_ids), 32)
+    if masker.config.mask_number == "independent" and rate_draws.covers_all(masker.config):
+        times = rate_draws.FIRST + shifted(times * ((1 << 32) - rate_draws.FIRST), 32)
+    table = _on(example_ids.device, masker, "rate_table")
+    piece, part = times >> rate_draws.PART_BITS, times & ((1 << rate_draws.PART_BITS) - 1)
+    below = table[piece]
+    return below + ((table[piece + 1] - below) * part >> rate_draws.PART_BITS)
 
 
 class TensorTurns(NamedTuple):

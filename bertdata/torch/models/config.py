@@ -28,12 +28,16 @@ Config = TypeVar("Config", bound="EncoderConfig")
 
 
 class Counts(NamedTuple):
-    """Counts of batches: labelled tokens, pairs, tokens without padding, squares of the rows' lengths."""
+    """Counts of batches: labelled tokens, pairs, tokens without padding, squares of the rows' lengths.
+
+    maskable: the tokens that could be labelled, where the loss is weighted by drawn mask rates, else 0.
+    """
 
     labelled: float = 0
     pairs: float = 0
     tokens: float = 0
     squares: float = 0
+    maskable: float = 0
 
 
 @dataclass

@@ -152,6 +152,7 @@ class TransformersModel(PreTrainedModel):
     auto: ClassVar[str] = "AutoModelForMaskedLM"
     keeps_hidden = False
     has_unused = True
+    weighs_loss = True
     missing: Sequence[str] = ()
 
     def __init__(self, config: TransformersConfig, model: Any = None) -> None:
@@ -187,6 +188,9 @@ class TransformersModel(PreTrainedModel):
         next_sentence_label: Tensor | None = None,
         sentence_order_label: Tensor | None = None,
         labelled: Tensor | None = None,
+        loss_weights: Tensor | None = None,
+        maskable: Tensor | None = None,
+        mask_rates: Tensor | None = None,
         **inputs: Tensor,
     ) -> PretrainingOutput:
         """Take the tensors of a padded batch of its collator, with or without `with_places`."""
@@ -198,7 +202,8 @@ class TransformersModel(PreTrainedModel):
             return PretrainingOutput(None, logits, pairs, hidden)
         places = labelled_places(labels, labelled)
         pair_label = next_sentence_label if sentence_order_label is None else sentence_order_label
-        return with_losses(taken_at(logits, places), taken_at(labels, places), pairs, pair_label, hidden)
+        weights = None if loss_weights is None or maskable is None else (taken_at(loss_weights, places), maskable)
+        return with_losses(taken_at(logits, places), taken_at(labels, places), pairs, pair_label, hidden, weights)
 
     def outputs(self, inputs: Mapping[str, Tensor], **keywords: Any) -> Any:
         """Return the output of the model of transformers for those of the inputs that it takes."""
@@ -245,6 +250,7 @@ class TransformersForPermutationLM(TransformersModel):
 
     auto = "AutoModelForCausalLM"
     collator = PermutationLMCollator
+    weighs_loss = False
 
 
 def presets() -> dict[str, Any]:

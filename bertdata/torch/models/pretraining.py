@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple, Unpack
 
 from torch import Tensor, nn
+from torch.nn import functional
 
 from bertdata.torch.models.chunked_loss import chunked_cross_entropy
 from bertdata.torch.models.encoder import EncoderInputs, mean_cross_entropy
@@ -21,9 +22,10 @@ Fraction = tuple[Tensor, Tensor | int]
 class LossTerm(NamedTuple):
     """A term of a loss.
 
-    name: `mlm` is mlm_loss in the log. value: scalar, the mean over the `labelled` tokens, the `tokens` without padding
-    or the `pairs` of a batch, as `per` says. weight: its factor in the loss. figures: further ones for the log by name,
-    each the mean of some fractions (numerator, denominator), which are summed over batches first.
+    name: `mlm` is mlm_loss in the log. value: scalar, the mean over the `labelled` tokens, the `tokens` without
+    padding, the `maskable` ones or the `pairs` of a batch, as `per` says. weight: its factor in the loss. figures:
+    further ones for the log by name, each the mean of some fractions (numerator, denominator), which are summed over
+    batches first.
     """
 
     name: str
@@ -36,7 +38,9 @@ class LossTerm(NamedTuple):
 class PretrainingOutput(NamedTuple):
     """The output of a masked language model.
 
-    loss: scalar, the sum of mlm_loss and pair_loss; all None without labels, pair_loss also without pairs.
+    loss: scalar, the sum of mlm_loss and pair_loss; all None without labels, pair_loss also without pairs. Where the
+    batch has weights, weighted_loss takes the place of mlm_loss in the sum: the weighted losses of the labelled tokens
+    over the number of maskable ones.
     prediction_logits: (N, L, vocab_size), or with labels (M, vocab_size), at the M labelled tokens in row order; none
     where the loss was taken in chunks (`most_logits`). right: how many labels have the largest logit, where known.
     seq_relationship_logits: (N, 2), None for a model without a pair head; where the last sequence of a packed row is
@@ -54,16 +58,21 @@ class PretrainingOutput(NamedTuple):
     targets: Tensor | None = None
     pair_targets: Tensor | None = None
     right: Tensor | None = None
+    weighted_loss: Tensor | None = None
 
     @property
     def terms(self) -> Sequence[LossTerm]:
-        """The terms of the loss: `mlm`, and `pair` where there are pairs."""
+        """The terms of the loss: `mlm`, or `weighted` in its place, and `pair` where there are pairs."""
         assert self.mlm_loss is not None
         assert self.targets is not None
         right = self.right
         if right is None:
             right = (self.prediction_logits.detach().argmax(-1) == self.targets).sum()
-        mlm = LossTerm("mlm", self.mlm_loss, "labelled", 1.0, {"mlm_accuracy": [(right, len(self.targets))]})
+        labelled = len(self.targets)
+        mlm = LossTerm("mlm", self.mlm_loss, "labelled", 1.0, {"mlm_accuracy": [(right, labelled)]})
+        if self.weighted_loss is not None:
+            plain = {"mlm_loss": [(self.mlm_loss.detach() * labelled, labelled)], **mlm.figures}
+            mlm = LossTerm("weighted", self.weighted_loss, "maskable", 1.0, plain)
         if self.pair_loss is None or self.seq_relationship_logits is None or self.pair_targets is None:
             return [mlm]
         right = (self.seq_relationship_logits.detach().argmax(-1) == self.pair_targets).sum()
@@ -75,9 +84,11 @@ class MaskedLanguageModel(PreTrainedModel):
     """An encoder with a head over the vocabulary, and optionally one for pairs (Devlin et al. 2019, section 3.1).
 
     head_name, pair_head_name: the names of the two heads in the model; "" where it has none for pairs. most_logits: of
-    more, those of all labelled tokens together, the loss is taken in chunks and they are not kept; 0: never.
+    more, those of all labelled tokens together, the loss is taken in chunks and they are not kept, unless tokens have
+    weights; 0: never.
     """
 
+    weighs_loss = True
     head_name: ClassVar[str]
     pair_head_name: ClassVar[str] = ""
     most_logits: int = 0
@@ -111,11 +122,15 @@ class MaskedLanguageModel(PreTrainedModel):
         next_sentence_label: Tensor | None = None,
         sentence_order_label: Tensor | None = None,
         labelled: Tensor | None = None,
+        loss_weights: Tensor | None = None,
+        maskable: Tensor | None = None,
+        mask_rates: Tensor | None = None,
         **inputs: Unpack[EncoderInputs],
     ) -> PretrainingOutput:
         """Take the tensors of a `PretrainingCollator` batch, padded or packed, with or without `with_places`.
 
-        With labels, logits over the vocabulary are computed at the labelled tokens alone, about one in seven.
+        The encoder is not told the rates of rows (`mask_rates`): it sees how much is masked, as in LLaDA. With labels,
+        logits over the vocabulary are computed at the labelled tokens alone, about one in seven.
         """
         hidden = self.encoder.encode(input_ids, **inputs)
         pairs = self.predict_pairs(hidden, inputs.get("cu_seqlens"))
@@ -124,23 +139,36 @@ class MaskedLanguageModel(PreTrainedModel):
         places = labelled_places(labels, labelled)
         pair_label = next_sentence_label if sentence_order_label is None else sentence_order_label
         states, targets, size = taken_at(hidden, places), taken_at(labels, places), self.config.vocab_size
-        if self.most_logits and len(targets) * size > self.most_logits and (parts := self.decoded(states)):
+        weights = None if loss_weights is None or maskable is None else (taken_at(loss_weights, places), maskable)
+        many = weights is None and 0 < self.most_logits < len(targets) * size
+        if many and (parts := self.decoded(states)):
             chunked = chunked_cross_entropy(*parts, targets, max(1, self.most_logits // size))
             mlm_loss = chunked.total / len(targets)
             output = with_pairs(mlm_loss, states.new_empty(0, size), targets, pairs, pair_label, hidden)
             return output._replace(right=chunked.right)
-        return with_losses(self.predict(states), targets, pairs, pair_label, hidden)
+        return with_losses(self.predict(states), targets, pairs, pair_label, hidden, weights)
 
 
 def with_losses(
-    logits: Tensor, targets: Tensor, pairs: Tensor | None, pair_label: Tensor | None, hidden: Tensor | None
+    logits: Tensor,
+    targets: Tensor,
+    pairs: Tensor | None,
+    pair_label: Tensor | None,
+    hidden: Tensor | None,
+    weights: tuple[Tensor, Tensor] | None = None,
 ) -> PretrainingOutput:
     """Return the output of a model with its losses.
 
     logits: over the vocabulary at the labelled tokens, (M, vocab_size); targets: their labels, int64 (M,); pairs,
-    pair_label: logits (N, 2) and labels (N,) of pairs, None where there are none; hidden: the hidden states.
+    pair_label: logits (N, 2) and labels (N,) of pairs, None where there are none; hidden: the hidden states; weights:
+    of the labelled tokens, float32 (M,), and how many tokens of each example could be labelled, int64 (E,).
     """
-    return with_pairs(mean_cross_entropy(logits, targets), logits, targets, pairs, pair_label, hidden)
+    if weights is None:
+        return with_pairs(mean_cross_entropy(logits, targets), logits, targets, pairs, pair_label, hidden)
+    losses = functional.cross_entropy(logits.float(), targets, reduction="none")
+    weighted = (losses * weights[0]).sum() / weights[1].sum().clamp(min=1)
+    output = with_pairs(weighted, logits, targets, pairs, pair_label, hidden)
+    return output._replace(mlm_loss=losses.sum() / max(len(targets), 1), weighted_loss=weighted)
 
 
 def with_pairs(

@@ -41,9 +41,10 @@ class PreTrainedModel(nn.Module):
     """A model that is saved and loaded: an encoder under the name of its family, and a head.
 
     `collator` makes the batches of its pretraining; `objective` is what it is trained for where that is not masked
-    tokens, by its name in `TRAINING_OBJECTIVES`; `has_unused` says that weights may have no part in its loss. `tied`
-    maps weights to others that they are the same as, which are saved in their place. The encoder is the attribute that
-    the config's `base_model_prefix` names. `accepts_loss_kwargs` tells the Trainer of transformers not to hand over
+    tokens, by its name in `TRAINING_OBJECTIVES`; `has_unused` says that weights may have no part in its loss,
+    `weighs_loss` that its loss takes weights of tokens, as batches have them where mask rates are drawn. `tied` maps
+    weights to others that they are the same as, which are saved in their place. The encoder is the attribute that the
+    config's `base_model_prefix` names. `accepts_loss_kwargs` tells the Trainer of transformers not to hand over
     `num_items_in_batch`, as it does to a `forward` with keywords of any name.
     """
 
@@ -51,6 +52,7 @@ class PreTrainedModel(nn.Module):
     collator: ClassVar[type[PretrainingCollator]] = PretrainingCollator
     objective: ClassVar[str] = ""
     has_unused = False
+    weighs_loss = False
     accepts_loss_kwargs: ClassVar[bool] = False
 
     def __init__(self, config: Any) -> None:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from bertdata.masking.masking import IGNORE_INDEX
+from bertdata.masking.settings import MaskingConfig
 from bertdata.torch.models.config import Counts
 from bertdata.torch.models.dropout import Draws
 from bertdata.torch.models.pretraining import LossTerm
@@ -38,14 +39,15 @@ def count(batch: Batch, label: str | None, pad_token_id: int) -> Counts:
     else:
         lengths = batch["attention_mask"].sum(1)
         tokens, squares = int(lengths.sum()), int((lengths**2).sum())
-    return Counts(labelled, pairs, tokens, squares)
+    maskable = int(batch["maskable"].sum()) if "maskable" in batch else 0
+    return Counts(labelled, pairs, tokens, squares, maskable)
 
 
 def add(counts: Sequence[Counts]) -> Counts:
     """Return the sum of counts.
 
     >>> add([Counts(1, 2, 3, 4), Counts(1, 0, 1, 0)])
-    Counts(labelled=2, pairs=2, tokens=4, squares=4)
+    Counts(labelled=2, pairs=2, tokens=4, squares=4, maskable=0)
     """
     return Counts(*map(sum, zip(*counts, strict=True)))
 
@@ -53,7 +55,7 @@ def add(counts: Sequence[Counts]) -> Counts:
 def loss_of(terms: Sequence[LossTerm], part: Counts, whole: Counts | Tensor) -> Tensor:
     """Return a part's loss, weighted so that those of all parts add up to the loss of the whole batch.
 
-    whole: the counts of the whole batch; where they were summed on a device, float64 (4,) in the order of `Counts`.
+    whole: the counts of the whole batch; where they were summed on a device, float64 (5,) in the order of `Counts`.
     """
     shares = [term.weight * term.value * _share(term, part, whole) for term in terms]
     loss: Tensor = sum(shares[1:], shares[0])
@@ -107,6 +109,12 @@ class Sums:
                 shares.setdefault(figure, []).append(over / under if under else 0.0)
         means = {figure: sum(values) / len(values) for figure, values in shares.items()}
         return {"loss": sum(factor * means[name] for name, factor in self.weights.items()), **means}
+
+
+def with_bound(figures: dict[str, float], masking: MaskingConfig) -> dict[str, float]:
+    """Return figures with `nelbo` where the weighted loss is that: a bound of the loss of a token, in nats."""
+    bound = masking.has_bound and "weighted_loss" in figures
+    return figures | ({"nelbo": figures["weighted_loss"]} if bound else {})
 
 
 def chosen_rows(total: int, most: int) -> list[int]:
@@ -167,4 +175,5 @@ def validate(model: PreTrainedModel, group: Group, phase: Phase, settings: Pretr
                     sums.add(model(**batch).terms, counts)
     finally:
         model.train()
-    return sums.means(group.all_reduce_sum, weight)
+    masking = dataset.shards.expect_pretraining().masking.for_split(dataset.shards.split)
+    return with_bound(sums.means(group.all_reduce_sum, weight), masking)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -32,7 +32,7 @@ from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import LIBRARIES, Library
 from bertdata.torch.models.objectives.settings import model_class
 from bertdata.torch.models.weight_files import main_file
-from bertdata.torch.models.weights import save_with_tokenizer
+from bertdata.torch.models.weights import PreTrainedModel, save_with_tokenizer
 from bertdata.torch.training import checkpoint, curves, metrics_log, trackers
 from bertdata.torch.training.arithmetic import set_precision
 from bertdata.torch.training.display import shown
@@ -178,6 +178,19 @@ def rows_of(settings: PretrainSettings, group: Group) -> int:
     return settings.batch_size // group.world_size
 
 
+def check_weights(shards: Sequence[Shards], kind: type[PreTrainedModel], *, taught: bool) -> None:
+    """Raise ConfigError where mask rates are drawn, and the loss of a model has no place for their weights."""
+    for one in shards:
+        draw = one.expect_pretraining().masking.for_split(one.split).mask_rate_draw
+        if draw and (taught or not kind.weighs_loss):
+            what = "a student of --teacher" if taught else kind.objective or kind.__name__
+            raise ConfigError(
+                f"--mask-rate-draw {draw} comes with weights of the loss of masked tokens, for which that of {what} "
+                "has no place; take a model for masked tokens alone, or build with a constant --masked-lm-prob",
+                path=one.build,
+            )
+
+
 def _resolved(
     library: Library, config: str | EncoderConfig, info: PretrainingInfo, overrides: Mapping[str, Any], multiple: int
 ) -> EncoderConfig:
@@ -228,6 +241,7 @@ def _start(
     )
     if not library.own and (settings.packing or settings.compile):
         raise ConfigError("--packing and --compile are for bertdata's own models; leave them out for others")
+    check_weights([phase.dataset.shards for phase in phases], kind, taught=lesson is not None)
     if settings.phase_rope_thetas and not shape.rope_field:
         raise ConfigError(
             f"--phase-rope-thetas is for models with rotary positions, and a {shape.model_type} config has no base of "

@@ -25,7 +25,7 @@ from bertdata.torch.models.rotary import set_rope_theta
 from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training import curves, metrics_log
 from bertdata.torch.training.arithmetic import Arithmetic
-from bertdata.torch.training.losses import Batch, Sums, add, count, loss_of, validate_phases
+from bertdata.torch.training.losses import Batch, Sums, add, count, loss_of, validate_phases, with_bound
 from bertdata.torch.training.memory import memory_figures, reset_peak
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.optimization import SpikeError, Unread, peak_flops, seed_step, update_unread
@@ -79,6 +79,7 @@ def train(
     if settings.on_spike == "rewind" and run.last is None and step == 0:
         run.save(0, loader.state_dict(), settings.save_total_limit)
     batches, interval, unread = iter(loader), _begin(run), Unread(group.device)
+    masking = phase.dataset.shards.expect_pretraining().masking.for_split(phase.dataset.shards.split)
     record: LogRecord = {}
     drawn = time.monotonic()
     while step < phase.last:
@@ -111,7 +112,7 @@ def train(
                 "gradient_norm": float(norm),
                 **_spikes(run, settings),
                 **({"overflows": arithmetic.overflows} if settings.fp16 else {}),
-                **_means(interval, run, settings),
+                **with_bound(_means(interval, run, settings), masking),
             }
             if validating:
                 record |= validate_phases(run.model, group, measured, phase, len(run.phases) > 1, settings, draws)

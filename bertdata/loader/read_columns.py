@@ -1,0 +1,50 @@
+"""The columns of the examples of a batch, whole ones of `ExampleBatch`, and what is said where one is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.errors import ConfigError
+from bertdata.loader.examples import ExampleBatch, as_numbers
+
+Examples = Sequence[Mapping[str, Any]]
+
+
+def check_examples(examples: Examples, needed: Sequence[str]) -> None:
+    """Raise ConfigError for no examples, a single one, and examples without a column that is needed."""
+    if not examples:
+        raise ConfigError("a batch of no examples cannot be collated; expected at least one")
+    if isinstance(examples, Mapping):
+        raise ConfigError(
+            "the collator was given a single row, not a batch of them: the DataLoader has batch_size=None. Ray "
+            "Train's prepare_data_loader makes such a one of a loader with a batch sampler; leave it out, for "
+            "ResumableBatchSampler divides the batches among the processes itself, and move them to the device "
+            "yourself"
+        )
+    found = examples.names if isinstance(examples, ExampleBatch) else list(examples[0])
+    for name in needed:
+        if name not in found:
+            raise ConfigError(
+                f"an example has no {name!r}, it has {', '.join(map(repr, found)) or 'nothing'}; "
+                "expected examples of the shards this collator was made with. Where the Trainer of transformers "
+                "took the column away, set remove_unused_columns=False in its TrainingArguments"
+            )
+
+
+def column_lists(examples: Examples, name: str) -> Sequence[NDArray[Any]]:
+    """Return the lists of a column, one for each row."""
+    if isinstance(examples, ExampleBatch):
+        return examples.lists(name)
+    return [np.asarray(example[name]) for example in examples]
+
+
+def column_numbers(examples: Examples, name: str) -> NDArray[Any]:
+    """Return the numbers of a column, int64 or float32 (N,), of packed rows those of all their examples."""
+    if isinstance(examples, ExampleBatch):
+        return examples.numbers(name)
+    values = [example[name] for example in examples]
+    return as_numbers(values) if np.ndim(values[0]) == 0 else as_numbers(np.concatenate(values).tolist())
