@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 
 from bertdata.documents.document import paragraphs
-from bertdata.kernels.simd import BLOCK
 
 
 def paragraphs_of(texts: pa.StringArray) -> pa.StringArray:
@@ -16,10 +15,11 @@ def paragraphs_of(texts: pa.StringArray) -> pa.StringArray:
     ['One.\n\nTwo.', 'One\nline.\n\nTwo.', '']
     """
     from bertdata.documents import paragraphs_kernel as kernel
+    from bertdata.kernels.simd import BLOCK  # numba is not needed to read shards
 
     ends = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset : texts.offset + len(texts) + 1]
     size = int(ends[-1]) if len(texts) else 0
-    data = _padded(texts.buffers()[2], size)
+    data = _padded(texts.buffers()[2], size, BLOCK)
     kinds, counts = np.empty(len(texts), np.uint8), np.empty(len(texts), np.int64)
     if not kernel.find_kinds(data, ends, kinds, counts):
         return texts
@@ -33,10 +33,10 @@ def paragraphs_of(texts: pa.StringArray) -> pa.StringArray:
     return pa.StringArray.from_buffers(len(texts), pa.py_buffer(out_ends), pa.py_buffer(out))
 
 
-def _padded(buffer: pa.Buffer | None, size: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
-    """Return the first bytes of a buffer with at least BLOCK others after them, which kernels may read."""
-    if buffer is None or buffer.size < size + BLOCK:
-        padded = np.zeros(size + BLOCK, np.uint8)
+def _padded(buffer: pa.Buffer | None, size: int, more: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+    """Return the first bytes of a buffer with at least so many more after them, which kernels may read."""
+    if buffer is None or buffer.size < size + more:
+        padded = np.zeros(size + more, np.uint8)
         padded[:size] = np.frombuffer(buffer or b"", np.uint8)[:size]
         return padded
     return np.frombuffer(buffer, np.uint8)

@@ -82,11 +82,16 @@ def _nothing_in(folder: str, suffixes: Sequence[str]) -> str:
     return f"this folder holds no file ending in {endings}; check the path"
 
 
+def _globbed(pattern: str) -> list[str]:
+    """Return what a glob names on disk. Python 3.11's names `c/` for `c/**` also where there is no c."""
+    return [path for path in glob.glob(pattern, recursive=True) if os.path.lexists(path)]
+
+
 def _local_matches(pattern: str, suffixes: Sequence[str]) -> list[str]:
     if os.path.isfile(pattern):
         return [pattern]
     matches: list[str] = []
-    for root in [pattern] if os.path.isdir(pattern) else glob.glob(pattern, recursive=True):
+    for root in [pattern] if os.path.isdir(pattern) else _globbed(pattern):
         if not os.path.isdir(root):
             if not is_mark(files.name(root)):
                 matches.append(root)

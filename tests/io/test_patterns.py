@@ -113,6 +113,11 @@ def test_a_hidden_folder_named_at_a_url_is_read_and_hidden_ones_below_it_are_not
     assert [path.rpartition(".kept/")[2] for path in found] == ["a.txt", "d/e.txt"]
 
 
+def test_below_a_folder_that_is_not_there_a_glob_names_nothing(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="this path matches nothing"):
+        expand([f"{tmp_path}/c/**"], (".txt",))
+
+
 _NAMES = st.sampled_from(["a.txt", ".b.txt", "c", ".d", "e.txt"])
 _GLOBS = st.lists(st.sampled_from(["**", "*", "*.txt", ".*", "c", ".d", "[ac]*", "?"]), min_size=1, max_size=4)
 
