@@ -4,11 +4,11 @@ Run: python scripts/try_extras.py [EXTRA ...] [--corpus FOLDER] [--with PACKAGE 
 
 Each extra is tried in a virtual environment of its own, made by uv, with exactly what it declares; `base` has none. In
 `base` every command is tried, in the others those that need an extra. Without names these are tried: beam, html, base,
-hdf5, aws, torch and finetune; dask takes a minute, gcp, tracking and examples install hundreds of megabytes, and must
-be named. `--with` names packages to install beside torch's extra, such as the version of torch that has a CPU build.
-`--corpus` is a finished build to read, by default one made with beam; it should be small, since kernels run as plain
-Python here. No environment may contain pandas, which no extra declares. The exit code is 1 if a command fails, or does
-not name the right extra.
+hdf5, aws, torch, finetune and lora; dask takes a minute, gcp, tracking and examples install hundreds of megabytes, and
+must be named. `--with` names packages to install beside torch's extra, such as the version of torch that has a CPU
+build. `--corpus` is a finished build to read, by default one made with beam; it should be small, since kernels run as
+plain Python here. No environment may contain pandas, which no extra declares. The exit code is 1 if a command fails,
+or does not name the right extra.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-USUAL = ("beam", "html", "base", "hdf5", "aws", "torch", "finetune")
+USUAL = ("beam", "html", "base", "hdf5", "aws", "torch", "finetune", "lora")
 HOLDS = {
     "base": set[str](),
     "beam": {"beam"},
@@ -41,6 +41,7 @@ HOLDS = {
     "aws": {"aws"},
     "torch": {"torch"},
     "finetune": {"torch", "finetune"},
+    "lora": {"torch", "finetune", "lora"},
     "gcp": {"beam", "gcp"},
     "tracking": {"torch", "tracking"},
     "examples": {"torch"},
@@ -94,6 +95,10 @@ def verbs(corpus: str, out: str) -> list[tuple[str, list[str]]]:
         (
             "finetune",
             ["finetune", f"{out}/task", "--model", f"{out}/model", "--epochs", "1", "--output", f"{out}/tagger"],
+        ),
+        (
+            "lora",
+            ["finetune", f"{out}/task", "--model", f"{out}/model", "--lora", "4", "--output", f"{out}/adapters"],
         ),
     ]
 
@@ -161,9 +166,13 @@ def judged(verb: Sequence[str], need: str, held: set[str], code: int, told: str)
         return f"asks for {asks}" if asks or not code else ""  # there is no such bucket
     if not need or need in held:
         return f"ends with {code}" if code else ""
-    wanted = {need} | {"finetune": {"torch"}, "tracking": {"torch"}, "html": {"beam"}, "dask": {"beam"}}.get(
-        need, set()
-    )
+    wanted = {need} | {
+        "finetune": {"torch"},
+        "lora": {"torch", "finetune"},
+        "tracking": {"torch"},
+        "html": {"beam"},
+        "dask": {"beam"},
+    }.get(need, set())
     line = [text for text in told.splitlines() if text.startswith("error: ")]
     if code != 1 or len(line) != 1 or not wanted & set(asks):
         return f"ends with {code} and should ask for {need}"

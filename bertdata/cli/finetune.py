@@ -11,10 +11,18 @@ from bertdata.options.option import require
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata finetune`; raises MissingExtraError without torch."""
+    from bertdata.torch.models.families import LIBRARIES
     from bertdata.torch.training.settings import FinetuneSettings
 
     parser.add_argument("task", help="a folder that `bertdata encode-task` wrote")
-    parser.add_argument("--model", required=True, help="directory of a pretrained model, of bertdata or transformers")
+    parser.add_argument("--model", required=True, help="directory of a pretrained encoder, of bertdata or transformers")
+    parser.add_argument(
+        "--library",
+        default="",
+        choices=LIBRARIES,
+        help="whose classes train it; transformers: those of AutoModelForSequenceClassification and so on, for any of "
+        "its encoders (default: bertdata for the types that it has, else transformers)",
+    )
     parser.add_argument("--output", required=True, help="directory for the model, its log and its scores")
     parser.add_argument(
         "--seeds",
@@ -42,7 +50,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         seeds = list(range(seeds[0], seeds[0] + arguments.seeds))
     names = " ".join(map(str, seeds))
     place = (arguments.task, arguments.model, arguments.output)
-    shown = {"restart": arguments.restart, "quiet": arguments.quiet}
+    shown = {"library": arguments.library, "restart": arguments.restart, "quiet": arguments.quiet}
     if len(seeds) == 1 or arguments.dry_run:
         result = finetune(*place, each[0], dry_run=arguments.dry_run, **shown)
         return result if len(seeds) == 1 else result | {"seeds": f"{names}, each such a run"}

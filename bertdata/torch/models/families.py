@@ -18,6 +18,7 @@ from bertdata.io import files
 from bertdata.loader.padding import padded_length
 from bertdata.registry import Registry
 from bertdata.shards.pretraining_info import PretrainingInfo
+from bertdata.shards.schema import ShardInfo
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import has_tokenizer, load_tokenizer
 from bertdata.torch.models.config import EncoderConfig, overridden, read_config
@@ -200,7 +201,8 @@ def check_tokenizer(directory: str | os.PathLike[str], fingerprint: str, size: i
 class Library:
     """What makes models of configs: the functions of this module, or others of their kind.
 
-    own: whether the models pack rows and have layers to be compiled.
+    own: whether the models pack rows and have layers to be compiled. load_config: returns the config of a folder that
+    is fine-tuned on shards, or raises ConfigError; None: none is.
     """
 
     presets: Callable[[], Mapping[str, Any]]
@@ -208,9 +210,17 @@ class Library:
     model_class: Callable[[Any, PretrainingInfo], type[PreTrainedModel]]
     from_pretrained: Callable[[str, PretrainingInfo, Tokenizer, Any, Any], PreTrainedModel]
     own: bool = False
+    load_config: Callable[[str, ShardInfo], EncoderConfig] | None = None
 
 
-OWN = Library(presets, resolve_config, model_class, from_pretrained, own=True)
+OWN = Library(
+    presets,
+    resolve_config,
+    model_class,
+    from_pretrained,
+    own=True,
+    load_config=lambda directory, info: load_config(directory, ", or --library transformers"),
+)
 LIBRARIES: Registry[Library] = Registry(
     "library",
     {

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -18,12 +18,13 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor
 
-from bertdata.errors import ConfigError, InputError, printable, shortened
+from bertdata.errors import ConfigError, printable, shortened
 from bertdata.io import files
 from bertdata.io.os_errors import output_error
 from bertdata.loader.padding import padded_length
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.pretraining_info import PretrainingInfo
+from bertdata.shards.schema import ShardInfo
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.torch.data.dataset import PermutationLMCollator
 from bertdata.torch.models.config import MOST_LAYERS, UNLIMITED, EncoderConfig
@@ -33,7 +34,11 @@ from bertdata.torch.models.pretraining import PretrainingOutput, with_losses
 from bertdata.torch.models.transformers_library import (
     config_of,
     in_one_line,
+    loaded,
+    made,
     peer_config,
+    peer_config_of,
+    quietly,
     raising,
     transformers_library,
     values_of,
@@ -43,7 +48,7 @@ from bertdata.torch.models.weight_files import main_file
 from bertdata.torch.models.weights import PreTrainedModel
 
 _LOG = logging.getLogger("bertdata")
-_PROBED = 512
+PROBED = 512
 """Tokens of the row that is put through a model before the first step."""
 _OFFSET_BY_PADDING = (
     "camembert",
@@ -132,16 +137,6 @@ def _require_bounds(kind: str, values: Mapping[str, Any]) -> None:
             raise ConfigError(f"{name} of the {kind} config is {shortened(value)}; expected at most {most:,}")
 
 
-def made(peer: Any, auto: str) -> Any:
-    """Return a fresh model of a config of transformers; auto: the class that makes it. Raises ConfigError."""
-    try:
-        return getattr(transformers_library(), auto).from_config(peer, trust_remote_code=False)
-    except Exception as error:
-        raise ConfigError(
-            f"transformers cannot make a model of this {peer.model_type} config: {in_one_line(error)}"
-        ) from error
-
-
 class TransformersModel(PreTrainedModel):
     """A masked language model of transformers with the loss that the training loop takes.
 
@@ -218,7 +213,8 @@ class TransformersModel(PreTrainedModel):
         """Write what `AutoModel.from_pretrained` opens, and `extra` into its `config.json`; raises OutputError."""
         place = files.path_text(directory)
         try:
-            self.model.save_pretrained(place)
+            with quietly():
+                self.model.save_pretrained(place)
         except OSError as error:
             raise output_error(error, place) from error
         path = files.join(place, "config.json")
@@ -229,12 +225,8 @@ class TransformersModel(PreTrainedModel):
         """Load what this class or transformers saved, as float32; config: another one than the directory's."""
         place = files.path_text(directory)
         found = config if isinstance(config, TransformersConfig) else TransformersConfig.load(place)
-        load = getattr(transformers_library(), cls.auto).from_pretrained
-        pickled = main_file(place).startswith("pytorch_model")  # which it opens with weights_only
-        safely = {"use_safetensors": not pickled, "trust_remote_code": False}  # no code beside the weights
-        with raising(InputError, "transformers cannot load its weights", place):
-            peer, about = load(place, config=found.peer, output_loading_info=True, **safely)
-        model = cls(found, peer.float())
+        peer, about = loaded(cls.auto, place, found.peer)
+        model = cls(found, peer)
         model.missing = sorted(about["missing_keys"])
         return model
 
@@ -346,25 +338,65 @@ def from_pretrained(
     return model
 
 
-TRANSFORMERS = Library(presets, resolve_config, model_class, from_pretrained)
+def load_config(directory: str, info: ShardInfo) -> TransformersConfig:
+    """Return the config of a folder's encoder of transformers, for shards of fine-tuning.
+
+    A config without a padding token has that of the shards. Raises ConfigError for what is no encoder of text, and
+    where padding is another token than that of the shards and says where positions begin.
+    """
+    peer = peer_config_of(directory)
+    library, kind, path = transformers_library(), peer.model_type, files.join(directory, "config.json")
+    if getattr(peer, "is_encoder_decoder", False):
+        raise ConfigError(f"{kind} is an encoder with a decoder; expected an encoder, such as roberta", path=path)
+    known = (library.MODEL_FOR_MASKED_LM_MAPPING, library.MODEL_FOR_CAUSAL_LM_MAPPING)
+    masked, causal = (type(peer) in mapping for mapping in known)
+    if getattr(peer, "is_decoder", False) or (causal and not masked and kind != "xlnet"):
+        raise ConfigError(f"{kind} is a decoder here; expected an encoder, such as roberta", path=path)
+    padding = getattr(peer, "pad_token_id", None)
+    if padding is not None and padding != info.pad_token_id and (kind in _OFFSET_BY_PADDING or kind in _OFFSET):
+        raise ConfigError(
+            f"pad_token_id is {padding}, after which the positions of {kind} begin, and the shards pad with "
+            f"{info.pad_token_id}; encode with the tokenizer that the model was trained with",
+            path=path,
+        )
+    peer.pad_token_id = info.pad_token_id
+    return TransformersConfig.of(peer)
+
+
+TRANSFORMERS = Library(presets, resolve_config, model_class, from_pretrained, load_config=load_config)
 
 
 def _probe(model: PreTrainedModel, info: PretrainingInfo) -> None:
     """Raise ConfigError where a row of the shards, of 512 tokens at most, cannot go through a model."""
-    length = min(padded_length(info.max_seq_length), _PROBED)
-    ids = torch.full((1, length), info.sep_token_id)
-    types = torch.zeros_like(ids)
-    types[0, length // 2 :] = info.token_types - 1
-    labels = torch.full_like(ids, IGNORE_INDEX)
+    length = min(padded_length(info.max_seq_length), PROBED)
+    labels = torch.full((1, length), IGNORE_INDEX)
     labels[0, length // 2] = info.sep_token_id
+    probe(model, length, info.sep_token_id, info.token_types, labels=labels)
+
+
+def probe(
+    model: PreTrainedModel,
+    length: int,
+    token_id: int,
+    number: int,
+    call: Callable[..., Any] | None = None,
+    **labels: Tensor,
+) -> None:
+    """Raise ConfigError where a row of a token, of a number of token types, and its labels cannot go through a model.
+
+    call: what of the model takes the row, all of it by default.
+    """
+    ids = torch.full((1, length), token_id)
+    types = torch.zeros_like(ids)
+    types[0, length // 2 :] = number - 1
     was_training = model.training
     model.eval()
     try:
         with torch.no_grad():
-            model(ids, labels=labels, attention_mask=torch.ones_like(ids), token_type_ids=types)
+            (call or model)(input_ids=ids, attention_mask=torch.ones_like(ids), token_type_ids=types, **labels)
     except Exception as error:
         raise ConfigError(
-            f"{model.architecture} cannot take a row of {length} tokens with {info.token_types} token types "
+            f"{model.architecture} cannot take a row of {length} tokens with {number} token types "
             f"({type(error).__name__}: {in_one_line(error)}); change the config"
         ) from error
     finally:

@@ -94,9 +94,14 @@ class SentenceEncoder(PreTrainedModel):
                 found.append(self.embed(ids, attention_mask=(ids != self.config.pad_token_id).long()))
         return tuple(found)
 
+    def states(self, input_ids: Tensor, **inputs: Unpack[EncoderInputs]) -> Tensor:
+        """Return the states of the encoder, (N, L, hidden_size)."""
+        states: Tensor = self.encoder.encode(input_ids, **inputs)
+        return states
+
     def embed(self, input_ids: Tensor, **inputs: Unpack[EncoderInputs]) -> Tensor:
         """Return the embeddings, float32 (N, hidden_size), of what the encoder takes."""
-        states = self.encoder.encode(input_ids, **inputs).float()
+        states = self.states(input_ids, **inputs).float()
         mask = inputs.get("attention_mask")
         return states.mean(1) if mask is None else mean_over_tokens(states, mask)
 
@@ -130,7 +135,7 @@ class SentenceEncoder(PreTrainedModel):
                 batch = [torch.tensor(row) for row in ids[start : start + batch_size]]
                 padded = torch.nn.utils.rnn.pad_sequence(batch, True, self.config.pad_token_id).to(device)
                 mask = (padded != self.config.pad_token_id).long()
-                states = self.encoder.encode(padded, attention_mask=mask).float()
+                states = self.states(padded, attention_mask=mask).float()
                 mask[:, :skipped] = 0
                 found.append(mean_over_tokens(states, mask).cpu().numpy())
         self.train(was)

@@ -10,8 +10,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from bertdata.errors import BertDataError, ConfigError, MissingExtraError, did_you_mean, nearest, shortened
+from bertdata.errors import BertDataError, ConfigError, InputError, MissingExtraError, did_you_mean, nearest, shortened
 from bertdata.io import files
+from bertdata.torch.models.config import read_config
+from bertdata.torch.models.weight_files import main_file
 
 _OF_LAYERS = ("layer_types", "attention_window", "mlp_layer_types")
 """Keys of configs that are lists with an item for each layer."""
@@ -38,6 +40,21 @@ def raising(kind: type[BertDataError], problem: str, path: str) -> Iterator[None
         yield
     except Exception as error:
         raise kind(f"{problem} ({_first_line(error)}); expected what it saves", path=path) from error
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Have transformers print neither bars nor tables of weights inside of the block; errors are raised as ever."""
+    logging = transformers_library().logging
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
 
 
 def config_of(values: Mapping[str, Any]) -> Any:
@@ -126,3 +143,41 @@ def peer_config(config: str) -> Any:
             f"--config is {config!r}, {found}; expected a folder with a config.json, or a model type such as "
             f"deberta-v2{hint}"
         ) from error
+
+
+def peer_config_of(directory: str) -> Any:
+    """Return the config of the model in a folder; raises ConfigError where transformers has none of its type."""
+    path, values = read_config(directory)
+    library, kind = transformers_library(), values.get("model_type", "bert")
+    if not isinstance(kind, str) or kind not in library.CONFIG_MAPPING:
+        code = "; its own code (auto_map) is not run here" if "auto_map" in values else ""
+        raise ConfigError(
+            f"model_type is {shortened(kind)}, which transformers {library.__version__} does not have{code}; expected "
+            "an encoder of transformers, such as roberta",
+            path=path,
+        )
+    with raising(ConfigError, "transformers makes no config of it", directory):
+        return library.AutoConfig.from_pretrained(directory, trust_remote_code=False)
+
+
+def made(peer: Any, auto: str) -> Any:
+    """Return a fresh model of a config of transformers; auto: the class that makes it. Raises ConfigError."""
+    try:
+        return getattr(transformers_library(), auto).from_config(peer, trust_remote_code=False)
+    except Exception as error:
+        raise ConfigError(
+            f"transformers cannot make a model of this {peer.model_type} config: {in_one_line(error)}"
+        ) from error
+
+
+def loaded(auto: str, directory: str, peer: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the model of a folder in float32, and what transformers says of its weights: `missing_keys` and so on.
+
+    auto: the class that opens it; peer: its config. Raises InputError where it cannot be opened.
+    """
+    load = getattr(transformers_library(), auto).from_pretrained
+    pickled = main_file(directory).startswith("pytorch_model")  # which it opens with weights_only
+    safely = {"use_safetensors": not pickled, "trust_remote_code": False}  # no code beside the weights
+    with raising(InputError, "transformers cannot load its weights", directory), quietly():
+        model, about = load(directory, config=peer, output_loading_info=True, **safely, **options)
+    return model.float(), about

@@ -21,7 +21,7 @@ WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 PICKLED, PICKLED_INDEX = "pytorch_model.bin", "pytorch_model.bin.index.json"
 _IN_ORDER = (WEIGHTS, INDEX, PICKLED, PICKLED_INDEX)
-_ADAPTER = "adapter_config.json"
+ADAPTER, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 _SAFE_PICKLES = (2, 6)
 """The first version of torch whose `weights_only` is without known ways to run code (CVE-2025-32434)."""
 
@@ -39,6 +39,20 @@ def main_file(directory: str | os.PathLike[str]) -> str:
     """Return the name of the file that a folder's weights begin with, an index where there are several; "" for none."""
     place = files.path_text(directory)
     return next((name for name in _IN_ORDER if files.exists(files.join(place, name))), "")
+
+
+def trained_files(directory: str | os.PathLike[str]) -> list[str]:
+    """Return the names of the files with the adapters of a folder, else of those with its weights; [] for neither."""
+    place = files.path_text(directory)
+    if files.exists(files.join(place, ADAPTER_WEIGHTS)):
+        return [ADAPTER_WEIGHTS]
+    return weight_files(place) if main_file(place) else []
+
+
+def remove_whole(directory: str | os.PathLike[str]) -> None:
+    """Remove the config and the weights of a whole model from a folder, such as one that gets adapters alone."""
+    place = files.path_text(directory)
+    files.remove_files(files.join(place, name) for name in ("config.json", *_IN_ORDER))
 
 
 def weight_files(directory: str | os.PathLike[str]) -> list[str]:
@@ -75,12 +89,7 @@ def read_weights(directory: str | os.PathLike[str]) -> dict[str, Tensor]:
     """
     place = files.path_text(directory)
     names = weight_files(place)
-    if files.exists(files.join(place, _ADAPTER)):
-        raise ConfigError(
-            f"has an adapter of peft ({_ADAPTER}), which changes the weights beside it and is not read here; merge it "
-            "with peft (merge_and_unload), and save the model",
-            path=place,
-        )
+    require_no_adapter(place)
     if len(names) == 1:
         return _read(files.join(place, names[0]))
     path, weights = files.join(place, names[0]), dict[str, Tensor]()
@@ -98,6 +107,16 @@ def read_weights(directory: str | os.PathLike[str]) -> dict[str, Tensor]:
             f"names the weight {shortened(missing[0])}, which no file has; get all files of the model", path=path
         )
     return weights
+
+
+def require_no_adapter(directory: str) -> None:
+    """Raise ConfigError for a folder with an adapter, beside the weights of a model or alone."""
+    if files.exists(files.join(directory, ADAPTER)):
+        raise ConfigError(
+            f"has an adapter of peft ({ADAPTER}), which changes the weights of a model and is not read here; merge it "
+            "with peft (merge_and_unload), and save the model",
+            path=directory,
+        )
 
 
 def read_tensors(path: str) -> dict[str, Tensor]:

@@ -20,7 +20,15 @@ from bertdata.torch.data.dataset import PretrainingCollator
 from bertdata.torch.models.config import UNLIMITED, Counts, EncoderConfig
 from bertdata.torch.models.encoder import Encoder
 from bertdata.torch.models.families import FAMILIES, load_config
-from bertdata.torch.models.weight_files import WEIGHTS, main_file, read_tensors, read_weights, save_tensors
+from bertdata.torch.models.weight_files import (
+    ADAPTER,
+    ADAPTER_WEIGHTS,
+    WEIGHTS,
+    main_file,
+    read_tensors,
+    read_weights,
+    save_tensors,
+)
 
 APART = "pretraining.safetensors"
 """The file, beside a saved model, of the weights that only its pretraining needs; transformers does not read it."""
@@ -28,11 +36,15 @@ APART = "pretraining.safetensors"
 _COMPANIONS = (
     APART,
     "1_Pooling",
+    "adapter",
+    ADAPTER,
+    ADAPTER_WEIGHTS,
     "config_sentence_transformers.json",
     "distillation.safetensors",
     "generator",
     "modules.json",
     "sentence_bert_config.json",
+    "task_config.json",
 )
 """What some models have beside their weights, and another model in their folder must not find."""
 

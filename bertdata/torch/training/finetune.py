@@ -23,10 +23,11 @@ from bertdata.options.option import stored_values
 from bertdata.shards.tasks import TaskInfo
 from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
 from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader, explaining_workers
-from bertdata.torch.models.config import EncoderConfig
+from bertdata.torch.models.config import EncoderConfig, read_config
 from bertdata.torch.models.dropout import Draws
-from bertdata.torch.models.families import check_tokenizer, load_config
-from bertdata.torch.models.weight_files import WEIGHTS, digests_of_weights
+from bertdata.torch.models.families import FAMILIES, LIBRARIES, check_tokenizer, is_type_of_transformers
+from bertdata.torch.models.lora import peft_library
+from bertdata.torch.models.weight_files import digests_of_weights, require_no_adapter, trained_files
 from bertdata.torch.models.weights import PreTrainedModel, save_with_tokenizer
 from bertdata.torch.training import metrics_log, optimization
 from bertdata.torch.training.arithmetic import Arithmetic, set_precision
@@ -37,7 +38,7 @@ from bertdata.torch.training.plan import RunPlan, highest_flops, parameters_of, 
 from bertdata.torch.training.recomputation import recompute_layers
 from bertdata.torch.training.schedules import learning_rate
 from bertdata.torch.training.settings import FinetuneSettings
-from bertdata.torch.training.tasks import HEADS, SENTENCES, evaluate, task_of
+from bertdata.torch.training.tasks import HEADS, SENTENCES, Head, evaluate, task_of
 
 SCORES, RUN = "scores.json", "run.json"
 
@@ -48,6 +49,7 @@ def finetune(
     output: str | os.PathLike[str],
     settings: FinetuneSettings | None = None,
     *,
+    library: str = "",
     restart: bool = False,
     dry_run: bool = False,
     quiet: bool = False,
@@ -59,24 +61,28 @@ def finetune(
     the same task, model and settings, is not run again, unless `restart`. `dry_run`: check everything, take no step,
     write nothing, and return what the run would do.
 
-    `task` is a folder that `encode_task` wrote. Scores are those of its validation split, if it has one, named as
-    `evaluate` does. `report` is called after each step, and nothing else is then shown. Raises ConfigError where the
-    model, its tokenizer and the shards do not fit together.
+    `task` is a folder that `encode_task` wrote. `library`: whose classes the model is of, one of `LIBRARIES`; "": of
+    bertdata where it has the model's type and adapters are not asked for, else of transformers. Scores are those of its
+    validation split, if it has one, named as `evaluate` does. `report` is called after each step, and nothing else is
+    then shown. Raises ConfigError where the model, its tokenizer and the shards do not fit together.
     """
     settings, directory = settings or FinetuneSettings(), files.path_text(model)
     learned = ShardDataset(files.path_text(task), "train")
-    info, config = (
-        task_of(learned),
-        load_config(directory, "; other types are fine-tuned with the scripts of transformers"),
-    )
+    info, place = task_of(learned), files.path_text(output)
+    if settings.lora:
+        peft_library()
+    require_no_adapter(directory)
+    chosen = library or library_of(directory, settings, quiet=quiet)
+    config = _config_of(chosen, directory, info)
     _check_fit(info, config, directory)
+    _check_adapters(chosen, directory, place, settings)
     head, held = HEADS[info.definition.head], validation_split(learned.shards)
     mismatched = validation_split(learned.shards, "validation_mismatched")
     head.check(info, settings)
     for flag, given in (("--sentence-loss", settings.sentence_loss), ("--distinct-texts", settings.distinct_texts)):
         if given and info.definition.head != SENTENCES:
             raise ConfigError(f"{flag} is for sentence embeddings, and this is {info.task}; leave it out")
-    device, place = optimization.choose_device(settings.device), files.path_text(output)
+    device = optimization.choose_device(settings.device)
     batches = ResumableBatchSampler(
         learned,
         settings.batch_size,
@@ -89,8 +95,8 @@ def finetune(
     locked = nullcontext() if dry_run else output_lock(place, "a fine-tuned model")
     with locked, optimization.own_randomness(device), shown(quiet=quiet or report is not None or dry_run) as progress:
         torch.manual_seed(settings.seed)
-        classifier = head.make(directory, info, settings).to(device)
-        identity = identity_of(files.path_text(task), directory, settings) | {"seed": settings.seed}
+        classifier = _made(head, chosen, directory, config, info, settings).to(device)
+        identity = identity_of(files.path_text(task), directory, settings, chosen) | {"seed": settings.seed}
         finished = not restart and is_finished(place, identity)
         phase = plan_of_rows(learned, settings.batch_size, classifier, len(batches), settings.epochs)
         plan = RunPlan(
@@ -137,11 +143,55 @@ def finetune(
     }
 
 
-def identity_of(task: str, model: str, settings: FinetuneSettings) -> dict[str, Any]:
-    """Return what a run depends on beside its seed, as JSON."""
+def library_of(directory: str, settings: FinetuneSettings, *, quiet: bool) -> str:
+    """Return the name of the library whose classes fine-tune the model of a folder, and say where it is transformers.
+
+    It is that for types that are not bertdata's, and for adapters. Raises InputError for a folder without a config.
+    """
+    kind = read_config(directory)[1].get("model_type", "bert")
+    if not isinstance(kind, str) or not is_type_of_transformers(kind) or (kind in FAMILIES and not settings.lora):
+        return "bertdata"
+    if not quiet:
+        why = "adapters are" if kind in FAMILIES else f"the type {kind} is"
+        print(f"{why} for models of transformers: as by --library transformers", file=sys.stderr)
+    return "transformers"
+
+
+def _config_of(library: str, directory: str, info: TaskInfo) -> EncoderConfig:
+    """Return the config of a model by a library; raises ConfigError where that fine-tunes none."""
+    load = LIBRARIES[library].load_config
+    if load is None:
+        raise ConfigError(f"--library {library} has no models to fine-tune; expected bertdata or transformers")
+    return load(directory, info)
+
+
+def _check_adapters(library: str, directory: str, output: str, settings: FinetuneSettings) -> None:
+    """Raise ConfigError where adapters are asked for and do not go with the library or the output."""
+    if not settings.lora:
+        return
+    if library != "transformers":
+        raise ConfigError(f"--lora is for models of transformers, and --library is {library}; leave it out")
+    if os.path.realpath(directory) == os.path.realpath(output):
+        raise ConfigError("--output is the folder of the model that the adapters belong to; take another", path=output)
+
+
+def _made(
+    head: Head, library: str, directory: str, config: EncoderConfig, info: TaskInfo, settings: FinetuneSettings
+) -> PreTrainedModel:
+    """Return the model of a task by a library; raises ConfigError where the task has none of it."""
+    if LIBRARIES[library].own:
+        return head.make(directory, info, settings)
+    if library not in head.others:
+        raise ConfigError(f"--library {library} has no model for {info.task}; expected --library bertdata")
+    return head.others[library](directory, config, info, settings)
+
+
+def identity_of(task: str, model: str, settings: FinetuneSettings, library: str = "bertdata") -> dict[str, Any]:
+    """Return what a run depends on beside its seed, as JSON; `library` is named where it is not bertdata."""
     values = {name: value for name, value in stored_values(settings).items() if name not in ("seed", "num_workers")}
     digests = {"config.json": files.sha256(files.join(model, "config.json")), **digests_of_weights(model)}
-    return {"task": files.sha256(files.join(task, "manifest.json")), "model": digests, "settings": values}
+    run = {"task": files.sha256(files.join(task, "manifest.json")), "model": digests, "settings": values}
+    return run if library == "bertdata" else run | {"library": library}
 
 
 def is_finished(output: str, identity: Mapping[str, Any]) -> bool:
@@ -150,7 +200,8 @@ def is_finished(output: str, identity: Mapping[str, Any]) -> bool:
     return (
         files.exists(path)
         and files.read_json(path) == identity
-        and all(files.exists(files.join(output, name)) for name in (WEIGHTS, SCORES, metrics_log.LOG))
+        and bool(trained_files(output))
+        and all(files.exists(files.join(output, name)) for name in (SCORES, metrics_log.LOG))
     )
 
 

@@ -25,10 +25,10 @@ from bertdata.io import files
 from bertdata.options.option import require
 from bertdata.tokenizers.loading import remove_former
 from bertdata.torch.data.dataset import ShardDataset
-from bertdata.torch.models.weight_files import WEIGHTS
+from bertdata.torch.models.weight_files import ADAPTER, remove_whole, trained_files
 from bertdata.torch.models.weights import remove_companions
 from bertdata.torch.training import metrics_log
-from bertdata.torch.training.finetune import RUN, SCORES, finetune, identity_of
+from bertdata.torch.training.finetune import RUN, SCORES, finetune, identity_of, library_of
 from bertdata.torch.training.phases import validation_split
 from bertdata.torch.training.settings import FinetuneSettings
 from bertdata.torch.training.tasks import HEADS, task_of
@@ -43,6 +43,7 @@ def finetune_seeds(
     seeds: Sequence[int],
     settings: FinetuneSettings | None = None,
     *,
+    library: str = "",
     restart: bool = False,
     quiet: bool = False,
 ) -> dict[str, Any]:
@@ -62,7 +63,9 @@ def finetune_seeds(
         raise ConfigError(
             "has no validation split, so seeds cannot be compared; encode with --validation", path=files.path_text(task)
         )
-    definition, run = info.definition, identity_of(files.path_text(task), files.path_text(model), settings)
+    directory = files.path_text(model)
+    library = library or library_of(directory, settings, quiet=quiet)
+    definition, run = info.definition, identity_of(files.path_text(task), directory, settings, library)
     main = HEADS[definition.head].main or definition.metrics[0]
 
     def say(text: str) -> None:
@@ -73,7 +76,7 @@ def finetune_seeds(
         folder = files.join(place, f"seed-{seed}")
         files.remove(files.join(folder, RUN))
         say(f"seed {seed}")
-        finetune(task, model, folder, replace(settings, seed=seed), restart=True, quiet=quiet)
+        finetune(task, model, folder, replace(settings, seed=seed), library=library, restart=True, quiet=quiet)
         scores: Scores = files.read_json(files.join(folder, SCORES))
         files.write_json(files.join(folder, RUN), run)
         return scores
@@ -133,18 +136,20 @@ def _save_best(output: str, result: dict[str, Any], run: dict[str, Any]) -> bool
     """
     path, seed = files.join(output, SCORES), result["saved_seed"]
     before = _read(path) or {}
-    if (before.get("saved_seed"), before.get("run")) != (seed, run) or not files.exists(files.join(output, WEIGHTS)):
+    if (before.get("saved_seed"), before.get("run")) != (seed, run) or not trained_files(output):
         folder = Path(output) / f"seed-{seed}"
-        if not (folder / WEIGHTS).exists():
+        if not trained_files(folder):
             return False
         kept = (RUN, SCORES, metrics_log.LOG)
         remove_companions(output)
+        if files.exists(str(folder / ADAPTER)):
+            remove_whole(output)
         remove_former(output, (file.name for file in folder.iterdir()))
         for file in sorted(one for one in folder.rglob("*") if one.is_file()):
             name = file.relative_to(folder)
             if name.name not in kept and not name.name.startswith("."):
                 files.write_bytes(files.join(output, *name.parts), file.read_bytes())
     files.write_json(path, result | {"run": run})
-    for weights in Path(output).glob(f"seed-*/{WEIGHTS}"):
-        files.remove(str(weights))
+    for other in Path(output).glob("seed-*"):
+        files.remove_files(str(other / name) for name in trained_files(other))
     return True

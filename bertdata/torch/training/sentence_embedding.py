@@ -7,6 +7,7 @@ correlation of cosines and scores.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,12 @@ from bertdata.shards.tasks import TaskInfo
 from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.models.sentence_encoder import SentenceEncoder
 from bertdata.torch.models.sentence_folder import MODEL
+from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training.metrics import pearson, spearman
 from bertdata.torch.training.sentence_copies import numbers_of_texts
 from bertdata.torch.training.sentence_losses import SENTENCE_LOSSES, Embeddings
 from bertdata.torch.training.settings import FinetuneSettings
-from bertdata.torch.training.tasks import Device, Head, batches_of, moved, require_labels, task_of
+from bertdata.torch.training.tasks import Device, Head, adapted, batches_of, moved, require_labels, task_of
 
 Vectors = NDArray[np.float32]
 _AT_ONCE = 1024
@@ -52,7 +54,7 @@ def _check(info: TaskInfo, settings: FinetuneSettings) -> None:
         )
 
 
-def _make(directory: str, info: TaskInfo, settings: FinetuneSettings) -> SentenceEncoder:
+def _loss(info: TaskInfo, settings: FinetuneSettings) -> Callable[..., Tensor]:
     chosen = SENTENCE_LOSSES[loss_name(info, settings)]
 
     def loss(embeddings: Embeddings, labels: Tensor | None, ids: Embeddings) -> Tensor:
@@ -60,7 +62,26 @@ def _make(directory: str, info: TaskInfo, settings: FinetuneSettings) -> Sentenc
             return chosen.compute(embeddings, labels, settings)
         return chosen.compute(embeddings, labels, settings, numbers=numbers_of_texts(ids, info.pad_token_id))
 
-    model = SentenceEncoder.from_pretrained(directory, loss, max_seq_length=info.max_seq_length)
+    return loss
+
+
+def _make(directory: str, info: TaskInfo, settings: FinetuneSettings) -> SentenceEncoder:
+    length = info.max_seq_length
+    model = SentenceEncoder.from_pretrained(directory, _loss(info, settings), max_seq_length=length)
+    _require_no_prompt(model, directory)
+    return model
+
+
+def _make_of_transformers(directory: str, config: Any, info: TaskInfo, settings: FinetuneSettings) -> PreTrainedModel:
+    from bertdata.torch.models.transformers_heads import TransformersSentenceEncoder
+
+    of, loss = TransformersSentenceEncoder, _loss(info, settings)
+    model = of.from_pretrained(directory, loss, max_seq_length=info.max_seq_length, config=config)
+    _require_no_prompt(model, directory)
+    return adapted(model, directory, info, settings)
+
+
+def _require_no_prompt(model: SentenceEncoder, directory: str) -> None:
     if name := model.settings.default_prompt_name:
         raise ConfigError(
             f"{MODEL} names {shortened(name)} as the default prompt, which encode puts in front of every text, and the "
@@ -68,7 +89,6 @@ def _make(directory: str, info: TaskInfo, settings: FinetuneSettings) -> Sentenc
             "of the texts as well, then take it out",
             path=directory,
         )
-    return model
 
 
 def _evaluate(model: SentenceEncoder, dataset: ShardDataset, batch_size: int, device: Device) -> dict[str, float]:
@@ -115,4 +135,4 @@ def triplet_accuracy(first: Vectors, second: Vectors, third: Vectors) -> float:
     return float(((first * second).sum(1) > (first * third).sum(1)).mean())
 
 
-SENTENCES = Head(make=_make, evaluate=_evaluate, check=_check)
+SENTENCES = Head(make=_make, evaluate=_evaluate, check=_check, others={"transformers": _make_of_transformers})

@@ -296,3 +296,31 @@ class FinetuneSettings(TrainingSettings):
     triplet_margin: float = option(
         1.0, "triplet: by how much nearer the positive has to be (Sentence-BERT)", above=0, later=True
     )
+    lora: int = option(
+        0,
+        "train adapters of this rank (LoRA) and the new layers in place of all weights; rates are ten times higher "
+        "then, as 3e-4; 0: all weights",
+        at_least=0,
+        at_most=4096,
+        later=True,
+    )
+    lora_alpha: float = option(0.0, "adapters are scaled by alpha / rank; 0: twice the rank", at_least=0, later=True)
+    lora_dropout: float = option(0.0, "dropout in front of adapters", at_least=0, below=1, later=True)
+    lora_targets: tuple[str, ...] = option(
+        (),
+        "the layers that get adapters, by the ends of their names, as query value, or all-linear (default: those of "
+        "peft for the type of model, all-linear where it has none)",
+        later=True,
+        metavar="NAME",
+    )
+    lora_merge: bool = option(
+        False, "save the model with the adapters merged into its weights, and them in adapter/", later=True
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("lora_alpha", "lora_dropout", "lora_targets", "lora_merge"):
+            require(
+                self.lora > 0 or getattr(self, name) == getattr(type(self), name),
+                f"{flag_of(name)} is for adapters; give their rank as well, as --lora 8",
+            )

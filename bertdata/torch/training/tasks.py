@@ -5,8 +5,8 @@ A head is an object `Head`, and a line in `HEADS`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,8 @@ class Head:
     """How the tasks with a `head` of this name are learnt.
 
     make: returns the model, an encoder of the directory with a new last layer, for (directory, info, settings);
+    others: do that for other libraries than bertdata, by their names in `LIBRARIES`, for (directory, config, info,
+    settings);
     evaluate: returns the scores of (model, split, batch size, device);
     main: the score by which one model is better than another, "" for the first of the task's metrics;
     check: raises ConfigError or MissingExtraError, before anything is loaded, for (info, settings) that do not go
@@ -62,6 +64,9 @@ class Head:
     main: str = ""
     check: Callable[[TaskInfo, FinetuneSettings], None] = lambda info, settings: None
     doubt: Callable[[TaskInfo], str] = lambda info: ""
+    others: Mapping[str, Callable[[str, Any, TaskInfo, FinetuneSettings], PreTrainedModel]] = field(
+        default_factory=dict
+    )
 
 
 HEADS: Registry[Head] = Registry(
@@ -206,12 +211,52 @@ def moved(batch: dict[str, Tensor], device: Device) -> dict[str, Tensor]:
     return {name: value.to(device) for name, value in batch.items()}
 
 
-TEXTS = Head(make=_make_texts, evaluate=_texts, check=_check_texts)
+def of_transformers(name: str) -> Callable[[str, Any, TaskInfo, FinetuneSettings], PreTrainedModel]:
+    """Return what makes the model of a class of `transformers_heads`, with adapters where the settings say so."""
+
+    def make(directory: str, config: Any, info: TaskInfo, settings: FinetuneSettings) -> PreTrainedModel:
+        from bertdata.torch.models import transformers_heads
+
+        labels = info.labels or (REGRESSION_LABEL,)
+        model: transformers_heads.TransformersTaskModel = getattr(transformers_heads, name).of(
+            directory, config, labels
+        )
+        return adapted(model, directory, info, settings)
+
+    return make
+
+
+def adapted(model: Any, directory: str, info: TaskInfo, settings: FinetuneSettings) -> PreTrainedModel:
+    """Return a model of transformers whose rows are tried, with adapters where the settings say so."""
+    from bertdata.torch.models.lora import LoraShape
+    from bertdata.torch.models.transformers_heads import check_rows
+
+    check_rows(model, info)
+    if settings.lora:
+        alpha = settings.lora_alpha or 2 * settings.lora
+        targets, merge = settings.lora_targets, settings.lora_merge
+        model.adapt(directory, LoraShape(settings.lora, alpha, settings.lora_dropout, targets, merge))
+    made: PreTrainedModel = model
+    return made
+
+
+TEXTS = Head(
+    make=_make_texts,
+    evaluate=_texts,
+    check=_check_texts,
+    others={"transformers": of_transformers("TransformersForSequenceClassification")},
+)
 TOKENS = Head(
     make=_make_tokens,
     evaluate=_tokens,
     main="f1",
     check=_check_tokens,
     doubt=lambda info: why_no_entities(info.labels),
+    others={"transformers": of_transformers("TransformersForTokenClassification")},
 )
-QUESTIONS = Head(make=_make_questions, evaluate=_questions, main="f1")
+QUESTIONS = Head(
+    make=_make_questions,
+    evaluate=_questions,
+    main="f1",
+    others={"transformers": of_transformers("TransformersForQuestionAnswering")},
+)
