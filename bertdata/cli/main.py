@@ -47,6 +47,7 @@ COMMANDS = {
     "completion": Command("a script that completes this command in bash or zsh", "bertdata.cli.completion"),
     "compile": Command("compile the kernels beforehand, as for a container image", "bertdata.cli.compile"),
     "pretrain": Command("pretrain an encoder: BERT, ALBERT, ELECTRA, ModernBERT", "bertdata.cli.pretrain"),
+    "transfer": Command("give a trained encoder another vocabulary", "bertdata.cli.transfer"),
     "encode-task": Command("labelled texts, tags, questions or pairs to shards", "bertdata.cli.encode_task"),
     "finetune": Command("fine-tune a pretrained model on what encode-task wrote", "bertdata.cli.finetune"),
     "clean-wikipedia": Command("one stage: dumps to documents", "clean_wikipedia", True),

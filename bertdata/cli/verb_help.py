@@ -121,6 +121,18 @@ VERB_HELP: dict[str, VerbHelp] = {
             "--restart": "start again instead of going on from a checkpoint",
         },
     ),
+    "transfer": VerbHelp(
+        (
+            "bertdata transfer --model model --vocab corpus --output start",
+            "bertdata transfer --model model --vocab corpus --counts corpus --output start",
+        ),
+        {
+            "--model": "a trained model with its tokenizer",
+            "--vocab": "the new vocabulary: a tokenizer, a build, or a name",
+            "--counts": "a build whose tokens are counted in the table",
+            "--output": "where to write the model",
+        },
+    ),
     "encode-task": VerbHelp(
         (
             "bertdata encode-task --train train.tsv --vocab model --output task",

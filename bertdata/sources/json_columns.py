@@ -11,7 +11,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.io.bounded_lines import LONGEST
-from bertdata.kernels.simd import BLOCK
 
 PIECE = 8 << 20
 _NEWLINE = 10
@@ -39,6 +38,8 @@ def read_columns(stream: BinaryIO, place: int, end: int, names: Sequence[str]) -
     place: that of the stream in its file, where a line begins. names: of the columns; a row has a string in the last.
     A line of over `LONGEST` bytes is given as far as that and a byte more, and is the last.
     """
+    from bertdata.kernels.simd import BLOCK  # numba is for those that read, not for those that start a build
+
     held, whole = np.empty(0, np.uint8), False
     while place < end and not whole:
         more = stream.read(max(PIECE, len(held)))

@@ -23,6 +23,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.text_arrays import Texts
 from bertdata.tokenizers.pairs import RowTemplate, Truncation, bert_template, check_pair_settings, kept, row_of
+from bertdata.tokenizers.surfaces import Surface, stands_alone
 from bertdata.tokenizers.transformers_methods import TransformersMethods
 
 
@@ -198,6 +199,21 @@ class Tokenizer(TransformersMethods):
     def token_texts(self) -> tuple[str, ...]:
         """What each token stands for in a text: the token without the marks by which it says where words begin."""
         return self.tokens
+
+    @property
+    def token_surfaces(self) -> tuple[Surface | None, ...]:
+        """What each token is in a text, whatever marks its family writes: `Surface`, None for one that is no text.
+
+        Special and reserved tokens are none.
+        """
+        continues = np.zeros(self.vocab_size, np.bool_) if self.continuation is None else self.continuation
+        special = frozenset(self.special_tokens)
+        return tuple(
+            None
+            if token in special or self.is_reserved(token)
+            else Surface(None if stands_alone(text) else not continued, text.encode("utf-8", "surrogatepass"))
+            for token, text, continued in zip(self.tokens, self.token_texts, continues.tolist(), strict=True)
+        )
 
     def identity(self) -> dict[str, Any]:
         """Return everything that decides ids, as JSON; a family adds its settings."""

@@ -40,6 +40,7 @@ from bertdata.tokenizers.literal_special import Row, without_special
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.pairs import RowTemplate
 from bertdata.tokenizers.saved_check import warn_of_other_ids
+from bertdata.tokenizers.surfaces import Surface
 from bertdata.tokenizers.text_rows import TextRows, asking_tokenizers, open_reference
 from bertdata.tokenizers.transformers_methods import UNLIMITED
 from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
@@ -281,6 +282,15 @@ class JsonTokenizer(Tokenizer):
     def token_texts(self) -> tuple[str, ...]:
         """The tokens without marks of spaces, the bytes of byte-level BPE as text; special tokens as they are."""
         return token_marks.texts_of_tokens(self._data, self.tokens, frozenset(self.special_tokens))
+
+    @cached_property
+    def token_surfaces(self) -> tuple[Surface | None, ...]:
+        """What each token is in a text, by the marks of the file: letters of bytes, U+2581, ##, or none."""
+        special = frozenset(self.special_tokens)
+        surface_of = token_marks.surface_reader(self._data)
+        return tuple(
+            None if token in special or self.is_reserved(token) else surface_of(token) for token in self.tokens
+        )
 
     def is_reserved(self, token: str) -> bool:
         """Tell whether a token is kept free, as [unused0]."""

@@ -50,7 +50,7 @@ from bertdata.torch.models.weights import PreTrainedModel
 _LOG = logging.getLogger("bertdata")
 PROBED = 512
 """Tokens of the row that is put through a model before the first step."""
-_OFFSET_BY_PADDING = (
+OFFSET_BY_PADDING = (
     "camembert",
     "data2vec-text",
     "esm",
@@ -64,7 +64,7 @@ _OFFSET_BY_PADDING = (
     "xmod",
 )
 """Models whose positions begin after that of the padding token (`create_position_ids_from_input_ids`)."""
-_OFFSET = {"mpnet": 2}
+OFFSET = {"mpnet": 2}
 """Models whose positions begin at a number of their own."""
 
 
@@ -113,7 +113,7 @@ class TransformersConfig(EncoderConfig):
         _require_bounds(kind, values)
         length = getattr(peer, "max_position_embeddings", None)
         if isinstance(length, int):
-            offset = sizes["pad_token_id"] + 1 if kind in _OFFSET_BY_PADDING else _OFFSET.get(kind, 0)
+            offset = sizes["pad_token_id"] + 1 if kind in OFFSET_BY_PADDING else OFFSET.get(kind, 0)
             length = max(length - offset, 1) if length > 0 else UNLIMITED
         return cls(
             max_position_embeddings=min(length, UNLIMITED) if isinstance(length, int) else UNLIMITED,
@@ -353,7 +353,7 @@ def load_config(directory: str, info: ShardInfo) -> TransformersConfig:
     if getattr(peer, "is_decoder", False) or (causal and not masked and kind != "xlnet"):
         raise ConfigError(f"{kind} is a decoder here; expected an encoder, such as roberta", path=path)
     padding = getattr(peer, "pad_token_id", None)
-    if padding is not None and padding != info.pad_token_id and (kind in _OFFSET_BY_PADDING or kind in _OFFSET):
+    if padding is not None and padding != info.pad_token_id and (kind in OFFSET_BY_PADDING or kind in OFFSET):
         raise ConfigError(
             f"pad_token_id is {padding}, after which the positions of {kind} begin, and the shards pad with "
             f"{info.pad_token_id}; encode with the tokenizer that the model was trained with",

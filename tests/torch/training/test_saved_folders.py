@@ -16,7 +16,7 @@ from bertdata import load_tokenizer
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import AlbertConfig, BertConfig, ModernBertConfig
 from bertdata.torch.models.config import EncoderConfig
-from bertdata.torch.models.from_transformers import _OFFSET, _OFFSET_BY_PADDING, TransformersConfig
+from bertdata.torch.models.from_transformers import OFFSET, OFFSET_BY_PADDING, TransformersConfig
 from bertdata.torch.training.pretrain import pretrain
 from tests.torch.build import tokenizer_of, write_build
 from tests.torch.training.small_runs import IDS, SETTINGS, tokenizers_below
@@ -90,7 +90,7 @@ def test_the_models_whose_positions_begin_later_are_those_of_transformers() -> N
         for offset in offsets:
             later[kind] = offset
     assert looked_at > 30
-    expected = dict.fromkeys(_OFFSET_BY_PADDING, 4) | _OFFSET
+    expected = dict.fromkeys(OFFSET_BY_PADDING, 4) | OFFSET
     assert later == {kind: expected[kind] for kind in later}
     assert {*expected} - {*later} <= {"ibert"}, "ibert is in older versions only, or needs other sizes"
 
