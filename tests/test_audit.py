@@ -172,6 +172,7 @@ def steps_of_commands(theirs: Path, out: Path) -> dict[str, Sequence[list[str] |
         "verify": [["verify", one] for one in opened] + [["verify", one, "--duplicates"] for one in opened[:2]],
         "clean-up": [["clean-up", one] for one in [*opened, *begun]],
         "export": [["export", one, "--to", "jsonl", "--output", f"{to}/export"] for one in opened],
+        "publish": [["publish", one, f"{to}/published"] for one in opened],
         "import": [["import", texts, "--vocab", one, "--output", f"{to}/import"] for one in tokenizers],
         "tokenize": [["tokenize", texts, "--vocab", one] for one in tokenizers],
         "clean": [["clean", str(theirs / f"{BESIDE}.py")]],
@@ -204,6 +205,7 @@ def steps_of_commands(theirs: Path, out: Path) -> dict[str, Sequence[list[str] |
             *(["finetune", one, "--model", models[-1], "--output", f"{to}/fine"] for one in opened),
             *(["finetune", str(out / "task-0"), "--model", one, "--output", f"{to}/fine"] for one in models),
         ],
+        "transfer": [["transfer", "--model", one, "--vocab", whole, "--output", f"{to}/transferred"] for one in models],
         "python": [
             *(f"import bertdata; bertdata.open_shards({one!r})" for one in every),
             *(f"import bertdata.loader; bertdata.loader.ShardExamples({one!r})" for one in every),

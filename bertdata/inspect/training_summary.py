@@ -30,7 +30,7 @@ NOTICE = (
     "Drafted by bertdata from the manifest and the account of a build. It is not legal advice. What stands in square "
     "brackets the build cannot know: fill it in, and check the rest."
 )
-_BLANK = re.compile(r"\[[^\]]{2,}\]")
+_BLANK = re.compile(r"\[[^\[\]]{2,}\]")
 _KINDS = {"pages": "articles of MediaWiki dumps", "books": "books", "rows": "documents of tables and text files"}
 
 

@@ -42,10 +42,11 @@ class TokenPlan(BatchPlan):
         first, sums = place, np.zeros(1, np.int64)
         while end is None or place < end:
             step: list[Segment] = []
+            begin = place
             for _ in range(self.world_size):
                 while (end is None or first + len(sums) - 1 < end) and sums[-1] - sums[place - first] <= self.tokens:
                     known = sums[-1] - sums[place - first]
-                    first, sums = self._further(place, first, sums, end)
+                    first, sums = self._further(begin, first, sums, end)
                     assert sums[-1] - sums[place - first] > known, "no example is empty"
                 stop = first + int(np.searchsorted(sums, sums[place - first] + self.tokens, side="right")) - 1
                 step.append((0, place, stop))
@@ -53,17 +54,17 @@ class TokenPlan(BatchPlan):
             if place == end:
                 if self.drop_last and not self._is_full(step, sums, first):
                     return
-                step = self._divided(step[0][1], place, first, sums) or step
+                step = self._divided(begin, place, first, sums) or step
             yield step
 
-    def _further(self, place: int, first: int, sums: Ints, end: int | None) -> tuple[int, Ints]:
-        """Return the sums of lengths from `place` on, over more examples than were known."""
+    def _further(self, begin: int, first: int, sums: Ints, end: int | None) -> tuple[int, Ints]:
+        """Return where a step begins, and the sums of lengths from there on, over more examples than were known."""
         last = first + len(sums) - 1
         ahead = min(_LOOKED_UP, max(16, self.bins[0].size))  # an epoch of few examples is looked up by itself
         stop = last + ahead if end is None else min(end, last + ahead)
         _, numbers = self.bins[0].order.pairs(np.arange(last, stop, dtype=np.int64))
         more = sums[-1] + np.cumsum(self.lengths[numbers], dtype=np.int64)
-        return place, np.concatenate([sums[place - first :], more])
+        return begin, np.concatenate([sums[begin - first :], more])
 
     def _is_full(self, step: Sequence[Segment], sums: Ints, first: int) -> bool:
         """Tell whether the last batch of a step has no room for a longest example."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError
@@ -60,7 +60,7 @@ rows_of = st.lists(st.integers(1, 9), min_size=1, max_size=30)
 
 
 @given(lengths=rows_of, tokens=st.integers(9, 40), world=st.integers(1, 3), steps=st.integers(1, 6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_each_rank_takes_the_next_examples_that_fit(lengths: list[int], tokens: int, world: int, steps: int) -> None:
     expected = filled(lengths, tokens, world, steps)
     found = [list(islice(sampler, steps)) for sampler in samplers(lengths, tokens, world, epochs=None)]
@@ -68,7 +68,8 @@ def test_each_rank_takes_the_next_examples_that_fit(lengths: list[int], tokens: 
 
 
 @given(lengths=rows_of, tokens=st.integers(9, 40), world=st.integers(1, 3), epochs=st.integers(1, 3))
-@settings(max_examples=60, deadline=None)
+@example(lengths=[1] * 6, tokens=10, world=2, epochs=3)
+@settings(max_examples=40, deadline=None)
 def test_an_iteration_has_each_example_once_an_epoch_and_no_batch_has_more_tokens(
     lengths: list[int], tokens: int, world: int, epochs: int
 ) -> None:
@@ -82,7 +83,7 @@ def test_an_iteration_has_each_example_once_an_epoch_and_no_batch_has_more_token
 
 
 @given(data=st.data(), lengths=rows_of, tokens=st.integers(9, 40), worlds=st.tuples(sizes, sizes))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_a_run_goes_on_on_other_processes_with_the_rows_that_follow(
     data: st.DataObject, lengths: list[int], tokens: int, worlds: tuple[int, int]
 ) -> None:

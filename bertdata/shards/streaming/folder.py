@@ -127,10 +127,14 @@ class CacheFolder:
                     fcntl.flock(file, fcntl.LOCK_SH)  # not deleted before it is marked
                     if shard.sha256 is not None:
                         mark_whole(file.fileno(), shard.sha256)
-                    os.replace(data, path)
-            finally:
+                    with self._locked():  # who adds up what is there sees either the place or the shard, not neither
+                        os.replace(data, path)
+                        _unlink(place)
+            except BaseException:
                 _unlink(data)
                 _unlink(place)
+                raise
+            finally:
                 reserved.close()
         return True
 

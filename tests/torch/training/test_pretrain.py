@@ -119,10 +119,10 @@ def test_only_the_newest_checkpoint_is_kept_and_a_full_disk_leaves_the_last_good
     assert [path.name for path in (whole / "checkpoints").iterdir()] == ["step-000000012"]
     write = files.write_bytes
 
-    def full(path: str, data: bytes) -> None:
+    def full(path: str, data: bytes, **more: bool) -> None:
         if "step-000000010" in path and path.endswith("optimizer.pt"):
             raise output_error(OSError(errno.ENOSPC, "full"), path)
-        write(path, data)
+        write(path, data, **more)
 
     with monkeypatch.context() as patch:
         patch.setattr(files, "write_bytes", full)

@@ -1,0 +1,120 @@
+"""Another vocabulary for a small model, its rows from pieces and drawn anew: `python benchmarks/transfer.py`.
+
+An English model is trained on books. It gets a vocabulary trained on French books by `bertdata transfer`; once more
+with all its rows drawn, as in a fresh model, and all other weights kept; and there is a fresh model. Each is trained on
+the French books in the same batches. It prints the validation loss after 0, 100 and 1,000 steps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import torch
+from _harness import DATA, machine, table
+
+from bertdata import build
+from bertdata.tokenizers import load_tokenizer
+from bertdata.tokenizers.matching import KINDS, NONE, Matches
+from bertdata.torch import BertForMaskedLM, ShardDataset, pretrain
+from bertdata.torch.models import transfer as module
+from bertdata.torch.models.dropout import Draws
+from bertdata.torch.models.families import resolve_config
+from bertdata.torch.training.arithmetic import autocast
+from bertdata.torch.training.losses import Sums, count
+from bertdata.torch.training.settings import PretrainSettings
+
+SETTINGS = PretrainSettings(
+    max_steps=1000,
+    batch_size=32,
+    learning_rate=1e-3,
+    warmup_ratio=0.05,
+    eval_steps=100,
+    logging_steps=100,
+    save_steps=10_000,
+    validation_rows=512,
+    num_workers=0,
+    device="cpu",
+)
+SHAPE = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+BUILD: dict[str, Any] = {
+    "objective": "full-sentences",
+    "max_seq_length": [64],
+    "split_chapters": True,
+    "validation_fraction": 0.1,
+    "vocab_size": 8000,
+    "workers": 1,
+}
+ENGLISH_BOOKS = 12
+
+
+def loss_of(folder: Path, corpus: Path) -> float:
+    """Return the validation loss of a model before it is trained."""
+    dataset, model = ShardDataset(corpus, "validation"), BertForMaskedLM.from_pretrained(folder).eval()
+    collator, sums = model.collator(dataset, tokenizer=dataset.shards.tokenizer()), Sums()
+    info, draws = dataset.info, Draws()
+    for start in range(0, min(len(dataset), SETTINGS.validation_rows), 32):
+        numbers = range(start, min(start + 32, len(dataset)))
+        batch = collator(dataset.__getitems__([(0, number) for number in numbers]))
+        draws.begin(batch, 0, 0)
+        with torch.no_grad(), autocast(SETTINGS, torch.device("cpu")):
+            sums.add(model(**batch).terms, count(batch, info.label, info.pad_token_id))
+    return sums.means()["mlm_loss"]
+
+
+def drawn(old: Any, new: Any) -> Matches:
+    """Return matches of a new vocabulary of which no token is matched."""
+    return Matches.of([(NONE, [])] * new.vocab_size, old.vocab_size)
+
+
+def trained(start: Path, corpus: Path, output: Path) -> dict[int, float]:
+    """Train a model, and return its validation losses by step."""
+    found: dict[int, float] = {}
+
+    def report(record: Mapping[str, float]) -> None:
+        if "validation_loss" in record:
+            found[int(record["step"])] = record["validation_loss"]
+
+    pretrain(corpus, str(start), output, SETTINGS, report=report)
+    return found
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=DATA, help="the folder with books and books-french")
+    parser.add_argument("--english-steps", type=int, default=3000, help="steps of the English model")
+    flags = parser.parse_args()
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as folder:
+        place = Path(folder)
+        books = sorted((flags.data / "books").glob("*.txt"))[:ENGLISH_BOOKS]
+        build(books=[str(book) for book in books], output=place / "en", **BUILD)
+        build(books=[str(flags.data / "books-french/*.txt")], output=place / "fr", **BUILD)
+        english = replace(SETTINGS, max_steps=flags.english_steps, eval_steps=0)
+        pretrain(place / "en", "tiny", place / "english", english, config_overrides=SHAPE, quiet=True)
+        starts = {name: place / name for name in ("from pieces", "drawn anew", "all weights fresh")}
+        made = module.transfer(place / "english", place / "fr", starts["from pieces"])
+        with patch.object(module, "match_tokens", drawn):
+            module.transfer(place / "english", place / "fr", starts["drawn anew"])
+        torch.manual_seed(0)
+        info = ShardDataset(place / "fr").shards.expect_pretraining()
+        fresh: Any = resolve_config("tiny", info, SHAPE)
+        BertForMaskedLM(fresh).save_pretrained(starts["all weights fresh"])
+        lines = []
+        for name, start in starts.items():
+            losses = {0: loss_of(start, place / "fr")} | trained(start, place / "fr", place / f"trained {name}")
+            lines.append([name, *(f"{losses[step]:.2f}" for step in (0, 100, 1000))])
+        shares = [f"{int((made.matches.kinds == kind).sum()):,} {name}" for kind, name in enumerate(KINDS)]
+        size = load_tokenizer(place / "fr").vocab_size
+        print(f"BERT-tiny, {size:,} tokens: {', '.join(shares)}; one core of {machine()}.\n")
+        print(table(["rows of the new vocabulary", "0 steps", "100 steps", "1,000 steps"], lines))
+
+
+if __name__ == "__main__":
+    main()
