@@ -16,17 +16,21 @@ from torch.nn import functional
 
 
 class ChunkedLoss(NamedTuple):
-    """total: scalar, float32, the sum of the cross-entropies; right: int64, how many targets have the largest logit."""
+    """total: scalar, float32, the sum of the cross-entropies, by their weights where there are any; right: int64, how
+    many targets have the largest logit; plain: scalar, float32, the sum without weights, which has no gradient."""
 
     total: Tensor
     right: Tensor
+    plain: Tensor
 
 
-def chunked_cross_entropy(states: Tensor, decoder: nn.Linear, targets: Tensor, rows: int) -> ChunkedLoss:
+def chunked_cross_entropy(
+    states: Tensor, decoder: nn.Linear, targets: Tensor, rows: int, weights: Tensor | None = None
+) -> ChunkedLoss:
     """Return the cross-entropy of `decoder(states)` at targets.
 
-    states: (M, H); targets: int64 (M,), from 0 on; rows: how many of the M are in a chunk. It computes in the type that
-    autocast would, as `nn.Linear`.
+    states: (M, H); targets: int64 (M,), from 0 on; rows: how many of the M are in a chunk; weights: of the targets,
+    float32 (M,). It computes in the type that autocast would, as `nn.Linear`.
 
     >>> decoder = nn.Linear(2, 3)
     >>> states, targets = torch.ones(4, 2), torch.tensor([0, 1, 2, 0])
@@ -36,10 +40,10 @@ def chunked_cross_entropy(states: Tensor, decoder: nn.Linear, targets: Tensor, r
     """
     device = states.device.type
     kind = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else states.dtype
-    total, right = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
-        states, decoder.weight, decoder.bias, targets, rows, kind
+    total, right, plain = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
+        states, decoder.weight, decoder.bias, targets, weights, rows, kind
     )
-    return ChunkedLoss(total, right)
+    return ChunkedLoss(total, right, plain)
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):
@@ -47,11 +51,19 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, states: Tensor, weight: Tensor, bias: Tensor, targets: Tensor, rows: int, kind: torch.dtype
-    ) -> tuple[Tensor, Tensor]:
+        ctx: Any,
+        states: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        targets: Tensor,
+        weights: Tensor | None,
+        rows: int,
+        kind: torch.dtype,
+    ) -> tuple[Tensor, Tensor, Tensor]:
         wanted = any(ctx.needs_input_grad)
         narrow, narrow_bias = weight.to(kind), bias.to(kind)
-        total, right = torch.zeros((), device=states.device), torch.zeros((), dtype=torch.int64, device=states.device)
+        total, plain = (torch.zeros((), device=states.device) for _ in range(2))
+        right = torch.zeros((), dtype=torch.int64, device=states.device)
         of_states = torch.empty_like(states) if wanted else None
         of_weight, of_bias = (torch.zeros_like(one, dtype=torch.float32) if wanted else None for one in (weight, bias))
         with torch.autocast(states.device.type, enabled=False):
@@ -60,18 +72,24 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
                 logits = functional.linear(some, narrow, narrow_bias).float()
                 right += (logits.argmax(-1, keepdim=True) == wished).sum()
                 shares = logits.log_softmax(-1)
-                total -= shares.gather(1, wished).sum()
+                picked, weighs = (
+                    shares.gather(1, wished),
+                    None if weights is None else weights[first : first + rows, None],
+                )
+                plain -= picked.sum()
+                total -= (picked if weighs is None else picked * weighs).sum()
                 if of_states is None or of_weight is None or of_bias is None:
                     continue
                 slope = shares.exp_().scatter_add_(1, wished, torch.full_like(wished, -1, dtype=shares.dtype))
+                slope = slope if weighs is None else slope.mul_(weighs)
                 of_bias += slope.sum(0)
                 narrow_slope = slope.to(kind)
                 of_states[first : first + rows] = narrow_slope @ narrow
                 of_weight += narrow_slope.T @ some
         ctx.save_for_backward(of_states, of_weight, of_bias)
         ctx.kinds = (weight.dtype, bias.dtype)
-        ctx.mark_non_differentiable(right)
-        return total, right
+        ctx.mark_non_differentiable(right, plain)
+        return total, right, plain
 
     @staticmethod
     def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
@@ -81,6 +99,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             of_states * slope.to(of_states.dtype),
             (of_weight * slope).to(weight_kind),
             (of_bias * slope).to(bias_kind),
+            None,
             None,
             None,
             None,

@@ -84,8 +84,7 @@ class MaskedLanguageModel(PreTrainedModel):
     """An encoder with a head over the vocabulary, and optionally one for pairs (Devlin et al. 2019, section 3.1).
 
     head_name, pair_head_name: the names of the two heads in the model; "" where it has none for pairs. most_logits: of
-    more, those of all labelled tokens together, the loss is taken in chunks and they are not kept, unless tokens have
-    weights; 0: never.
+    more, those of all labelled tokens together, the loss is taken in chunks and they are not kept; 0: never.
     """
 
     weighs_loss = True
@@ -140,12 +139,14 @@ class MaskedLanguageModel(PreTrainedModel):
         pair_label = next_sentence_label if sentence_order_label is None else sentence_order_label
         states, targets, size = taken_at(hidden, places), taken_at(labels, places), self.config.vocab_size
         weights = None if loss_weights is None or maskable is None else (taken_at(loss_weights, places), maskable)
-        many = weights is None and 0 < self.most_logits < len(targets) * size
-        if many and (parts := self.decoded(states)):
-            chunked = chunked_cross_entropy(*parts, targets, max(1, self.most_logits // size))
-            mlm_loss = chunked.total / len(targets)
-            output = with_pairs(mlm_loss, states.new_empty(0, size), targets, pairs, pair_label, hidden)
-            return output._replace(right=chunked.right)
+        if 0 < self.most_logits < len(targets) * size and (parts := self.decoded(states)):
+            rows, of_targets = max(1, self.most_logits // size), None if weights is None else weights[0]
+            chunked = chunked_cross_entropy(*parts, targets, rows, of_targets)
+            loss = chunked.total / (len(targets) if weights is None else weights[1].sum().clamp(min=1))
+            output = with_pairs(loss, states.new_empty(0, size), targets, pairs, pair_label, hidden)
+            if weights is None:
+                return output._replace(right=chunked.right)
+            return output._replace(right=chunked.right, mlm_loss=chunked.plain / len(targets), weighted_loss=loss)
         return with_losses(self.predict(states), targets, pairs, pair_label, hidden, weights)
 
 

@@ -234,6 +234,29 @@ def test_the_gradients_of_a_loss_in_chunks_are_those_of_the_whole() -> None:
         assert one.grad is not None
         assert torch.allclose(one.grad, slope, rtol=1e-5, atol=1e-6)
     assert int(chunked.right) == int((decoder(states).argmax(-1) == targets).sum())
+    assert torch.equal(chunked.plain, chunked.total)
+
+
+def test_a_weighted_loss_in_chunks_has_the_gradients_of_the_whole_and_says_the_plain_one() -> None:
+    torch.manual_seed(0)
+    decoder, targets, weights = nn.Linear(8, 50), torch.randint(0, 50, (23,)), torch.rand(23) * 5
+    found = []
+    states = torch.randn(23, 8, requires_grad=True)
+    for chunked in (False, True):
+        for one in (states, decoder.weight, decoder.bias):
+            one.grad = None
+        if chunked:
+            total, _, plain = chunked_cross_entropy(states, decoder, targets, 5, weights)
+        else:
+            each = nn.functional.cross_entropy(decoder(states), targets, reduction="none")
+            total, plain = (each * weights).sum(), each.sum()
+        loss: Any = total * 0.25
+        loss.backward()
+        found.append([total, plain, states.grad, decoder.weight.grad, decoder.bias.grad])
+    for whole, part in zip(*found, strict=True):
+        assert whole is not None
+        assert part is not None
+        assert torch.allclose(whole, part, rtol=1e-5, atol=1e-5)
 
 
 def stepped(optimizer: torch.optim.Optimizer, weights: list[nn.Parameter]) -> list[Tensor]:

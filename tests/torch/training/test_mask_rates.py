@@ -86,6 +86,17 @@ def test_a_batch_in_parts_or_packed_learns_what_the_whole_one_learns(
             assert found[name] == pytest.approx(expected[name], abs=1e-4), name
 
 
+def test_a_loss_in_chunks_learns_what_the_whole_one_learns(
+    build: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bertdata.torch.training.arithmetic._MOST_LOGITS", 3 * BERT.vocab_size)
+    pretrain(build, BERT, tmp_path, RUN)
+    for found, expected in zip(log(tmp_path), log(whole), strict=True):
+        for name in ("loss", "mlm_loss", "mlm_accuracy", "nelbo"):
+            assert found[name] == pytest.approx(expected[name], abs=1e-4), name
+    assert losses(tmp_path) != losses(whole)
+
+
 def test_a_run_that_was_cut_off_goes_on_with_the_same_rates(build: Path, whole: Path, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         pretrain(build, BERT, tmp_path, RUN, report=stop_at(5))
