@@ -89,6 +89,11 @@ def measure(
     from bertdata.loader import BatchCollator, EpochBatchSampler, ShardExamples
 
     examples = ShardExamples(shards, cache=cache, cache_bytes=cache_bytes)
+    rate = 0.0
+    if cache is not None:  # before reading, which keeps the cache full of what comes next
+        asked = time.perf_counter()
+        rate = _store_rate([one for one in examples.sets if isinstance(one, StreamedShards)], seconds)
+        began += time.perf_counter() - asked
     clock = time.perf_counter if cache is None else time.thread_time
     sampling["epochs"] = None
     if examples.follows_schedule:
@@ -112,7 +117,6 @@ def measure(
     fed, of_store = tokens / spent * cores, {}
     if cache is not None:
         stored = sum(shard.size for one in examples.sets for shard in getattr(one, "files", ()))
-        rate = _store_rate([one for one in examples.sets if isinstance(one, StreamedShards)], seconds)
         fed = min(fed, rate * examples.tokens / stored)
         of_store = {
             "store_bytes_per_second": round(rate),
@@ -132,7 +136,10 @@ def measure(
 
 
 def _store_rate(sets: Sequence[StreamedShards], seconds: float) -> float:
-    """Return the bytes a second that shards come with, several at once, for a time or until each came once."""
+    """Return the bytes a second that shards come with, several at once, for a time or until each came once.
+
+    None of them stays, so that what is measured next begins with a store that has to be asked.
+    """
     every = [(one, number) for one in sets for number in range(len(one.files))]
     began = time.perf_counter()
 
@@ -141,8 +148,10 @@ def _store_rate(sets: Sequence[StreamedShards], seconds: float) -> float:
         if time.perf_counter() - began > seconds:
             return 0
         one.folder.drop(one.files[number])
-        is_there = one.folder.has(one.files[number])
-        return one.files[number].size if not is_there and one.fetch(number) else 0
+        if one.folder.has(one.files[number]) or not one.fetch(number):
+            return 0
+        one.folder.drop(one.files[number])
+        return one.files[number].size
 
     with ThreadPoolExecutor(AT_ONCE, "bertdata-bench") as pool:
         total = sum(pool.map(fetch, every))

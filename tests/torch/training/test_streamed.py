@@ -38,8 +38,10 @@ def many_shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def url(many_shards: Path) -> str:
-    fsspec.filesystem("memory").put(str(many_shards), "/phases", recursive=True)
-    return "memory://phases"
+    memory = fsspec.filesystem("memory")
+    if not memory.exists("/streamed-training"):  # into a folder that is there it would be put one level deeper
+        memory.put(str(many_shards), "/streamed-training", recursive=True)
+    return "memory://streamed-training"
 
 
 @pytest.mark.parametrize("workers", [0, 2])
