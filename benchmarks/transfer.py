@@ -2,7 +2,8 @@
 
 An English model is trained on books. It gets a vocabulary trained on French books by `bertdata transfer`; once more
 with all its rows drawn, as in a fresh model, and all other weights kept; and there is a fresh model. Each is trained on
-the French books in the same batches. It prints the validation loss after 0, 100 and 1,000 steps.
+the French books in the same batches. It prints the validation loss at the start, after a tenth of the steps, and at
+the end.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def drawn(old: Any, new: Any) -> Matches:
     return Matches.of([(NONE, [])] * new.vocab_size, old.vocab_size)
 
 
-def trained(start: Path, corpus: Path, output: Path) -> dict[int, float]:
+def trained(start: Path, corpus: Path, output: Path, steps: int) -> dict[int, float]:
     """Train a model, and return its validation losses by step."""
     found: dict[int, float] = {}
 
@@ -80,7 +81,8 @@ def trained(start: Path, corpus: Path, output: Path) -> dict[int, float]:
         if "validation_loss" in record:
             found[int(record["step"])] = record["validation_loss"]
 
-    pretrain(corpus, str(start), output, SETTINGS, report=report)
+    settings = replace(SETTINGS, max_steps=steps, eval_steps=max(1, steps // 10))
+    pretrain(corpus, str(start), output, settings, report=report)
     return found
 
 
@@ -89,6 +91,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA, help="the folder with books and books-french")
     parser.add_argument("--english-steps", type=int, default=3000, help="steps of the English model")
+    parser.add_argument("--steps", type=int, default=1000, help="steps on the French books")
     flags = parser.parse_args()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as folder:
@@ -108,12 +111,15 @@ def main() -> None:
         BertForMaskedLM(fresh).save_pretrained(starts["all weights fresh"])
         lines = []
         for name, start in starts.items():
-            losses = {0: loss_of(start, place / "fr")} | trained(start, place / "fr", place / f"trained {name}")
-            lines.append([name, *(f"{losses[step]:.2f}" for step in (0, 100, 1000))])
+            losses = {0: loss_of(start, place / "fr")} | trained(
+                start, place / "fr", place / f"trained {name}", flags.steps
+            )
+            lines.append([name, *(f"{losses[step]:.2f}" for step in (0, max(1, flags.steps // 10), flags.steps))])
         shares = [f"{int((made.matches.kinds == kind).sum()):,} {name}" for kind, name in enumerate(KINDS)]
         size = load_tokenizer(place / "fr").vocab_size
         print(f"BERT-tiny, {size:,} tokens: {', '.join(shares)}; one core of {machine()}.\n")
-        print(table(["rows of the new vocabulary", "0 steps", "100 steps", "1,000 steps"], lines))
+        heads = (f"{step:,} steps" for step in (0, max(1, flags.steps // 10), flags.steps))
+        print(table(["rows of the new vocabulary", *heads], lines))
 
 
 if __name__ == "__main__":

@@ -109,6 +109,7 @@ def test_rows_have_ids_texts_and_columns_as_those_of_a_table(texts: Path, tmp_pa
         )
 
 
+@pytest.mark.slow
 def test_a_format_of_a_build_comes_before_those_that_are_registered(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("".join(f"{text_of(number)}\n" for number in range(40)))
     given: dict[str, Any] = {"documents": tmp_path / "a.txt", "objective": "doc-sentences", **SETTINGS}

@@ -64,7 +64,7 @@ def has(rules: list[str], rule: str) -> bool:
 
 
 @given(blocks(), infos())
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(60))
 def test_what_the_writer_counted_is_found_in_its_bytes(block: TokenBlock, info: PretrainingInfo) -> None:
     try:
         data, counters = written(block, info)

@@ -145,6 +145,7 @@ def test_the_trainer_says_which_collator_to_pass(dynamic_build: Path, tmp_path: 
             trainer.train()
 
 
+@pytest.mark.slow
 def test_rows_of_datasets_are_masked_where_the_trainer_keeps_their_columns(dynamic_build: Path, tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     dataset = ShardDataset(dynamic_build)
