@@ -72,8 +72,8 @@ class Counting(TorchDispatchMode):  # type: ignore[no-untyped-call]
         given = [value for value in torch.utils._pytree.tree_leaves((args, kwargs)) if isinstance(value, Tensor)]
         made = [value for value in torch.utils._pytree.tree_leaves(result) if isinstance(value, Tensor)]
         name = func._schema.name.removeprefix("aten::")
-        own = {value.untyped_storage()._cdata for value in given}
-        is_view = not func._schema.is_mutable and all(value.untyped_storage()._cdata in own for value in made)
+        storages = {value.untyped_storage()._cdata for value in given}
+        is_view = not func._schema.is_mutable and all(value.untyped_storage()._cdata in storages for value in made)
         if made and not is_view and name not in ("empty", "empty_like", "empty_strided", "new_empty", "detach"):
             moved = sum(value.numel() * value.element_size() for value in given + made)
             self.cost.add(name, moved, operations_of(func, name, args, kwargs or {}, result))
@@ -118,7 +118,7 @@ def wide_norm(self: LayerNorm, input: Tensor) -> Tensor:  # noqa: A002
 
 @contextmanager
 def as_before() -> Iterator[None]:
-    """Have norms return float32, and query, key and value be products of their own."""
+    """Have norms return float32, and query, key and value be products of their storages."""
 
     def apart(hidden: Tensor, layers: Sequence[nn.Module]) -> list[Tensor]:
         return [layer(hidden) for layer in layers]

@@ -75,15 +75,15 @@ def drawn(old: Any, new: Any) -> Matches:
 
 def trained(start: Path, corpus: Path, output: Path, steps: int) -> dict[int, float]:
     """Train a model, and return its validation losses by step."""
-    found: dict[int, float] = {}
+    losses: dict[int, float] = {}
 
     def report(record: Mapping[str, float]) -> None:
         if "validation_loss" in record:
-            found[int(record["step"])] = record["validation_loss"]
+            losses[int(record["step"])] = record["validation_loss"]
 
     settings = replace(SETTINGS, max_steps=steps, eval_steps=max(1, steps // 10))
     pretrain(corpus, str(start), output, settings, report=report)
-    return found
+    return losses
 
 
 def main() -> None:

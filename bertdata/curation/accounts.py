@@ -53,15 +53,15 @@ class Account:
     column: str
     function: str = ""
 
-    def value(self, found: Any) -> str | None:
+    def value(self, cell: Any) -> str | None:
         """Return the value of a document from what its column holds; None where there is none.
 
         >>> parse_account("license").value("MIT"), parse_account("year(date)").value("2021-03-04")
         ('MIT', '2021')
         """
-        if found is None or found == "":
+        if cell is None or cell == "":
             return None
-        return ACCOUNT_FUNCTIONS[self.function].of(found) if self.function else value_text(found)
+        return ACCOUNT_FUNCTIONS[self.function].of(cell) if self.function else value_text(cell)
 
     @property
     def made_from(self) -> str:
@@ -91,15 +91,15 @@ def parse_account(text: str) -> Account:
     return Account(name, name)
 
 
-def value_text(found: Any) -> str | None:
+def value_text(cell: Any) -> str | None:
     """Return what a column holds as the string that it is counted by, None for "".
 
     >>> value_text(True), value_text(3), value_text(0.5), value_text("mit")
     ('true', '3', '0.5', 'mit')
     """
-    if isinstance(found, bool):
-        return "true" if found else "false"
-    return str(found) or None
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    return str(cell) or None
 
 
 def words_in(texts: pa.StringArray | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
@@ -112,7 +112,7 @@ def words_in(texts: pa.StringArray | pa.ChunkedArray) -> pa.Array | pa.ChunkedAr
     return pc.if_else(pc.equal(trimmed, ""), 0, pc.list_value_length(pc.utf8_split_whitespace(trimmed)))
 
 
-def year_of(found: Any) -> str | None:
+def year_of(cell: Any) -> str | None:
     """Return the year, from 1000 to 2999, that a date begins with or names; None where it names none.
 
     A number is a year itself: seconds since 1970 are not guessed at.
@@ -120,12 +120,12 @@ def year_of(found: Any) -> str | None:
     >>> [year_of(one) for one in ("2021-03-04T10:00:00", "4 March 1998", "20210304", 1875, 1614816000, "03/04/21")]
     ['2021', '1998', '2021', '1875', None, None]
     """
-    if isinstance(found, bool):
+    if isinstance(cell, bool):
         return None
-    if isinstance(found, float) and found.is_integer():
-        found = int(found)
-    match = _YEAR.search(str(found).strip())
-    if not match or (isinstance(found, (int, float)) and str(found) != match.group()):
+    if isinstance(cell, float) and cell.is_integer():
+        cell = int(cell)
+    match = _YEAR.search(str(cell).strip())
+    if not match or (isinstance(cell, (int, float)) and str(cell) != match.group()):
         return None
     return match.group()
 

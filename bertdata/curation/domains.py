@@ -18,7 +18,7 @@ from bertdata.errors import MissingExtraError
 _PACKAGE, _EXTRA = "publicsuffixlist", "domains"
 
 
-def registered_domain(found: Any) -> str | None:
+def registered_domain(cell: Any) -> str | None:
     """Return the registered domain of an address, in ASCII (IDNA), or its host where it has none; None without a host.
 
     An address without a scheme is read as if it had one. Raises MissingExtraError without the list.
@@ -26,7 +26,7 @@ def registered_domain(found: Any) -> str | None:
     >>> [registered_domain(one) for one in ("https://www.Example.co.uk:8080/a", "http://192.168.0.1/", "-")]
     ['example.co.uk', '192.168.0.1', None]
     """
-    host = _host(str(found).strip())
+    host = _host(str(cell).strip())
     if host is None:
         return None
     try:

@@ -45,9 +45,9 @@ class TokenPlan(BatchPlan):
             begin = place
             for _ in range(self.world_size):
                 while (end is None or first + len(sums) - 1 < end) and sums[-1] - sums[place - first] <= self.tokens:
-                    known = sums[-1] - sums[place - first]
+                    looked_up = sums[-1] - sums[place - first]
                     first, sums = self._further(begin, first, sums, end)
-                    assert sums[-1] - sums[place - first] > known, "no example is empty"
+                    assert sums[-1] - sums[place - first] > looked_up, "no example is empty"
                 stop = first + int(np.searchsorted(sums, sums[place - first] + self.tokens, side="right")) - 1
                 step.append((0, place, stop))
                 place = stop
@@ -77,9 +77,9 @@ class TokenPlan(BatchPlan):
         if count < self.world_size:
             cuts = np.minimum(np.arange(self.world_size + 1), count)
         else:
-            own = sums[start - first : stop - first + 1] - sums[start - first]
-            wished = own[-1] * np.arange(self.world_size + 1) / self.world_size
-            cuts = np.abs(own[:, None] - wished).argmin(0)
+            totals = sums[start - first : stop - first + 1] - sums[start - first]
+            wished = totals[-1] * np.arange(self.world_size + 1) / self.world_size
+            cuts = np.abs(totals[:, None] - wished).argmin(0)
             for rank in range(1, self.world_size):  # at least one example for each
                 cuts[rank] = min(max(cuts[rank], cuts[rank - 1] + 1), count - (self.world_size - rank))
         places = start - first + cuts
