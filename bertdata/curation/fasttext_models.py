@@ -1,4 +1,4 @@
-"""Models of fastText, as the languages and scores of documents are told by them."""
+"""Models of fastText, which tell the languages of documents and give them scores."""
 
 from __future__ import annotations
 

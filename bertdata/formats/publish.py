@@ -46,8 +46,9 @@ def publish(
     """Write a folder for a hub from a finished build; returns its rows, files and bytes.
 
     name: that of the data set, by default that of the folder. `report` is called with (files done, files in all).
-    Raises ConfigError for another format and for shards that are no pretraining data, OutputError where the folder
-    holds anything, or with `force` what is no publication; InputError where there is no finished build.
+    Raises ConfigError for another format and for shards that are no pretraining data; InputError where there is no
+    finished build; OutputError where the folder is not empty, or, with `force`, holds something that this function did
+    not write.
     """
     if file_format not in FORMATS:
         raise ConfigError(f"--format is {file_format!r}; expected {' or '.join(FORMATS)}")

@@ -7,6 +7,7 @@ and one that is finished is not run again.
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -248,7 +249,8 @@ def _train(
         arithmetic.backward(result.loss)
         loss = float(result.loss.detach())
         norm = arithmetic.update(model, loss, rate, settings.max_grad_norm, step)
-        record = {"step": step, "steps": steps, "loss": loss, "learning_rate": rate, "gradient_norm": norm}
+        record = {"step": step, "steps": steps, "loss": loss, "learning_rate": rate}
+        record |= {"gradient_norm": norm} if math.isfinite(norm) else {}  # JSON has no infinity
         metrics_log.append(log, record)
         report(record)
     return record

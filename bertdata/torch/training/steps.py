@@ -7,6 +7,7 @@ and on CUDA the dropout of attention probabilities, which torch's fused kernels 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -109,7 +110,7 @@ def train(
                 "epoch": loader.state_dict()["position"] / len(phase.dataset),
                 "max_seq_length": phase.dataset.info.max_seq_length,
                 "learning_rate": rate,
-                "gradient_norm": float(norm),
+                **({"gradient_norm": float(norm)} if math.isfinite(norm) else {}),  # JSON has no infinity
                 **_spikes(run, settings),
                 **({"overflows": arithmetic.overflows} if settings.fp16 else {}),
                 **with_bound(_means(interval, run, settings), masking),

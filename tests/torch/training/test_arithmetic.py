@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +137,17 @@ def test_an_overflow_of_float16_leaves_the_update_out_and_halves_the_scale() -> 
     assert again.scaler is not None
     assert again.scaler.state_dict() == narrow.scaler.state_dict()
     assert again.scaler.get_scale() == 65536 / 2
+
+
+def test_the_log_of_an_overflow_is_json_and_counts_it(
+    tmp_path: Path, dynamic_build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.amp, "GradScaler", partial(torch.amp.GradScaler, init_scale=2.0**40))
+    run(tmp_path, dynamic_build, fp16=True, max_steps=3)
+    lines = (tmp_path / "run" / "log.jsonl").read_text().splitlines()
+    records = [json.loads(line, parse_constant=pytest.fail) for line in lines]
+    assert [record["overflows"] for record in records] == [1, 2, 3]
+    assert not any("gradient_norm" in record for record in records)
 
 
 def test_float16_that_overflows_without_a_scale_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

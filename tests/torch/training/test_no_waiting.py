@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException, FakeTensorMode
 
 from bertdata.objectives.settings import ExamplesConfig
@@ -35,16 +37,6 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ShardDataset
     return {name: ShardDataset(write_build(place / name, config)) for name, config in configs.items()}
 
 
-def without_values(model: nn.Module, mode: FakeTensorMode) -> None:
-    """Put parameters without values in the place of a model's, tied ones in each place alike."""
-    new: dict[int, nn.Parameter] = {}
-    for module in model.modules():
-        for name, parameter in module._parameters.items():
-            if parameter is not None:
-                made = new.setdefault(id(parameter), nn.Parameter(mode.from_tensor(parameter.detach())))
-                module._parameters[name] = made
-
-
 def step_without_values(dataset: ShardDataset, family: str, patch: pytest.MonkeyPatch, **given: Any) -> Tensor:
     """Take a step of two parts as the trainer does on a device that it does not wait for; returns the norm."""
     info, settings = dataset.shards.expect_pretraining(), PretrainSettings(bf16=True, **given)
@@ -55,7 +47,8 @@ def step_without_values(dataset: ShardDataset, family: str, patch: pytest.Monkey
     parts = [collator(dataset.__getitems__(some)) for some in rows]
     draws = attached(model.train())
     mode = FakeTensorMode(allow_non_fake_inputs=True)
-    without_values(model, mode)
+    patch.syspath_prepend(Path(__file__).parents[3] / "benchmarks")
+    importlib.import_module("roofline").without_values(model, mode)
 
     def sent(batch: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
         return {name: mode.from_tensor(value) if isinstance(value, Tensor) else value for name, value in batch.items()}
