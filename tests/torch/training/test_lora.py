@@ -90,7 +90,7 @@ def test_a_run_leaves_adapters_that_open_with_their_tokenizer_and_has_nothing_to
     assert config.id2label == {0: "with", 1: "without"}
     direct = transformers.AutoModelForSequenceClassification.from_pretrained(out, config=config)
     batch = {name: batch_of(task)[name] for name in ("input_ids", "attention_mask")}
-    torch.testing.assert_close(logits(opened, batch), logits(direct, batch), rtol=0, atol=1e-6)
+    torch.testing.assert_close(logits(opened, batch), logits(direct, batch), rtol=1e-6, atol=1e-6)
     assert transformers.AutoTokenizer.from_pretrained(out)("w3 w94").input_ids == [2, 8, 99, 3]
     capsys.readouterr()
     assert finetune(task, model, out, LORA) == summary
