@@ -90,16 +90,16 @@ def prepare(folder: str, size: float) -> str:
     """Write a token store of documents of about so many bytes, and what the contestants need; returns what it is."""
     from _articles import texts, tokenizer_of
 
+    from bertdata.corpus.manifest import build_manifest, write_dataset_files
+    from bertdata.corpus.plan import plan_shards
+    from bertdata.corpus.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
     from bertdata.documents import DocumentWriter, cut_ranges
     from bertdata.engine.parts import Counters, PartMetadata, Task, run_once
     from bertdata.masking.settings import MaskingConfig
     from bertdata.objectives.settings import ExamplesConfig
     from bertdata.sentences import SentenceSegmenter
-    from bertdata.shards.manifest import build_manifest, write_dataset_files
-    from bertdata.shards.plan import plan_shards
     from bertdata.shards.pretraining_info import PretrainingInfo
     from bertdata.shards.settings import ShardsConfig
-    from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
 
     documents_of, name = texts(size)
 
@@ -142,7 +142,7 @@ def _write_rows(folder: str, made: Any) -> None:
     import numpy as np
     import pyarrow as pa
 
-    from bertdata.shards.stage import shard_part
+    from bertdata.corpus.stage import shard_part
 
     spec, tasks = made
     rows: list[list[int]] = []
@@ -177,7 +177,7 @@ def shards(folder: str, masking: str) -> Run:
     import numpy as np
     import pyarrow as pa
 
-    from bertdata.shards.stage import shard_part
+    from bertdata.corpus.stage import shard_part
 
     with open(f"{folder}/work.pickle", "rb") as file:
         spec, tasks = pickle.load(file)[masking]
@@ -208,7 +208,7 @@ def google(folder: str, _way: str) -> Run:
     import numpy as np
     from _create_pretraining_data import Settings, create_instances, read_vocabulary
 
-    from bertdata.shards.token_store import load_block
+    from bertdata.corpus.token_store import load_block
     from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
     with open(f"{folder}/work.pickle", "rb") as file:

@@ -73,7 +73,7 @@ def texts() -> list[str]:
 
 def wikitext() -> Row:
     """Return wikitext of a dump, cleaned."""
-    from bertdata.sources.wikipedia.wikitext.clean import clean_utf8
+    from bertdata.wikitext.clean import clean_utf8
 
     pages = [data for _, data in _pages()]
     few = pages[::10]

@@ -4,7 +4,8 @@ Run: python benchmarks/memory.py [--scale 1] [--corpora wikipedia-books all-wiki
 written. Records of parts of documents and of token files are made of documents drawn at random (uniform slots, lengths
 of an exponential distribution); `plan_shards`, the grouping of token files by shard, what Beam pickles, and the
 manifest are the project's own. --scale divides the numbers of documents, ranges and shards. Memory is the resident set
-of this process as Linux counts it, its peak since the step began. The bound is that of `bertdata.shards.memory`.
+of this process as Linux counts it, its peak since the step began. The bound is that of
+`bertdata.corpus.estimate.memory`.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ from typing import Any, TypeVar
 import _harness as harness
 import numpy as np
 
+from bertdata.corpus.estimate import memory
+from bertdata.corpus.manifest import build_manifest, source_entry
+from bertdata.corpus.plan import ShardPlan, plan_shards
+from bertdata.corpus.stage import ShardsSpec, SourcedRange, sharded
 from bertdata.documents import SLOTS
 from bertdata.engine.parts import PartMetadata, PartResult, Task, fingerprint, sealed
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
-from bertdata.shards import memory
-from bertdata.shards.manifest import build_manifest, source_entry
-from bertdata.shards.plan import ShardPlan, plan_shards
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.settings import ShardsConfig
-from bertdata.shards.stage import ShardsSpec, SourcedRange, sharded
 from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
 
 Result = TypeVar("Result")

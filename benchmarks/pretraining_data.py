@@ -142,14 +142,14 @@ def google(folder: Path, number: int, output: Path, _way: str, copies: int) -> R
 
 def shards(folder: Path, number: int, output: Path, way: str, copies: int) -> Run:
     """Make the shards of one text; returns its tokens, and what describes the examples."""
+    from bertdata.corpus.plan import plan_shards
+    from bertdata.corpus.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
     from bertdata.documents import cut_ranges
     from bertdata.engine.parts import run_once
     from bertdata.masking.settings import MaskingConfig
     from bertdata.objectives.settings import ExamplesConfig
-    from bertdata.shards.plan import plan_shards
     from bertdata.shards.pretraining_info import PretrainingInfo
     from bertdata.shards.settings import ShardsConfig
-    from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
     from bertdata.sources.formats import Request, SourceFile, write_documents
     from bertdata.sources.plain_text import PLAIN_TEXT
     from bertdata.sources.settings import CleaningConfig

@@ -26,9 +26,9 @@ import pyarrow.parquet as pq
 from _harness import DATA, processor_seconds
 
 from bertdata.cli import command_line
+from bertdata.corpus.estimate import rates
+from bertdata.corpus.estimate.sample import BeginningsOf, Made, Sample
 from bertdata.curation.dedup.spans.store import TITLE
-from bertdata.estimate import rates
-from bertdata.estimate.sample import BeginningsOf, Made, Sample
 from bertdata.io.compression import open_decompressed
 from bertdata.kernels.warmup import compiling_always
 from pipelines.build_corpus import Build

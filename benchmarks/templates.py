@@ -36,15 +36,15 @@ from bertdata.engine.stages import Standing
 from bertdata.sources.formats import write_documents
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
-from bertdata.sources.wikipedia.dump.folding import fold_name
 from bertdata.sources.wikipedia.template_pages import read_entries, read_part
-from bertdata.sources.wikipedia.templates.expansions import PageExpansions
-from bertdata.sources.wikipedia.templates.factories import Handler, Kept
-from bertdata.sources.wikipedia.templates.page_table import Entry, gather, with_pages
-from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates
-from bertdata.sources.wikipedia.wikitext import template_calls
-from bertdata.sources.wikipedia.wikitext.reference import brackets
-from bertdata.sources.wikipedia.wikitext.rules import NAME_EDGES
+from bertdata.wikitext import template_calls
+from bertdata.wikitext.mediawiki.folding import fold_name
+from bertdata.wikitext.reference import brackets
+from bertdata.wikitext.rules import NAME_EDGES
+from bertdata.wikitext.templates.expansions import PageExpansions
+from bertdata.wikitext.templates.factories import Handler, Kept
+from bertdata.wikitext.templates.page_table import Entry, gather, with_pages
+from bertdata.wikitext.templates.table import BUILT_IN, Templates
 
 _MARK = re.compile(r"qzx(\d+)qzx")
 _AROUND, _MOST_SHOWN = 2, 60

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from sentences import DATA, articles
 
 from bertdata import SentenceSegmenter, WordPieceTokenizer
-from bertdata.shards.token_store import write_tokens
+from bertdata.corpus.token_store import write_tokens
 
 READ, SENTENCES, PIECES, STORE = "read Parquet", "sentences", "WordPiece", "group by shard, write"
 SHARD_ENDS = tuple((1 << 32) * (shard + 1) // 8 for shard in range(8))

@@ -209,9 +209,9 @@ def titled_documents(dump: Path, language: str = "") -> Iterator[tuple[str, str]
     from bertdata.errors import InputError
     from bertdata.sources.wikipedia.dump.ranges import plan_ranges
     from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
-    from bertdata.sources.wikipedia.dump.site_config import Namespaces
     from bertdata.sources.wikipedia.format import article
-    from bertdata.sources.wikipedia.templates.table import templates_of
+    from bertdata.wikitext.mediawiki.site_config import Namespaces
+    from bertdata.wikitext.templates.table import templates_of
 
     site = read_siteinfo(str(dump))
     namespaces = Namespaces.from_siteinfo(site.namespaces)
@@ -277,7 +277,7 @@ def contest(work: str, name: str) -> None:
     run: Callable[[str, Any], Any] = extract
     given_pages: list[tuple[str, Any]] = [(title, source) for title, source in pages]
     if name == OURS_UTF8:
-        from bertdata.sources.wikipedia.wikitext.clean import clean_utf8
+        from bertdata.wikitext.clean import clean_utf8
 
         run = lambda title, source: clean_utf8(source, title=title)  # noqa: E731
         given_pages = [(title, source.encode()) for title, source in pages]

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from bertdata.sentences import SentenceSegmenter
     from bertdata.shards import open_shards
     from bertdata.sources.books.read import clean_book
-    from bertdata.sources.wikipedia import clean_wikitext
     from bertdata.tokenizers.loading import load_tokenizer
     from bertdata.tokenizers.wordpiece import WordPieceTokenizer, train_wordpiece
+    from bertdata.wikitext.clean import clean_wikitext
 
 __version__ = "0.1.0"
 INTERRUPTED = "interrupted: run the same command again to go on; what is done is kept"
@@ -77,7 +77,7 @@ _HOMES = {
     "WordPieceTokenizer": "bertdata.tokenizers.wordpiece",
     "build": "bertdata.pipelines.in_python",
     "clean_book": "bertdata.sources.books.read",
-    "clean_wikitext": "bertdata.sources.wikipedia",
+    "clean_wikitext": "bertdata.wikitext.clean",
     "load_tokenizer": "bertdata.tokenizers.loading",
     "open_shards": "bertdata.shards",
     "train_wordpiece": "bertdata.tokenizers.wordpiece",

@@ -19,6 +19,11 @@ from typing import Any
 from bertdata import __version__
 from bertdata.beam.runner import Runner
 from bertdata.cli import command_line
+from bertdata.corpus.count_tokens import write_stages
+from bertdata.corpus.estimate.left import left_of, left_parts
+from bertdata.corpus.estimate.sample import SAMPLE_BYTES
+from bertdata.corpus.estimate.shown import WORKERS, Room
+from bertdata.corpus.write_shards import CheckDocuments, WriteShards
 from bertdata.curation.cleaners import CLEANERS
 from bertdata.curation.decontamination.stage import Decontaminate, test_table
 from bertdata.curation.dedup.spans.stage import DropSpans
@@ -31,9 +36,6 @@ from bertdata.engine.parts import fingerprint
 from bertdata.engine.run_stages import plan_first, run_stages, stage_states
 from bertdata.engine.stages import Stage
 from bertdata.errors import BertDataError, ConfigError, naming_flags
-from bertdata.estimate.left import left_of, left_parts
-from bertdata.estimate.sample import SAMPLE_BYTES
-from bertdata.estimate.shown import WORKERS, Room
 from bertdata.finetune.strings import texts_of
 from bertdata.io import files
 from bertdata.io.digests import cores
@@ -43,10 +45,8 @@ from bertdata.objectives import OBJECTIVES
 from bertdata.registry import Registry
 from bertdata.sentences.by_language import default_of, segmenter_of
 from bertdata.shards.contents import finished_manifest, mark_finished
-from bertdata.shards.count_tokens import write_stages
 from bertdata.shards.phases import check_names, plan_phases
 from bertdata.shards.similar_words import check_table
-from bertdata.shards.write_shards import CheckDocuments, WriteShards
 from bertdata.sources.formats import SOURCE_FORMATS, format_of
 from bertdata.sources.inputs import Sources
 from bertdata.sources.stage import FOLDERS, ReadSource

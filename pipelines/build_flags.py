@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 from bertdata.cli import command_line
+from bertdata.corpus.advice import Choices
 from bertdata.curation.languages import SOURCE
 from bertdata.curation.settings import DecontaminationConfig, DedupConfig, DedupSpansConfig
 from bertdata.engine.origin import read_origin
@@ -24,7 +25,6 @@ from bertdata.options.option import stored_values
 from bertdata.plugins import consent_to
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences.settings import SentencesConfig
-from bertdata.shards.advice import Choices
 from bertdata.shards.phases import PhaseConfig, stored_phases
 from bertdata.shards.settings import AccountsConfig, ShardsConfig
 from bertdata.sources.formats import format_of, settings_of

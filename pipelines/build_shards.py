@@ -13,6 +13,10 @@ from dataclasses import replace
 from typing import Any
 
 from bertdata.cli import command_line
+from bertdata.corpus.advice import Choices
+from bertdata.corpus.count_tokens import write_stages
+from bertdata.corpus.warning_lines import warning_lines, warnings_in
+from bertdata.corpus.write_shards import CheckDocuments, WriteShards
 from bertdata.curation.dedup.spans.stage import DropSpans
 from bertdata.curation.dedup.stage import DropDuplicates
 from bertdata.curation.languages import SOURCE
@@ -26,13 +30,9 @@ from bertdata.options.flags import add_flags, from_flags
 from bertdata.options.option import require
 from bertdata.sentences.by_language import default_of, segmenter_of
 from bertdata.sentences.settings import SentencesConfig
-from bertdata.shards.advice import Choices
-from bertdata.shards.count_tokens import write_stages
 from bertdata.shards.phases import PhaseConfig
 from bertdata.shards.settings import AccountsConfig, ShardsConfig
 from bertdata.shards.similar_words import check_table
-from bertdata.shards.warning_lines import warning_lines, warnings_in
-from bertdata.shards.write_shards import CheckDocuments, WriteShards
 from bertdata.sources.inputs import GivenDocuments, find_documents
 from bertdata.sources.settings import CleaningConfig
 from bertdata.tokenizers.base import Tokenizer

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from functools import partial
 
 from bertdata.cli import command_line
+from bertdata.corpus.manifest import source_entry
+from bertdata.corpus.warnings import of_encodings
 from bertdata.engine.parts import delete_orphans
 from bertdata.engine.stages import require_documents
 from bertdata.errors import naming_flags
 from bertdata.inspect import summary
 from bertdata.io.console import table
 from bertdata.options.flags import add_flags, from_flags
-from bertdata.shards.corpus_warnings import of_encodings
-from bertdata.shards.manifest import source_entry
 from bertdata.sources.formats import described, find_kind, settings_of
 from bertdata.sources.names import KINDS
 from bertdata.sources.settings import CleaningConfig

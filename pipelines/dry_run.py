@@ -9,17 +9,17 @@ from itertools import groupby
 from typing import Any
 
 from bertdata.beam.runner import Runner
+from bertdata.corpus.estimate.figures import Estimate
+from bertdata.corpus.estimate.shown import WORKERS, Room, estimate_rows, estimate_values
+from bertdata.corpus.warnings import of_languages, of_not_served
 from bertdata.engine.origin import Origin, changes, refusal
 from bertdata.engine.run_stages import State
-from bertdata.estimate.figures import Estimate
-from bertdata.estimate.shown import WORKERS, Room, estimate_rows, estimate_values
 from bertdata.io import files
 from bertdata.io.console import Row, counted, largest, table
 from bertdata.io.digests import cores
 from bertdata.sentences.by_language import Segmenter, not_served
 from bertdata.sentences.languages import code_of
 from bertdata.sentences.settings import SentencesConfig
-from bertdata.shards.corpus_warnings import of_languages, of_not_served
 from bertdata.shards.phases import PhaseConfig
 from bertdata.sources.inputs import Inputs
 from bertdata.sources.wikipedia.dump.reader import read_siteinfo

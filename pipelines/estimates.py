@@ -7,16 +7,16 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from bertdata.corpus.estimate.estimate import estimate
+from bertdata.corpus.estimate.figures import Asked, Estimate
+from bertdata.corpus.estimate.sample import SAMPLE_BYTES, BeginningsOf, Sample, run_sample
+from bertdata.corpus.shared_rows import same_rows
+from bertdata.corpus.write_shards import CheckDocuments
 from bertdata.engine.run_stages import job_titles, plan_first
 from bertdata.engine.stages import Stage
 from bertdata.errors import InputError
-from bertdata.estimate.estimate import estimate
-from bertdata.estimate.figures import Asked, Estimate
-from bertdata.estimate.sample import SAMPLE_BYTES, BeginningsOf, Sample, run_sample
 from bertdata.objectives.settings import MixingConfig
 from bertdata.shards.phases import PhaseConfig
-from bertdata.shards.shared_rows import same_rows
-from bertdata.shards.write_shards import CheckDocuments
 from bertdata.sources.stage import ReadSource
 from bertdata.tokenizers.base import Tokenizer
 

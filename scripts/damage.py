@@ -48,10 +48,10 @@ from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP  # noqa: E402
 from bertdata.sentences.settings import SentencesConfig  # noqa: E402
 from bertdata.shards.phases import PhaseConfig  # noqa: E402
 from bertdata.shards.settings import ShardsConfig  # noqa: E402
-from bertdata.shards.verify.build import verify  # noqa: E402
 from bertdata.sources.inputs import Sources  # noqa: E402
 from bertdata.sources.settings import CleaningConfig  # noqa: E402
 from bertdata.tokenizers.settings import VocabularyConfig  # noqa: E402
+from bertdata.verify.build import verify  # noqa: E402
 from pipelines.build_corpus import build_corpus  # noqa: E402
 from pipelines.build_flags import Settings  # noqa: E402
 

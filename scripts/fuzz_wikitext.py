@@ -2,7 +2,7 @@
 
 Run: pip install atheris; NUMBA_BOUNDSCHECK=1 python scripts/fuzz_wikitext.py -max_total_time=600 [CORPUS]
 The arguments are libFuzzer's. Each byte of an input stands for a piece of markup or a character. It stops at the first
-difference or error and prints the wikitext, which belongs into tests/sources/wikipedia/wikitext/test_driver.py.
+difference or error and prints the wikitext, which belongs into tests/wikitext/test_driver.py.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import sys
 import atheris
 
 with atheris.instrument_imports(include=["bertdata.sources.wikipedia"]):
-    from bertdata.sources.wikipedia.wikitext.clean import extract_readable, without_reserved
-    from bertdata.sources.wikipedia.wikitext.template_calls import PageContext
+    from bertdata.wikitext.clean import extract_readable, without_reserved
+    from bertdata.wikitext.template_calls import PageContext
 
-from bertdata.sources.wikipedia.wikitext.driver import extract_utf8
+from bertdata.wikitext.driver import extract_utf8
 
 PAGE = PageContext("Title")
 PIECES = """

@@ -1,4 +1,4 @@
-"""Write `bertdata/sources/wikipedia/mediawiki/languages.bin`: what differs from language to language in MediaWiki.
+"""Write `bertdata/wikitext/mediawiki/languages.bin`: what differs from language to language in MediaWiki.
 
     python scripts/mediawiki_facts.py NAMES.json MEDIAWIKI CONFIGURATION
 
@@ -19,10 +19,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-PACKAGE = Path(__file__).parents[1] / "bertdata/sources/wikipedia"
+PACKAGE = Path(__file__).parents[1] / "bertdata/wikitext"
 OUTPUT = PACKAGE / "mediawiki/languages.bin"
 archive = runpy.run_path(str(PACKAGE / "mediawiki/facts.py"))["archive"]
-folded_prefixes = runpy.run_path(str(PACKAGE / "dump/folding.py"))["folded_prefixes"]
+folded_prefixes = runpy.run_path(str(PACKAGE / "mediawiki/folding.py"))["folded_prefixes"]
 KINDS = {"function", "#function", "variable", "variable and function", "switch", "redirect"}
 OPTIONS = {"default", "nocommafysuffix", "rawsuffix", "lossless", "subst", "safesubst", "msg", "msgnw", "raw"}
 OPTIONS |= {"url_path", "url_query", "url_wiki"}

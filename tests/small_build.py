@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from bertdata.corpus.manifest import build_manifest, source_entry, write_dataset_files
+from bertdata.corpus.plan import plan_shards
+from bertdata.corpus.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
 from bertdata.documents import DocumentWriter, cut_ranges
 from bertdata.engine.parts import Counters, Task, run_once
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sentences import SentenceSegmenter
-from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
-from bertdata.shards.plan import plan_shards
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.settings import ShardsConfig
-from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
 from bertdata.tokenizers import Tokenizer
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 

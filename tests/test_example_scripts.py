@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bertdata.plugins import use_plugins
-from bertdata.shards.verify.build import verify
+from bertdata.verify.build import verify
 from tests.small_build import write_build
 
 ROOT = Path(__file__).resolve().parents[1]

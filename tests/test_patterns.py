@@ -16,8 +16,8 @@ import regex
 
 from bertdata.curation.words import reference as words
 from bertdata.sources.books import archive_notes
-from bertdata.sources.wikipedia.templates.convert import _LONGEST_RANGE
 from bertdata.tokenizers.encode import reference as encode
+from bertdata.wikitext.templates.convert import _LONGEST_RANGE
 from tests.growth import Repetition, assert_linear, every_repetition, some_repetitions
 from tests.patterns import Found, Unknown, expressions, texts_of
 
@@ -27,28 +27,22 @@ EXAMPLES: dict[str, list[Any]] = {
     "bertdata.documents.document: border": [re.compile(r"\n[^\S\n]*\n\s*"), re.compile(r"\n+")],
     "bertdata.options.recipe: f": [re.compile(r"\s*[\"']?key[\"']?\s*[=.]")],
     "bertdata.sources.books.archive_notes: f": [*archive_notes._DIGITAL, *archive_notes._OF_RIGHTS],
-    "bertdata.sources.wikipedia.dump.page_kinds: disambiguation": [re.compile(r"\((?:disambiguation)\)\s*\Z", re.I)],
-    "bertdata.sources.wikipedia.dump.page_kinds: lists": [
-        re.compile(r"\A(?:(?:lists? of) |.*(?:列表)(?: \([^()]*\))?\Z)")
-    ],
+    "bertdata.wikitext.mediawiki.page_kinds: disambiguation": [re.compile(r"\((?:disambiguation)\)\s*\Z", re.I)],
+    "bertdata.wikitext.mediawiki.page_kinds: lists": [re.compile(r"\A(?:(?:lists? of) |.*(?:列表)(?: \([^()]*\))?\Z)")],
     "bertdata.sources.wikipedia.dump.published: f'href": [re.compile(r"href=\"(?:[^\"]*/)?(\d{8})/?\"")],
     "bertdata.sources.wikipedia.dump.published: f'{wiki}": [re.compile(r"enwiki-(\d{8})-pages-articles-multistream")],
     "bertdata.sources.wikipedia.dump.reader: pattern": [
         re.compile(r"<base>([^<]*)</base>"),
         re.compile(r"\bxml:lang=\"([^\"]*)\""),
     ],
-    "bertdata.sources.wikipedia.mediawiki.dates: form": [
-        re.compile(r"(\d{1,2})[ _](may)(?: *, *| +)(\d{1,4}(?:[ _]BC)?)")
-    ],
+    "bertdata.wikitext.mediawiki.dates: form": [re.compile(r"(\d{1,2})[ _](may)(?: *, *| +)(\d{1,4}(?:[ _]BC)?)")],
     "bertdata.sources.wikipedia.published.html_tokens: f'</{name}": [re.compile(r"</title(?=[\t\n\f\r />])", re.I)],
-    "bertdata.sources.wikipedia.wikitext.reference.inline: f'<(/?){name}": [re.compile(r"<(/?)b(?:[\s/][^<>]*+)?>")],
-    "bertdata.sources.wikipedia.wikitext.reference.variants: f'({_NOT": [
+    "bertdata.wikitext.reference.inline: f'<(/?){name}": [re.compile(r"<(/?)b(?:[\s/][^<>]*+)?>")],
+    "bertdata.wikitext.reference.variants: f'({_NOT": [
         re.compile(r"(\[\[[^\[\]|]*\||<[^<>]*>|\{\{[^{}]*\}\}|https?://[^\s\]]*)|(ab)")
     ],
-    "bertdata.sources.wikipedia.wikitext.reference.variants: f';": [
-        re.compile(r";\s*+(?=(?:zh)\s*+:|[^;]*?=>\s*+(?:zh)\s*+:|\Z)")
-    ],
-    "bertdata.sources.wikipedia.wikitext.reference.tags: f'</{name}": [re.compile(r"</math\s*+>")],
+    "bertdata.wikitext.reference.variants: f';": [re.compile(r";\s*+(?=(?:zh)\s*+:|[^;]*?=>\s*+(?:zh)\s*+:|\Z)")],
+    "bertdata.wikitext.reference.tags: f'</{name}": [re.compile(r"</math\s*+>")],
     "bertdata.tokenizers.encode.reference: pattern": [regex.compile(encode.GPT2), regex.compile(encode.CL100K)],
     'bertdata.tokenizers.wordpiece.train.counter: f"[{_MARKS}': [re.compile(r"[!-/:-@\[-`{-~\u4e00-\u9fff]")],
 }
@@ -57,13 +51,13 @@ EXAMPLES: dict[str, list[Any]] = {
 
 COMPILED = {
     "bertdata.curation.words.reference": frozenset({"fullmatch"}),
-    "bertdata.sources.wikipedia.dump.redirect_words: re.compile(f": frozenset({"match"}),
+    "bertdata.wikitext.mediawiki.redirect_words: re.compile(f": frozenset({"match"}),
 }
 """What is called of expressions that functions compile and return, by the beginning of their place."""
 
 GIVEN: dict[str, Callable[[str], str]] = {
     "bertdata.curation.words.reference": lambda text: "".join(text.split()),
-    "bertdata.sources.wikipedia.templates.convert: re.compile('([^ –-]*": lambda text: text[:_LONGEST_RANGE],
+    "bertdata.wikitext.templates.convert: re.compile('([^ –-]*": lambda text: text[:_LONGEST_RANGE],
 }
 """What of a text the callers of an expression give to it, if not any text, by the beginning of its place.
 

@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     kind = kind_of(text) if arguments.kind == "auto" else arguments.kind
     drops: Counter[str] = Counter()
     if kind == "wikitext":
-        from bertdata.sources.wikipedia import clean_wikitext
+        from bertdata.wikitext.clean import clean_wikitext
 
         context = {"title": arguments.title, "language": arguments.language, "variant": arguments.variant}
         prose = clean_wikitext(text, **context, drops=drops)

@@ -20,6 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 from bertdata import __version__
+from bertdata.corpus.manifest import write_dataset_files
 from bertdata.engine.origin import Origin
 from bertdata.engine.output_lock import output_lock, refuse_own
 from bertdata.engine.parts import Counters, Counts, add_counts
@@ -29,7 +30,6 @@ from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.io import files
 from bertdata.io.unchanged import file_states, unchanged
 from bertdata.options.option import stored_values
-from bertdata.shards.manifest import write_dataset_files
 from bertdata.shards.schema import FORMAT, shard_schema
 from bertdata.shards.tasks import TASK_SPLITS, TASKS, TaskInfo
 from bertdata.tokenizers.loading import load_tokenizer

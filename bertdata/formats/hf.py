@@ -6,11 +6,11 @@ import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO
 
+from bertdata.corpus.manifest import write_dataset_files
 from bertdata.formats.base import ExportFormat
 from bertdata.formats.shard import ExportedShard
 from bertdata.io import files
 from bertdata.shards import Shards
-from bertdata.shards.manifest import write_dataset_files
 
 
 def copy_shard(shard: ExportedShard, file: BinaryIO) -> None:

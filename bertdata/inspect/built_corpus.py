@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from bertdata.corpus.warning_lines import warnings_in
 from bertdata.errors import ConfigError
 from bertdata.inspect.summary import build_rows
 from bertdata.io import files
 from bertdata.io.notebook import escaped, html_table
 from bertdata.shards.reader import Shards, open_shards
-from bertdata.shards.warning_lines import warnings_in
 
 
 class BuiltCorpus(Mapping[str, Any]):

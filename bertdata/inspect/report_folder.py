@@ -13,6 +13,9 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from bertdata.corpus.advice import Choices
+from bertdata.corpus.manifest import source_entry
+from bertdata.corpus.warnings import of_sources, of_unknown, of_vocabulary
 from bertdata.engine.byte_ranges import Stream, read_stream
 from bertdata.engine.origin import Origin, read_origin
 from bertdata.engine.parts import PartMetadata, read_record
@@ -33,9 +36,6 @@ from bertdata.inspect.word_figures import CountedFigures, measure_counted
 from bertdata.io import files, listing
 from bertdata.io.console import byte_size, counted
 from bertdata.io.markup import element
-from bertdata.shards.advice import Choices
-from bertdata.shards.corpus_warnings import of_sources, of_unknown, of_vocabulary
-from bertdata.shards.manifest import source_entry
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer
 from bertdata.tokenizers.training.stage import WordCount

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bertdata.corpus.left_out import left_out_drops, left_out_rows
 from bertdata.documents import CHANGED, LEFT_OUT
 from bertdata.engine.parts import add_counts
 from bertdata.io.console import Row, byte_size, counted, largest
 from bertdata.objectives.blocks import BORROWED, DROPPED
 from bertdata.objectives.objective import find_objective
 from bertdata.shards.accounts import TOKENS_IN
-from bertdata.shards.left_out import left_out_drops, left_out_rows
 from bertdata.sources.names import KINDS, input_count, units_of
 from bertdata.sources.text_encodings import READ_AS
 

@@ -1,4 +1,4 @@
-"""Shards: planned (`plan`), made from a token store (`token_store`, `writer`), described, read and verified."""
+"""The format of shards: their columns, what stands beside them, reading, checks, streaming; `corpus` makes them."""
 
 from bertdata.shards.reader import Shards, open_shards
 

@@ -13,7 +13,7 @@ from bertdata.errors import ConfigError, VerificationError
 from bertdata.io import console
 from bertdata.pipelines.build_corpus import time_text
 from bertdata.shards import open_shards
-from bertdata.shards.verify.duplicates import count_duplicates
+from bertdata.verify.duplicates import count_duplicates
 from tests.small_build import write_build
 
 

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from bertdata.cli.main import dispatch
+from bertdata.corpus.warnings import warnings_of
 from bertdata.curation.filters import with_filters
 from bertdata.documents import SAMPLES, dropped_texts
 from bertdata.engine.parts import run_once
 from bertdata.errors import ConfigError
 from bertdata.inspect.dropped import dropped_lines
 from bertdata.shards import open_shards
-from bertdata.shards.corpus_warnings import warnings_of
 from bertdata.sources.formats import write_documents
 from tests.sources.planned import plan_documents
 

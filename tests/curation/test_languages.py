@@ -16,10 +16,10 @@ from bertdata.errors import ConfigError, InputError, MissingExtraError
 from bertdata.inspect.summary import build_rows
 from bertdata.sample import SAMPLE_DUMP
 from bertdata.shards.settings import SelectionConfig
-from bertdata.shards.verify.build import verify
 from bertdata.sources.formats import write_documents
 from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
+from bertdata.verify.build import verify
 from tests.pipelines.builds import SETTINGS, build
 from tests.shards.build import text_of
 from tests.sources.planned import plan_rows, plan_wikipedia

@@ -17,7 +17,7 @@ from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.finetune.task_shards import encode_task
 from bertdata.loader import numpy_batches
 from bertdata.shards import open_shards
-from bertdata.shards.verify.build import verify
+from bertdata.verify.build import verify
 from tests.finetune.reference import fast_tokenizer
 from tests.shards.build import TOKENIZER, text_of
 
@@ -162,8 +162,8 @@ def test_columns_are_given_by_name_or_in_a_file_without_names_by_number(tmp_path
 
 
 def test_damage_in_the_ids_of_another_text_is_found(tmp_path: Path, vocab: str) -> None:
-    from bertdata.shards.verify import unbuilt
-    from bertdata.shards.verify.claims import BrokenRules
+    from bertdata.verify import unbuilt
+    from bertdata.verify.claims import BrokenRules
 
     out = encoded(tmp_path, "sentence-pairs", vocab, "anchor\tpositive\nsalt\twater\nlamp\tclock\n")
     shards = open_shards(out)

@@ -21,8 +21,8 @@ from bertdata.loader import ShardExamples, numpy_batches
 from bertdata.shards import open_shards
 from bertdata.shards.schema import ShardInfo
 from bertdata.shards.tasks import TASKS, TaskInfo
-from bertdata.shards.verify.build import verify
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
+from bertdata.verify.build import verify
 
 WORDS = ("the", "salt", "##y", "sea", "holds", "a", "boat", "who", "what", "?", ".", ",", "good", "bad")
 TOKENIZER = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, *WORDS])

@@ -116,7 +116,7 @@ def test_copies_that_end_with_a_batch_without_rows_go_out_and_come_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("h5py")
-    monkeypatch.setattr("bertdata.shards.writer.ROWS_PER_BATCH", 1)
+    monkeypatch.setattr("bertdata.corpus.writer.ROWS_PER_BATCH", 1)
     check(tmp_path, ExamplesConfig(masking="static", max_seq_length=24, dupe_factor=2), documents=3)
 
 

@@ -13,7 +13,7 @@ from bertdata.formats.importing import import_shards, read_fields
 from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
-from bertdata.shards.verify.build import verify
+from bertdata.verify.build import verify
 from tests.small_build import write_build
 from tests.tokenizers.of_models import LARGE, tokenizer_of
 

@@ -23,8 +23,8 @@ from bertdata.loader import numpy_batches
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
 from bertdata.shards.packed import unpacked
-from bertdata.shards.verify.build import verify
 from bertdata.tokenizers.base import Tokenizer
+from bertdata.verify.build import verify
 from tests.small_build import tokenizer as small_tokenizer
 from tests.small_build import write_build
 from tests.tokenizers.of_models import tokenizer_of

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from bertdata.corpus.manifest import source_entry
 from bertdata.engine.parts import Counters
 from bertdata.inspect.summary import build_rows, source_rows, vocabulary_text
 from bertdata.io.console import table
-from bertdata.shards.manifest import source_entry
 
 
 def source(counts: dict[str, int], drops: dict[str, int] | None = None, broken: Any = ()) -> dict[str, Any]:

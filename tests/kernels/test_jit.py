@@ -61,8 +61,8 @@ def test_the_sources_of_kernels_are_all_that_they_import_in_any_spelling(tmp_pat
 @pytest.mark.parametrize(
     ("kernel", "imported"),
     [
-        ("sources/wikipedia/wikitext/kernels/page.py", "sources/wikipedia/wikitext/rules.py"),
-        ("sources/wikipedia/wikitext/kernels/page.py", "sources/wikipedia/templates/measurement_units.txt"),
+        ("wikitext/kernels/page.py", "wikitext/rules.py"),
+        ("wikitext/kernels/page.py", "wikitext/templates/measurement_units.txt"),
         ("curation/words/kernel.py", "curation/words/english.json"),
         ("sentences/punkt_kernel.py", "sentences/compiled_parameters.py"),
         ("tokenizers/training/merging/kernels/merges.py", "tokenizers/training/merging/merge_score.py"),

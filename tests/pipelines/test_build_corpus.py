@@ -17,9 +17,9 @@ from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences import PunktParameters, load_parameters, save_parameters
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.settings import ShardsConfig
-from bertdata.shards.verify.build import verify
 from bertdata.sources.inputs import Sources
 from bertdata.tokenizers.settings import VocabularyConfig
+from bertdata.verify.build import verify
 from pipelines import build_corpus as module
 from tests.pipelines.builds import SETTINGS, build, digests, run, run_here, with_examples
 

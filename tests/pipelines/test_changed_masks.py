@@ -15,7 +15,7 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.phases import PhaseConfig
 from bertdata.shards.reader import open_shards
-from bertdata.shards.verify.build import verify
+from bertdata.verify.build import verify
 from pipelines.build_corpus import dry_run
 from pipelines.build_flags import Settings
 from tests.pipelines.builds import SAMPLE, SETTINGS, build, digests

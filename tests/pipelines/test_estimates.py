@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from bertdata.beam.runner import Runner
+from bertdata.corpus.estimate.figures import Estimate
+from bertdata.corpus.estimate.rates import READ, READ_SMALL, REQUEST_SECONDS, TRANSFER_SECONDS
+from bertdata.corpus.estimate.sample import FINISHED, BeginningsOf
 from bertdata.curation.settings import DedupConfig
 from bertdata.engine.stages import Standing
-from bertdata.estimate.figures import Estimate
-from bertdata.estimate.rates import READ, READ_SMALL, REQUEST_SECONDS, TRANSFER_SECONDS
-from bertdata.estimate.sample import FINISHED, BeginningsOf
 from bertdata.kernels.warmup import compiling_always
 from bertdata.objectives.settings import ExamplesConfig, MixingConfig
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP

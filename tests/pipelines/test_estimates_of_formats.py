@@ -19,8 +19,8 @@ import pytest
 import zstandard
 
 from bertdata.beam.runner import Runner
+from bertdata.corpus.estimate.sample import SAMPLES
 from bertdata.errors import InputError
-from bertdata.estimate.sample import SAMPLES
 from bertdata.io import compression
 from bertdata.shards.settings import ShardsConfig
 from bertdata.sources.formats import SOURCE_FORMATS

@@ -13,8 +13,8 @@ import pytest
 from bertdata.cli.main import dispatch
 from bertdata.loader import ShardExamples, numpy_batches
 from bertdata.shards import open_shards
-from bertdata.shards.verify.build import verify
 from bertdata.sources.inputs import Sources
+from bertdata.verify.build import verify
 from pipelines import build_corpus
 from tests.pipelines.builds import FLAGS
 

@@ -25,9 +25,9 @@ from bertdata.shards.mask_tables import save
 from bertdata.shards.phases import PhaseConfig
 from bertdata.shards.settings import SelectionConfig
 from bertdata.shards.token_counts import FOLDER, TokenCounts, delays_for, load_counts
-from bertdata.shards.verify.accounts import Build, check_token_counts
-from bertdata.shards.verify.build import verify
 from bertdata.torch import DeviceCollator, PretrainingCollator
+from bertdata.verify.accounts import Build, check_token_counts
+from bertdata.verify.build import verify
 from tests.pipelines.builds import SETTINGS, build, digests
 
 SMOOTHED = MaskingConfig(mask_smoothing=0.7)

@@ -13,8 +13,8 @@ import bertdata
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError
 from bertdata.options.recipe import read_recipe, recipe_names
-from bertdata.shards.verify.build import verify
 from bertdata.tokenizers.loading import load_tokenizer, model_max_length
+from bertdata.verify.build import verify
 from pipelines.build_flags import make_parser, settings_of_flags
 from tests.small_build import texts, tokenizer
 

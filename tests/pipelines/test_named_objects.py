@@ -12,7 +12,7 @@ import bertdata
 from bertdata.errors import ConfigError, InputError
 from bertdata.masking import MASK_UNITS
 from bertdata.objectives import OBJECTIVES
-from bertdata.shards.verify.build import verify
+from bertdata.verify.build import verify
 from tests.objectives.toy import CLASS, SWAPPED
 from tests.outside import Outside
 from tests.shards.build import text_of

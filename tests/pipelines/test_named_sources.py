@@ -16,8 +16,8 @@ from bertdata.loader import ShardExamples, numpy_batches
 from bertdata.objectives.settings import MixingConfig
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.shards import open_shards
-from bertdata.shards.verify.build import verify
 from bertdata.sources.inputs import Sources
+from bertdata.verify.build import verify
 from pipelines import build_corpus, build_shards, train_vocab
 from tests.pipelines.builds import FLAGS, build, digests, with_phase
 

@@ -31,8 +31,8 @@ from bertdata.loader import numpy_batches
 from bertdata.sample import SAMPLE_DUMP
 from bertdata.shards import open_shards
 from bertdata.shards.cache import ShardCache
-from bertdata.shards.verify.build import verify
 from bertdata.sources.inputs import Sources
+from bertdata.verify.build import verify
 from pipelines.build_corpus import build_corpus
 from tests.pipelines.builds import ROOT, SETTINGS, build, command, environment, with_examples
 from tests.pipelines.stores import az_store, gs_store, s3_store

@@ -13,7 +13,7 @@ from bertdata.inspect.summary import build_rows
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
 from bertdata.shards.phases import PhaseConfig
-from bertdata.shards.verify.build import verify
+from bertdata.verify.build import verify
 from pipelines.build_corpus import build_corpus
 from tests.pipelines.builds import SAMPLE, SETTINGS, build, digests, with_examples
 

@@ -14,7 +14,7 @@ from bertdata import build
 from bertdata.cli.main import main
 from bertdata.errors import ConfigError
 from bertdata.options.recipe import ABOUT, read_recipe, recipe_names
-from bertdata.shards.verify.build import verify
+from bertdata.verify.build import verify
 from pipelines import build_corpus
 from tests.shards.build import text_of
 

@@ -11,8 +11,8 @@ from bertdata.beam.runner import Runner
 from bertdata.errors import ConfigError
 from bertdata.objectives.settings import MixingConfig
 from bertdata.shards import open_shards
-from bertdata.shards.verify.build import verify
 from bertdata.sources.inputs import Sources
+from bertdata.verify.build import verify
 from pipelines import build_corpus, build_shards
 from tests.pipelines.builds import FLAGS, SAMPLE, build, digests, with_examples, with_phase
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bertdata.corpus.selection import in_sample
 from bertdata.documents import slot
 from bertdata.errors import ConfigError
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.phases import PhaseConfig
-from bertdata.shards.selection import in_sample
 from bertdata.shards.settings import SelectionConfig
-from bertdata.shards.verify.build import verify
+from bertdata.verify.build import verify
 from tests.pipelines.builds import SETTINGS, build, digests
 
 IDS = [f"enwiki:{number}" for number in range(20_000)]

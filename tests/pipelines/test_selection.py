@@ -18,8 +18,8 @@ from bertdata.objectives.settings import ExamplesConfig, MixingConfig
 from bertdata.shards import open_shards
 from bertdata.shards.phases import PhaseConfig
 from bertdata.shards.settings import SelectionConfig
-from bertdata.shards.verify.build import verify
 from bertdata.sources.inputs import Sources
+from bertdata.verify.build import verify
 from pipelines.build_corpus import build_corpus
 from tests.pipelines.builds import SAMPLE, SETTINGS, build, digests, with_examples, with_phase
 from tests.shards.build import text_of

@@ -11,8 +11,8 @@ import pytest
 
 from bertdata.sentences import PunktParameters, SentenceSegmenter, load_parameters, save_parameters
 from bertdata.sentences.settings import SentencesConfig
-from bertdata.shards.verify.build import verify
 from bertdata.sources.inputs import Sources
+from bertdata.verify.build import verify
 from pipelines import build_shards
 from tests.pipelines.builds import SETTINGS, build, digests
 

@@ -11,14 +11,14 @@ import pytest
 from bertdata.beam.runner import Runner
 from bertdata.cli import command_line
 from bertdata.cli.main import dispatch
+from bertdata.corpus.shared_rows import same_rows, shared_notes
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.phases import PhaseConfig
 from bertdata.shards.reader import open_shards
-from bertdata.shards.shared_rows import same_rows, shared_notes
-from bertdata.shards.verify.build import verify
+from bertdata.verify.build import verify
 from pipelines.build_corpus import dry_run
 from pipelines.build_flags import make_parser, settings_of_flags
 from tests.pipelines.builds import SAMPLE, SETTINGS, build, digests

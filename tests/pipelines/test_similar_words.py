@@ -12,7 +12,7 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
 from bertdata.shards.phases import PhaseConfig
-from bertdata.shards.verify.build import verify
+from bertdata.verify.build import verify
 from pipelines.build_flags import Settings
 from tests.pipelines.builds import SETTINGS, build, digests, with_phase
 

@@ -12,7 +12,7 @@ from bertdata.inspect.report import report_html
 from bertdata.inspect.stats import measure
 from bertdata.loader import numpy_batches
 from bertdata.shards import open_shards
-from bertdata.shards.verify.build import verify
+from bertdata.verify.build import verify
 from tests.pipelines.builds import build, with_examples
 
 

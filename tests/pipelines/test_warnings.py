@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bertdata.inspect.report import report_html
-from bertdata.shards.verify.build import verify
+from bertdata.verify.build import verify
 from pipelines import build_corpus, build_shards
 
 CHINESE = "河流很长。它流经许多城市。盐在那里开采，房子很旧，花园很大。"

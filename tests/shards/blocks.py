@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from bertdata.corpus.writer import write_shard
 from bertdata.engine.parts import Counters
 from bertdata.masking import MASK_UNITS
 from bertdata.masking.settings import RANDOM_TOKENS, MaskingConfig
@@ -17,7 +18,6 @@ from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.settings import MASKINGS, ExamplesConfig
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.shards.writer import write_shard
 from bertdata.tokenizers.pairs import RowTemplate
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from bertdata.corpus.manifest import build_manifest, source_entry, write_dataset_files
+from bertdata.corpus.plan import plan_shards
+from bertdata.corpus.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
 from bertdata.documents import DocumentWriter, cut_ranges
 from bertdata.engine.parts import Counters, PartMetadata, Task, run_once
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.mixing import plan_shares
 from bertdata.objectives.settings import ExamplesConfig, MixingConfig
 from bertdata.sentences import SentenceSegmenter
-from bertdata.shards.manifest import build_manifest, source_entry, write_dataset_files
 from bertdata.shards.mask_tables import save
-from bertdata.shards.plan import plan_shards
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.similar_words import FOLDER, with_fingerprint
-from bertdata.shards.stage import ShardsSpec, TokensSpec, plan_tokens, shard_part, sharded, tokens_part
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
 WORDS = ["salt", "water", "stone", "river", "lamp", "clock", "bread", "garden", "winter", "holds", "warms", "hides"]

@@ -9,12 +9,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from bertdata.corpus.manifest import dataset_files
 from bertdata.engine.parts import sealed
 from bertdata.errors import VerificationError
 from bertdata.io import files
-from bertdata.shards.manifest import dataset_files
 from bertdata.shards.schema import ShardInfo
-from bertdata.shards.verify.build import verify
+from bertdata.verify.build import verify
 
 Change = Callable[[Any], object]
 

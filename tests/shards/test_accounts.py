@@ -14,13 +14,14 @@ import pyarrow as pa
 import pytest
 
 from bertdata.cli.main import main
+from bertdata.corpus import count_columns
 from bertdata.engine.parts import sealed
 from bertdata.errors import ConfigError, VerificationError
-from bertdata.shards import accounts, count_columns
+from bertdata.shards import accounts
 from bertdata.shards.settings import AccountsConfig, SelectionConfig
-from bertdata.shards.verify.build import verify
 from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
+from bertdata.verify.build import verify
 from tests.pipelines.builds import SETTINGS, build, digests, with_phase
 from tests.shards.build import text_of
 

@@ -18,7 +18,7 @@ from bertdata.io import files
 from bertdata.shards import open_shards
 from bertdata.shards.contents import check_manifest, finished_manifest, inside, mark_finished
 from bertdata.shards.phases import phase_names
-from bertdata.shards.verify.build import verify
+from bertdata.verify.build import verify
 from tests.shards.damage import disagreements, edit
 
 OUTSIDE = [

@@ -18,7 +18,7 @@ from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
 from bertdata.shards.contents import finished_manifest, mark_finished
 from bertdata.shards.phases import PhaseConfig, plan_phases, write_index
-from bertdata.shards.verify.build import verify
+from bertdata.verify.build import verify
 from tests.shards.build import TOKENIZER, write_build
 from tests.shards.damage import disagreements
 

@@ -20,8 +20,8 @@ from bertdata.masking.rate_draws import loss_weights
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
-from bertdata.shards.verify.build import verify
 from bertdata.torch import DeviceCollator
+from bertdata.verify.build import verify
 from tests.shards.build import write_build
 
 DRAWS = {

@@ -17,8 +17,8 @@ from bertdata.masking.masking import Masker
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
-from bertdata.shards.verify.build import verify
 from bertdata.torch import DeviceCollator
+from bertdata.verify.build import verify
 from tests.shards.build import write_build
 
 IN_TURN = MaskingConfig(0.3, mask_unit="token-ngram", ngram_weights=("1", "1", "1"), mask_in_turn=True)

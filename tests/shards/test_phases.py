@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bertdata.corpus.token_plan import TokenPlan
 from bertdata.errors import InputError, VerificationError
 from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
@@ -14,8 +15,7 @@ from bertdata.sentences.segmenter import SentenceSegmenter
 from bertdata.shards import open_shards
 from bertdata.shards.phases import PhaseConfig, delete_other_layout, phase_names, plan_phases, write_index
 from bertdata.shards.settings import ShardsConfig
-from bertdata.shards.token_plan import TokenPlan
-from bertdata.shards.verify.build import verify
+from bertdata.verify.build import verify
 from tests.shards.build import write_build
 from tests.small_build import tokenizer
 

@@ -18,8 +18,8 @@ from bertdata.objectives.objective import find_objective
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import Shards, open_shards
 from bertdata.shards.schema import ShardInfo
-from bertdata.shards.verify.build import verify
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
+from bertdata.verify.build import verify
 from tests.data import data_path
 from tests.small_build import write_build
 from tests.tokenizers.of_models import LARGE, MODELS, PostProcessor, tokenizer_of

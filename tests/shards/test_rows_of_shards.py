@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 
+from bertdata.corpus.stage import SourcedRange, slices_of
 from bertdata.engine.parts import PartMetadata, Task
 from bertdata.errors import ConfigError
 from bertdata.inspect.examples import read_examples
@@ -23,8 +24,7 @@ from bertdata.objectives.settings import MASKINGS, ExamplesConfig
 from bertdata.shards import open_shards
 from bertdata.shards.packed import CU_SEQLENS, unpacked
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.shards.stage import SourcedRange, slices_of
-from bertdata.shards.verify.build import verify
+from bertdata.verify.build import verify
 from tests.shards.blocks import block_of, blocks, info_of, infos, table_of, written
 from tests.shards.build import write_build
 from tests.shards.damage import disagreements, edit, put, rewrite

@@ -20,8 +20,8 @@ from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.similar_words import with_fingerprint
-from bertdata.shards.verify.build import verify
 from bertdata.torch import DeviceCollator
+from bertdata.verify.build import verify
 from tests.shards.build import TOKENIZER, WORDS, write_build
 from tests.statistics import bernstein
 

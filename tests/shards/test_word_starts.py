@@ -25,8 +25,8 @@ from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import Shards, open_shards
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import ShardInfo, shard_schema
-from bertdata.shards.verify.build import verify
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
+from bertdata.verify.build import verify
 from tests.shards.blocks import TOKENIZER
 from tests.shards.damage import disagreements, rewrite
 from tests.small_build import write_build

@@ -16,10 +16,10 @@ from bertdata.finetune.task_shards import encode_task
 from bertdata.formats.importing import import_shards
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
-from bertdata.shards.verify.build import verify
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
 from bertdata.tokenizers.loading import load_tokenizer
 from bertdata.tokenizers.roles import require_rows
+from bertdata.verify.build import verify
 from tests.small_build import write_build
 from tests.tokenizers.of_models import tokenizer_of
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
+from bertdata.corpus.writer import write_shard
 from bertdata.io import files
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import Shards, open_shards
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.shards.writer import write_shard
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
 WORDS = 95

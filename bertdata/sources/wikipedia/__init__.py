@@ -1,5 +1,1 @@
-"""Wikipedia: pages out of a dump (`dump`), prose out of wikitext (`wikitext`)."""
-
-from bertdata.sources.wikipedia.wikitext.clean import clean_wikitext
-
-__all__ = ["clean_wikitext"]
+"""Wikipedia as files: dumps (`dump`) and rows that others published (`published`) in, documents out."""

@@ -42,10 +42,10 @@ from bertdata.sources.wikipedia.dump.reader import (
     read_siteinfo,
     read_split_page,
 )
-from bertdata.sources.wikipedia.mediawiki.language import language_of
-from bertdata.sources.wikipedia.templates.table import BUILT_IN, Templates
-from bertdata.sources.wikipedia.wikitext.clean import Namespaces, clean_utf8
-from bertdata.sources.wikipedia.wikitext.reference.variants import check_variant
+from bertdata.wikitext.clean import Namespaces, clean_utf8
+from bertdata.wikitext.mediawiki.language import language_of
+from bertdata.wikitext.reference.variants import check_variant
+from bertdata.wikitext.templates.table import BUILT_IN, Templates
 
 REVISION = 8
 ARTICLES = (0,)

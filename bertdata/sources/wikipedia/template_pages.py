@@ -20,10 +20,10 @@ from bertdata.io import files
 from bertdata.io.arrow_data import read_stage_file
 from bertdata.sources.wikipedia.dump.ranges import DumpRange
 from bertdata.sources.wikipedia.dump.reader import Page, SiteInfo, read_pages, read_siteinfo, read_split_page
-from bertdata.sources.wikipedia.mediawiki.language import language_of
-from bertdata.sources.wikipedia.templates.page_table import Entry, entry, gather, with_pages
-from bertdata.sources.wikipedia.templates.table import Templates
-from bertdata.sources.wikipedia.templates.table import templates_of as known_templates
+from bertdata.wikitext.mediawiki.language import language_of
+from bertdata.wikitext.templates.page_table import Entry, entry, gather, with_pages
+from bertdata.wikitext.templates.table import Templates
+from bertdata.wikitext.templates.table import templates_of as known_templates
 
 REVISION = 2
 _TEMPLATE_NAMESPACE = 10

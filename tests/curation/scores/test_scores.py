@@ -17,8 +17,8 @@ from bertdata.curation.scores import parse_score
 from bertdata.curation.scores.terms import density, tables_of
 from bertdata.errors import ConfigError, InputError
 from bertdata.shards.settings import AccountsConfig, SelectionConfig
-from bertdata.shards.verify.build import verify
 from bertdata.sources.inputs import Sources
+from bertdata.verify.build import verify
 from tests.pipelines.builds import SETTINGS, build
 from tests.shards.build import text_of
 

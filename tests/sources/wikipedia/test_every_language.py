@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bertdata.sources.wikipedia.wikitext.clean import clean_wikitext
-from tests.sources.wikipedia.mediawiki.names import pages
+from bertdata.wikitext.clean import clean_wikitext
+from tests.wikitext.mediawiki.names import pages
 
 LEAST = {
     **{"file": 0.98, "category": 0.98, "link": 0.98, "switch": 0.95, "number": 0.97, "function": 0.95},

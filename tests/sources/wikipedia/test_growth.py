@@ -7,9 +7,9 @@ import pytest
 from bertdata.sources.wikipedia.published.html_size import excess
 from bertdata.sources.wikipedia.published.markdown import prose_of_markdown
 from bertdata.sources.wikipedia.published.sections import section_paragraphs
-from bertdata.sources.wikipedia.templates.convert import convert
-from bertdata.sources.wikipedia.templates.parser_functions import UNKNOWN, known_functions, render_parser_function
-from bertdata.sources.wikipedia.wikitext.clean import clean_wikitext
+from bertdata.wikitext.clean import clean_wikitext
+from bertdata.wikitext.templates.convert import convert
+from bertdata.wikitext.templates.parser_functions import UNKNOWN, known_functions, render_parser_function
 from tests.growth import assert_linear, repeated
 
 UNITS = [

@@ -12,13 +12,13 @@ import pytest
 import torch
 import transformers
 
+from bertdata.corpus.writer import write_shard
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.shards.writer import write_shard
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
 from bertdata.torch.models.albert import AlbertConfig
 from bertdata.torch.models.bert import BertConfig

@@ -15,10 +15,10 @@ from bertdata.inspect.examples import read_examples
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
-from bertdata.shards.verify.build import verify
 from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ShardDataset
 from bertdata.torch.data.dataset import DeviceCollator
 from bertdata.torch.training.pretrain import pretrain
+from bertdata.verify.build import verify
 from tests.shards.build import TOKENIZER, write_build
 from tests.torch.training.small_runs import SETTINGS, SMALL, losses, stop_at
 

@@ -17,7 +17,6 @@ from bertdata.errors import InputError
 from bertdata.io.files import size
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.wikipedia.dump.ranges import DumpRange, read_chunks, read_head
-from bertdata.sources.wikipedia.dump.redirect_words import redirect_target
 from bertdata.sources.wikipedia.dump.revisions import (
     REVISION,
     REVISION_END,
@@ -27,6 +26,7 @@ from bertdata.sources.wikipedia.dump.revisions import (
     without_slots,
 )
 from bertdata.sources.wikipedia.dump.unescape import unescape, unescaper
+from bertdata.wikitext.mediawiki.redirect_words import redirect_target
 
 SISTER_PROJECTS = (*("wikibooks", "wikinews", "wikiquote", "wikisource", "wikiversity", "wikivoyage", "wiktionary"),)
 """How the names of wikis end that are no Wikipedias."""

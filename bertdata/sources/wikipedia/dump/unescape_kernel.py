@@ -12,8 +12,8 @@ from bertdata.kernels import utf8
 from bertdata.kernels.characters import Bytes, Int
 from bertdata.kernels.copying import copy
 from bertdata.kernels.jit import inlined, kernel
-from bertdata.sources.wikipedia.wikitext.kernels.buffers import find, scanner
-from bertdata.sources.wikipedia.wikitext.kernels.common import is_word, word
+from bertdata.wikitext.kernels.buffers import find, scanner
+from bertdata.wikitext.kernels.common import is_word, word
 
 _LONGEST = 10
 

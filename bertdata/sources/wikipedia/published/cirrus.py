@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bertdata.sources.wikipedia.dump.page_kinds import is_mostly_list
 from bertdata.sources.wikipedia.published.form import Article, ArticleRules, Form, finished, plain, title_reason, whole
 from bertdata.sources.wikipedia.published.pages import from_wikitext
+from bertdata.wikitext.mediawiki.page_kinds import is_mostly_list
 
 
 class CirrusForm(Form):

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from bertdata.sources.wikipedia.dump.folding import fold_title
-from bertdata.sources.wikipedia.dump.page_kinds import title_kind
-from bertdata.sources.wikipedia.dump.site_config import SECTIONS_WITHOUT_PROSE
 from bertdata.sources.wikipedia.format import count_words
-from bertdata.sources.wikipedia.wikitext.reference.cleanup import finish
-from bertdata.sources.wikipedia.wikitext.rules import INVISIBLE, ODD_SPACES, TITLE_EDGES
+from bertdata.wikitext.mediawiki.folding import fold_title
+from bertdata.wikitext.mediawiki.page_kinds import title_kind
+from bertdata.wikitext.mediawiki.site_config import SECTIONS_WITHOUT_PROSE
+from bertdata.wikitext.reference.cleanup import finish
+from bertdata.wikitext.rules import INVISIBLE, ODD_SPACES, TITLE_EDGES
 
 _SHOWN = str.maketrans({**dict.fromkeys(ODD_SPACES, " "), **dict.fromkeys(INVISIBLE, "")})
 _WHOLE = re.compile(r"(-?[0-9]{1,18})(?:\.0*)?")

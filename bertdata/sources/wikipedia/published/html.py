@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from bertdata.errors import MissingExtraError
-from bertdata.sources.wikipedia.character_references import undo_character_references
-from bertdata.sources.wikipedia.mediawiki.language import Language, language_of
 from bertdata.sources.wikipedia.published.form import Skipped, parsed
 from bertdata.sources.wikipedia.published.html_size import excess
-from bertdata.sources.wikipedia.wikitext.reference.variants import variant_of_html
-from bertdata.sources.wikipedia.wikitext.rules import (
+from bertdata.wikitext.character_references import undo_character_references
+from bertdata.wikitext.mediawiki.language import Language, language_of
+from bertdata.wikitext.reference.variants import variant_of_html
+from bertdata.wikitext.rules import (
     FORMULA_LENGTH,
     LINE_BREAK,
     MAX_DEPTH,

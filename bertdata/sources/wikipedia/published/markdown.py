@@ -20,7 +20,7 @@ from bertdata.sources.wikipedia.published.form import (
     whole,
 )
 from bertdata.sources.wikipedia.published.pages import from_wikitext
-from bertdata.sources.wikipedia.wikitext.rules import FORMULA_LENGTH, NOT_IN_FORMULAS, PLACEHOLDER
+from bertdata.wikitext.rules import FORMULA_LENGTH, NOT_IN_FORMULAS, PLACEHOLDER
 
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _LIST_OR_TABLE = re.compile(r"(?:[-*+]|\d{1,9}[.)])(?:\s|\Z)|\|")

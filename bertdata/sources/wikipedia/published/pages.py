@@ -10,12 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from bertdata.documents import storable
-from bertdata.sources.wikipedia.dump.folding import fold_name
-from bertdata.sources.wikipedia.dump.page_kinds import page_kinds
 from bertdata.sources.wikipedia.dump.reader import Page
-from bertdata.sources.wikipedia.dump.site_config import Namespaces
 from bertdata.sources.wikipedia.format import article
-from bertdata.sources.wikipedia.mediawiki.language import language_of as wiki_language
 from bertdata.sources.wikipedia.published.form import (
     Article,
     ArticleRules,
@@ -28,7 +24,11 @@ from bertdata.sources.wikipedia.published.form import (
     title_reason,
     whole,
 )
-from bertdata.sources.wikipedia.templates.table import templates_of
+from bertdata.wikitext.mediawiki.folding import fold_name
+from bertdata.wikitext.mediawiki.language import language_of as wiki_language
+from bertdata.wikitext.mediawiki.page_kinds import page_kinds
+from bertdata.wikitext.mediawiki.site_config import Namespaces
+from bertdata.wikitext.templates.table import templates_of
 
 
 class EnterpriseForm(Form):

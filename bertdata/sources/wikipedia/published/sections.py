@@ -21,7 +21,7 @@ from bertdata.sources.wikipedia.published.form import (
     title_reason,
     without_prose,
 )
-from bertdata.sources.wikipedia.wikitext.rules import MAX_DEPTH
+from bertdata.wikitext.rules import MAX_DEPTH
 
 _DISAMBIGUATIONS = frozenset(
     [

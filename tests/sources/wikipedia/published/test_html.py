@@ -7,10 +7,10 @@ import sys
 import pytest
 
 from bertdata.errors import MissingExtraError
-from bertdata.sources.wikipedia.mediawiki.language import language_of
 from bertdata.sources.wikipedia.published import html
 from bertdata.sources.wikipedia.published.form import plain
 from bertdata.sources.wikipedia.published.html import prose_of_html
+from bertdata.wikitext.mediawiki.language import language_of
 
 
 def prose(page: str) -> str:

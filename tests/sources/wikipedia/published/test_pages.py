@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bertdata.sources.settings import CleaningConfig
-from bertdata.sources.wikipedia.wikitext.clean import clean_wikitext
+from bertdata.wikitext.clean import clean_wikitext
 from tests.sources.wikipedia.published.articles import enterprise, json_lines, parquet, read
 
 WIKITEXT = "{{Infobox|x=1}}'''Salt''' is {{convert|5|km}} old.<ref>x</ref>\n\n== See also ==\nSea.\n\n[[Category:Salt]]"

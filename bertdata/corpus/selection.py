@@ -1,0 +1,222 @@
+"""Which documents of a block a phase takes, those of some sources, for which a condition holds, and as which source."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from bertdata.corpus.left_out import MOVED, count_left_out
+from bertdata.counter_rng import bernoulli, text_bits
+from bertdata.curation.accounts import WORDS, parse_account, words_in
+from bertdata.curation.languages import LANGUAGE, UNKNOWN
+from bertdata.curation.scores import Score
+from bertdata.curation.where import parse_condition
+from bertdata.documents import storable
+from bertdata.engine.parts import Counts
+from bertdata.errors import InputError
+from bertdata.objectives.blocks import TokenBlock, take_documents
+from bertdata.shards.accounts import DOCUMENTS_IN, TOKENS_IN
+from bertdata.shards.pretraining_info import PretrainingInfo
+
+LEFT_OUT = "_left_out"
+"""The end of the names of counts of what a selection leaves out."""
+STORED = ("source", "sentences", "tokens")
+"""The columns that are known of a block without those that the token store keeps."""
+
+
+def select(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> tuple[TokenBlock, Counts]:
+    """Return a block of the documents that a phase takes, and counts of the others; no counts without a selection.
+
+    columns: those that the store keeps of each document, as JSON (see `stored_columns`).
+    """
+    selection, moved = info.selection, {}
+    regrouped = _regrouped(block, columns, info)
+    if regrouped is not block.document_sources:
+        changed = regrouped[regrouped != block.document_sources]
+        moved = {f"{MOVED}{info.sources[one]}": int(np.sum(changed == one)) for one in np.unique(changed).tolist()}
+        block = replace(block, document_sources=regrouped)
+    if not (selection.sources or selection.where or selection.sample):
+        return block, languages_of(block, columns) | moved
+    flags, read = _flags(block, columns, info)
+    taken = _all_of(block, flags)
+    by_source = count_left_out(flags, block.document_sources, info.sources, read) if info.sources else {}
+    kept = take_documents(block, taken)
+    languages = languages_of(kept, [columns[row] for row in np.flatnonzero(taken).tolist()] if columns else [])
+    unknown = [int(np.count_nonzero(one.tokens == info.unk_token_id)) for one in (block, kept)]
+    return kept, {
+        f"documents{LEFT_OUT}": len(block.document_ends) - len(kept.document_ends),
+        f"sentences{LEFT_OUT}": len(block.sentence_ends) - len(kept.sentence_ends),
+        f"tokens{LEFT_OUT}": len(block.tokens) - len(kept.tokens),
+        f"unknown_tokens{LEFT_OUT}": unknown[0] - unknown[1],
+        **moved,
+        **by_source,
+    } | languages
+
+
+def choose(
+    block: TokenBlock, columns: Sequence[str], info: PretrainingInfo
+) -> tuple[NDArray[np.integer], NDArray[np.bool_]]:
+    """Return the sources of the documents of a block as a phase has them (N,), and which of them it takes, bool (N,).
+
+    columns: as of `select`, which takes the same.
+    """
+    block = replace(block, document_sources=_regrouped(block, columns, info))
+    return block.document_sources, _all_of(block, _flags(block, columns, info)[0])
+
+
+def _flags(
+    block: TokenBlock, columns: Sequence[str], info: PretrainingInfo
+) -> tuple[dict[str, NDArray[np.bool_]], Mapping[str, pa.Array]]:
+    """Return by setting which documents it takes, and the columns that the condition reads and not all have."""
+    selection = info.selection
+    flags: dict[str, NDArray[np.bool_]] = {}
+    read: Mapping[str, pa.Array] = {}
+    if selection.sources:
+        numbers = [info.sources.index(name) for name in selection.sources]
+        flags["sources"] = np.isin(block.document_sources, numbers)
+    if selection.where and len(block.document_ends):
+        condition = parse_condition(selection.where)
+        read = _columns(condition.names, block, columns, info.sources)
+        flags["where"] = condition.holds(read)
+        read = {name: read[name] for name in condition.columns}
+    if selection.sample and len(block.document_ends):
+        flags["sample"] = _sampled(block, columns, info)
+    return flags, read
+
+
+def _all_of(block: TokenBlock, flags: Mapping[str, NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    taken: NDArray[np.bool_] = np.logical_and.reduce([np.ones(len(block.document_ends), np.bool_), *flags.values()])
+    return taken
+
+
+def totals_by(keys: Mapping[str, pa.Array], amounts: Mapping[str, NDArray[np.integer]]) -> pa.Table:
+    """Return what documents add up to by their values: a row for each combination of `keys` that there is, sorted.
+
+    keys: the values of documents by name, each (N,); amounts: int64 (N,). The columns are the keys, `documents`, which
+    is their number, and the amounts, int64.
+
+    >>> totals_by({"code": pa.array(["en", "de", "en"])}, {"tokens": np.array([5, 2, 3])}).to_pylist()
+    [{'code': 'de', 'documents': 1, 'tokens': 2}, {'code': 'en', 'documents': 2, 'tokens': 8}]
+    """
+    number = len(next(iter(keys.values())))
+    given = {"documents": np.ones(number, np.int64)} | dict(amounts)
+    table = pa.table({**keys, **{name: pa.array(values, pa.int64()) for name, values in given.items()}})
+    sums = table.group_by(list(keys)).aggregate([(name, "sum") for name in given])
+    return sums.rename_columns([*keys, *given]).sort_by([(name, "ascending") for name in keys])
+
+
+def languages_of(block: TokenBlock, columns: Sequence[str]) -> Counts:
+    """Return the documents and tokens of a block by language, no counts where the store keeps none.
+
+    columns: those that the store keeps of each document, as JSON.
+    """
+    codes = [json.loads(text).get(LANGUAGE) for text in columns]
+    if not any(codes):
+        return {}
+    names = pa.array([str(code or UNKNOWN) for code in codes])
+    counts: dict[str, int] = {}
+    for row in totals_by({"language": names}, {"tokens": np.diff(block.document_ends, prepend=0)}).to_pylist():
+        counts[DOCUMENTS_IN + row["language"]] = row["documents"]
+        counts[TOKENS_IN + row["language"]] = row["tokens"]
+    return dict(sorted(counts.items()))
+
+
+def _regrouped(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> NDArray[np.int16]:
+    """Return the sources of documents after `source_where`; its conditions see the sources before it."""
+    if not info.selection.source_where or not len(block.document_ends):
+        return block.document_sources
+    found = block.document_sources.copy()
+    for name, condition in info.selection.regrouped.items():
+        found[condition.holds(_columns(condition.names, block, columns, info.sources))] = info.sources.index(name)
+    return found
+
+
+def in_sample(document_ids: Sequence[str], share: float) -> NDArray[np.bool_]:
+    """Return which documents are in a sample of a share of all: a function of the id alone, bool (N,).
+
+    The hash is not that which decides the shard and the split, so that each of these is sampled alike.
+
+    >>> in_sample(["enwiki:12", "enwiki:25", "enwiki:39", "enwiki:290"], 0.5).tolist()
+    [False, True, False, True]
+    """
+    draws = np.array([text_bits(f"sample\x1f{one}") for one in document_ids], np.uint64)
+    return bernoulli(draws, share)
+
+
+def _sampled(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> NDArray[np.bool_]:
+    """Return which documents are in the sample of their source."""
+    shares = info.selection.shares
+    ids = [json.loads(text)["id"] for text in columns]
+    found = np.ones(len(ids), np.bool_)
+    for number, name in enumerate(info.sources):
+        if (share := shares.get(name, shares.get("", 1.0))) < 1:
+            here = np.flatnonzero(block.document_sources == number)
+            found[here] = in_sample([ids[one] for one in here.tolist()], share)
+    return found
+
+
+def languages_in(documents: pa.Table) -> list[str | None]:
+    """Return the language of each document of a table with their columns as JSON objects, None where it is unknown."""
+    return [json.loads(text or "{}").get(LANGUAGE) or None for text in documents["columns"].to_pylist()]
+
+
+def stored_columns(names: Sequence[str], documents: pa.Table, scores: Sequence[Score] = ()) -> list[str]:
+    """Return the values of some columns of each document as JSON objects, without those that it does not have.
+
+    A name may be that of an account, as `domain(url)`, or `WORDS`. scores: columns that are made of the texts.
+    """
+    rows: list[dict[str, Any]] = [json.loads(text or "{}") for text in documents["columns"].to_pylist()]
+    made: dict[str, Any] = {one.name: one.of(documents["text"].combine_chunks()).to_pylist() for one in scores}
+    for name in names:
+        if name == "characters":
+            made[name] = pc.utf8_length(documents["text"]).to_pylist()
+        elif name == WORDS:
+            made[name] = words_in(documents["text"]).to_pylist()
+        elif name in documents.column_names and name != "columns" and name not in made:
+            made[name] = documents[name].to_pylist()
+    for account in (parse_account(name) for name in names if "(" in name and name != WORDS):
+        of_all = account.column in documents.column_names and account.column != "columns"
+        found = documents[account.column].to_pylist() if of_all else [row.get(account.column) for row in rows]
+        made[account.name] = list(map(account.value, found))
+    for name, found in made.items():
+        for row, value in zip(rows, found, strict=True):
+            row[name] = value
+    return [json.dumps({name: row[name] for name in names if row.get(name) is not None}) for row in rows]
+
+
+def _columns(
+    names: Sequence[str], block: TokenBlock, stored: Sequence[str], sources: Sequence[str]
+) -> Mapping[str, pa.Array]:
+    rows = [json.loads(text) for text in stored] if set(names) - set(STORED) else []
+    known: dict[str, Any] = {
+        "source": lambda: np.array(sources)[block.document_sources],
+        "sentences": lambda: _counts(block.sentence_ends, block.document_ends),
+        "tokens": lambda: np.diff(block.document_ends, prepend=0),
+    }
+    return {
+        name: pa.array(known[name]()) if name in known else _column(name, [row.get(name) for row in rows])
+        for name in names
+    }
+
+
+def _column(name: str, values: Sequence[Any]) -> pa.Array:
+    """Return the values of a column; raises InputError where they are of several types."""
+    try:
+        return pa.array([storable(value) if isinstance(value, str) else value for value in values])
+    except (pa.ArrowException, OverflowError) as error:
+        raise InputError(
+            f"the column {name!r}, which --where reads, has values of several types ({error}); expected strings, "
+            "numbers, or true and false, in all documents alike"
+        ) from error
+
+
+def _counts(sentence_ends: NDArray[np.int64], document_ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the number of sentences of each document."""
+    return np.diff(np.searchsorted(sentence_ends, document_ends, side="right"), prepend=0)

@@ -1,0 +1,264 @@
+"""Verify a finished build: count everything again from the bytes and compare it with the manifest.
+
+Checked are the checksum of the manifest, the SHA-256 of every file it names (shards, tokenizer, sentence parameters,
+files for `datasets`), that the folders hold these shards and no others, every row (`recount`), sums over shards and
+splits, and where each token went. What cannot be counted from shards (pages, books, documents) must add up from stage
+to stage. The card, which people edit, the stages, which may be deleted, and what `datasets` keeps beside the shards
+are not checked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bertdata.errors import ConfigError, InputError, VerificationError
+from bertdata.io import files, listing
+from bertdata.io.console import Row, table
+from bertdata.objectives.blocks import BORROWED
+from bertdata.objectives.mixing import number_of_copies
+from bertdata.options.flags import add_json, add_logging
+from bertdata.shards.contents import changed_files, is_changed, is_of_datasets
+from bertdata.shards.phases import phase_names
+from bertdata.shards.reader import open_shards
+from bertdata.shards.schema import SPLITS
+from bertdata.tokenizers.base import Tokenizer
+from bertdata.verify import accounts
+from bertdata.verify.accounts import Build
+from bertdata.verify.claims import CHANGED, MANIFEST, ShardEntry
+from bertdata.verify.columns import check_accounts
+from bertdata.verify.duplicates import Duplicates, count_duplicates
+from bertdata.verify.recount import recount
+from bertdata.verify.unbuilt import is_unbuilt, verify_unbuilt
+
+
+def verify(
+    path: str | os.PathLike[str], *, duplicates: bool = False, report: Callable[[str], None] | None = None
+) -> list[Row]:
+    """Recount a build, one shard at a time, and return the table of what was counted; of several phases, each.
+
+    With `duplicates` it also counts examples that are the same or nearly so. `report` is called with the name of each
+    shard when it is done. Raises VerificationError with every disagreement, one a line, each beginning with its file;
+    InputError where there is no finished build.
+
+        verify("corpus")     # [("train: shards", "1 of 225,976 bytes"), ("  examples", "615"), ...]
+    """
+    return _verified(path, duplicates, report)[0]
+
+
+Found = dict[str, dict[str, Duplicates]]
+"""The duplicates of each split, by phase; "" is that of a build without phases."""
+
+
+def _verified(
+    path: str | os.PathLike[str], duplicates: bool, report: Callable[[str], None] | None
+) -> tuple[list[Row], Found]:
+    """Return what `verify` returns, and the duplicates where they are counted."""
+    place = files.path_text(path).rstrip("/") or "/"
+    manifest = files.join(place, MANIFEST)
+    if not files.exists(manifest):
+        raise InputError(
+            f"holds no finished build: there is no {MANIFEST} here; expected the --output of `bertdata build`",
+            path=place,
+        )
+    found = files.read_json(manifest)
+    if is_unbuilt(found):
+        if duplicates:
+            raise ConfigError(
+                "--duplicates is for builds; these shards were imported or encoded for a task", path=place
+            )
+        return verify_unbuilt(place, found, report) + _kept_by_datasets(place, found), {}
+    names = phase_names(found)
+    if not names:
+        rows, of_splits = _verify(place, found, duplicates, report)
+        return rows, {"": of_splits}
+    rows, of_phases = [], {}
+    problems = [f"{MANIFEST}: {CHANGED}"] if is_changed(found) else []
+    problems += [f"{name}: {problem}; restore it, or build again" for name, problem in changed_files(place, found)]
+    for name in names:
+        try:
+            phase = files.join(place, name)
+            manifest_of_phase = files.read_json(files.join(phase, MANIFEST))
+            of_phase, of_phases[name] = _verify(phase, manifest_of_phase, duplicates, report)
+            rows += [(f"phase {name}", ""), *of_phase]
+        except (VerificationError, InputError) as error:
+            problems.append(str(error))
+    if problems:
+        raise VerificationError("\n".join(problems))
+    return rows, of_phases
+
+
+def _verify(
+    path: str, manifest: dict[str, Any], duplicates: bool, report: Callable[[str], None] | None
+) -> tuple[list[Row], dict[str, Duplicates]]:
+    build = Build.read(path, manifest)
+    accounts.check_sums(build)
+    _check_names(build)
+    accounts.check_shards(build)
+    check_accounts(build, list(build.info.sources))
+    tokenizer = build.check_files()
+    id_counts = np.zeros(build.info.vocab_size, np.int64) if build.info.token_counts else None
+    build.check_each(partial(_check_shard, build, tokenizer, id_counts), report)
+    if id_counts is not None:
+        accounts.check_token_counts(build, id_counts)
+        build.raise_problems()
+    found = _duplicates(build) if duplicates else {}
+    return _table(build) + _duplicate_rows(found) + _kept_by_datasets(path, manifest), found
+
+
+def _check_names(build: Build) -> None:
+    """Check that the folders hold the shards that the manifest names, and no others."""
+    for name in sorted({*SPLITS, *build.splits}):
+        split = build.splits.get(name)
+        claimed = [shard.file for shard in split.shards] if split else []
+        wanted = [f"{name}/data-{number:05d}-of-{len(claimed):05d}.arrow" for number in range(len(claimed))]
+        if claimed != wanted:
+            build.note(MANIFEST, f"split {name} has the shards {', '.join(claimed)}; expected {', '.join(wanted)}")
+        found = [f"{name}/{one}" for one in listing.names(files.join(build.path, name))]
+        for other in found:
+            if other.endswith(".arrow") and other not in claimed and not is_of_datasets(files.name(other)):
+                build.note(other, f"is not a shard that {MANIFEST} names; delete it, or build again")
+
+
+def _check_shard(
+    build: Build, tokenizer: Tokenizer | None, id_counts: NDArray[np.int64] | None, split: str, shard: ShardEntry
+) -> None:
+    """Check one shard; its rows only where its bytes are those of the manifest and the tokenizer is there.
+
+    How often each id is in train is added to `id_counts`.
+    """
+    info = build.info
+    with build.open_shard(shard) as stream:
+        if tokenizer is None:
+            return
+        longest = shard.longest or info.examples.max_seq_length
+        lengths = max((shorter + 1 for shorter in info.examples.bins if shorter < longest), default=1), longest
+        copies = number_of_copies(accounts.epochs_in(info, split), info.examples.dupe_factor)
+        told: dict[str, Any] = {"split": split, "build": build.path}
+        told |= {"id_counts": id_counts} if split == "train" else {}
+        counters, broken = recount(stream, info, tokenizer, copies=copies, lengths=lengths, **told)
+    for rule in broken:
+        build.note(shard.file, rule)
+    counts = counters.counts
+    repeated = counts.pop("repeated_example_ids")
+    if repeated and not build.sharing_id(split, shard):
+        build.note(shard.file, f"{repeated:,} example ids are there more than once, but no documents share an id")
+    for name in sorted({*counts, *shard.counts}):
+        if not accounts.is_of_the_block(name):
+            build.expect(shard.file, name, counts.get(name, 0), shard.counts.get(name, 0))
+
+
+def _table(build: Build) -> list[Row]:
+    """Return the table of a build whose counts are those of its manifest."""
+    info = build.info
+    names = info.objective.label_names
+    rows: list[Row] = []
+    for split, entry in build.splits.items():
+        counts = Counter(entry.counts)
+        examples, tokens, predictions = (counts[name] for name in ("examples", "tokens_in_examples", "predictions"))
+        rows += [build.size_row(split), ("  examples", f"{examples:,}")]
+        if info.examples.pack:
+            length = info.examples.row_length
+            padding = 1 - counts["row_tokens"] / max(1, counts["rows"] * length)
+            text = f"{counts['rows']:,} rows of {length:,} tokens, {padding:.3%} of them padding"
+            rows.append(("  packed into", text))
+        if names:
+            ones = counts["labels_1"]
+            rows.append(("  labels", f"{examples - ones:,} {names[0]}, {ones:,} {names[1]}"))
+        rows.append(("  tokens", f"{tokens:,} and {counts['row_tokens'] - tokens:,} special"))
+        dropped = accounts.dropped_tokens(entry.counts)
+        made = f"{counts['tokens']:,} x {info.examples.dupe_factor}"
+        if accounts.epochs_in(info, split):
+            made = f"{counts['tokens_in_copies']:,} of the mixture"
+        rows.append(("    made of", f"{made} + {counts[BORROWED]:,} borrowed - {dropped:,} dropped"))
+        if info.examples.masking == "static":
+            masked, kept = counts["predictions_mask"], counts["predictions_kept"]
+            other = "similar or random" if info.masking.similar_words else "random"
+            text = f"{masked:,} [MASK], {predictions - masked - kept:,} {other}, {kept:,} kept"
+            rows.append(("  predictions", f"{predictions:,}: {text}"))
+        else:
+            rows.append(("  predictions", f"{predictions:,} in epoch 0"))
+    return rows
+
+
+def _kept_by_datasets(path: str, manifest: dict[str, Any]) -> list[Row]:
+    """Return a row for the files that `datasets` keeps beside the shards, none where there are none."""
+    folders = [files.join(path, split) for split in manifest["splits"]]
+    kept = [files.join(folder, name) for folder in folders for name in listing.names(folder) if is_of_datasets(name)]
+    size = sum(files.size(file) for file in kept)
+    return [("kept by datasets", f"{len(kept):,} files of {size:,} bytes, which may be deleted")] if kept else []
+
+
+def _figures(place: str, found: Found) -> dict[str, Any]:
+    """Return the counts of each split as numbers, and its duplicates; of several phases, of each.
+
+    To be called once they are verified.
+    """
+
+    def of(folder: str, phase: str) -> dict[str, Any]:
+        splits = files.read_json(files.join(folder, MANIFEST))["splits"]
+        figures = {"splits": {split: entry.get("counts", {}) for split, entry in splits.items()}}
+        of_phase = {split: vars(one) for split, one in found.get(phase, {}).items()}
+        return figures | ({"duplicates": of_phase} if of_phase else {})
+
+    names = phase_names(files.read_json(files.join(place, MANIFEST)))
+    return {"phases": {name: of(files.join(place, name), name) for name in names}} if names else of(place, "")
+
+
+def _duplicates(build: Build) -> dict[str, Duplicates]:
+    found = count_duplicates([open_shards(build.path, split) for split in build.splits])
+    return dict(zip(build.splits, found, strict=True))
+
+
+def _duplicate_rows(found: dict[str, Duplicates]) -> list[Row]:
+    rows: list[Row] = []
+    for split, one in found.items():
+        share = 100 / max(1, one.examples)
+        text = f"{one.exact:,} ({one.exact * share:.3f}%) the same as an earlier one of the build"
+        rows.append((f"{split}: duplicate examples", f"{text}, {one.near:,} ({one.near * share:.3f}%) nearly"))
+    return rows
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `bertdata verify`."""
+    parser.add_argument(
+        "directory", metavar="DIR", help="a finished build, the --output of `bertdata build`: a folder or a URL"
+    )
+    parser.add_argument(
+        "--duplicates",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="count examples that are the same or nearly, too (default: no)",
+    )
+    add_logging(parser)
+    add_json(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run `bertdata verify`: print what was recounted, or raise VerificationError with every disagreement."""
+    from tqdm import tqdm
+
+    silent = arguments.quiet or None
+    result: dict[str, Any] = {"directory": arguments.directory}
+    try:
+        with tqdm(unit=" shards", disable=silent, leave=False) as bar:
+            rows, found = _verified(arguments.directory, arguments.duplicates, lambda _: bar.update() and None)
+    except VerificationError as error:
+        if arguments.json:
+            print(json.dumps(result | {"verified": False, "problems": str(error).split("\n")}, indent=1))
+        raise
+    if arguments.json:
+        shown = [{"name": name.strip(), "value": value, "inner": name[:1] == " "} for name, value in rows]
+        print(json.dumps(result | {"verified": True, **_figures(arguments.directory, found), "rows": shown}, indent=1))
+    elif not arguments.quiet:
+        print(table(rows))
+        print(f"\nverified: {arguments.directory} holds what its manifest says")
+    return 0

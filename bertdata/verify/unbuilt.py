@@ -1,0 +1,116 @@
+"""Verification of shards that were not built: imports and fine-tuning data, whose rows cannot be drawn again.
+
+Checked are the bytes and the schema of each shard, the files beside it, and every row: ids of the vocabulary, the
+special tokens at its beginning and end, labels of the task.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from bertdata.errors import VerificationError
+from bertdata.io.console import Row
+from bertdata.masking.masking import IGNORE_INDEX
+from bertdata.shards.contents import reading_values
+from bertdata.shards.schema import ShardInfo
+from bertdata.shards.tasks import TaskInfo
+from bertdata.verify.claims import BrokenRules, Claims, ShardEntry, flat_columns
+
+
+def is_unbuilt(manifest: Any) -> bool:
+    """Return whether a manifest is of shards that were not built.
+
+    >>> is_unbuilt({"info": {"task": "classification"}}), is_unbuilt({"info": {}})
+    (True, False)
+    """
+    info = manifest.get("info") if isinstance(manifest, dict) else None
+    return isinstance(info, dict) and ("task" in info or bool(manifest.get("imported")))
+
+
+def verify_unbuilt(path: str, manifest: dict[str, Any], report: Callable[[str], None] | None) -> list[Row]:
+    """Check shards against their manifest and return the table of what was counted.
+
+    Raises VerificationError with every disagreement, one a line, each beginning with the file it is in.
+    """
+    claims = Claims.read(path, manifest)
+    with reading_values(path, VerificationError):
+        claims.check_files()
+    counts: dict[str, Counter[str]] = {split: Counter() for split in claims.splits}
+
+    def check(split: str, shard: ShardEntry) -> None:
+        broken = BrokenRules()
+        with claims.open_shard(shard) as stream:
+            for batch in stream:
+                _check_rows(batch, claims.info, broken)
+                broken.begin += batch.num_rows
+                tokens = sum(len(batch[name].flatten()) for name in _ids_columns(claims.info))
+                counts[split].update(examples=batch.num_rows, tokens=tokens)
+        for line in broken.lines():
+            claims.note(shard.file, line)
+        claims.expect(shard.file, "examples", broken.begin, shard.counts["examples"])
+
+    claims.check_each(check, report)
+    rows: list[Row] = []
+    for split, found in counts.items():
+        rows += [claims.size_row(split), ("  examples", f"{found['examples']:,}")]
+        rows.append(("  tokens", f"{found['tokens']:,}, special ones among them"))
+    return rows
+
+
+def _check_rows(batch: pa.RecordBatch, info: ShardInfo, broken: BrokenRules) -> None:
+    batch.validate(full=True)
+    _, *others = names = _ids_columns(info)
+    checked = [_check_ids(batch, name, info, broken) for name in names]
+    if not all(checked):
+        return
+    offsets = batch["input_ids"].offsets.to_numpy().astype(np.int64)
+    offsets -= offsets[0]
+    lengths, aligned = np.diff(offsets), True
+    for field in batch.schema:
+        if pa.types.is_list(field.type) and field.name not in others:
+            wrong = np.diff(batch[field.name].offsets.to_numpy()) != lengths
+            broken.add_flags(f"{field.name} does not have a value for each token", wrong)
+            aligned &= not wrong.any()
+    if not aligned:
+        return
+    values = flat_columns(batch)
+    labels = len(info.labels) if isinstance(info, TaskInfo) else info.vocab_size
+    if "labels" in values:
+        kind = "one of the task" if isinstance(info, TaskInfo) else "an id of the vocabulary"
+        broken.add_flags(f"a label is not {kind}", _outside(values["labels"], labels), offsets)
+    if "label" in values and labels:
+        broken.add_flags("the label is not one of the task", _outside(values["label"], labels))
+    if "start_positions" in values:
+        start, end = values["start_positions"], values["end_positions"]
+        broken.add_flags("the answer is not inside its row", (start < 0) | (end < start) | (end >= lengths - 1))
+        broken.add_flags("offsets run backwards", values["offsets_end"] < values["offsets_start"], offsets)
+
+
+def _ids_columns(info: ShardInfo) -> tuple[str, ...]:
+    return info.ids_columns if isinstance(info, TaskInfo) else ("input_ids",)
+
+
+def _check_ids(batch: pa.RecordBatch, name: str, info: ShardInfo, broken: BrokenRules) -> bool:
+    """Check a column of ids; returns whether its rows are long enough for the template."""
+    ids, offsets = batch[name].flatten().to_numpy(), batch[name].offsets.to_numpy().astype(np.int64)
+    offsets -= offsets[0]
+    lengths = np.diff(offsets)
+    least = info.row_template.special(pair=False)
+    wrong = (lengths < least) | (lengths > info.max_seq_length)
+    broken.add_flags(f"a row has under {least} tokens or over {info.max_seq_length}", wrong)
+    if lengths.min(initial=least) < least:
+        return False
+    broken.add_flags("an id is not in the vocabulary", ids >= info.vocab_size, offsets)
+    broken.add_template(ids, offsets, info.row_template)
+    return True
+
+
+def _outside(labels: NDArray[Any], number: int) -> NDArray[np.bool_]:
+    outside: NDArray[np.bool_] = ((labels < 0) | (labels >= number)) & (labels != IGNORE_INDEX)
+    return outside

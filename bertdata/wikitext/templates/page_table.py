@@ -1,0 +1,205 @@
+"""A wiki's template pages as a table of templates: which are kept, what redirects stand for, how they call each other.
+
+What `templates/table` knows by name comes first, a user's own templates before that.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from functools import lru_cache, partial
+from typing import NamedTuple
+
+from bertdata.wikitext.mediawiki.folding import fold_name
+from bertdata.wikitext.mediawiki.language import Language
+from bertdata.wikitext.mediawiki.page_kinds import page_kinds
+from bertdata.wikitext.templates import pages
+from bertdata.wikitext.templates.convert import Arguments
+from bertdata.wikitext.templates.expansions import Key, OnPage, PageExpansions, key_of
+from bertdata.wikitext.templates.factories import Handler, nothing
+from bertdata.wikitext.templates.pages import NotSimpleError, OverBudgetError, PageTemplate, Work
+from bertdata.wikitext.templates.parser_functions import UNKNOWN
+from bertdata.wikitext.templates.table import BUILT_IN, TEMPLATES, Templates
+from bertdata.wikitext.templates.unknown import is_silent
+
+is_known = BUILT_IN.carries_text
+TEXT, SILENT, REDIRECT = "text", "silent", "redirect"
+_LONGEST_NAME, _MOST_EXPANSIONS, _DEEPEST, _MOST_REDIRECTS = 100, 200, 20, 3
+
+
+class Entry(NamedTuple):
+    """A template page: its folded name, and its text (kind TEXT), no text (SILENT) or another's name (REDIRECT)."""
+
+    name: str
+    kind: str
+    text: str
+
+
+def entry(title: str, source: str, redirect: str | None, language: Language = UNKNOWN) -> Entry | None:
+    """Return the entry of a page of the template namespace; None where the page says nothing that is of use.
+
+    language: that of the wiki, whose names of functions the text is written with.
+
+    >>> entry("Template:Ink", "<b>{{{1}}}</b><noinclude>A template.</noinclude>", None)
+    Entry(name='ink', kind='text', text='<b>{{{1}}}</b>')
+    >>> entry("Template:Dye", "", "Template:Ink")
+    Entry(name='dye', kind='redirect', text='ink')
+    """
+    name = _name(title)
+    tells_kind = name in page_kinds(language.code)
+    if not name or len(name.encode()) > _LONGEST_NAME or tells_kind or is_silent(name) or is_known(name):
+        return None
+    if redirect is not None:
+        return Entry(name, REDIRECT, _name(redirect))
+    text = pages.included(source)
+    if text is None or pages.is_silent_page(text):
+        return Entry(name, SILENT, "") if "{{{" in source else None
+    text = pages.in_english(text, language)
+    try:
+        PageTemplate.parse(text)
+    except NotSimpleError:
+        return None
+    return Entry(name, TEXT, text)
+
+
+def _name(title: str) -> str:
+    name = fold_name(title.partition(":")[2].strip())
+    return "" if ":" in name else name
+
+
+def gather(entries: Iterable[Entry]) -> list[Entry]:
+    """Return the entries that are of use together, by name; of two of one name the first counts.
+
+    A redirect to a template that is known by name, or to an entry, is kept; a text that calls a template of which
+    nothing is known is not.
+    """
+    found: dict[str, Entry] = {}
+    for one in entries:
+        found.setdefault(one.name, one)
+    for name, one in list(found.items()):
+        target = one
+        for _ in range(_MOST_REDIRECTS):
+            if target.kind == REDIRECT and target.text in found:
+                target = found[target.text]
+        if target.kind != REDIRECT:
+            found[name] = target._replace(name=name)
+        elif is_silent(target.text):
+            found[name] = Entry(name, SILENT, "")
+        elif is_known(target.text):
+            found[name] = Entry(name, REDIRECT, target.text)
+        else:
+            del found[name]
+    calls = {
+        name: pages.calls_of(PageTemplate.parse(one.text).parts) for name, one in found.items() if one.kind == TEXT
+    }
+    callers = defaultdict[str, list[str]](list)
+    for name, called in calls.items():
+        for other in called:
+            callers[other].append(name)
+    lacking = [name for name in callers if not _has_text_or_none(found, name)]
+    while lacking:  # each name once, when it is deleted
+        for name in callers.pop(lacking.pop(), ()):
+            if found.pop(name, None) and not _has_text_or_none(found, name):
+                lacking.append(name)
+    return [found[name] for name in sorted(found)]
+
+
+def _has_text_or_none(found: Mapping[str, Entry], name: str) -> bool:
+    return name in found or is_known(name) or is_silent(name)
+
+
+def page_handlers(entries: Iterable[Entry], language: Language = UNKNOWN) -> dict[str, Handler]:
+    """Return the functions that write the texts of gathered entries on a wiki of a language.
+
+    >>> handlers = page_handlers(gather([Entry("ink", "text", "<b>{{{1}}}</b>"), Entry("dye", "redirect", "ink")]))
+    >>> handlers["dye"]({"1": "blue"})
+    '<b>blue</b>'
+    """
+    texts: dict[str, str] = {}
+    handlers: dict[str, Handler] = {}
+    for one in entries:
+        if one.kind == TEXT:
+            texts[one.name] = one.text
+            handlers[one.name] = PageHandler(texts, one.name, language)
+        else:
+            handlers[one.name] = _handler_of(one)
+    return handlers
+
+
+def _handler_of(one: Entry) -> Handler:
+    """Return the function of a redirect, which the kernels may know, or of a template that prints nothing."""
+    if one.kind == SILENT:
+        return nothing
+    return TEMPLATES.get(one.text) or partial(BUILT_IN.render, one.text)
+
+
+def with_pages(templates: Templates, entries: Iterable[Entry]) -> Templates:
+    """Return templates to which those of pages are added; those that are known by name, or a user's own, come first."""
+    known = {**TEMPLATES, **templates.locale.handlers, **templates.own}
+    return Templates({**page_handlers(entries, templates.locale.wiki), **known}, templates.locale)
+
+
+class PageHandler(OnPage):
+    """Writes the text of one template by its page, and by those of the templates that it calls."""
+
+    def __init__(self, texts: Mapping[str, str], name: str, language: Language) -> None:
+        self.texts, self.name, self.language = texts, name, language
+
+    def __call__(self, arguments: Arguments) -> str | None:
+        """Return the text of a call on a page of its own."""
+        return self.expand(arguments, PageExpansions())
+
+    def expand(self, arguments: Arguments, expansions: PageExpansions) -> str | None:
+        """Return the text of a call on a page, None where it would take more than the call's share of its budget."""
+        key = key_of(self.name, arguments)
+        if key not in expansions.texts:
+            work = Work(expansions.share)
+            try:
+                expansions.texts[key] = _Expansion(self.texts, work, self.language).render(self.name, arguments)
+            except OverBudgetError:
+                expansions.texts[key] = None
+                expansions.over_budget += 1
+        return expansions.texts[key]
+
+
+class _Expansion:
+    """The expansion of one call: all templates that it calls may be expanded so many times, and nested so deep.
+
+    A text is remembered with how many expansions it took, and how deep.
+    """
+
+    def __init__(self, texts: Mapping[str, str], work: Work, language: Language) -> None:
+        self.texts, self.work, self.language = texts, work, language
+        self.left, self.depth, self.deepest = _MOST_EXPANSIONS, 0, 0
+        self.remembered: dict[Key, tuple[str | None, int, int]] = {}
+
+    def render(self, name: str, arguments: Arguments) -> str | None:
+        """Return the text of a call, None where it is one too many or too deep."""
+        if is_known(name):
+            return BUILT_IN.render(name, arguments)
+        self.deepest = max(self.deepest, self.depth + 1)
+        if self.left <= 0 or self.depth == _DEEPEST or name not in self.texts:
+            self.left -= 1
+            return None
+        key = key_of(name, arguments)
+        self.work.spend(1, sum(map(len, arguments.values())))
+        if key in self.remembered:
+            text, expansions, levels = self.remembered[key]
+            if self.left >= expansions and self.depth + levels <= _DEEPEST:
+                self.left -= expansions
+                self.deepest = max(self.deepest, self.depth + levels)
+                return text
+        before, deepest, self.deepest = self.left, self.deepest, self.depth + 1
+        self.left -= 1
+        self.depth += 1
+        text = _parsed(self.texts[name]).expand(arguments, self.render, self.work, self.language)
+        self.depth -= 1
+        if self.left >= 0 and self.deepest <= _DEEPEST:
+            self.remembered[key] = text, before - self.left, self.deepest - self.depth
+        self.deepest = max(self.deepest, deepest)
+        return text
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> PageTemplate:
+    return PageTemplate.parse(text)

@@ -1,0 +1,95 @@
+"""What the token store counts for warnings, whatever the tokenizer is and however the texts are cut into parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from bertdata.corpus import statistics as corpus_signs
+from bertdata.corpus.statistics import count_signs, share_of_copies, sign_tables
+from bertdata.corpus.warnings import warnings_of
+from bertdata.engine.parts import Counters
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from tests.corpus.test_warnings import GERMAN, GOOD, about, english, recorded
+from tests.tokenizers.made import KINDS, trained
+
+
+def test_the_share_of_copies_is_told_from_the_records_of_any_cut() -> None:
+    whole = recorded(GOOD * 3 + GOOD[:20] * 2).details["sample"]
+    parts = [recorded(part).details["sample"] for part in (GOOD * 2, GOOD, GOOD[:20], GOOD[:20])]
+    assert share_of_copies([whole]) == share_of_copies(parts) == (1 - 40 / 160, 160)
+
+
+def test_a_large_corpus_is_sampled_by_its_texts_however_it_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus_signs, "SAMPLE", 100)
+    texts = [f"Text {n % 150} is here." for n in range(300)]
+    found = set()
+    for cuts in ([0, 300], [0, 10, 270, 300], [*range(0, 301, 30)]):
+        samples = [recorded(texts[first:last]).details["sample"] for first, last in pairwise(cuts)]
+        assert max(map(len, samples)) <= 100
+        found.add(share_of_copies(samples))
+    assert found == {(0.5, 100)}
+
+
+@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.slow), 7, 40])
+def test_the_figures_of_a_corpus_do_not_depend_on_its_parts(size: int) -> None:
+    texts = [f"<p>{text}</p> \ufffd " * (1 + 90 * (n % 9)) for n, text in enumerate(GOOD)]
+    parts = [recorded(texts[first : first + size]) for first in range(0, len(texts), size)]
+    assert warnings_of({}, {}, parts, sentences={"language": "en"}) == warnings_of(
+        {}, {}, [recorded(texts)], sentences={"language": "en"}
+    )
+    assert {"markup", "broken characters"} <= {one["about"] for one in warnings_of({}, {}, parts)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_signs_of_a_language_and_unknown_tokens_are_those_of_any_tokenizer(kind: str) -> None:
+    tokenizer = trained(kind, GOOD, 700)
+
+    def warned(texts: Sequence[str]) -> list[str]:
+        return [one["about"] for one in warnings_of({}, {}, [recorded(texts, tokenizer)], sentences={"language": "en"})]
+
+    assert warned(GOOD) == []
+    assert warned([f"{GERMAN} Nummer {n} blieb stehen, weil niemand kam." for n in range(30)])[-1] == "language"
+    assert "line breaks" in warned([text.replace(".", "") for text in GOOD])
+    unknown = "[UNK]" in warned([f"{text} 河 川" for text in GOOD])
+    assert unknown == (tokenizer.unk_token_id >= 0) == (kind != "byte-level")
+
+
+def test_a_byte_level_vocabulary_has_no_unknown_tokens_also_where_its_last_id_is_in_the_text() -> None:
+    tokenizer = trained("byte-level", GOOD, 400)
+    assert tokenizer.unk_token_id == -1
+    last = tokenizer.token_texts[-1]
+    assert recorded([f"{last} {last}"], tokenizer).counts["unknown_tokens"] == 0
+    assert sign_tables(tokenizer)[1][-1] == (last[-1] in ".!?")
+
+
+def test_a_token_of_several_signs_ends_a_sentence_where_its_last_does() -> None:
+    corpus = ['She said "no." He said "yes!" (And they said "nothing.") Then, "he, too, saw it,"'] * 50
+    tokenizer = trained("byte-level", corpus, 400)
+    ends = dict(zip(tokenizer.token_texts, sign_tables(tokenizer)[1].tolist(), strict=True))
+    found = {text: ends[text] for text in ('."', '!"', '.")', ",", "he", '"') if text in ends}
+    assert {text for text in found if len(text) > 1} >= {'."', "he"}
+    assert all(end == (text[-1] in '.!")') for text, end in found.items())
+
+
+def test_texts_that_are_slices_of_a_larger_array_are_counted_alone() -> None:
+    tokenizer = WordPieceTokenizer.from_pretrained("bertdata-30k-uncased")
+    texts = pa.chunked_array([pa.array(["</a></a>", "salt </b>", "", "</c>"]).slice(1, 2)])
+    counters = Counters()
+    count_signs(texts, np.array([5]), np.array([1]), np.array([1]), sign_tables(tokenizer), counters)
+    assert counters.details["signs"]["closing_tags"] == 1
+    assert sorted(length for _, length in counters.details["sample"]) == [0, 9]
+
+
+def test_of_a_long_text_pieces_are_looked_at_and_give_the_same_figure() -> None:
+    tagged = [f"<p>{english(number)}</p> " * 400 for number in range(40)]
+    record = recorded(["".join(tagged)])
+    counts = record.counts | record.details["signs"]
+    assert counts["bytes_looked_at"] < counts["text_bytes"] / 4
+    assert "markup" in about(["".join(tagged)])
+    share = counts["closing_tags"] / counts["bytes_looked_at"]
+    assert share == pytest.approx("".join(tagged).count("</") / counts["text_bytes"], rel=0.05)

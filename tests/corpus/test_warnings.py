@@ -1,0 +1,206 @@
+"""Each warning comes where its corpus is bad, and no warning where it is not."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from bertdata.corpus import left_out
+from bertdata.corpus import warnings as corpus_warnings
+from bertdata.corpus.token_store import write_tokens
+from bertdata.corpus.warning_lines import warning_lines
+from bertdata.corpus.warnings import warnings_of
+from bertdata.engine.parts import PartMetadata
+from bertdata.io.compression import open_decompressed
+from bertdata.sentences import SentenceSegmenter
+from bertdata.tokenizers import Tokenizer
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from tests.data import data_path
+
+ROOT = Path(__file__).resolve().parents[2]
+NOUNS = ["river", "house", "winter", "letter", "garden", "clock", "bridge", "story"]
+
+
+def english(number: int) -> str:
+    """Return an English text of five sentences, another one for each number."""
+    nouns = [NOUNS[(number * 3 + place * (number + 1)) % 8] for place in range(6)]
+    return (
+        f"The {nouns[0]} of {number} was not far from the {nouns[1]}. It had been there for {number + 3} years. "
+        f"They were on their way to a {nouns[2]} which no one had seen. All that she could say of it was in the "
+        f"{nouns[3]}. He would have been with them, if the {nouns[4]} had not broken the {nouns[5]}."
+    )
+
+
+def recorded(texts: Sequence[str], tokenizer: Tokenizer | None = None) -> PartMetadata:
+    """Return the record of the token store of texts, without the file."""
+    tokenizer = tokenizer or WordPieceTokenizer.from_pretrained("bertdata-30k-uncased")
+    table = pa.table({"id": [str(n) for n in range(len(texts))], "text": pa.array(texts, pa.string())})
+    counters = write_tokens([table], tokenizer, SentenceSegmenter.from_pretrained(), [1 << 16], pa.BufferOutputStream())
+    return PartMetadata("tokens", "f", 1, "s", 0.0, counters.counts, counters.drops, counters.details)
+
+
+def about(texts: Sequence[str], **settings: Any) -> list[str]:
+    return [
+        one["about"]
+        for one in warnings_of({}, {"pieces": 30_000}, [recorded(texts)], sentences={"language": "en"}, **settings)
+    ]
+
+
+GOOD = [english(number) for number in range(40)]
+GERMAN = "Der Fluss fließt langsam durch das Tal. Die Kinder spielten gestern noch lange vor dem alten Haus dort."
+
+
+@pytest.mark.parametrize(
+    ("texts", "warned"),
+    [
+        (GOOD, []),
+        (["河流很长。它流经许多城市。盐在那里开采，房子很旧，花园很大。" * 3] * 4, ["[UNK]", "language"]),
+        ([f"{GERMAN} Nummer {n} blieb stehen, weil niemand kam." for n in range(30)], ["language"]),
+        ([f"<div><p>{text}</p><span>Home</span><a>More</a></div>" for text in GOOD], ["markup"]),
+        ([text.replace("a", "Ã¤") for text in GOOD], ["broken characters"]),
+        ([text.replace("n", "\ufffd", 2) for text in GOOD], ["broken characters"]),
+        ([re.sub(r"((?:\S+ ){6})", r"\1\n\n", text.replace(".", ",")) for text in GOOD], ["line breaks"]),
+        (["\n\n".join(["It was."] * 12 + [f"He had {n}."]) for n in range(30)], ["length of sentences"]),
+        ([text.replace(".", " and") + "." for text in [" ".join(GOOD[n : n + 4]) for n in range(30)]],
+         ["length of sentences"]),
+        ([f"The {NOUNS[n % 8]} of {n} was in the house." for n in range(40)], ["length of documents"]),
+        ([" ".join(GOOD * 3), *GOOD], ["one document"]),
+        (GOOD[:25] * 2, ["copies"]),
+    ],
+)  # fmt: skip
+def test_a_bad_corpus_is_warned_of_and_a_good_one_is_not(texts: list[str], warned: list[str]) -> None:
+    assert [one for one in about(texts) if one in warned or not warned] == warned
+
+
+def test_a_tag_and_a_broken_character_among_thousands_of_tokens_are_no_matter() -> None:
+    assert recorded(GOOD).counts["tokens"] > 2000
+    assert about([GOOD[0] + " </p>", GOOD[1] + " \ufffd", *GOOD[2:]]) == []
+
+
+def test_the_warnings_of_a_build_are_a_block_of_lines_those_of_later_phases_with_their_names() -> None:
+    one = {"about": "copies", "found": "half are copies", "remedy": "use --dedup"}
+    two = {"about": "[UNK]", "found": "9% are [UNK]", "remedy": "train a vocabulary"}
+    title = "(thresholds: docs/warnings.md)"
+    lines = ["  copies: half are copies", "    use --dedup"]
+    assert warning_lines({"warnings": [one]}) == [f"1 warning {title}", *lines]
+    assert warning_lines({"warnings": [one, two]}) == [
+        f"2 warnings {title}",
+        *lines,
+        "  [UNK]: 9% are [UNK]",
+        "    train a vocabulary",
+    ]
+    assert warning_lines({"phases": {"128": {"warnings": [one]}, "512": {"warnings": [one, two]}}}) == [
+        f"2 warnings {title}",
+        *lines,
+        "  phase 512, [UNK]: 9% are [UNK]",
+        "    train a vocabulary",
+    ]
+    assert warning_lines({"warnings": []}) == warning_lines({}) == []
+
+
+def test_on_a_terminal_the_lines_of_a_warning_are_wrapped_at_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bertdata.io.console.terminal_columns", lambda: 26)
+    one = {"about": "copies", "found": "half of all are copies", "remedy": "leave them out with --dedup exact"}
+    assert warning_lines({"warnings": [one]})[1:] == [
+        "  copies: half of all are",
+        "    copies",
+        "    leave them out with",
+        "    --dedup exact",
+    ]
+
+
+def test_copies_are_no_matter_once_duplicates_are_left_out() -> None:
+    assert about(GOOD[:25] * 2, deduplicated=True) == []
+
+
+def test_a_source_of_which_most_is_dropped_is_warned_of_by_the_reason() -> None:
+    counts = {"rows": 100, "documents": 30}
+    source: dict[str, Any] = {"counts": counts, "drops": {"no text": 65, "empty": 5}}
+    [warned] = warnings_of({"news": source}, {}, [])
+    assert warned["found"] == "70.0% of the source news was dropped, most of it as: no text"
+    source["drops"] = {"redirect": 65, "exact duplicate": 5}
+    assert warnings_of({"news": source}, {}, []) == []
+
+
+def test_a_vocabulary_far_smaller_than_asked_for_is_warned_of() -> None:
+    [warned] = warnings_of({}, {"pieces": 900, "asked": 10_000}, [])
+    assert warned["found"] == "the vocabulary has 900 of the 10,000 tokens asked for"
+    assert warnings_of({}, {"pieces": 1000, "asked": 10_000}, []) == []
+    assert warnings_of({}, {"pieces": 900}, []) == []
+
+
+def test_the_page_on_warnings_states_each_threshold() -> None:
+    page = (ROOT / "docs" / "warnings.md").read_text()
+    rows = re.findall(r"\| ([0-9.]+) \| .* \| `([A-Z_]+)` \|$", page, re.M)
+    stated = {
+        (name, threshold) for threshold, name in [*rows, *re.findall(r"from (\d+) documents on \(`([A-Z_]+)`\)", page)]
+    }
+    every = vars(corpus_warnings) | vars(left_out)
+    names = {name for name in every if re.fullmatch("(MOST|LEAST|FEWEST)_[A-Z_]+", name)}
+    assert stated == {(name, f"{every[name]:g}") for name in names}
+
+
+@pytest.mark.parametrize("path", ["wikipedia-plain/good-2019.jsonl.zst", "wikipedia-plain/featured-2019.jsonl.zst"])
+def test_real_english_text_gives_no_warning(path: str) -> None:
+    with open_decompressed(str(data_path(*path.split("/")))) as file:
+        rows = [json.loads(line) for line in islice(file, 60)]
+    assert about([str(row["text"]) for row in rows]) == []
+
+
+def test_articles_of_another_language_than_the_sentence_parameters_are_warned_of() -> None:
+    sources = {
+        "wikipedia": {"drops": {}, "counts": {"pages": 3, "documents": 3}, "languages": {"ja": 1, "de": 2}},
+        "news": {"drops": {}, "counts": {"rows": 5, "documents": 5}},
+    }
+    [warning] = warnings_of(sources, {}, [], sentences={"language": "en"})
+    assert warning == {
+        "about": "language of the wiki",
+        "figure": 1.0,
+        "threshold": corpus_warnings.MOST_OF_OTHER_LANGUAGES,
+        "found": "100.0% of the documents are of another language (de, ja) than the sentence parameters (en)",
+        "remedy": "give --sentences-of de=german",
+    }
+    assert warnings_of(sources, {}, [], sentences={"language": ""}) == []
+
+
+@pytest.mark.parametrize(
+    ("articles", "language", "remedy"),
+    [
+        ({"en": 5}, "de", "give --sentences english"),
+        ({"de": 5}, "en", "give --sentences german"),
+        ({"sv": 5}, "en", "give --sentences nltk:swedish"),
+        ({"mt": 5}, "en", "give --sentences a folder from train-sentences"),
+        ({"sv": 5, "en": 1}, "en", "give --sentences-of sv=nltk:swedish"),
+        ({"ja": 5}, "en", "give --sentences auto"),
+        ({"en": 89, "ru": 11}, "en", "give --sentences-of ru=russian"),
+        ({"en": 90, "ru": 10}, "en", None),
+        ({"simple": 5}, "en", None),
+        ({"nn": 5, "nb": 5}, "no", None),
+        ({"de-at": 5}, "de", None),
+        ({}, "en", None),
+    ],
+)
+def test_the_share_of_other_languages_decides(articles: dict[str, int], language: str, remedy: str | None) -> None:
+    found = [warning["remedy"] for warning in corpus_warnings.of_languages(articles, language)]
+    assert found == ([remedy] if remedy else [])
+
+
+@pytest.mark.parametrize(("lost", "warned"), [(4_000, []), (6_000, ["text without prose"])])
+def test_a_source_of_books_whose_text_is_mostly_in_no_document_is_named_with_the_reasons(
+    lost: int, warned: list[str]
+) -> None:
+    left_out = {"no prose": lost - 500, "broken: not text": 500, "header and licence": 90_000}
+    counts = {"books": 4, "documents": 4, "book_bytes": 100_000}
+    counts |= {f"bytes left out, {reason}": number for reason, number in left_out.items()}
+    found = list(corpus_warnings.of_sources({"novels": {"counts": counts, "drops": {}}}))
+    assert [one["about"] for one in found] == warned
+    if found:
+        assert "60%" in str(found[0]["found"])
+        assert "novels is in no document: no prose 5.5 kB, broken: not text 500 B" in str(found[0]["found"])

@@ -1,0 +1,82 @@
+"""Dates are read as PHP reads them and written in the words of the wiki's language."""
+
+from __future__ import annotations
+
+import pytest
+
+from bertdata.wikitext.mediawiki.dates import read_date, reformat_date, write_date
+from bertdata.wikitext.mediawiki.language import language_of
+
+
+@pytest.mark.parametrize(
+    ("text", "iso"),
+    [
+        ("2020-03-05", "2020-03-05T00:00:00"),
+        ("2020-03-05 14:30:09", "2020-03-05T14:30:09"),
+        ("2020-03-05T14:30Z", "2020-03-05T14:30:00"),
+        ("20200305", "2020-03-05T00:00:00"),
+        ("5 Mar 2020", "2020-03-05T00:00:00"),
+        ("March 5, 2020", "2020-03-05T00:00:00"),
+        ("5th September 2020", "2020-09-05T00:00:00"),
+        ("2020-12-31 +1 day", "2021-01-01T00:00:00"),
+        ("2020-01-31 + 1 month", "2020-03-02T00:00:00"),
+        ("2020-03-05 -2 weeks", "2020-02-20T00:00:00"),
+        ("3/5/2020", "2020-03-05T00:00:00"),
+        ("5.3.2020", "2020-03-05T00:00:00"),
+    ],
+)
+def test_a_date_that_is_given_is_read(text: str, iso: str) -> None:
+    when = read_date(text)
+    assert when is not None
+    assert when.isoformat() == iso
+
+
+@pytest.mark.parametrize(
+    "text", ["", "now", "tomorrow", "2020-13-01", "2020-02-30", "Brumaire 5, 2020", "+1 day", "Marchy 5, 2020"]
+)
+def test_a_date_by_the_clock_and_no_date_are_not_read(text: str) -> None:
+    assert read_date(text) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "pattern", "text"),
+    [
+        ("en", "l, d F Y", "Thursday, 05 March 2020"),
+        ("en", "D j M y, H:i", "Thu 5 Mar 20, 14:30"),
+        ("en", r"\Y\e\a\r Y \"", 'Year 2020 "'),
+        ("en", "xrY xnY", "MMXX 2020"),
+        ("en", "N w z t L W o", "4 4 64 31 1 10 2020"),
+        ("ru", "j xg Y", "5 марта 2020"),
+        ("ru", "F Y", "март 2020"),
+        ("fa", "Y", "۲۰۲۰"),
+        ("de", "j. F", "5. März"),
+        ("sr", "F", "март"),
+    ],
+)
+def test_a_date_is_written_in_the_words_of_the_language(language: str, pattern: str, text: str) -> None:
+    when, wiki = read_date("2020-03-05 14:30"), language_of(language)
+    assert when is not None
+    assert write_date(when, pattern, wiki.calendar, wiki.numbers) == text
+
+
+@pytest.mark.parametrize("pattern", ["xiY", "xjF", "e", "T"])
+def test_another_calendar_and_a_time_zone_are_not_written(pattern: str) -> None:
+    when, wiki = read_date("2020-03-05"), language_of("en")
+    assert when is not None
+    assert write_date(when, pattern, wiki.calendar, wiki.numbers) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "written"),
+    [
+        ("2009-12-25", "mdy", "December 25, 2009"),
+        ("25 Dec 2009", "ISO 8601", "2009-12-25"),
+        ("December 25, 2009", "dmy", "25 December 2009"),
+        ("2009 December 25", "", "2009 December 25"),
+        ("44 BC, 15 March", "dmy", "15 March 44 BC"),
+        ("2009-13-25", "dmy", "2009-13-25"),
+        ("around 2009", "dmy", "around 2009"),
+    ],
+)
+def test_a_date_is_written_in_another_order(text: str, order: str, written: str) -> None:
+    assert reformat_date(text, order, language_of("en").calendar) == written
