@@ -26,14 +26,15 @@ import pyarrow.parquet as pq
 from _harness import DATA, processor_seconds
 
 from bertdata.cli import command_line
+from bertdata.cli.main import parser_of
+from bertdata.corpus.build import Build
 from bertdata.corpus.estimate import rates
+from bertdata.corpus.estimate.build_estimate import sample_stages
 from bertdata.corpus.estimate.sample import BeginningsOf, Made, Sample
+from bertdata.corpus.requests import settings_of_request
 from bertdata.curation.dedup.spans.store import TITLE
 from bertdata.io.compression import open_decompressed
 from bertdata.kernels.warmup import compiling_always
-from pipelines.build_corpus import Build
-from pipelines.build_flags import make_parser, settings_of_flags
-from pipelines.estimates import sample_stages
 
 SMALLEST_PARTS = ("--range-bytes", "500000")
 SMALL_PARTS = ("--range-bytes", "4000000", "--shard-bytes", "8000000")
@@ -128,8 +129,8 @@ def build_seconds(flags: Sequence[str], workers: int, folder: Path) -> tuple[flo
 
 def run(flags: Sequence[str]) -> Sample:
     """Run the stages of a build of all sources, in small parts."""
-    parsed = command_line.parse(make_parser(), [*SMALL_PARTS, *flags, "--output", "not-written"])
-    sources, settings = settings_of_flags(parsed)
+    parsed = command_line.parse(parser_of("build"), [*SMALL_PARTS, *flags, "--output", "not-written"])
+    sources, settings = settings_of_request(parsed)
     build = Build(sources, "not-written", settings)
     with tempfile.TemporaryDirectory() as folder:
         return sample_stages(build.stages_in, settings, BeginningsOf(folder, sample_bytes=1 << 60))

@@ -25,6 +25,8 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_ba
 from werkzeug.serving import make_server
 
 from bertdata.beam.runner import Runner
+from bertdata.corpus.build import build_corpus
+from bertdata.corpus.settings import Settings
 from bertdata.curation.settings import DedupConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
@@ -33,8 +35,6 @@ from bertdata.shards.settings import ShardsConfig
 from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
 from bertdata.tokenizers.settings import VocabularyConfig
-from pipelines.build_corpus import build_corpus
-from pipelines.build_flags import Settings
 
 OUTPUT = "s3://corpora/sample"
 _TITLES = ("unchanged", "another --seed", "another --seed, no indexes of records")

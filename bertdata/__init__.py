@@ -34,6 +34,7 @@ TYPE_CHECKING = False  # as that of `typing`, whose import would cost more than 
 if TYPE_CHECKING:
     import typing
 
+    from bertdata.corpus.in_python import build
     from bertdata.errors import (
         BertDataError,
         ConfigError,
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
         OutputError,
         VerificationError,
     )
-    from bertdata.pipelines.in_python import build
     from bertdata.sentences import SentenceSegmenter
     from bertdata.shards import open_shards
     from bertdata.sources.books.read import clean_book
@@ -75,7 +75,7 @@ __all__ = [
 _HOMES = {
     "SentenceSegmenter": "bertdata.sentences",
     "WordPieceTokenizer": "bertdata.tokenizers.wordpiece",
-    "build": "bertdata.pipelines.in_python",
+    "build": "bertdata.corpus.in_python",
     "clean_book": "bertdata.sources.books.read",
     "clean_wikitext": "bertdata.wikitext.clean",
     "load_tokenizer": "bertdata.tokenizers.loading",

@@ -12,8 +12,8 @@ _LEAST = 256 << 20
 """Bytes of address space below which NumPy cannot be imported."""
 
 
-def main() -> None:
-    """Run the command with the arguments of the process, and exit with its code.
+def main(*verb: str) -> None:
+    """Run the command with the arguments of the process, after `verb` if given, and exit with its code.
 
     After a failure the process exits at once, without waiting for the threads of an interrupted pipeline. Otherwise it
     skips the last pass of the garbage collector, which takes half a second after Beam was imported.
@@ -29,7 +29,7 @@ def main() -> None:
         from bertdata.cli.main import main as command
 
         imports.is_command = True
-        code = command(sys.argv[1:])
+        code = command([*verb, *sys.argv[1:]])
     except KeyboardInterrupt as stop:
         text, code = getattr(sys.modules.get("bertdata.cli.interrupts"), "ending", _interrupted)(stop)
         print(text, file=sys.stderr, flush=True)

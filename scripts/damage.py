@@ -40,6 +40,8 @@ sys.path.insert(0, str(ROOT))
 
 from bertdata.beam.runner import Runner  # noqa: E402
 from bertdata.cli.main import dispatch  # noqa: E402
+from bertdata.corpus.build import build_corpus  # noqa: E402
+from bertdata.corpus.settings import Settings  # noqa: E402
 from bertdata.curation.settings import DecontaminationConfig, DedupConfig, DedupSpansConfig  # noqa: E402
 from bertdata.errors import BertDataError  # noqa: E402
 from bertdata.loader import ShardExamples  # noqa: E402
@@ -52,8 +54,6 @@ from bertdata.sources.inputs import Sources  # noqa: E402
 from bertdata.sources.settings import CleaningConfig  # noqa: E402
 from bertdata.tokenizers.settings import VocabularyConfig  # noqa: E402
 from bertdata.verify.build import verify  # noqa: E402
-from pipelines.build_corpus import build_corpus  # noqa: E402
-from pipelines.build_flags import Settings  # noqa: E402
 
 TEST_DATA = "The ninth was cracked and rang hollow.\n"  # a sentence of the sample corpus
 

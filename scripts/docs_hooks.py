@@ -84,9 +84,9 @@ def titled(words: str) -> str:
 
 def flags_table() -> str:
     """Return all flags of `bertdata build` as tables of Markdown, from its parser."""
-    from bertdata.pipelines.build_flags import make_parser
+    from bertdata.cli.main import parser_of
 
-    parser, lines = make_parser(), []
+    parser, lines = parser_of("build"), []
     for group in parser._action_groups:
         actions = [action for action in group._group_actions if action.option_strings and action.help != "==SUPPRESS=="]
         if not actions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bertdata.cli import command_line
-from bertdata.pipelines.flex_template import main
+from bertdata.cli.flex_template import main
 
 if __name__ == "__main__":
     command_line.console(main)

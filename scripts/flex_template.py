@@ -23,7 +23,7 @@ def main() -> int:
     parser.add_argument("--image", default="", help="the image of the template and of its workers")
     flags = parser.parse_args()
     import_beam()
-    from bertdata.pipelines.flex_template import template
+    from bertdata.cli.flex_template import template
 
     written = template(flags.image)
     files.write_json(flags.file, written)

@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from bertdata.pipelines import clean_books, clean_wikipedia, train_sentences
+from bertdata.cli.main import run_verb
 from bertdata.sentences.parameters import SHIPPED, load_parameters, save_parameters
 
 HERE = Path(__file__).resolve().parent
@@ -55,14 +55,14 @@ def train(language: str, help_pages: Path, work: Path, output: Path) -> None:
     """Train the parameters of one language in a working folder, and save them with the name of the language."""
     code = LANGUAGES[language]
     dump = DATA / "wikipedia-other" / DUMPS.get(language, f"{code}wiki.xml.bz2")
-    call(clean_wikipedia.main([str(dump), "--output", str(work / "wikipedia")]))
+    call(run_verb("clean-wikipedia", [str(dump), "--output", str(work / "wikipedia")]))
     documents = [work / "wikipedia", write_paragraphs(help_pages, code, work / "help.jsonl")]
     if language == "french":
-        call(clean_books.main([str(DATA / "books-french"), "--output", str(work / "books")]))
+        call(run_verb("clean-books", [str(DATA / "books-french"), "--output", str(work / "books")]))
         documents.append(work / "books")
     arguments = ["--documents", *map(str, documents), "--output", str(work / language), *SETTINGS.split()]
     arguments += ["--abbreviations", str(HERE / f"{language}_abbreviations.txt")]
-    call(train_sentences.main(arguments))
+    call(run_verb("train-sentences", arguments))
     trained = load_parameters(str(work / language))
     save_parameters(dataclasses.replace(trained, card={**trained.card, "language": language}), str(output))
 

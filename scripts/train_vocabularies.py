@@ -37,7 +37,7 @@ from bertdata.tokenizers.wordpiece import WordPieceTokenizer, merge_counts, trai
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from pipelines import clean_books, clean_wikipedia, train_vocab  # noqa: E402
+from bertdata.cli.main import run_verb  # noqa: E402
 
 DATA = Path(os.environ.get("BERTDATA_DATA") or ROOT.parent / "shared" / "data")
 HELD_OUT = {"wikipedia": 64, "books": 16}
@@ -74,8 +74,8 @@ def gather(data: Path, work: Path, workers: int) -> tuple[dict[str, int], dict[s
     if not dumps or not books or not plain_articles(data):
         folders = "wikipedia/, wikipedia-plain/ and books/"
         sys.exit(f"no dump, articles or books below {data}; set BERTDATA_DATA to a folder with {folders}")
-    clean_wikipedia.main([*dumps, "--output", str(work / "wikipedia"), "--workers", str(workers)])
-    clean_books.main([*books, "--output", str(work / "books"), "--workers", str(workers)])
+    run_verb("clean-wikipedia", [*dumps, "--output", str(work / "wikipedia"), "--workers", str(workers)])
+    run_verb("clean-books", [*books, "--output", str(work / "books"), "--workers", str(workers)])
     words = dict.fromkeys(HELD_OUT, 0)
     held_out = {source: str(work / f"held-out-{source}.txt") for source in HELD_OUT}
     for source, share in HELD_OUT.items():
@@ -144,7 +144,7 @@ def train(name: str, work: Path, folders: list[str], workers: int) -> tuple[Word
 def run_training(name: str, work: Path, folders: list[str], workers: int, flags: list[str]) -> pa.Table:
     """Train by the pipeline on the documents of some folders; returns the word counts."""
     arguments = ["--documents", *(str(work / folder) for folder in folders), "--output", str(work / name)]
-    train_vocab.main([*arguments, "--workers", str(workers), *flags])
+    run_verb("train-vocab", [*arguments, "--workers", str(workers), *flags])
     parts = sorted((work / name / "stages" / "merged-words").glob("*.arrow"))
     return merge_counts(pa.ipc.open_stream(pa.memory_map(str(path))).read_all() for path in parts)
 

@@ -26,12 +26,12 @@ from bertdata.documents import paragraphs
 from bertdata.engine.parts import Counters
 from bertdata.errors import BertDataError, printable
 from bertdata.finetune.json_list import read_list
-from bertdata.finetune.strings import texts_of
 from bertdata.io.console import wrapped
 from bertdata.sentences import SentenceSegmenter
 from bertdata.sentences.training import PunktCounts
 from bertdata.sources.books.read import clean_book
 from bertdata.sources.formats import SOURCE_FORMATS, write_documents
+from bertdata.sources.labelled.strings import texts_of
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.text_template import parse_template
 from bertdata.tokenizers import Tokenizer, load_tokenizer

@@ -5,6 +5,8 @@ import importlib.metadata
 import json
 import os
 import re
+import runpy
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -130,15 +132,40 @@ def test_nobody_is_told_to_install_a_distribution_that_is_anothers() -> None:
         assert path == Path(__file__) or found is None, (path, found)
 
 
-def test_every_package_and_its_data_is_in_the_wheel() -> None:
-    project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["tool"]["setuptools"]
-    found = setuptools.find_packages(str(PACKAGE.parent), include=project["packages"]["find"]["include"])
-    packages = {".".join(path.parent.relative_to(PACKAGE.parent).parts) for path in PACKAGE.rglob("__init__.py")}
-    assert sorted(found) == sorted({*packages, "bertdata.pipelines"})
-    folders = {"vocab/*/*": "vocab/bertdata-30k-cased/vocab.txt", "py.typed": "py.typed"}
-    for pattern, path in folders.items():
-        assert pattern in project["package-data"]["bertdata"]
-        assert (PACKAGE / path).is_file()
+def test_every_package_and_its_data_is_in_the_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
+    root, given = PACKAGE.parent, {}
+    monkeypatch.chdir(root)
+    monkeypatch.setattr(setuptools, "setup", lambda **arguments: given.update(arguments))
+    runpy.run_path(str(root / "setup.py"))
+    packages = {".".join(path.parent.relative_to(root).parts) for path in PACKAGE.rglob("__init__.py")}
+    beside = {"bertdata.pipelines": "pipelines", "bertdata.recipes": "recipes", "bertdata.vocab": "vocab"}
+    assert sorted(given["packages"]) == sorted({*packages, *beside})
+    assert given["package_dir"] == beside
+    project = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]
+    for package, folder in beside.items():
+        patterns = [*project["package-data"].get(package, ()), "*.py"]
+        data = {path for path in (root / folder).rglob("*") if path.is_file() and path.suffix != ".pyc"}
+        assert {path for pattern in patterns for path in (root / folder).glob(pattern)} == data
+
+
+@pytest.mark.slow
+def test_a_wheel_builds_outside_of_the_checkout(tmp_path: Path) -> None:
+    wheels, root, outside = tmp_path / "wheels", PACKAGE.parent, tmp_path / "outside"
+    copied = tmp_path / "checkout"
+    for name in ("bertdata", "pipelines", "recipes", "vocab"):
+        shutil.copytree(root / name, copied / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(root / name, copied / name)
+    build = "import setuptools.build_meta as backend, sys; print(backend.build_wheel(sys.argv[1]))"
+    subprocess.run([sys.executable, "-c", build, str(wheels)], cwd=copied, check=True, capture_output=True)
+    shutil.rmtree(copied)
+    [wheel] = wheels.iterdir()
+    shutil.unpack_archive(wheel, outside, "zip")
+    code = "bertdata.build('corpus', vocab='bertdata-30k-uncased', recipe='roberta', quiet=True, workers=1)"
+    environment = {**os.environ, "PYTHONPATH": str(outside)}
+    code = f"import bertdata; assert bertdata.__file__.startswith({str(outside)!r}); {code}"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)
+    assert (tmp_path / "corpus" / "manifest.json").is_file()
 
 
 def test_importing_bertdata_imports_nothing_heavy() -> None:

@@ -20,9 +20,9 @@ import pytest
 pytest.importorskip("torch", reason="the scripts train models")
 
 from bertdata.cli import command_line
-from bertdata.cli.main import COMMANDS
+from bertdata.cli.main import COMMANDS, parser_of
+from bertdata.corpus.requests import settings_of_request
 from bertdata.objectives.settings import ExamplesConfig
-from bertdata.pipelines import build_flags
 from bertdata.shards import open_shards
 from bertdata.tokenizers import load_tokenizer
 from tests.small_build import write_build
@@ -80,10 +80,10 @@ def parse(command: Sequence[str]) -> Any:
     if program == "python":
         if arguments[0] == "-c":
             return None
-        return importlib.import_module(Path(arguments[0]).stem).make_parser().parse_args(arguments[1:])
+        return importlib.import_module(Path(arguments[0]).stem).parser_of("build").parse_args(arguments[1:])
     verb, *flags = arguments
     if verb == "build":
-        return build_flags.settings_of_flags(command_line.parse(build_flags.make_parser(), flags))
+        return settings_of_request(command_line.parse(parser_of("build"), flags))
     parser = ArgumentParser(allow_abbrev=False)
     importlib.import_module(COMMANDS[verb].module).add_arguments(parser)
     return parser.parse_args(flags)

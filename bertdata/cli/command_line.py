@@ -8,17 +8,14 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bertdata.cli.interrupts import ending, raise_at_sigterm
 from bertdata.errors import (
     BertDataError,
-    ConfigError,
     JobNotRun,
     MissingExtraError,
-    did_you_mean,
     expected_one_of,
     nearest,
     printable,
@@ -26,8 +23,8 @@ from bertdata.errors import (
 from bertdata.io import log, paths
 from bertdata.io.os_errors import limit_of
 from bertdata.options.flags import add_logging
-from bertdata.options.option import flag_of
-from bertdata.plugins import consent_to, use_plugins
+from bertdata.options.request import Request
+from bertdata.plugins import use_plugins
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -203,78 +200,20 @@ def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> 
         parser.add_argument(flag, nargs="+", action="extend", default=[], metavar="NAME", help=text)
 
 
-def read_streams(flags: argparse.Namespace) -> None:
-    """Put files in the place of the streams among `flags.documents`, standard input and data sets of the hub.
-
-    They are written beside --output. Raises what `bertdata.sources.streamed.written` does, and ConfigError for a dry
-    run, which writes nothing.
-    """
-    from bertdata.sources import streamed
-    from bertdata.sources.names import named
-
-    for one in flags.documents if getattr(flags, "dry_run", False) else ():
-        if streamed.is_stream(named(one, "")[1]):
-            raise ConfigError(f"--documents {one} is a stream, which a dry run does not read; leave out --dry-run")
-    if not getattr(flags, "save_recipe", None):
-        say = partial(print, file=sys.stderr, flush=True)
-        flags.documents = streamed.written(flags.documents, flags.output or "", force=flags.force, say=say)
-
-
-def parse(parser: argparse.ArgumentParser, arguments: Sequence[str] | None) -> argparse.Namespace:
+def parse(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> Request:
     """Parse our flags strictly; those after `--` are kept for Beam as `runner_flags`."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    given = list(arguments)
     own, beam = (given[: given.index("--")], given[given.index("--") + 1 :]) if "--" in given else (given, [])
     parser.epilog = "Flags after -- are the Beam runner's, as: -- --runner DataflowRunner --project my-project"
     flags = parser.parse_args(own)
-    flags.runner_flags = tuple(beam)
     names = {argument.partition("=")[0] for argument in own}
-    flags.named = {action.dest: name for action in parser._actions for name in action.option_strings if name in names}
-    return flags
-
-
-def flags_of(parser: argparse.ArgumentParser, settings: Mapping[str, Any]) -> argparse.Namespace:
-    """Return what `parse` returns, for keyword arguments named as the flags, with underscores.
-
-    A flag of several values also takes one value, --mix a mapping. A name as `module:name` is the consent to import
-    it, as on the command line. Raises ConfigError for a name that is not a flag;
-    the values are checked by the settings classes.
-    """
-    flags = parser.parse_args([])
-    for name, value in settings.items():
-        action = next((action for action in parser._actions if action.dest == name and action.option_strings), None)
-        if action is None or name in ("help", "help_all", "plugin"):
-            raise ConfigError(f"there is no setting {name!r}{did_you_mean(name, vars(flags))}")
-        setattr(flags, name, chosen := flag_value(action, value))
-        for item in (chosen if isinstance(chosen, list) else [chosen]) if action.type is consent_to else ():
-            consent_to(str(item))
-    flags.runner_flags, flags.named = (), {name: flag_of(name) for name in settings}
-    return flags
-
-
-def flag_value(action: argparse.Action, value: Any) -> Any:
-    """Return a keyword argument as argparse would parse it."""
-    if isinstance(value, Mapping):
-        return [f"{key}={item}" for key, item in value.items()]
-    if paths.is_path(value):
-        value = paths.path_text(value) if action.metavar != FREE_TEXT else value
-    if not isinstance(action.default, list):
-        return list(value) if isinstance(value, tuple) else value
-    values = [value] if isinstance(value, str) else value
-    if not isinstance(values, Iterable):
-        raise ConfigError(f"{flag_of(action.dest)} is {value!r}; expected one or several strings")
-    return [str(item) if isinstance(item, int | float) else paths.path_text(item) for item in values]
-
-
-def refuse_unread(flags: argparse.Namespace, names: Iterable[str], read: bool, why: str) -> None:
-    """Raise ConfigError where one of the settings `names` is given although nothing reads them (`read` is False)."""
-    for name in () if read else names:
-        if name in flags.named:
-            raise ConfigError(f"{flags.named[name]} has no effect: {why}")
+    named = {action.dest: name for action in parser._actions for name in action.option_strings if name in names}
+    return Request(**vars(flags), runner_flags=tuple(beam), named=named)
 
 
 @contextlib.contextmanager
 def stages_run(
-    flags: argparse.Namespace,
+    request: Request,
     kind: str,
     command: str,
     paths: Sequence[str],
@@ -293,26 +232,26 @@ def stages_run(
     from bertdata.io import files
     from bertdata.options.option import stored_values
 
-    chosen = runner(flags)
+    chosen = runner(request)
     with contextlib.ExitStack() as held:
-        held.enter_context(chosen.checked(flags.output, paths))
-        lock.refuse_own(flags.output, paths)
+        held.enter_context(chosen.checked(request.output, paths))
+        lock.refuse_own(request.output, paths)
         origin = Origin.of(command, paths, settings={type(group).__name__: stored_values(group) for group in settings})
-        held.enter_context(lock.locked(flags.output, kind))
+        held.enter_context(lock.locked(request.output, kind))
         chosen.start_workers(sum(map(files.size, paths)))
         plans = plan_first(stages)
-        for message in held.enter_context(lock.made_from(flags.output, origin, force=flags.force)):
+        for message in held.enter_context(lock.made_from(request.output, origin, force=request.force)):
             chosen.say(message)
-        if flags.force:
+        if request.force:
             clear()
         yield run_stages(stages, chosen, plans)
 
 
-def runner(flags: argparse.Namespace) -> Runner:
+def runner(request: Request) -> Runner:
     """Return the runner that --workers and the runner flags ask for."""
     from bertdata.beam.runner import Runner
 
-    return Runner(flags.workers, flags.runner_flags, quiet=flags.quiet)
+    return Runner(request.workers, request.runner_flags, quiet=request.quiet)
 
 
 def run(main: Callable[[], int]) -> int:

@@ -88,8 +88,8 @@ def _other_forms(folder: str) -> dict[str, Any]:
 
 def _build(folder: str, settings: dict[str, Any]) -> None:
     """Build the sample corpus, and read a batch of each phase."""
+    from bertdata.corpus.in_python import build
     from bertdata.loader.numpy_loader import numpy_batches
-    from bertdata.pipelines.in_python import build
 
     with contextlib.redirect_stderr(io.StringIO()):
         corpus = build(folder, workers=1, **settings)

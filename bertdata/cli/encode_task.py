@@ -11,8 +11,9 @@ from bertdata.finetune.layout import is_unlabelled
 from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.finetune.task_shards import encode_task
 from bertdata.io.console import Row, table
-from bertdata.options.flags import add_flags, from_flags
+from bertdata.options.flags import add_flags
 from bertdata.options.option import flag_of
+from bertdata.options.request import settings_from
 from bertdata.shards.tasks import TASK_SPLITS
 
 
@@ -51,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Encode as parsed arguments say, and print what was written and truncated."""
-    config = from_flags(arguments, TaskConfig)
+    config = settings_from(arguments, TaskConfig)
     paths = {split: getattr(arguments, split) for split in TASK_SPLITS if getattr(arguments, split)}
     columns = Columns(tuple(arguments.text_columns), arguments.label_column, tuple(arguments.labels))
     manifest = encode_task(arguments.output, arguments.vocab, paths, config, columns, force=arguments.force)

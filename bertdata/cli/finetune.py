@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from bertdata.options.flags import add_dry_run, add_flags, add_logging, each_from_flags
+from bertdata.options.flags import add_dry_run, add_flags, add_logging
 from bertdata.options.option import require
+from bertdata.options.request import each_settings_from
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +43,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     from bertdata.torch.training.seeds import finetune_seeds
     from bertdata.torch.training.settings import FinetuneSettings
 
-    each = each_from_flags(arguments, FinetuneSettings)
+    each = each_settings_from(arguments, FinetuneSettings)
     seeds = [settings.seed for settings in each]
     if arguments.seeds is not None:
         require(arguments.seeds > 0, f"--seeds is {arguments.seeds}; expected 1 or more, as 5")

@@ -1,6 +1,6 @@
 """The `bertdata` command: finds a subcommand by name and imports only its module.
 
-A subcommand is a module with `add_arguments` and `run`, or one of the pipelines.
+A subcommand is a module with `add_arguments` and `run`.
 """
 
 from __future__ import annotations
@@ -21,15 +21,18 @@ from bertdata.imports import collector_paused
 
 @dataclass(frozen=True)
 class Command:
-    """A subcommand: one line of help, and its module; a `pipeline` parses its own arguments."""
+    """A subcommand: one line of help, and its module.
+
+    stages: whether it runs stages of a build, and so takes Beam's flags after `--`: its `run` gets a `Request`.
+    """
 
     help: str
     module: str
-    pipeline: bool = False
+    stages: bool = False
 
 
 COMMANDS = {
-    "build": Command("dumps, books and other documents to shards, all stages", "build_corpus", True),
+    "build": Command("dumps, books and other documents to shards, all stages", "bertdata.cli.build", True),
     "recipes": Command("list the recipes for --recipe of build, or print one", "bertdata.cli.recipes"),
     "show": Command("print examples of a build as text, their masks marked", "bertdata.inspect.show"),
     "stats": Command("figures of a build, or of a vocabulary on text files", "bertdata.cli.stats"),
@@ -50,11 +53,11 @@ COMMANDS = {
     "transfer": Command("give a trained encoder another vocabulary", "bertdata.cli.transfer"),
     "encode-task": Command("labelled texts, tags, questions or pairs to shards", "bertdata.cli.encode_task"),
     "finetune": Command("fine-tune a pretrained model on what encode-task wrote", "bertdata.cli.finetune"),
-    "clean-wikipedia": Command("one stage: dumps to documents", "clean_wikipedia", True),
-    "clean-books": Command("one stage: books to documents", "clean_books", True),
-    "train-vocab": Command("one stage: documents to a vocabulary", "train_vocab", True),
-    "train-sentences": Command("one stage: documents to sentence parameters", "train_sentences", True),
-    "build-shards": Command("one stage: documents and a vocabulary to shards", "build_shards", True),
+    "clean-wikipedia": Command("one stage: dumps to documents", "bertdata.cli.clean_wikipedia", True),
+    "clean-books": Command("one stage: books to documents", "bertdata.cli.clean_books", True),
+    "train-vocab": Command("one stage: documents to a vocabulary", "bertdata.cli.train_vocab", True),
+    "train-sentences": Command("one stage: documents to sentence parameters", "bertdata.cli.train_sentences", True),
+    "build-shards": Command("one stage: documents and a vocabulary to shards", "bertdata.cli.build_shards", True),
 }
 
 
@@ -89,7 +92,7 @@ def dispatch(arguments: Sequence[str]) -> int:
         parser.error(f"there is no command {name!r}{near}; bertdata --help lists all")
     if name == "help":
         return _explain(parser, arguments[1:])
-    code = _run(name, COMMANDS[name], list(arguments[1:]))
+    code = run_verb(name, arguments[1:])
     sys.stdout.flush()
     return code
 
@@ -111,20 +114,22 @@ def _explain(parser: argparse.ArgumentParser, names: Sequence[str]) -> int:
 def parser_of(name: str) -> command_line.Parser:
     """Return the parser of a command; raises MissingExtraError where it needs a package that is not there."""
     command = COMMANDS[name]
-    if command.pipeline:
-        pipeline = importlib.import_module(f"bertdata.pipelines.{command.module}")
-        parser: command_line.Parser = pipeline.command_parser()
-        return parser
-    parser = command_line.Parser(prog=f"bertdata {name}", description=f"{command.help[0].upper()}{command.help[1:]}.")
-    importlib.import_module(command.module).add_arguments(parser)
+    module = importlib.import_module(command.module)
+    description = getattr(module, "DESCRIPTION", f"{command.help[0].upper()}{command.help[1:]}.")
+    parser = command_line.Parser(prog=f"bertdata {name}", description=description)
+    module.add_arguments(parser)
     return parser
 
 
-def _run(name: str, command: Command, arguments: list[str]) -> int:
-    if command.pipeline:
+@naming_flags()
+def run_verb(name: str, arguments: Sequence[str]) -> int:
+    """Run a subcommand, print its result, and return its exit code; raises as `dispatch`."""
+    command = COMMANDS[name]
+    if command.stages:
         with collector_paused():
-            pipeline = importlib.import_module(f"bertdata.pipelines.{command.module}")
-        return int(pipeline.main(arguments))
+            parser = parser_of(name)
+        result = importlib.import_module(command.module).run(command_line.parse(parser, arguments))
+        return int(result)
     flags = parser_of(name).parse_args(arguments)
     result = importlib.import_module(command.module).run(flags)
     if not isinstance(result, dict):

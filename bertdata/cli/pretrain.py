@@ -6,8 +6,9 @@ import argparse
 import os
 from typing import Any
 
-from bertdata.options.flags import add_dry_run, add_flags, add_logging, from_flags
+from bertdata.options.flags import add_dry_run, add_flags, add_logging
 from bertdata.options.option import require
+from bertdata.options.request import settings_from
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,8 +76,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
     from bertdata.torch.training.pretrain import pretrain
     from bertdata.torch.training.settings import PretrainSettings
 
-    settings = from_flags(arguments, PretrainSettings)
-    distillation = from_flags(arguments, DistillationSettings)
+    settings = settings_from(arguments, PretrainSettings)
+    distillation = settings_from(arguments, DistillationSettings)
     require(
         bool(arguments.teacher) or distillation == DistillationSettings(),
         "settings of distillation are given without a teacher; name one by --teacher",

@@ -7,8 +7,8 @@ import json
 from dataclasses import asdict
 
 from bertdata.cli.command_line import VOCABULARY
+from bertdata.corpus import summary
 from bertdata.errors import ConfigError
-from bertdata.inspect import summary
 from bertdata.inspect.folders import describe, text_of
 from bertdata.inspect.stats import figure_rows, measure, measure_vocabulary, vocabulary_rows
 from bertdata.inspect.task_figures import measure_task, task_rows

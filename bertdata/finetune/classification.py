@@ -15,8 +15,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.finetune.labelled_files import LabelledText, class_names, read_texts, score_column
-from bertdata.finetune.labels import (
+from bertdata.finetune.layout import Encoded, Ints, Segments, TaskSplit, batches, is_unlabelled, join_segments
+from bertdata.finetune.settings import LEAVE_OUT, Columns, TaskConfig
+from bertdata.masking.masking import IGNORE_INDEX
+from bertdata.shards.tasks import Labels, Task
+from bertdata.sources.labelled.labelled_files import LabelledText, class_names, read_texts, score_column
+from bertdata.sources.labelled.labels import (
     FLOAT32,
     find_labels,
     is_missing,
@@ -25,10 +29,6 @@ from bertdata.finetune.labels import (
     label_name,
     numbers,
 )
-from bertdata.finetune.layout import Encoded, Ints, Segments, TaskSplit, batches, is_unlabelled, join_segments
-from bertdata.finetune.settings import LEAVE_OUT, Columns, TaskConfig
-from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.shards.tasks import Labels, Task
 from bertdata.tokenizers.base import Tokenizer
 
 

@@ -17,11 +17,18 @@ import pyarrow as pa
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.classification import class_splits, number_splits
-from bertdata.finetune.labelled_files import LabelledText, class_names, column_names, file_format, read_rows, read_texts
 from bertdata.finetune.layout import TaskSplit, is_unlabelled
 from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.io.package_data import toml_beside
 from bertdata.shards.tasks import TASK_SPLITS, Labels, Task
+from bertdata.sources.labelled.labelled_files import (
+    LabelledText,
+    class_names,
+    column_names,
+    file_format,
+    read_rows,
+    read_texts,
+)
 from bertdata.tokenizers.base import Tokenizer
 
 

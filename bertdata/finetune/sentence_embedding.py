@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.classification import label_column
-from bertdata.finetune.labelled_files import Row, column_names, has_names, read_rows, score_column
-from bertdata.finetune.labels import Label, is_missing_number, numbers
 from bertdata.finetune.layout import Encoded, Segments, TaskSplit, batches, is_unlabelled, join_segments
 from bertdata.finetune.settings import LEAVE_OUT, Columns, TaskConfig
 from bertdata.shards.schema import ids_column
 from bertdata.shards.tasks import Labels, Task
+from bertdata.sources.labelled.labelled_files import Row, column_names, has_names, read_rows, score_column
+from bertdata.sources.labelled.labels import Label, is_missing_number, numbers
 from bertdata.tokenizers.base import Tokenizer
 
 PAIR_COLUMNS = (

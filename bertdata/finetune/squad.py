@@ -20,7 +20,7 @@ import numpy as np
 from bertdata.counter_rng import text_bits
 from bertdata.errors import InputError
 from bertdata.finetune.json_list import read_list
-from bertdata.finetune.labelled_files import file_format, read_rows
+from bertdata.sources.labelled.labelled_files import file_format, read_rows
 
 Item = tuple[str, dict[str, Any]]
 """An object in a file, and its place there."""

@@ -13,14 +13,14 @@ import numpy as np
 import pyarrow as pa
 
 from bertdata.errors import ConfigError
-from bertdata.finetune.column_files import Sentence
-from bertdata.finetune.conll import read_sentences, tags_column_of
-from bertdata.finetune.labelled_files import class_names
-from bertdata.finetune.labels import Label, find_labels, label_ids
 from bertdata.finetune.layout import Encoded, Ints, Segments, TaskSplit, join_segments
 from bertdata.finetune.settings import LEAVE_OUT, Columns, TaskConfig
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.tasks import Labels, Task
+from bertdata.sources.labelled.column_files import Sentence
+from bertdata.sources.labelled.conll import read_sentences, tags_column_of
+from bertdata.sources.labelled.labelled_files import class_names
+from bertdata.sources.labelled.labels import Label, find_labels, label_ids
 from bertdata.tokenizers.base import Tokenizer
 
 

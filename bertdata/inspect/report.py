@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from bertdata.corpus import summary
 from bertdata.errors import ConfigError, OutputError
-from bertdata.inspect import examples, show, stats, summary
+from bertdata.inspect import examples, show, stats
 from bertdata.inspect.folders import DOCUMENTS, describe
 from bertdata.inspect.page import GENERATOR, bar, facts, grid, histogram, page
 from bertdata.inspect.report_accounts import accounts_part

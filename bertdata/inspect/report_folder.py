@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from bertdata.corpus import summary
 from bertdata.corpus.advice import Choices
 from bertdata.corpus.manifest import source_entry
 from bertdata.corpus.warnings import of_sources, of_unknown, of_vocabulary
 from bertdata.engine.byte_ranges import Stream, read_stream
 from bertdata.engine.origin import Origin, read_origin
 from bertdata.engine.parts import PartMetadata, read_record
-from bertdata.inspect import summary
 from bertdata.inspect.folders import DOCUMENTS, VOCABULARY, Folder
 from bertdata.inspect.page import code_spans, facts, grid, histogram, page, stacked
 from bertdata.inspect.report_ledger import ledger_part, warnings_part

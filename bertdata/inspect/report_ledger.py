@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from bertdata.inspect import summary
+from bertdata.corpus import summary
 from bertdata.inspect.page import SERIES, Part, bar, grid
 from bertdata.io.console import counted
 from bertdata.io.markup import element

@@ -15,12 +15,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 
+from bertdata.corpus.summary import choice_text
 from bertdata.errors import ConfigError, printable
 from bertdata.inspect.dropped import dropped_lines, stored_texts
 from bertdata.inspect.examples import Example, ShownToken, masker_at, read_examples, words
 from bertdata.inspect.folders import describe, text_of
 from bertdata.inspect.grep import counted_rows, opened, rows_with
-from bertdata.inspect.summary import choice_text
 from bertdata.inspect.task_figures import task_example_text, task_examples
 from bertdata.io import files
 from bertdata.shards import Shards, open_shards

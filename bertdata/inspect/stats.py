@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.inspect import summary
+from bertdata.corpus import summary
 from bertdata.io import compression
 from bertdata.io.console import Row
 from bertdata.io.decoding import decode_utf8

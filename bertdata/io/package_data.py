@@ -1,4 +1,4 @@
-"""Tables that ship with the package, in TOML files beside the modules that read them."""
+"""What ships with the package: tables in TOML files beside the modules that read them, and the folders of data."""
 
 from __future__ import annotations
 
@@ -16,3 +16,12 @@ def toml_beside(module: str, name: str = "") -> dict[str, Any]:
     """
     path = Path(module).with_name(f"{name}.toml") if name else Path(module).with_suffix(".toml")
     return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def shipped(name: str) -> Path:
+    """Return a folder that ships with bertdata: `vocab`, `recipes` or `pipelines`.
+
+    An installed package has it inside; in a checkout it stands beside the package.
+    """
+    package = Path(__file__).resolve().parents[1]
+    return package / name if (package / name).is_dir() else package.parent / name

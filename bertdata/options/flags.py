@@ -1,21 +1,16 @@
-"""Command-line flags of settings: one for each field of a dataclass, and settings from parsed flags."""
+"""Command-line flags of settings: one for each field of a dataclass."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Collection
 from dataclasses import Field, fields
-from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
+from typing import Any, get_type_hints
 
 from bertdata.io import log
-from bertdata.options.option import flag_of, limits_text, names_code, require
+from bertdata.options.option import flag_of, limits_text, names_code
 from bertdata.plugins import consent_to
 from bertdata.registry import Registry
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-Config = TypeVar("Config", bound="DataclassInstance")
 
 
 def add_flags(parser: argparse.ArgumentParser, config: type[Any], *, without: Collection[str] = ()) -> None:
@@ -74,30 +69,6 @@ def add_json(parser: argparse.ArgumentParser, what: str = "the result") -> None:
     """Add --json."""
     text = f"print {what} as JSON to standard output, and nothing else there"
     parser.add_argument("--json", action="store_true", help=text)
-
-
-def from_flags(arguments: argparse.Namespace, config: type[Config]) -> Config:
-    """Make a settings object from parsed flags; raises ConfigError, also for several values (see `each_from_flags`)."""
-    [settings] = each_from_flags(arguments, config, most=1)
-    return settings
-
-
-def each_from_flags(arguments: argparse.Namespace, config: type[Config], *, most: int = 0) -> tuple[Config, ...]:
-    """Make a settings object for each value of the flag that has several, in ascending order, or one object.
-
-    Raises ConfigError also where a value is given twice, or there are more than `most` (0: any number).
-    """
-    values: dict[str, Any] = {each.name: getattr(arguments, each.name, each.default) for each in fields(config)}
-    for setting in fields(config):
-        given = values[setting.name]
-        if isinstance(setting.default, tuple):
-            values[setting.name] = tuple(given)
-        elif isinstance(given, list):
-            flag, text = flag_of(setting.name), " ".join(map(str, given))
-            require(len(set(given)) == len(given), f"{flag} {text} has a value twice; give each once")
-            require(not most or len(given) <= most, f"{flag} {text} has {len(given)} values; expected one")
-            return tuple(config(**(values | {setting.name: value})) for value in sorted(given))
-    return (config(**values),)
 
 
 def help_text(setting: Field[Any]) -> str:

@@ -19,13 +19,13 @@ import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from bertdata.errors import ConfigError, did_you_mean
 from bertdata.io import files, listing
+from bertdata.io.package_data import shipped
 
-FOLDER = Path(__file__).resolve().parent.parent / "recipes"
+FOLDER = shipped("recipes")
 ABOUT = ("title", "cites", "exact", "differs")
 """The keys that describe a recipe: a line, where it is published, what of it is kept exactly, and what is not."""
 _PHASE, _NAME = "phase", "name"

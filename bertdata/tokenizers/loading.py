@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TypeVar
 
 from bertdata.engine.output_lock import MARKER
 from bertdata.errors import InputError
 from bertdata.io import files, listing
+from bertdata.io.package_data import shipped
 from bertdata.registry import Registry
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.file_keys import REMEDY
@@ -41,7 +41,7 @@ _MANY = 1 << 24
 """From here on a `model_max_length` stands for none: transformers writes 1e30."""
 _READ_BY_TRANSFORMERS = ("added_tokens.json", "merges.txt", "special_tokens_map.json", "vocab.json")
 """Files that transformers writes with a tokenizer and reads again, whatever else is beside them."""
-_VOCABULARIES = Path(__file__).resolve().parents[1] / "vocab"
+_VOCABULARIES = shipped("vocab")
 
 
 def load_tokenizer(path: str | os.PathLike[str]) -> Tokenizer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import errno
 import os
 import subprocess
@@ -12,11 +11,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from bertdata.cli.command_line import flags_of
+from bertdata.corpus.requests import request_of
 from bertdata.io import files
 from bertdata.io.os_errors import limit_of
 from bertdata.masking.settings import MaskingConfig
-from bertdata.options.flags import add_flags, from_flags
+from bertdata.options.request import settings_from
 
 LIMITS = [
     ("OSError(24, 'Too many open files')", "too many files are open"),
@@ -83,9 +82,7 @@ def test_a_library_that_memory_does_not_hold_is_not_told_as_missing() -> None:
 
 
 def test_a_setting_of_several_values_takes_numbers_paths_and_text(tmp_path: Path) -> None:
-    parser = argparse.ArgumentParser()
-    add_flags(parser, MaskingConfig)
-    flags = flags_of(parser, {"ngram_weights": (40, 30.5, "20"), "similar_words": tmp_path, "mask_unit": "ngram"})
-    masking = from_flags(flags, MaskingConfig)
+    request = request_of({"ngram_weights": (40, 30.5, "20"), "similar_words": tmp_path, "mask_unit": "ngram"})
+    masking = settings_from(request, MaskingConfig)
     assert masking.ngram_weights == ("40", "30.5", "20")
     assert masking.similar_words == str(tmp_path)

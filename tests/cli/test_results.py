@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from bertdata.cli.build import time_text
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError, VerificationError
 from bertdata.io import console
-from bertdata.pipelines.build_corpus import time_text
 from bertdata.shards import open_shards
 from bertdata.verify.duplicates import count_duplicates
 from tests.small_build import write_build

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from bertdata.cli.main import parser_of
 from bertdata.corpus.advice import Choices, of_one_document, of_short_documents
+from bertdata.corpus.settings import Settings, choices_of
 from bertdata.corpus.warnings import of_not_served, of_unknown, warnings_of
 from bertdata.curation.settings import DedupConfig
 from bertdata.engine.parts import PartMetadata
@@ -19,7 +21,6 @@ from bertdata.sentences.languages import base_code, code_of
 from bertdata.shards.settings import ShardsConfig
 from bertdata.sources.settings import CleaningConfig
 from bertdata.tokenizers.settings import VocabularyConfig
-from pipelines.build_flags import Settings, choices_of, make_parser
 
 DEFAULTS = Settings(CleaningConfig(), VocabularyConfig(), ShardsConfig())
 FLAG = re.compile(r"--[a-z][a-z-]*")
@@ -134,7 +135,7 @@ def test_at_most_one_warning_is_about_the_language_and_one_language_is_advised(
 
 
 def test_every_flag_that_is_advised_is_one_of_build() -> None:
-    known = set(make_parser()._option_string_actions)
+    known = set(parser_of("build")._option_string_actions)
     remedies = {
         warning["remedy"]
         for language, told, english, unit in LANGUAGES

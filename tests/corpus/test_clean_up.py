@@ -14,10 +14,10 @@ import pytest
 
 from bertdata.cli.main import main
 from bertdata.corpus.clean_up import clean_up
+from bertdata.corpus.in_python import build
 from bertdata.engine import origin
 from bertdata.engine.output_lock import locked
 from bertdata.errors import ConfigError, InputError, OutputError
-from bertdata.pipelines.in_python import build
 from tests.small_build import texts
 
 SETTINGS: dict[str, Any] = {

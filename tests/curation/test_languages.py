@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from bertdata.corpus.summary import build_rows
 from bertdata.curation import languages
 from bertdata.curation.languages import LANGUAGE_MODELS, LanguageModel, with_languages
 from bertdata.errors import ConfigError, InputError, MissingExtraError
-from bertdata.inspect.summary import build_rows
 from bertdata.sample import SAMPLE_DUMP
 from bertdata.shards.settings import SelectionConfig
 from bertdata.sources.formats import write_documents

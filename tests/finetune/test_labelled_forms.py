@@ -13,10 +13,10 @@ import pytest
 
 from bertdata.cli import encode_task
 from bertdata.errors import BertDataError, naming_flags
-from bertdata.finetune.column_files import Sentence
 from bertdata.finetune.settings import Columns, TaskConfig
-from bertdata.options.flags import from_flags
+from bertdata.options.request import settings_from
 from bertdata.shards.tasks import TASKS
+from bertdata.sources.labelled.column_files import Sentence
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "labelled-files.md"
@@ -50,7 +50,7 @@ def examples(folder: Path, task: str, name: str, flags: str, content: str) -> st
     needed = ["--task", task, "--train", str(folder / name), "--vocab", "", "--output", ""]
     given = parser.parse_args([*needed, *shlex.split(flags)])
     columns = Columns(tuple(given.text_columns), given.label_column, tuple(given.labels))
-    labels, splits = TASKS[task].read({"train": given.train}, TOKENIZER, from_flags(given, TaskConfig), columns)
+    labels, splits = TASKS[task].read({"train": given.train}, TOKENIZER, settings_from(given, TaskConfig), columns)
     read: list[Any] = list(splits["train"].read())
     encoded = splits["train"].encode(read).columns
     shown = [SHOWN[task](one) for one in read]

@@ -23,7 +23,7 @@ TOKENIZER = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, "a"])
 OUTSIDE = """
 import pyarrow as pa
 
-from bertdata.finetune.labelled_files import read_rows
+from bertdata.sources.labelled.labelled_files import read_rows
 from bertdata.finetune.classification import encode_classification
 from bertdata.finetune.layout import Encoded
 from bertdata.finetune.layout import TaskSplit

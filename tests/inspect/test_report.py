@@ -11,12 +11,12 @@ from xml.etree import ElementTree
 import pytest
 
 from bertdata.cli.main import dispatch
+from bertdata.corpus.summary import ledger
 from bertdata.engine.parts import sealed
 from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.inspect.examples import label_texts, read_examples
 from bertdata.inspect.report import report_html
 from bertdata.inspect.stats import histogram, mask_text, measure
-from bertdata.inspect.summary import ledger
 from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards

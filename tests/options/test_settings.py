@@ -15,8 +15,9 @@ from bertdata.finetune.settings import TaskConfig
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.settings import ExamplesConfig
-from bertdata.options.flags import add_flags, each_from_flags, from_flags
+from bertdata.options.flags import add_flags
 from bertdata.options.option import Settings, option
+from bertdata.options.request import each_settings_from, settings_from
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.settings import ShardsConfig
 from bertdata.sources.settings import CleaningConfig
@@ -145,7 +146,7 @@ def test_every_choice_is_taken_by_the_flag_and_the_setting(name: str) -> None:
     [config] = [one for one in CONFIGS if name in {each.name for each in fields(one)}]
     for choice in CHOICES[name]:
         flags = parser().parse_args([f"--{name.replace('_', '-')}", choice])
-        assert getattr(from_flags(flags, config), name) == choice
+        assert getattr(settings_from(flags, config), name) == choice
     with pytest.raises(ConfigError, match="is 'other'; expected one of") as raised:
         config(**{name: "other"})
     assert {*CHOICES[name]} <= {*str(raised.value).partition("expected one of ")[2].split(", ")}
@@ -153,7 +154,7 @@ def test_every_choice_is_taken_by_the_flag_and_the_setting(name: str) -> None:
 
 @pytest.mark.parametrize("config", CONFIGS)
 def test_flags_left_out_give_the_defaults(config: type[Any]) -> None:
-    assert from_flags(parser().parse_args([]), config) == config()
+    assert settings_from(parser().parse_args([]), config) == config()
 
 
 @pytest.mark.parametrize("config", CONFIGS)
@@ -167,14 +168,14 @@ def test_every_setting_has_a_flag_with_help(config: type[Any]) -> None:
 def test_flags_reach_their_settings_with_their_types() -> None:
     given_flags = "--max-seq-length 512 --short-seq-prob 0.2 --objective sop --masked-lm-prob 0.4 --range-bytes 7"
     flags = parser().parse_args(given_flags.split())
-    assert from_flags(flags, ExamplesConfig) == ExamplesConfig("sop", "dynamic", 512, 0.2)
-    assert from_flags(flags, MaskingConfig) == MaskingConfig(0.4)
-    assert from_flags(flags, CleaningConfig) == CleaningConfig(7)
+    assert settings_from(flags, ExamplesConfig) == ExamplesConfig("sop", "dynamic", 512, 0.2)
+    assert settings_from(flags, MaskingConfig) == MaskingConfig(0.4)
+    assert settings_from(flags, CleaningConfig) == CleaningConfig(7)
 
 
 def test_booleans_can_be_switched_off_and_on() -> None:
     for flag, value in (("--no-do-lower-case", False), ("--do-lower-case", True)):
-        assert from_flags(parser().parse_args([flag]), VocabularyConfig).do_lower_case is value
+        assert settings_from(parser().parse_args([flag]), VocabularyConfig).do_lower_case is value
 
 
 def test_a_choice_that_is_none_is_refused_by_the_flag_too() -> None:
@@ -279,18 +280,18 @@ def test_the_help_shows_the_limits_before_the_default() -> None:
 def test_several_lengths_give_a_setting_each_in_ascending_order() -> None:
     flags = parser().parse_args(["--max-seq-length", "512", "128", "--objective", "sop"])
     expected = [ExamplesConfig("sop", max_seq_length=length) for length in (128, 512)]
-    assert list(each_from_flags(flags, ExamplesConfig)) == expected
-    assert each_from_flags(flags, MaskingConfig) == (MaskingConfig(),)
-    assert each_from_flags(parser().parse_args([]), ExamplesConfig) == (ExamplesConfig(),)
+    assert list(each_settings_from(flags, ExamplesConfig)) == expected
+    assert each_settings_from(flags, MaskingConfig) == (MaskingConfig(),)
+    assert each_settings_from(parser().parse_args([]), ExamplesConfig) == (ExamplesConfig(),)
 
 
 def test_several_lengths_where_one_is_expected_or_one_given_twice_are_refused() -> None:
     with naming_flags(), pytest.raises(ConfigError, match="--max-seq-length 128 512 has 2 values; expected one"):
-        from_flags(parser().parse_args(["--max-seq-length", "128", "512"]), ExamplesConfig)
+        settings_from(parser().parse_args(["--max-seq-length", "128", "512"]), ExamplesConfig)
     with naming_flags(), pytest.raises(ConfigError, match="--max-seq-length 128 128 has a value twice"):
-        each_from_flags(parser().parse_args(["--max-seq-length", "128", "128"]), ExamplesConfig)
+        each_settings_from(parser().parse_args(["--max-seq-length", "128", "128"]), ExamplesConfig)
     with naming_flags(), pytest.raises(ConfigError, match="--max-seq-length is 7"):
-        each_from_flags(parser().parse_args(["--max-seq-length", "128", "7"]), ExamplesConfig)
+        each_settings_from(parser().parse_args(["--max-seq-length", "128", "7"]), ExamplesConfig)
 
 
 @pytest.mark.parametrize(

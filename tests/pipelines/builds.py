@@ -14,6 +14,8 @@ from typing import Any
 
 from bertdata.beam.runner import Runner
 from bertdata.cli.main import main
+from bertdata.corpus.build import build_corpus
+from bertdata.corpus.settings import Settings
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.shards.phases import PhaseConfig
@@ -21,8 +23,6 @@ from bertdata.shards.settings import ShardsConfig
 from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
 from bertdata.tokenizers.settings import VocabularyConfig
-from pipelines.build_corpus import build_corpus
-from pipelines.build_flags import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = Settings(

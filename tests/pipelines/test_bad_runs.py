@@ -17,12 +17,12 @@ import psutil
 import pytest
 
 from bertdata import ConfigError, InputError, OutputError, open_shards
+from bertdata.cli.main import run_verb
 from bertdata.documents import slot
 from bertdata.io import files
 from bertdata.shards.settings import ShardsConfig
 from bertdata.sources.inputs import Sources
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
-from pipelines import build_shards, clean_wikipedia
 from tests.clock import PATIENCE
 from tests.pipelines.builds import ROOT, SETTINGS, build, command, digests, environment, run, run_here, with_examples
 
@@ -164,7 +164,7 @@ def dump(path: Path, pages: int, redirects: int) -> str:
 
 
 def clean(source: str, output: Path) -> int:
-    return clean_wikipedia.main([source, "--output", str(output), "--workers", "1"])
+    return run_verb("clean-wikipedia", [source, "--output", str(output), "--workers", "1"])
 
 
 def test_a_folder_of_documents_without_a_document_is_told_and_gives_no_shards(vocabulary: str, tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_folder_of_documents_without_a_document_is_told_and_gives_no_shards(vo
     output = tmp_path / "corpus"
     arguments = ["--documents", str(tmp_path / "documents"), "--vocab", vocabulary, "--output", str(output)]
     with pytest.raises(InputError, match=r"no document is left of these sources"):
-        build_shards.main([*arguments, "--workers", "1"])
+        run_verb("build-shards", [*arguments, "--workers", "1"])
     assert not list(output.rglob("data-*"))
 
 

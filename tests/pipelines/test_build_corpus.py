@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bertdata import BertDataError, ConfigError, InputError, OutputError, VerificationError, open_shards
+from bertdata.cli.main import run_verb
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sentences import PunktParameters, load_parameters, save_parameters
 from bertdata.sentences.settings import SentencesConfig
@@ -20,7 +21,6 @@ from bertdata.shards.settings import ShardsConfig
 from bertdata.sources.inputs import Sources
 from bertdata.tokenizers.settings import VocabularyConfig
 from bertdata.verify.build import verify
-from pipelines import build_corpus as module
 from tests.pipelines.builds import SETTINGS, build, digests, run, run_here, with_examples
 
 WITH_BEAM = True
@@ -152,7 +152,7 @@ def test_a_dry_run_says_what_would_be_done_and_writes_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "corpus"
-    assert module.main(["--output", str(output), "--dry-run"]) == 0
+    assert run_verb("build", ["--output", str(output), "--dry-run"]) == 0
     assert "clean wikipedia   1 part\n" in capsys.readouterr().out
     assert not output.exists()
 

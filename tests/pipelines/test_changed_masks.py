@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from bertdata.beam.runner import Runner
+from bertdata.corpus.dry_run import dry_run
+from bertdata.corpus.settings import Settings
 from bertdata.loader.collator import BatchCollator
 from bertdata.loader.examples import ShardExamples
 from bertdata.masking.settings import MaskingConfig
@@ -16,8 +18,6 @@ from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.phases import PhaseConfig
 from bertdata.shards.reader import open_shards
 from bertdata.verify.build import verify
-from pipelines.build_corpus import dry_run
-from pipelines.build_flags import Settings
 from tests.pipelines.builds import SAMPLE, SETTINGS, build, digests
 
 RATE = MaskingConfig(masked_lm_prob=0.3, mask_unit="word")

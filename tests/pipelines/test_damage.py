@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bertdata.beam.runner import Runner
-from pipelines.build_corpus import build_corpus
+from bertdata.corpus.build import build_corpus
 from tests.pipelines.builds import ROOT, SAMPLE, SETTINGS, build, digests, with_examples
 
 OTHERS = {

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from bertdata.cli import command_line
+from bertdata.cli.main import parser_of, run_verb
+from bertdata.corpus.build import Build
+from bertdata.corpus.consent import require_consent, unagreed
+from bertdata.corpus.requests import DEFAULT_OUTPUT, SAMPLE, Named, settings_of_request
 from bertdata.engine.output_lock import output_lock
 from bertdata.errors import OutputError
-from pipelines import build_corpus
-from pipelines.build_flags import DEFAULT_OUTPUT, SAMPLE, Named, make_parser, settings_of_flags
-from pipelines.default_output import require_consent, unagreed
 
 FLAGS = ["--vocab", "bertdata-30k-uncased", "--quiet"]
 CHANGED = [*FLAGS, "--max-seq-length", "64"]
@@ -25,10 +26,10 @@ class Terminal(io.StringIO):
         return True
 
 
-def build_of(flags: list[str]) -> tuple[build_corpus.Build, Named]:
-    parsed = command_line.parse(make_parser(), flags)
-    sources, settings = settings_of_flags(parsed)
-    return build_corpus.Build(sources, parsed.output, settings), Named.by(parsed)
+def build_of(flags: list[str]) -> tuple[Build, Named]:
+    parsed = command_line.parse(parser_of("build"), flags)
+    sources, settings = settings_of_request(parsed)
+    return Build(sources, parsed.output, settings), Named.by(parsed)
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +50,7 @@ def consent(flags: list[str], *, force: bool = False) -> None:
 def test_without_a_terminal_it_is_an_error_that_names_output_and_force(finished: Path) -> None:
     before = {path: path.read_bytes() for path in finished.iterdir()}
     with pytest.raises(OutputError) as error:
-        build_corpus.main(CHANGED)
+        run_verb("build", CHANGED)
     assert REASON in str(error.value)
     assert str(error.value).endswith(
         "this command names no --output; add --output corpus or --force to change it, or choose another --output to "
@@ -87,7 +88,7 @@ def test_on_a_terminal_there_is_a_question(answer: str, agrees: bool, monkeypatc
 
 
 def test_a_dry_run_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    assert build_corpus.main([*CHANGED, "--dry-run"]) == 0
+    assert run_verb("build", [*CHANGED, "--dry-run"]) == 0
     assert f"asks first                corpus {REASON}; add --output corpus or --force" in capsys.readouterr().out
 
 

@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 
 from bertdata.cli import command_line
+from bertdata.cli.main import parser_of
+from bertdata.corpus.requests import settings_of_request
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
-from pipelines.build_flags import make_parser, settings_of_flags
 
 NOTE = "rows are the default ones, nsp of 128 tokens; to continue the model of "
 
 
 def said(model: Path, capsys: pytest.CaptureFixture[str], *flags: str) -> str:
-    parsed = command_line.parse(make_parser(), ["--output", "no-such", "--vocab", str(model), *flags])
-    settings_of_flags(parsed)
+    parsed = command_line.parse(parser_of("build"), ["--output", "no-such", "--vocab", str(model), *flags])
+    settings_of_request(parsed)
     return capsys.readouterr().err
 
 

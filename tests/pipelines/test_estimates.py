@@ -14,9 +14,12 @@ from typing import Any
 import pytest
 
 from bertdata.beam.runner import Runner
+from bertdata.cli.main import run_verb
+from bertdata.corpus.dry_run import Planned, dry_run
 from bertdata.corpus.estimate.figures import Estimate
 from bertdata.corpus.estimate.rates import READ, READ_SMALL, REQUEST_SECONDS, TRANSFER_SECONDS
 from bertdata.corpus.estimate.sample import FINISHED, BeginningsOf
+from bertdata.corpus.settings import Settings
 from bertdata.curation.settings import DedupConfig
 from bertdata.engine.stages import Standing
 from bertdata.kernels.warmup import compiling_always
@@ -27,9 +30,6 @@ from bertdata.shards.settings import ShardsConfig
 from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
-from pipelines import build_corpus
-from pipelines.build_flags import Settings
-from pipelines.dry_run import Planned
 from tests.data import data_path
 from tests.pipelines.builds import SAMPLE, SETTINGS, build
 
@@ -38,7 +38,7 @@ NEAR = 0.25
 
 
 def planned(sources: Sources, settings: Settings, output: Path) -> Planned:
-    return build_corpus.dry_run(sources, str(output), settings, RUNNER)
+    return dry_run(sources, str(output), settings, RUNNER)
 
 
 def estimated(sources: Sources, settings: Settings, output: Path) -> Estimate:
@@ -178,11 +178,11 @@ def test_the_table_fits_into_80_columns_and_json_has_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ["--output", str(tmp_path / "out"), "--dry-run", "--workers", "2"]
-    assert build_corpus.main(command) == 0
+    assert run_verb("build", command) == 0
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= 80
     assert re.search(r"^  time +2 workers \S+ s$", shown, re.M)
-    assert build_corpus.main([*command, "--json"]) == 0
+    assert run_verb("build", [*command, "--json"]) == 0
     values = json.loads(capsys.readouterr().out)
     assert f"{values['estimate']['tokens']:,} tokens" in shown
     assert values["estimate"]["wall_seconds"].keys() == {"2"}
@@ -192,7 +192,7 @@ def test_the_table_fits_into_80_columns_and_json_has_the_same(
 def test_what_cannot_be_read_is_told_and_the_plan_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "rows.jsonl").write_text('{"text": ""}\n' * 10)
     command = ["--documents", str(tmp_path / "rows.jsonl"), "--output", str(tmp_path / "out"), "--dry-run"]
-    assert build_corpus.main(command) == 0
+    assert run_verb("build", command) == 0
     shown = capsys.readouterr().out
     assert re.search(r"^estimate +not known: ", shown, re.M)
     assert "read documents" in shown
@@ -201,9 +201,7 @@ def test_what_cannot_be_read_is_told_and_the_plan_is_shown(tmp_path: Path, capsy
 @pytest.mark.parametrize("vocab", ["bertdata-30k-uncased", None])
 def test_at_a_url_a_worker_holds_the_text_of_several_small_parts_and_asks_for_bytes(vocab: str | None) -> None:
     settings = replace(SETTINGS, vocab=vocab, sharding=ShardsConfig(shard_bytes=20_000))
-    here, there = (
-        build_corpus.dry_run(SAMPLE, output, settings, RUNNER).estimate for output in ("no-such", "memory://no-such/x")
-    )
+    here, there = (dry_run(SAMPLE, output, settings, RUNNER).estimate for output in ("no-such", "memory://no-such/x"))
     assert here is not None
     assert there is not None
     if vocab:  # else the words that are trained from are more

@@ -19,7 +19,9 @@ import pytest
 import zstandard
 
 from bertdata.beam.runner import Runner
+from bertdata.corpus.dry_run import Planned, dry_run
 from bertdata.corpus.estimate.sample import SAMPLES
+from bertdata.corpus.settings import Settings
 from bertdata.errors import InputError
 from bertdata.io import compression
 from bertdata.shards.settings import ShardsConfig
@@ -28,9 +30,6 @@ from bertdata.sources.inputs import Sources
 from bertdata.sources.names import KINDS
 from bertdata.sources.settings import CleaningConfig
 from bertdata.tokenizers.settings import VocabularyConfig
-from pipelines.build_corpus import dry_run
-from pipelines.build_flags import Settings
-from pipelines.dry_run import Planned
 
 SAMPLE_BYTES = 4096
 SETTINGS = Settings(CleaningConfig(), VocabularyConfig(), ShardsConfig(), vocab="bertdata-30k-uncased")

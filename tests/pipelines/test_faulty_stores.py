@@ -10,12 +10,12 @@ import fsspec
 import pytest
 
 from bertdata.beam.runner import Runner
+from bertdata.corpus.build import build_corpus
 from bertdata.engine.remote_lock import LOCK
 from bertdata.io import files
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
-from pipelines.build_corpus import build_corpus
 from tests.pipelines.builds import SETTINGS, digests
 from tests.pipelines.stores import STORES
 

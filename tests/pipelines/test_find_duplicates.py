@@ -11,12 +11,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from bertdata.corpus.settings import Settings
 from bertdata.curation.settings import DedupConfig
 from bertdata.inspect.dropped import dropped_lines
 from bertdata.sample import SAMPLE_BOOKS
 from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
-from pipelines.build_flags import Settings
 from tests.pipelines.builds import SETTINGS, build, digests, run
 
 NEAR = replace(SETTINGS, dedup=DedupConfig("near"))

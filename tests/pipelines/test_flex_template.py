@@ -15,13 +15,14 @@ import bertdata
 from bertdata import ConfigError, InputError
 from bertdata.beam import flex_job, internals
 from bertdata.beam.quiet_import import import_beam
+from bertdata.cli import flex_template
+from bertdata.cli.main import parser_of
+from bertdata.corpus.settings import GROUPS
 from bertdata.options.option import flag_of
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
-from pipelines import flex_template
-from pipelines.build_flags import GROUPS, make_parser
 
 ROOT = Path(__file__).resolve().parents[2]
-ACTIONS = {action.dest: action for action in make_parser()._actions if action.option_strings}
+ACTIONS = {action.dest: action for action in parser_of("build")._actions if action.option_strings}
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,15 @@ import pytest
 
 import bertdata
 from bertdata.cli import command_line
+from bertdata.cli.main import parser_of
+from bertdata.corpus.requests import request_of
 from bertdata.errors import ConfigError
-from pipelines.build_flags import make_parser
 
-NOT_SETTINGS = ("help", "help_all", "plugin")
+OF_THE_LINE = ("dry_run", "save_recipe", "json", "log_format")
+"""What only a command line can mean."""
+NOT_SETTINGS = ("help", "help_all", "plugin", "json", "log_format")
 """What `bertdata.build` has no keyword for, or, as `plugins`, a parameter of its own."""
-ACTIONS = [action for action in make_parser()._actions if action.dest not in NOT_SETTINGS]
+ACTIONS = [action for action in parser_of("build")._actions if action.dest not in NOT_SETTINGS]
 
 
 def examples_of(action: argparse.Action) -> list[tuple[list[str], Any]]:
@@ -35,11 +38,16 @@ def examples_of(action: argparse.Action) -> list[tuple[list[str], Any]]:
     return [([flag, *texts], values), ([flag, texts[0]], values[0]), ([flag, *texts], {"a": 1, "b": 2})][:3]
 
 
+def test_where_nothing_is_said_a_keyword_is_what_its_flag_is() -> None:
+    from_line = vars(command_line.parse(parser_of("build"), []))
+    assert vars(request_of({})) == {name: value for name, value in from_line.items() if name not in NOT_SETTINGS}
+
+
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: str(action.dest))
 def test_a_keyword_means_what_its_flag_means(action: argparse.Action) -> None:
     for tokens, value in examples_of(action):
-        from_line = command_line.parse(make_parser(), tokens)
-        from_keyword = command_line.flags_of(make_parser(), {action.dest: value})
+        from_line = command_line.parse(parser_of("build"), tokens)
+        from_keyword = request_of({action.dest: value})
         given, expected = (getattr(one, action.dest) for one in (from_keyword, from_line))
         assert given == expected, tokens
         assert {*from_keyword.named} == {*from_line.named} == {action.dest}
@@ -49,9 +57,8 @@ def test_what_only_a_command_line_can_mean_is_refused_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    of_the_line = {"dry_run", "save_recipe", "json", "log_format"}
-    assert of_the_line < {action.dest for action in ACTIONS}
-    for name in of_the_line:
+    assert {*OF_THE_LINE} < {action.dest for action in parser_of("build")._actions}
+    for name in OF_THE_LINE:
         settings: dict[str, Any] = {name: True}
         with pytest.raises(ConfigError, match=f"`{name}` is for the command line; leave it out: `build` builds"):
             bertdata.build("out", **settings)

@@ -10,12 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bertdata.cli.main import dispatch
+from bertdata.cli.main import dispatch, run_verb
 from bertdata.loader import ShardExamples, numpy_batches
 from bertdata.shards import open_shards
 from bertdata.sources.inputs import Sources
 from bertdata.verify.build import verify
-from pipelines import build_corpus
 from tests.pipelines.builds import FLAGS
 
 LANGUAGES = [f"l{number:03d}" for number in range(130)]
@@ -33,7 +32,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"{name}.jsonl").write_text("\n".join(lines))
     paths = [f"{name}={folder / name}.jsonl" for name in LANGUAGES]
     flags = ["--mix-temperature", "0.5", "--validation-fraction", "0", "--workers", "1"]
-    assert build_corpus.main(["--output", str(folder / "corpus"), *FLAGS, *flags, "--documents", *paths]) == 0
+    assert run_verb("build", ["--output", str(folder / "corpus"), *FLAGS, *flags, "--documents", *paths]) == 0
     return folder / "corpus"
 
 

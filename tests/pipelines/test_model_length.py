@@ -10,12 +10,12 @@ import pytest
 from transformers import AutoTokenizer
 
 import bertdata
-from bertdata.cli.main import dispatch
+from bertdata.cli.main import dispatch, parser_of
+from bertdata.corpus.requests import settings_of_request
 from bertdata.errors import ConfigError
 from bertdata.options.recipe import read_recipe, recipe_names
 from bertdata.tokenizers.loading import load_tokenizer, model_max_length
 from bertdata.verify.build import verify
-from pipelines.build_flags import make_parser, settings_of_flags
 from tests.small_build import texts, tokenizer
 
 OVER = (
@@ -40,8 +40,8 @@ def lengths(*flags: str) -> list[int]:
     """Return the lengths of the rows that a command line would build."""
     from bertdata.cli import command_line
 
-    parsed = command_line.parse(make_parser(), ["--output", "out", *flags])
-    return [phase.examples.max_seq_length for phase in settings_of_flags(parsed)[1].phases]
+    parsed = command_line.parse(parser_of("build"), ["--output", "out", *flags])
+    return [phase.examples.max_seq_length for phase in settings_of_request(parsed)[1].phases]
 
 
 def test_a_tokenizer_says_how_long_the_rows_of_its_model_are(published: Path) -> None:

@@ -9,16 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from bertdata.cli.main import dispatch
+from bertdata.cli.main import dispatch, run_verb
+from bertdata.corpus.summary import ledger
 from bertdata.errors import ConfigError, InputError
-from bertdata.inspect.summary import ledger
 from bertdata.loader import ShardExamples, numpy_batches
 from bertdata.objectives.settings import MixingConfig
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.shards import open_shards
 from bertdata.sources.inputs import Sources
 from bertdata.verify.build import verify
-from pipelines import build_corpus, build_shards, train_vocab
 from tests.pipelines.builds import FLAGS, build, digests, with_phase
 
 WORDS = ["salt", "river", "lamp", "keeper", "clock", "bread", "garden", "winter", "stone", "water"]
@@ -53,7 +52,7 @@ def test_two_named_tables_and_a_dump_are_mixed_told_apart_and_verified(
 ) -> None:
     paths = ["--documents", "pubmed=pubmed/*.jsonl", "news=news.jsonl"]
     mix = ["--mix", "pubmed=2", "news=1", "wikipedia=3"]
-    assert build_corpus.main(command("corpus", "--wikipedia", SAMPLE_DUMP, *paths, *mix)) == 0
+    assert run_verb("build", command("corpus", "--wikipedia", SAMPLE_DUMP, *paths, *mix)) == 0
     printed = capsys.readouterr().out
     assert "news: rows in" in printed
     assert "epochs (weight 3)" in printed
@@ -73,7 +72,7 @@ def test_two_named_tables_and_a_dump_are_mixed_told_apart_and_verified(
     assert not any(step.difference for step in ledger(manifest))
     # The same, whatever the order of flags and the shell's part of the work.
     paths = ["--documents", "news=news.jsonl", "pubmed=pubmed/2.jsonl", "pubmed=pubmed/1.jsonl"]
-    assert build_corpus.main(command("turned", *mix[:1], *mix[:0:-1], *paths, "--wikipedia", SAMPLE_DUMP)) == 0
+    assert run_verb("build", command("turned", *mix[:1], *mix[:0:-1], *paths, "--wikipedia", SAMPLE_DUMP)) == 0
     assert digests(tables / "turned") == digests(tables / "corpus")
     weights = {"pubmed": 1.0, "news": 2.0, "wikipedia": 1.0}
     sampler = numpy_batches("corpus", 8, weights=weights).sampler
@@ -152,12 +151,12 @@ def test_shards_of_cleaned_folders_and_tables_take_the_same_names(tables: Path) 
     given = ["news=.//news.jsonl", "en=corpus/stages//wikipedia//", "corpus/stages/books"]
     flags = ["--output", "shards", "--vocab", "corpus/tokenizer", "--shard-bytes", "80000", "--workers", "1"]
     flags += ["--validation-fraction", "0.1", "--mix", "news=1", "en=1", "books=2"]
-    assert build_shards.main(["--documents", *given, *flags]) == 0
+    assert run_verb("build-shards", ["--documents", *given, *flags]) == 0
     assert digests(tables / "shards") == digests(tables / "corpus")
     assert open_shards("shards").info.sources == ("books", "en", "news")
     verify("shards")
     flags = ["--output", "vocabulary", "--workers", "1", "--vocab-size", "2000"]
-    assert train_vocab.main(["--documents", *given, *flags]) == 0
+    assert run_verb("train-vocab", ["--documents", *given, *flags]) == 0
     vocabularies = [(tables / place / "vocab.txt").read_text() for place in ("vocabulary", "corpus/tokenizer")]
     assert vocabularies[0] == vocabularies[1]
 
@@ -172,16 +171,18 @@ def test_shards_of_cleaned_folders_and_tables_take_the_same_names(tables: Path) 
 def test_weights_of_other_names_are_refused_before_any_work(flags: list[str], words: str, tables: Path) -> None:
     given = ["--documents", "news=news.jsonl", "pubmed=pubmed", "--output", "corpus", *flags]
     with pytest.raises(ConfigError, match=words):
-        build_corpus.main(given)
+        run_verb("build", given)
     with pytest.raises(ConfigError, match=words):
-        build_shards.main([*given, "--vocab", "bertdata-30k-uncased"])
+        run_verb("build-shards", [*given, "--vocab", "bertdata-30k-uncased"])
     assert not (tables / "corpus").exists()
 
 
 def test_a_file_of_two_names_is_refused_before_any_work(tables: Path) -> None:
-    for main in (build_corpus.main, build_shards.main):
+    for verb in ("build", "build-shards"):
         with pytest.raises(ConfigError, match=r"is given twice, with (documents=|no name) and news="):
-            main(["--documents", ".", "news=news.jsonl", "--vocab", "bertdata-30k-uncased", "--output", "corpus"])
+            run_verb(
+                verb, ["--documents", ".", "news=news.jsonl", "--vocab", "bertdata-30k-uncased", "--output", "corpus"]
+            )
     assert not (tables / "corpus").exists()
 
 
@@ -195,14 +196,14 @@ def test_a_source_of_which_no_document_is_left_is_refused_before_a_vocabulary_is
     assert not (tables / "corpus" / "stages" / "words").exists()
     flags = ["--vocab", "bertdata-30k-uncased", "--output", "shards", "--workers", "1"]
     with pytest.raises(InputError, match="no document is left of the source blank"):
-        build_shards.main(["--documents", *sources.documents, *flags])
+        run_verb("build-shards", ["--documents", *sources.documents, *flags])
 
 
 @pytest.mark.parametrize("mix", [(), ("--mix", "blank=1", "news=1")])
 def test_a_source_that_a_filter_empties_is_a_warning(mix: tuple[str, ...], tables: Path) -> None:
     (tables / "short.jsonl").write_text('{"text": "Short."}\n{"text": "Brief."}\n')
     given = ["--documents", "news=news.jsonl", "blank=short.jsonl", "--filter", "min-characters=12", *mix]
-    assert build_corpus.main(command("corpus", *given)) == 0
+    assert run_verb("build", command("corpus", *given)) == 0
     manifest = json.loads((tables / "corpus" / "manifest.json").read_text())
     assert manifest["sources"]["blank"]["counts"].get("documents", 0) == 0
     [warning] = [one for one in manifest["warnings"] if one["about"] == "empty source"]
@@ -215,7 +216,7 @@ def test_a_source_that_a_filter_empties_is_a_warning(mix: tuple[str, ...], table
 
 def test_the_plan_tells_sources_by_name(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["--wikipedia", f"en={SAMPLE_DUMP}", "--documents", "pubmed=pubmed", "news.jsonl", "--output", "corpus"]
-    assert build_corpus.main([*given, "--dry-run"]) == 0
+    assert run_verb("build", [*given, "--dry-run"]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in printed[:3]] == ["documents", "en", "pubmed"]
     assert " ".join(printed[2].split()).startswith("pubmed 2 files, ")
@@ -232,5 +233,5 @@ def test_another_text_column_builds_again(tables: Path) -> None:
 
 def test_a_flag_given_twice_adds_to_the_first(tables: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["--documents", "pubmed=pubmed", "--documents", "news.jsonl", "--mix", "pubmed=1", "--mix", "documents=2"]
-    assert build_corpus.main([*given, "--output", "corpus", "--dry-run"]) == 0
+    assert run_verb("build", [*given, "--output", "corpus", "--dry-run"]) == 0
     assert "documents 2" in capsys.readouterr().out

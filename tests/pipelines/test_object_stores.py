@@ -20,6 +20,7 @@ import pytest
 
 import bertdata
 from bertdata.beam.runner import Runner
+from bertdata.corpus.build import build_corpus
 from bertdata.engine import records, remote_lock
 from bertdata.engine.output_lock import output_lock
 from bertdata.engine.parts import Counters, PartMetadata, Task, read_record, run_once
@@ -33,7 +34,6 @@ from bertdata.shards import open_shards
 from bertdata.shards.cache import ShardCache
 from bertdata.sources.inputs import Sources
 from bertdata.verify.build import verify
-from pipelines.build_corpus import build_corpus
 from tests.pipelines.builds import ROOT, SETTINGS, build, command, environment, with_examples
 from tests.pipelines.stores import az_store, gs_store, s3_store
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from bertdata import BertDataError, ConfigError, OutputError
+from bertdata.cli.main import run_verb
+from bertdata.corpus.requests import sources_of
 from bertdata.engine.origin import Origin, begin
 from bertdata.finetune.task_shards import encode_task
 from bertdata.formats import export
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
-from pipelines import build_corpus, build_shards, clean_books, clean_wikipedia, train_sentences, train_vocab
-from pipelines.build_flags import sources_of
 from tests.pipelines.builds import FLAGS, digests
 
 FEW = [*FLAGS, "--workers", "1"]
@@ -30,7 +30,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A finished corpus of rows.jsonl, in the folder `corpus`, which a later command may leave to its default."""
     monkeypatch.chdir(tmp_path)
     rows(tmp_path / "rows.jsonl")
-    assert build_corpus.main(["--documents", "news=rows.jsonl", "--output", "corpus", *FEW]) == 0
+    assert run_verb("build", ["--documents", "news=rows.jsonl", "--output", "corpus", *FEW]) == 0
     return tmp_path / "corpus"
 
 
@@ -41,7 +41,7 @@ def manifest(output: Path) -> dict[str, dict[str, object]]:
 
 def test_sources_left_out_are_those_of_the_corpus(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = digests(own)
-    assert build_corpus.main(["--output", "corpus", "--mask-unit", "word", "--masking", "static", *FEW]) == 0
+    assert run_verb("build", ["--output", "corpus", "--mask-unit", "word", "--masking", "static", *FEW]) == 0
     assert list(manifest(own)["sources"]) == ["news"]
     assert digests(own) != before
     said = capsys.readouterr().err
@@ -54,7 +54,7 @@ def test_sources_left_out_are_found_from_another_folder(
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    assert build_corpus.main(["--output", str(own), *FEW]) == 0
+    assert run_verb("build", ["--output", str(own), *FEW]) == 0
     assert "nothing to do" in capsys.readouterr().out
 
 
@@ -62,9 +62,9 @@ def test_sources_that_are_gone_are_one_clear_error(own: Path) -> None:
     (own.parent / "rows.jsonl").rename(own.parent / "moved.jsonl")
     before = digests(own)
     with pytest.raises(ConfigError, match=r"no sources were named.*rows\.jsonl.*name where they are now"):
-        build_corpus.main(["--output", "corpus", *FEW])
+        run_verb("build", ["--output", "corpus", *FEW])
     assert digests(own) == before
-    assert build_corpus.main(["--documents", "news=moved.jsonl", "--output", "corpus", *FEW]) == 0
+    assert run_verb("build", ["--documents", "news=moved.jsonl", "--output", "corpus", *FEW]) == 0
     assert digests(own) == before
 
 
@@ -72,7 +72,7 @@ def test_a_corpus_that_does_not_say_its_sources_is_not_replaced_by_the_sample(ow
     (own / ".bertdata-origin.json").unlink()
     before = digests(own)
     with pytest.raises(ConfigError, match="does not say what it was made from; name its sources again"):
-        build_corpus.main(["--output", "corpus", *FEW])
+        run_verb("build", ["--output", "corpus", *FEW])
     assert digests(own) == before
 
 
@@ -87,14 +87,14 @@ def test_a_build_that_leaves_a_source_out_needs_force(own: Path, capsys: pytest.
     before = digests(own)
     command = ["--documents", other, "--output", "corpus", *FEW]
     with pytest.raises(OutputError, match=r"rows\.jsonl too, which this command leaves out; add --force"):
-        build_corpus.main(command)
+        run_verb("build", command)
     assert digests(own) == before
     capsys.readouterr()
-    assert build_corpus.main([*command, "--dry-run"]) == 0
+    assert run_verb("build", [*command, "--dry-run"]) == 0
     planned = capsys.readouterr().out
     assert "refused" in planned
     assert "rows.jsonl, left out now" in planned
-    assert build_corpus.main([*command, "--force"]) == 0
+    assert run_verb("build", [*command, "--force"]) == 0
     assert "replaced: corpus is made by `bertdata build` from" in capsys.readouterr().err
     assert manifest(own)["sources"]["documents"]["inputs"] == [  # type: ignore[index]
         {"bytes": Path(other).stat().st_size, "name": "other.jsonl"}
@@ -104,16 +104,16 @@ def test_a_build_that_leaves_a_source_out_needs_force(own: Path, capsys: pytest.
 def test_a_source_is_added_without_force_and_told(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = rows(own.parent / "other.jsonl", first=1000)
     paths = ["news=rows.jsonl", f"more={other}"]
-    assert build_corpus.main(["--documents", *paths, "--output", "corpus", *FEW]) == 0
+    assert run_verb("build", ["--documents", *paths, "--output", "corpus", *FEW]) == 0
     assert f"added: {other}" in capsys.readouterr().err
     assert list(manifest(own)["sources"]) == ["more", "news"]
 
 
 def test_the_plan_says_what_would_be_made_again_and_why(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
-    assert build_corpus.main(["--output", "corpus", *FEW, "--dry-run"]) == 0
+    assert run_verb("build", ["--output", "corpus", *FEW, "--dry-run"]) == 0
     assert "nothing to do" in capsys.readouterr().out
-    assert build_corpus.main(["--output", "corpus", *FEW, "--dry-run", "--vocab-size", "500"]) == 0
+    assert run_verb("build", ["--output", "corpus", *FEW, "--dry-run", "--vocab-size", "500"]) == 0
     planned = {line[:20].strip(): line for line in capsys.readouterr().out.split("\n\n")[0].splitlines()}
     assert planned["read documents"].endswith("1 part: 1 kept")
     assert planned["count words"].endswith("1 part: 1 kept")
@@ -124,44 +124,45 @@ def test_the_plan_says_what_would_be_made_again_and_why(own: Path, capsys: pytes
     assert planned["vocabulary"].endswith("500 tokens by likelihood")
     assert planned["changed --vocab-size"].endswith("2000 -> 500")
     rows(own.parent / "rows.jsonl", 50)
-    assert build_corpus.main(["--output", "corpus", *FEW, "--dry-run"]) == 0
+    assert run_verb("build", ["--output", "corpus", *FEW, "--dry-run"]) == 0
     assert "1 part: 1 to be made again: what they are made from changed" in capsys.readouterr().out
 
 
 def test_the_sample_corpus_gives_way_to_any_other(own: Path, tmp_path: Path) -> None:
-    assert build_corpus.main(["--output", "tried", *FEW]) == 0
-    assert build_corpus.main(["--output", "tried", *FEW, "--documents", "rows.jsonl"]) == 0
+    assert run_verb("build", ["--output", "tried", *FEW]) == 0
+    assert run_verb("build", ["--output", "tried", *FEW, "--documents", "rows.jsonl"]) == 0
     assert list(manifest(tmp_path / "tried")["sources"]) == ["documents"]
 
 
 def test_the_output_of_one_command_is_not_replaced_by_another(own: Path, tmp_path: Path) -> None:
     documents = str(tmp_path / "documents")
-    assert clean_wikipedia.main([SAMPLE_DUMP, "--output", documents, "--workers", "1"]) == 0
+    assert run_verb("clean-wikipedia", [SAMPLE_DUMP, "--output", documents, "--workers", "1"]) == 0
     parts = {path: path.read_bytes() for path in Path(documents).glob("*.parquet")}
     with pytest.raises(OutputError, match="bertdata clean-wikipedia"):
-        clean_books.main([SAMPLE_BOOKS, "--output", documents, "--workers", "1"])
+        run_verb("clean-books", [SAMPLE_BOOKS, "--output", documents, "--workers", "1"])
     assert {path: path.read_bytes() for path in Path(documents).glob("*.parquet")} == parts
     before = digests(own)
     with pytest.raises(OutputError, match="bertdata build"):
-        build_shards.main(
-            ["--documents", documents, "--vocab", "corpus/tokenizer", "--output", "corpus", "--workers", "1"]
+        run_verb(
+            "build-shards",
+            ["--documents", documents, "--vocab", "corpus/tokenizer", "--output", "corpus", "--workers", "1"],
         )
     assert digests(own) == before
     other = rows(tmp_path / "other.jsonl", first=1000)
-    for command in (train_vocab, train_sentences):
-        output = str(tmp_path / command.__name__)
-        small = ["--vocab-size", "900"] if command is train_vocab else []
-        assert command.main(["--documents", documents, "--output", output, "--workers", "1", *small]) == 0
+    for verb in ("train-vocab", "train-sentences"):
+        output = str(tmp_path / verb)
+        small = ["--vocab-size", "900"] if verb == "train-vocab" else []
+        assert run_verb(verb, ["--documents", documents, "--output", output, "--workers", "1", *small]) == 0
         with pytest.raises(OutputError, match="add --force"):
-            command.main(["--documents", other, "--output", output, "--workers", "1", *small])
-        assert command.main(["--documents", other, "--output", output, "--workers", "1", *small, "--force"]) == 0
+            run_verb(verb, ["--documents", other, "--output", output, "--workers", "1", *small])
+        assert run_verb(verb, ["--documents", other, "--output", output, "--workers", "1", *small, "--force"]) == 0
 
 
 def test_an_export_and_task_data_of_something_else_are_not_replaced(own: Path, tmp_path: Path) -> None:
     output = str(tmp_path / "out")
     export("corpus", "jsonl", output)
     export("corpus", "jsonl", output)
-    assert build_corpus.main(["--documents", "rows.jsonl", "--output", "second", *FEW]) == 0
+    assert run_verb("build", ["--documents", "rows.jsonl", "--output", "second", *FEW]) == 0
     with pytest.raises(BertDataError, match=r"corpus/manifest\.json"):
         export("second", "jsonl", output)
     export("second", "jsonl", output, force=True)
@@ -177,7 +178,7 @@ def test_an_export_and_task_data_of_something_else_are_not_replaced(own: Path, t
 def test_a_folder_of_the_users_named_by_a_number_stays(own: Path) -> None:
     (own / "2024").mkdir()
     (own / "2024" / "notes.txt").write_text("mine")
-    assert build_corpus.main(["--output", "corpus", *FEW, "--seed", "3"]) == 0
+    assert run_verb("build", ["--output", "corpus", *FEW, "--seed", "3"]) == 0
     assert (own / "2024" / "notes.txt").read_text() == "mine"
 
 
@@ -199,21 +200,21 @@ def test_a_build_of_a_recipe_is_not_replaced_where_the_recipe_is_left_out(
 ) -> None:
     (tmp_path / "two.toml").write_text(PHASES)
     few = ["--output", "phases", *FEW]
-    assert build_corpus.main(["--recipe", "two.toml", "--documents", "rows.jsonl", *few]) == 0
+    assert run_verb("build", ["--recipe", "two.toml", "--documents", "rows.jsonl", *few]) == 0
     before = digests(tmp_path / "phases" / "long")
     assert before
     with pytest.raises(OutputError, match=r"made with --recipe two\.toml, which this command leaves out"):
-        build_corpus.main(few)
+        run_verb("build", few)
     with pytest.raises(OutputError, match=r"has the phases short, long, which this command leaves out"):
-        build_corpus.main(["--documents", "rows.jsonl", *few])
+        run_verb("build", ["--documents", "rows.jsonl", *few])
     capsys.readouterr()
-    assert build_corpus.main([*few, "--dry-run"]) == 0
+    assert run_verb("build", [*few, "--dry-run"]) == 0
     planned = capsys.readouterr().out
     assert "two.toml -> none" in planned
     assert "doc-sentences -> nsp" in planned
     assert "refused" in planned
     assert digests(tmp_path / "phases" / "long") == before
-    assert build_corpus.main(["--recipe", "two.toml", *few]) == 0
+    assert run_verb("build", ["--recipe", "two.toml", *few]) == 0
     assert "nothing to do" in capsys.readouterr().out
-    assert build_corpus.main(["--documents", "rows.jsonl", *few, "--force"]) == 0
+    assert run_verb("build", ["--documents", "rows.jsonl", *few, "--force"]) == 0
     assert not (tmp_path / "phases" / "long").exists()

@@ -9,12 +9,12 @@ import datasets
 import pytest
 
 from bertdata.beam.runner import Runner
-from bertdata.inspect.summary import build_rows
+from bertdata.corpus.build import build_corpus
+from bertdata.corpus.summary import build_rows
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
 from bertdata.shards.phases import PhaseConfig
 from bertdata.verify.build import verify
-from pipelines.build_corpus import build_corpus
 from tests.pipelines.builds import SAMPLE, SETTINGS, build, digests, with_examples
 
 BOTH = replace(SETTINGS, phases=tuple(PhaseConfig(ExamplesConfig(max_seq_length=length)) for length in (64, 128)))

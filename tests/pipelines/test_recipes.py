@@ -11,11 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from bertdata import build
-from bertdata.cli.main import main
+from bertdata.cli.main import main, run_verb
 from bertdata.errors import ConfigError
 from bertdata.options.recipe import ABOUT, read_recipe, recipe_names
 from bertdata.verify.build import verify
-from pipelines import build_corpus
 from tests.shards.build import text_of
 
 SMALL: dict[str, Any] = {"vocab_size": 400, "workers": 1, "validation_fraction": 0.2, "pad_to_multiple_of": 1}
@@ -71,7 +70,7 @@ def test_a_saved_recipe_has_phases_where_there_are_several(
     lengths: list[str], phases: int, texts: str, tmp_path: Path
 ) -> None:
     saved = tmp_path / "saved.toml"
-    assert build_corpus.main(["--documents", texts, "--max-seq-length", *lengths, "--save-recipe", str(saved)]) == 0
+    assert run_verb("build", ["--documents", texts, "--max-seq-length", *lengths, "--save-recipe", str(saved)]) == 0
     assert saved.read_text().count("[[phase]]") == phases
 
 
@@ -79,10 +78,10 @@ def test_a_saved_recipe_means_what_the_command_line_meant(texts: str, tmp_path: 
     saved = str(tmp_path / "saved.toml")
     flags = ["--documents", texts, "--max-seq-length", "32", "64", "--objective", "sop", "--vocab-size", "400"]
     flags += ["--mask-unit", "ngram", "--max-ngram", "2", "--where", "tokens > 10 and source == 'documents'"]
-    assert build_corpus.main([*flags, "--save-recipe", saved]) == 0
-    assert build_corpus.main([*flags, "--output", str(tmp_path / "a"), "--workers", "1"]) == 0
+    assert run_verb("build", [*flags, "--save-recipe", saved]) == 0
+    assert run_verb("build", [*flags, "--output", str(tmp_path / "a"), "--workers", "1"]) == 0
     rest = ["--documents", texts, "--workers", "1"]
-    assert build_corpus.main([*rest, "--recipe", saved, "--output", str(tmp_path / "b")]) == 0
+    assert run_verb("build", [*rest, "--recipe", saved, "--output", str(tmp_path / "b")]) == 0
     for name in ("manifest.json", "32/manifest.json", "64/manifest.json"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 

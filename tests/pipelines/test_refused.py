@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bertdata.cli.main import run_verb
 from bertdata.errors import BertDataError, ConfigError
-from pipelines import build_corpus, train_sentences, train_vocab
 
 
 def documents(path: Path, number: int) -> str:
@@ -37,7 +37,7 @@ def test_settings_that_cannot_be_met_are_refused_before_any_work(flags: list[str
     output = tmp_path / "corpus"
     source = documents(tmp_path / "rows.jsonl", 40)
     with pytest.raises(Exception, match=reason) as raised:
-        build_corpus.main(["--documents", source, "--output", str(output), "--workers", "1", *flags])
+        run_verb("build", ["--documents", source, "--output", str(output), "--workers", "1", *flags])
     assert isinstance(raised.value, ConfigError) or "no such" in str(raised.value)
     assert not output.exists()
 
@@ -49,7 +49,7 @@ def test_an_objective_that_needs_two_documents_is_refused_before_one_is_tokenize
     output = tmp_path / "corpus"
     flags = ["--documents", documents(tmp_path / "rows.jsonl", 1), "--output", str(output), "--workers", "1"]
     with pytest.raises(ConfigError, match="the corpus has 1; add documents, or choose --objective sop"):
-        build_corpus.main([*flags, "--vocab", "bertdata-30k-uncased", "--objective", objective])
+        run_verb("build", [*flags, "--vocab", "bertdata-30k-uncased", "--objective", objective])
     assert not (output / "stages" / "tokens").exists()
     assert not (output / "manifest.json").exists()
 
@@ -58,7 +58,7 @@ def test_sentence_order_without_two_sentences_is_refused_before_a_vocabulary_is_
     source, output = tmp_path / "rows.jsonl", tmp_path / "corpus"
     source.write_text("".join(json.dumps({"text": f"It rains in {n}."}) + "\n" for n in range(30)))
     with pytest.raises(ConfigError, match="none of the 30 documents has two"):
-        build_corpus.main(["--documents", str(source), "--output", str(output), "--workers", "1", "--objective", "sop"])
+        run_verb("build", ["--documents", str(source), "--output", str(output), "--workers", "1", "--objective", "sop"])
     assert not (output / "stages" / "vocabulary").exists()
     assert not (output / "stages" / "tokens").exists()
     assert not (output / "manifest.json").exists()
@@ -68,7 +68,7 @@ def test_documents_of_a_word_each_make_no_pairs_and_are_refused_as_such(tmp_path
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps({"text": f"word{n}"}) + "\n" for n in range(20)))
     flags = ["--documents", str(tmp_path / "rows.jsonl"), "--output", str(tmp_path / "corpus"), "--workers", "1"]
     with pytest.raises(ConfigError, match="for --objective nsp there are too few with two words of this vocabulary"):
-        build_corpus.main([*flags, "--vocab", "bertdata-30k-uncased"])
+        run_verb("build", [*flags, "--vocab", "bertdata-30k-uncased"])
 
 
 def test_a_build_that_is_refused_leaves_the_output_as_it_was(tmp_path: Path) -> None:
@@ -76,20 +76,20 @@ def test_a_build_that_is_refused_leaves_the_output_as_it_was(tmp_path: Path) -> 
     flags = ["--documents", source, "--output", str(output), "--workers", "1", "--objective", "doc-sentences"]
     wrong = [*flags, "--where", "score > 3"]
     with pytest.raises(ConfigError, match="names the column 'score', which these documents do not have"):
-        build_corpus.main(wrong)
+        run_verb("build", wrong)
     assert not output.exists()
-    assert build_corpus.main([*flags, "--vocab", "bertdata-30k-uncased"]) == 0
+    assert run_verb("build", [*flags, "--vocab", "bertdata-30k-uncased"]) == 0
     before = {path: path.stat().st_mtime_ns for path in output.rglob("*") if path.is_file()}
     for force in ([], ["--force"]):
         with pytest.raises(ConfigError, match="names the column 'score'"):
-            build_corpus.main([*wrong, *force])
+            run_verb("build", [*wrong, *force])
     assert {path: path.stat().st_mtime_ns for path in output.rglob("*") if path.is_file()} == before
 
 
 def test_other_commands_that_are_refused_leave_no_output(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text("no rows")
     output = tmp_path / "out"
-    for command in (train_vocab, train_sentences):
+    for verb in ("train-vocab", "train-sentences"):
         with pytest.raises(BertDataError):
-            command.main(["--documents", str(tmp_path / "rows.jsonl"), "--output", str(output), "--text-column", "x"])
+            run_verb(verb, ["--documents", str(tmp_path / "rows.jsonl"), "--output", str(output), "--text-column", "x"])
         assert not output.exists()

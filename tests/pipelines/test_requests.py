@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from bertdata.beam.runner import Runner
+from bertdata.corpus.build import build_corpus
+from bertdata.corpus.settings import Settings
 from bertdata.curation.settings import DedupConfig
 from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
@@ -18,8 +20,6 @@ from bertdata.sample import SAMPLE_BOOKS
 from bertdata.shards.phases import PhaseConfig
 from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
-from pipelines.build_corpus import build_corpus
-from pipelines.build_flags import Settings
 from tests.pipelines.builds import SAMPLE, SETTINGS
 from tests.store import CountedStore
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from bertdata.beam.runner import Runner
+from bertdata.cli.main import run_verb
+from bertdata.corpus.build import build_corpus
 from bertdata.errors import ConfigError
 from bertdata.objectives.settings import MixingConfig
 from bertdata.shards import open_shards
 from bertdata.sources.inputs import Sources
 from bertdata.verify.build import verify
-from pipelines import build_corpus, build_shards
 from tests.pipelines.builds import FLAGS, SAMPLE, build, digests, with_examples, with_phase
 
 MIX = with_phase(mixing=MixingConfig(("wikipedia=1", "books=2")))
@@ -22,7 +23,7 @@ MIX = with_phase(mixing=MixingConfig(("wikipedia=1", "books=2")))
 def test_a_mixture_in_bins_is_built_verified_and_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "corpus"
     flags = ["--output", str(output), *FLAGS, "--workers", "1", "--mix", "books=2", "wikipedia=1", "--bin-size", "32"]
-    assert build_corpus.main(flags) == 0
+    assert run_verb("build", flags) == 0
     printed = capsys.readouterr().out
     assert " epochs (weight 2)" in printed
     verify(output)
@@ -32,7 +33,7 @@ def test_a_mixture_in_bins_is_built_verified_and_left_alone(tmp_path: Path, caps
     shards = open_shards(output)
     assert shards.info.sources == ("wikipedia", "books")
     assert [entry["longest"] for entry in manifest["splits"]["train"]["shards"][:4]] == [32, 64, 96, 128]
-    assert build_corpus.main(flags) == 0
+    assert run_verb("build", flags) == 0
     assert "nothing to do" in capsys.readouterr().out
 
 
@@ -79,13 +80,13 @@ def test_documents_that_all_share_an_id_are_told_where_pairs_need_another(tmp_pa
 
 def test_a_mix_of_unknown_sources_is_refused_before_any_work(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="names news, but the sources of this build are: wikipedia, books"):
-        build_corpus.build_corpus(
+        build_corpus(
             SAMPLE, str(tmp_path / "corpus"), with_phase(mixing=MixingConfig(("news=1",))), Runner(1, quiet=True)
         )
     (tmp_path / "rows.jsonl").write_text('{"text": "Salt."}')
     flags = ["--documents", str(tmp_path), "--vocab", "bertdata-30k-uncased", "--output", str(tmp_path / "corpus")]
     with pytest.raises(ConfigError, match="names news, but the sources of this build are: wikipedia, books, documents"):
-        build_shards.main([*flags, "--mix", "news=1"])
+        run_verb("build-shards", [*flags, "--mix", "news=1"])
     assert not (tmp_path / "corpus").exists()
 
 
@@ -96,7 +97,7 @@ def test_shards_built_of_cleaned_folders_know_their_sources(tmp_path: Path) -> N
     output = tmp_path / "shards"
     flags = ["--documents", *folders, "--vocab", str(tmp_path / "corpus" / "tokenizer"), "--output", str(output)]
     flags += ["--shard-bytes", "80000", "--validation-fraction", "0.1", "--workers", "1"]
-    assert build_shards.main(flags) == 0
+    assert run_verb("build-shards", flags) == 0
     verify(output)
     assert open_shards(output).info.sources == ("wikipedia", "books")
     assert digests(output) == digests(tmp_path / "corpus")

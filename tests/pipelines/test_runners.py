@@ -16,13 +16,13 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 from bertdata import ConfigError, open_shards
 from bertdata.beam.runner import Runner
+from bertdata.cli.main import run_verb
+from bertdata.corpus.build import build_corpus
 from bertdata.errors import JobNotRun
 from bertdata.io import files
 from bertdata.sample import SAMPLE_DUMP
 from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
-from pipelines import build_shards
-from pipelines.build_corpus import build_corpus
 from tests.pipelines.builds import SETTINGS, build, with_examples
 
 WITH_BEAM = True
@@ -96,7 +96,7 @@ def test_a_cluster_is_refused_local_documents_for_a_build_at_a_url(sample_build:
     arguments = ["--documents", str(sample_build / "stages" / "wikipedia"), "--output", f"{memory}/out"]
     arguments += ["--vocab", str(sample_build / "tokenizer"), "--", "--runner=FlinkRunner", "--flink_master=host:8081"]
     with pytest.raises(ConfigError, match=r"stages/wikipedia/.*parquet: a cluster cannot see a local path"):
-        build_shards.main(arguments)
+        run_verb("build-shards", arguments)
 
 
 class Bucket(MemoryFileSystem):  # type: ignore[misc]

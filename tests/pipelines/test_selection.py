@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from bertdata.beam.runner import Runner
+from bertdata.corpus.build import build_corpus
+from bertdata.corpus.summary import build_rows, ledger
 from bertdata.engine.parts import sealed
 from bertdata.errors import BertDataError, ConfigError, VerificationError
-from bertdata.inspect.summary import build_rows, ledger
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig, MixingConfig
 from bertdata.shards import open_shards
@@ -20,7 +21,6 @@ from bertdata.shards.phases import PhaseConfig
 from bertdata.shards.settings import SelectionConfig
 from bertdata.sources.inputs import Sources
 from bertdata.verify.build import verify
-from pipelines.build_corpus import build_corpus
 from tests.pipelines.builds import SAMPLE, SETTINGS, build, digests, with_examples, with_phase
 from tests.shards.build import text_of
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from bertdata.cli.main import run_verb
 from bertdata.sentences import PunktParameters, SentenceSegmenter, load_parameters, save_parameters
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.sources.inputs import Sources
 from bertdata.verify.build import verify
-from pipelines import build_shards
 from tests.pipelines.builds import SETTINGS, build, digests
 
 TEXTS = {
@@ -118,7 +118,7 @@ def test_build_shards_goes_by_language_too(tmp_path: Path, german: str, capsys: 
     documents = rows(tmp_path / "rows.jsonl", "de sv")
     flags = ["--documents", documents, "--vocab", "bertdata-30k-uncased", "--workers", "1"]
     output = tmp_path / "out"
-    assert build_shards.main([*flags, "--output", str(output), "--sentences-of", f"de={german}"]) == 0
+    assert run_verb("build-shards", [*flags, "--output", str(output), "--sentences-of", f"de={german}"]) == 0
     manifest = json.loads((output / "manifest.json").read_text())
     assert {code: one["documents"] for code, one in manifest["sentences"]["by_language"].items()} == {
         "de": 40,

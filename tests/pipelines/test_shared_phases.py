@@ -10,7 +10,9 @@ import pytest
 
 from bertdata.beam.runner import Runner
 from bertdata.cli import command_line
-from bertdata.cli.main import dispatch
+from bertdata.cli.main import dispatch, parser_of
+from bertdata.corpus.dry_run import dry_run
+from bertdata.corpus.requests import settings_of_request
 from bertdata.corpus.shared_rows import same_rows, shared_notes
 from bertdata.errors import ConfigError
 from bertdata.io import files
@@ -19,8 +21,6 @@ from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.phases import PhaseConfig
 from bertdata.shards.reader import open_shards
 from bertdata.verify.build import verify
-from pipelines.build_corpus import dry_run
-from pipelines.build_flags import make_parser, settings_of_flags
 from tests.pipelines.builds import SAMPLE, SETTINGS, build, digests
 
 RATE = MaskingConfig(masked_lm_prob=0.3)
@@ -122,8 +122,8 @@ def test_where_a_disk_has_no_links_there_is_a_copy(tmp_path: Path, monkeypatch: 
 
 
 def chosen(*flags: str) -> list[str]:
-    parsed = command_line.parse(make_parser(), ["--output", "no-such", "--vocab", "bertdata-30k-uncased", *flags])
-    return [phase.folder for phase in settings_of_flags(parsed)[1].phases]
+    parsed = command_line.parse(parser_of("build"), ["--output", "no-such", "--vocab", "bertdata-30k-uncased", *flags])
+    return [phase.folder for phase in settings_of_request(parsed)[1].phases]
 
 
 def test_phases_are_chosen_by_name() -> None:

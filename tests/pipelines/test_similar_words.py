@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from bertdata.corpus.settings import Settings
 from bertdata.errors import InputError
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
 from bertdata.shards.phases import PhaseConfig
 from bertdata.verify.build import verify
-from pipelines.build_flags import Settings
 from tests.pipelines.builds import SETTINGS, build, digests, with_phase
 
 

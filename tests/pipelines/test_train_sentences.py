@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from bertdata.cli.main import run_verb
+from bertdata.cli.train_sentences import read_abbreviations
 from bertdata.engine.origin import ORIGIN
 from bertdata.errors import InputError
 from bertdata.sentences import PunktSettings, load_parameters, train_punkt
-from pipelines import train_sentences
 from tests.sentences.story import STORY, by_nltk
 
 STORIES = [STORY.replace("Brown", name) * 9 for name in ("Lee", "Orr", "Poe")]
@@ -26,7 +27,7 @@ def documents(folder: Path, texts: list[str]) -> str:
 def train(folder: Path, texts: list[str], *flags: str) -> Path:
     output = folder / ("output" + "".join(flags).replace("/", ""))[:40]
     arguments = ["--documents", documents(folder, texts), "--output", str(output), "--workers", "1", *flags]
-    assert train_sentences.main(arguments) == 0
+    assert run_verb("train-sentences", arguments) == 0
     return output
 
 
@@ -71,7 +72,7 @@ def test_two_workers_and_replayed_bundles_give_the_same_bytes(tmp_path: Path) ->
     tables = []
     for number, flags in enumerate((["--workers", "1"], ["--workers", "2"], ["--", "--direct_runner_bundle_repeat=2"])):
         output = tmp_path / str(number)
-        train_sentences.main(["--documents", documents(tmp_path, STORIES), "--output", str(output), *flags])
+        run_verb("train-sentences", ["--documents", documents(tmp_path, STORIES), "--output", str(output), *flags])
         tables.append(files_in(output))
     assert tables[0] == tables[1] == tables[2]
 
@@ -79,4 +80,4 @@ def test_two_workers_and_replayed_bundles_give_the_same_bytes(tmp_path: Path) ->
 def test_abbreviations_that_are_not_utf_8_are_refused_with_the_place(tmp_path: Path) -> None:
     (tmp_path / "given.txt").write_bytes(b"mr\n\xff\n")
     with pytest.raises(InputError, match=r"given\.txt, byte 3"):
-        train_sentences.read_abbreviations(str(tmp_path / "given.txt"))
+        read_abbreviations(str(tmp_path / "given.txt"))

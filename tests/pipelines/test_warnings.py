@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from bertdata.cli.main import run_verb
 from bertdata.inspect.report import report_html
 from bertdata.verify.build import verify
-from pipelines import build_corpus, build_shards
 
 CHINESE = "河流很长。它流经许多城市。盐在那里开采，房子很旧，花园很大。"
 
@@ -18,8 +18,8 @@ def test_chinese_with_an_english_vocabulary_is_warned_of(tmp_path: Path, capsys:
     rows = tmp_path / "rows.jsonl"
     rows.write_text("".join(json.dumps({"text": f"{n}{CHINESE * 3}"}) + "\n" for n in range(30)))
     flags = ["--documents", str(rows), "--vocab", "bertdata-30k-uncased", "--workers", "1"]
-    for main, output in ((build_corpus.main, tmp_path / "one"), (build_shards.main, tmp_path / "two")):
-        assert main([*flags, "--output", str(output)]) == 0
+    for verb, output in (("build", tmp_path / "one"), ("build-shards", tmp_path / "two")):
+        assert run_verb(verb, [*flags, "--output", str(output)]) == 0
         printed = capsys.readouterr().out
         assert "\n3 warnings (thresholds: docs/warnings.md)\n  [UNK]: " in printed
         assert "give --sentences of the language: dutch, french, german" in printed
@@ -43,10 +43,10 @@ def test_a_wiki_of_another_language_than_the_sentence_parameters_is_told_before_
     head = '<mediawiki xml:lang="de"><siteinfo><dbname>dewiki</dbname></siteinfo>'
     (tmp_path / "wiki.xml").write_text(f"{head}{''.join(pages)}</mediawiki>", encoding="utf-8")
     flags = ["--wikipedia", str(tmp_path / "wiki.xml"), "--vocab", "bertdata-30k-uncased", "--workers", "1"]
-    assert build_corpus.main([*flags, "--output", str(tmp_path / "out"), "--dry-run"]) == 0
+    assert run_verb("build", [*flags, "--output", str(tmp_path / "out"), "--dry-run"]) == 0
     found = "100.0% of the documents are of another language (de) than the sentence parameters (en)"
     assert f"{found}: give --sentences german" in " ".join(capsys.readouterr().out.split())
-    assert build_corpus.main([*flags, "--output", str(tmp_path / "out")]) == 0
+    assert run_verb("build", [*flags, "--output", str(tmp_path / "out")]) == 0
     assert f"language of the wiki: {found}" in capsys.readouterr().out
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["sources"]["wikipedia"]["languages"] == {"de": 29}

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bertdata.corpus.summary import build_rows
 from bertdata.errors import ConfigError, VerificationError
 from bertdata.formats.exporting import export
-from bertdata.inspect.summary import build_rows
 from bertdata.loader import BatchCollator, ShardExamples
 from bertdata.loader.permutation_collator import PermutationCollator
 from bertdata.masking.masking import IGNORE_INDEX, Masker

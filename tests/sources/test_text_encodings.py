@@ -12,10 +12,10 @@ import pytest
 
 from bertdata.cli.main import dispatch
 from bertdata.corpus.manifest import source_entry
+from bertdata.corpus.summary import source_rows
 from bertdata.engine.parts import PartMetadata, Task, run_once
 from bertdata.engine.stages import Plan, Standing
 from bertdata.errors import ConfigError, InputError
-from bertdata.inspect.summary import source_rows
 from bertdata.io.encodings import WITH_CP1252, find_bad_byte
 from bertdata.sources.formats import write_documents
 from bertdata.sources.settings import CleaningConfig

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from bertdata.corpus.summary import build_rows
 from bertdata.corpus.warning_lines import warnings_in
 from bertdata.errors import ConfigError
-from bertdata.inspect.summary import build_rows
 from bertdata.io import files
 from bertdata.io.notebook import escaped, html_table
 from bertdata.shards.reader import Shards, open_shards

@@ -1,4 +1,4 @@
-"""What the programs that begin with --documents share: their flags, and the run of their stages in --output."""
+"""What the verbs that begin with --documents share: their flags, and the run of their stages in --output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from bertdata.cli import command_line
 from bertdata.curation.where import Condition
 from bertdata.engine.stages import Stage, Standing
 from bertdata.io import files
-from bertdata.options.flags import add_flags, from_flags
+from bertdata.options.flags import add_flags
+from bertdata.options.request import Request, settings_from
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.source_columns import SourceColumns
 from bertdata.sources.stage import ReadSource
@@ -23,20 +24,18 @@ OF_TEXT = {"csv_quotes", "encoding", "bad_files"}
 """The settings of `CleaningConfig` that say how the files of --documents are read."""
 
 
-def make_parser(command: str, description: str, *settings: type[Any]) -> command_line.Parser:
-    """Return a parser with --documents, --output and the flags of settings classes."""
-    parser = command_line.Parser(prog=f"bertdata {command}", description=description)
+def add_stage_flags(parser: argparse.ArgumentParser, *settings: type[Any]) -> None:
+    """Add --documents, --output and the flags of settings classes."""
     command_line.add_documents(parser)
     add_flags(parser, CleaningConfig, without={*vars(CleaningConfig())} - OF_TEXT)
     command_line.add_output(parser)
     for kind in settings:
         add_flags(parser, kind)
-    return parser
 
 
 @contextlib.contextmanager
 def finished(
-    flags: argparse.Namespace,
+    request: Request,
     command: str,
     kind: str,
     documents: Mapping[str, str],
@@ -53,11 +52,11 @@ def finished(
     `command_line.stages_run` takes them; columns: those of tables that selections read; conditions: by source; made:
     the columns that are made later.
     """
-    folder = stages_folder(flags)
-    chosen = from_flags(flags, CleaningConfig)
+    folder = stages_folder(request)
+    chosen = settings_from(request, CleaningConfig)
     config = replace(cleaning or CleaningConfig(), **{name: getattr(chosen, name) for name in OF_TEXT})
     place = files.join(folder, "tables")
-    own_columns = SourceColumns.of(flags.text_column, flags.id_column)
+    own_columns = SourceColumns.of(request.text_column, request.id_column)
     names = [*dict.fromkeys(documents.values())]
     own_columns.check_sources(names)
     check_sources(config.encoding, names)
@@ -72,10 +71,10 @@ def finished(
         made=tuple(made),
     )
     clear, every = partial(files.remove, folder), [read, *stages]
-    with command_line.stages_run(flags, kind, command, list(documents), every, *settings, clear=clear) as standing:
+    with command_line.stages_run(request, kind, command, list(documents), every, *settings, clear=clear) as standing:
         yield standing
 
 
-def stages_folder(flags: argparse.Namespace) -> str:
+def stages_folder(request: Request) -> str:
     """Return the folder of the parts of all stages."""
-    return files.join(flags.output, "stages")
+    return files.join(request.output, "stages")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.finetune.column_files import DOCUMENT, Sentence, read_conll, read_conllu
-from bertdata.finetune.labelled_files import column_names, file_format, read_rows
+from bertdata.sources.labelled.column_files import DOCUMENT, Sentence, read_conll, read_conllu
+from bertdata.sources.labelled.labelled_files import column_names, file_format, read_rows
 
 CONLL = (".conll", ".conllu", ".txt", ".bio", ".iob", ".iob2")
 _WORDS, _TAGS = ("tokens", "words"), ("ner_tags", "tags", "labels", "pos_tags", "chunk_tags")

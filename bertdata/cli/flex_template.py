@@ -2,7 +2,7 @@
 
     parameters of the template -> flags of `bertdata build` -> a job that runs it, which makes the jobs of the build
 
-Run: python -m pipelines.flex_template --PARAMETER=VALUE ... [BEAM'S FLAGS], as the launcher of Dataflow does;
+Run: python -m bertdata.cli.flex_template --PARAMETER=VALUE ... [BEAM'S FLAGS], as the launcher of Dataflow does;
 `scripts/flex_template` writes the file of the template.
 
 A parameter is named as the flag, with underscores; one that is empty is not given. The values of a list are separated
@@ -22,10 +22,10 @@ from bertdata.beam import flex_job
 from bertdata.beam.quiet_import import import_beam
 from bertdata.beam.runner import Runner
 from bertdata.cli import command_line
+from bertdata.cli.main import parser_of
+from bertdata.corpus.build import Build
+from bertdata.corpus.requests import COMMAND, settings_of_request
 from bertdata.errors import ConfigError
-
-from .build_corpus import Build
-from .build_flags import COMMAND, make_parser, settings_of_flags
 
 WITHOUT = {
     "help": "is for a terminal",
@@ -60,7 +60,7 @@ def build_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
 
 def parameters() -> list[dict[str, Any]]:
     """Return what the file of the template says of each parameter: its name, label, help, and regexes."""
-    parser = make_parser()
+    parser = parser_of(COMMAND)
     found = [
         _parameter(action.dest, action.option_strings[0], help_of(parser, action), regex_of(action))
         for action in build_actions(parser)
@@ -119,7 +119,7 @@ def words_of(arguments: Sequence[str]) -> tuple[list[str], list[str], str]:
     (['--output=gs://b/out', '--max-seq-length', '128', '512', '--pack'], ['--region=r'])
     """
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
-    actions = list(build_actions(make_parser()))
+    actions = list(build_actions(parser_of(COMMAND)))
     for action in actions:
         parser.add_argument(f"--{action.dest}", default="")
     parser.add_argument(f"--{MACHINE}", default="")
@@ -152,10 +152,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words, beam, machine = words_of(sys.argv[1:] if arguments is None else arguments)
     beam = flex_job.known_flags(beam)
     nested = flex_job.flags_of_build(beam) if beam else []
-    flags = command_line.parse(make_parser(), words)
-    sources, settings = settings_of_flags(flags)
-    build = Build(sources, flags.output, settings)
-    Runner(0, tuple(nested), quiet=True).check(flags.output, build.inputs.paths())
+    request = command_line.parse(parser_of(COMMAND), words)
+    sources, settings = settings_of_request(request)
+    build = Build(sources, request.output, settings)
+    Runner(0, tuple(nested), quiet=True).check(request.output, build.inputs.paths())
     command = ["-m", "bertdata", COMMAND, *words, *(["--", *nested] if nested else [])]
     flex_job.start(command, flex_job.flags_of_launch(beam, machine) if beam else [])
     return 0

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from bertdata.corpus.requests import Named
 from bertdata.engine.origin import Origin, refusal, settings_changed
 from bertdata.errors import OutputError, printable
-
-from .build_flags import Named
 
 _SHOWN = 3
 

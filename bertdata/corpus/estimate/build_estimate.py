@@ -10,6 +10,7 @@ from dataclasses import replace
 from bertdata.corpus.estimate.estimate import estimate
 from bertdata.corpus.estimate.figures import Asked, Estimate
 from bertdata.corpus.estimate.sample import SAMPLE_BYTES, BeginningsOf, Sample, run_sample
+from bertdata.corpus.settings import Settings
 from bertdata.corpus.shared_rows import same_rows
 from bertdata.corpus.write_shards import CheckDocuments
 from bertdata.engine.run_stages import job_titles, plan_first
@@ -19,8 +20,6 @@ from bertdata.objectives.settings import MixingConfig
 from bertdata.shards.phases import PhaseConfig
 from bertdata.sources.stage import ReadSource
 from bertdata.tokenizers.base import Tokenizer
-
-from .build_flags import Settings
 
 MakeStages = Callable[[str, Settings], Sequence[Stage]]
 """Returns the stages of a build in an output, by its settings."""

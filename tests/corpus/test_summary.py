@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from bertdata.corpus.manifest import source_entry
+from bertdata.corpus.summary import build_rows, source_rows, vocabulary_text
 from bertdata.engine.parts import Counters
-from bertdata.inspect.summary import build_rows, source_rows, vocabulary_text
 from bertdata.io.console import table
 
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.finetune.labelled_files import text_lines
-from bertdata.finetune.labels import Label
+from bertdata.sources.labelled.labelled_files import text_lines
+from bertdata.sources.labelled.labels import Label
 
 BYTE_ORDER_MARK = "\ufeff"
 DOCUMENT = "-DOCSTART-"

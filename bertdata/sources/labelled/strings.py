@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from bertdata.errors import InputError
-from bertdata.finetune.conll import read_sentences
-from bertdata.finetune.labelled_files import FORMATS, file_format, read_rows, text_lines
 from bertdata.io import compression
+from bertdata.sources.labelled.conll import read_sentences
+from bertdata.sources.labelled.labelled_files import FORMATS, file_format, read_rows, text_lines
 
 CONLL = (".conll", ".conllu")
 """Files with a word a line; .txt is plain text here."""

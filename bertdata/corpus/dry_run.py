@@ -9,23 +9,31 @@ from itertools import groupby
 from typing import Any
 
 from bertdata.beam.runner import Runner
+from bertdata.corpus.build import Build
+from bertdata.corpus.consent import remedy, unagreed
+from bertdata.corpus.estimate.build_estimate import estimate_build
 from bertdata.corpus.estimate.figures import Estimate
+from bertdata.corpus.estimate.left import left_of, left_parts
+from bertdata.corpus.estimate.sample import SAMPLE_BYTES
 from bertdata.corpus.estimate.shown import WORKERS, Room, estimate_rows, estimate_values
+from bertdata.corpus.requests import Named
+from bertdata.corpus.settings import Settings, choices_of
 from bertdata.corpus.warnings import of_languages, of_not_served
 from bertdata.engine.origin import Origin, changes, refusal
-from bertdata.engine.run_stages import State
+from bertdata.engine.run_stages import State, stage_states
+from bertdata.errors import BertDataError
 from bertdata.io import files
 from bertdata.io.console import Row, counted, largest, table
 from bertdata.io.digests import cores
+from bertdata.io.listed import kept_listings
 from bertdata.sentences.by_language import Segmenter, not_served
 from bertdata.sentences.languages import code_of
 from bertdata.sentences.settings import SentencesConfig
+from bertdata.shards.contents import finished_manifest
 from bertdata.shards.phases import PhaseConfig
-from bertdata.sources.inputs import Inputs
+from bertdata.sources.inputs import Inputs, Sources
 from bertdata.sources.wikipedia.dump.reader import read_siteinfo
 from bertdata.tokenizers.settings import VocabularyConfig
-
-from .build_flags import Settings, choices_of
 
 
 @dataclass(frozen=True)
@@ -151,3 +159,41 @@ def setting_rows(
             yield "train", f"{mixing.train_epochs:g} epochs of its text"
         if examples.bin_size or examples.pack:
             yield "rows", "packed" if examples.pack else f"in length bins of {examples.bin_size} tokens"
+
+
+@kept_listings()
+def dry_run(
+    sources: Sources,
+    output: str,
+    settings: Settings,
+    runner: Runner,
+    *,
+    force: bool = False,
+    named: Named | None = None,
+    sample_bytes: int = SAMPLE_BYTES,
+) -> Planned:
+    """Return what a build would do, and would take, without doing it; the latter from samples of so many bytes."""
+    named = named or Named()
+    build = Build(sources, output, settings, named.recipe)
+    rows = list(source_rows(build.inputs))
+    if not force and finished_manifest(output, build.fingerprint):
+        return Planned([*rows, ("nothing to do", f"{output} is finished, from these sources and settings")])
+    states = list(stage_states(build.stages))
+    rows += stage_rows(states, force=force)
+    rows += setting_rows(settings.vocab, settings.vocabulary, settings.sentences, settings.phases)
+    rows += language_rows(build.inputs, settings, build.segmenter)
+    rows += end_rows(output, build.origin, runner, force=force, named=named.settings)
+    if reason := unagreed(output, build.origin, named, force=force):
+        rows.append(("asks first", f"{output} {reason}; {remedy(output)}"))
+    runner.say("estimate: samples of the sources are built in a temporary folder")
+    try:
+        at_url, sources_of = files.is_remote(output), build.inputs.source_of
+        estimate = estimate_build(
+            build.stages_in, build.stages, settings, build.tokenizer, sources_of, at_url, sample_bytes
+        )
+    except BertDataError as error:
+        return Planned(rows, unknown=str(error))
+    workers = 0 if runner.flags else runner.workers or cores()
+    left = None if force else left_of(estimate, left_parts(states))
+    shown = (runner.workers,) if runner.workers else WORKERS
+    return Planned(rows, estimate, Room.of(output, workers), shown, left=left)

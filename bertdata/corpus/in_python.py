@@ -6,12 +6,14 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bertdata.cli import command_line
+from bertdata.beam.runner import Runner
+from bertdata.corpus.build import build_corpus
+from bertdata.corpus.built_corpus import BuiltCorpus
+from bertdata.corpus.requests import Named, columns_of_request, read_streams, request_of, settings_of_request
 from bertdata.curation.cleaners import CLEANERS
 from bertdata.curation.filters import FILTERS
 from bertdata.engine.own_objects import handed_over_as, name_of
 from bertdata.errors import ConfigError
-from bertdata.inspect.built_corpus import BuiltCorpus
 from bertdata.io import paths
 from bertdata.masking import MASK_UNITS
 from bertdata.objectives import OBJECTIVES
@@ -20,9 +22,6 @@ from bertdata.plugins import use_plugins
 from bertdata.registry import Registry
 from bertdata.sources.formats import SOURCE_FORMATS
 from bertdata.sources.handed_over import HandedOver, handed_over
-
-from .build_corpus import build_corpus
-from .build_flags import Named, columns_of_flags, make_parser, settings_of_flags
 
 KEPT: dict[str, Registry[Any]] = {"objective": OBJECTIVES, "mask_unit": MASK_UNITS}
 """What the shards name, and those who read them look up."""
@@ -54,20 +53,21 @@ def build(
     for name in settings.keys() & {"dry_run", "json", "log_format", "save_recipe"}:
         raise ConfigError(f"{flag_of(name)} is for the command line; leave it out: `build` builds")
     others = {name: value for name, value in settings.items() if name != "documents"}
-    flags = command_line.flags_of(make_parser(), {"output": output} | _named(others))
-    flags.runner_flags = tuple(runner_flags)
+    request = request_of({"output": output} | _named(others))
+    request.runner_flags = tuple(runner_flags)
     documents = HandedOver()
     if "documents" in settings:
-        documents = handed_over(settings["documents"], paths.path_text(output), columns_of_flags(flags)[0])
-        flags.documents, flags.named["documents"] = documents.paths, flag_of("documents")
-        command_line.read_streams(flags)
-    sources, chosen = settings_of_flags(flags)
-    runner = command_line.runner(flags)
+        documents = handed_over(settings["documents"], paths.path_text(output), columns_of_request(request)[0])
+        request.documents, request.named["documents"] = documents.paths, flag_of("documents")
+        read_streams(request)
+    sources, chosen = settings_of_request(request)
+    runner = Runner(request.workers, request.runner_flags, quiet=request.quiet)
     runner.objects = handed_over_as([*sources.formats, *chosen.cleaning.clean, *chosen.cleaning.filter])
     with documents.written(sources.text_column) as keep:
-        named = Named.by(flags)
-        manifest, _ = build_corpus(sources, flags.output, chosen, runner, force=flags.force, named=named, accepted=keep)
-    return BuiltCorpus(paths.path_text(flags.output), manifest)
+        manifest, _ = build_corpus(
+            sources, request.output, chosen, runner, force=request.force, named=Named.by(request), accepted=keep
+        )
+    return BuiltCorpus(paths.path_text(request.output), manifest)
 
 
 def _named(settings: Mapping[str, Any]) -> dict[str, Any]:

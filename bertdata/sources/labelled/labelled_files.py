@@ -17,11 +17,11 @@ from typing import Any
 
 from bertdata.documents import open_parquet, read_batches
 from bertdata.errors import ConfigError, InputError
-from bertdata.finetune.labels import Label
 from bertdata.io import compression, files
 from bertdata.io.bounded_lines import bounded_lines
 from bertdata.io.decoding import how_to_convert
 from bertdata.io.separated_lines import WHAT, RowError, rows_of, separator_of
+from bertdata.sources.labelled.labels import Label
 
 Row = Mapping[str, Any]
 _REMEDY = "write quotes that are part of the text twice, in a field in quotes, or make it a .tsv, which has none"

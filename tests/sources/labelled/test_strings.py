@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bertdata import InputError
-from bertdata.finetune.strings import texts_of
+from bertdata.sources.labelled.strings import texts_of
 
 ROW = {"premise": "It rains.", "label": 1, "choices": ["yes", "no"]}
 

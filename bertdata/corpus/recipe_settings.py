@@ -1,88 +1,63 @@
-"""The settings of a recipe below the flags of a command line, and a command line as a recipe."""
+"""The settings of a recipe below those of a request, and the settings of a build as a recipe."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from bertdata.cli import command_line
+from bertdata.corpus.phase_requests import phases_of
+from bertdata.corpus.settings import GROUPS, OF_A_PHASE, Settings, setting_names
 from bertdata.errors import ConfigError, arguments_for_flags
 from bertdata.io import files
-from bertdata.options.flags import from_flags
-from bertdata.options.option import require
-from bertdata.options.recipe import Recipe, read_recipe, recipe_names, recipe_text
-from bertdata.plugins import consent_to, is_consented, module_of
+from bertdata.options.option import names_code, require
+from bertdata.options.recipe import Recipe, read_recipe, recipe_text
+from bertdata.options.request import Request, defaults_of, settings_from, value_of_keyword
+from bertdata.plugins import is_consented, module_of
 from bertdata.shards.phases import PhaseConfig
 
-from .phases import OF_A_PHASE, phases_of, setting_names
-
 OF_THE_COMMAND = ("vocab", "text_column", "id_column", "source_format", "model_max_length")
-"""The flags of a build that a recipe may say, beside the fields of the classes of settings."""
+"""What a recipe may say of a build, beside the fields of the classes of settings."""
 
 
-def add_recipe(parser: argparse.ArgumentParser) -> None:
-    """Add --recipe, --phase and --save-recipe."""
-    parser.add_argument(
-        "--recipe",
-        metavar="NAME|FILE",
-        help="take the settings of a recipe, but those that are given here: a .toml file, or one of "
-        + ", ".join(recipe_names()),
-    )
-    parser.add_argument(
-        "--phase",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="NAME",
-        help="build these phases of the recipe, or of several lengths, alone; one is built in --output itself",
-    )
-    parser.add_argument(
-        "--save-recipe", metavar="FILE", help="write the settings of this command as a recipe, and stop"
-    )
+def apply_recipe(request: Request) -> Recipe | None:
+    """Set what was not given to what --recipe says.
 
-
-def apply_recipe(
-    flags: argparse.Namespace, parser: argparse.ArgumentParser, groups: Mapping[str, type[Any]]
-) -> Recipe | None:
-    """Set the flags that were not given to what --recipe says; `groups` are the classes of settings.
-
-    Its phases are `flags.recipe_phases`, and the names of all that it says `flags.named_by_recipe`.
+    Its phases are `request.recipe_phases`, and the names of all that it says `request.named_by_recipe`.
     Returns the recipe. Raises ConfigError, with its file, for a key that is no setting, a value that does not fit, or
     the name of an object in a module that the user has not named (`bertdata.plugins`). Says which such objects run.
     """
-    flags.recipe_phases, flags.named_by_recipe = (), frozenset()
-    if not flags.recipe:
+    request.recipe_phases, request.named_by_recipe = (), frozenset()
+    if not request.recipe:
         return None
-    recipe = read_recipe(flags.recipe)
-    recipe.check_keys([*OF_THE_COMMAND, *_names(groups.values())], setting_names())
-    given = flags.max_seq_length if "max_seq_length" in flags.named else 0
+    recipe = read_recipe(request.recipe)
+    recipe.check_keys([*OF_THE_COMMAND, *_names(GROUPS.values())], setting_names())
+    given = request.max_seq_length if "max_seq_length" in request.named else 0
     several = isinstance(given, list) and len(given) > 1
     require(
         not (several and recipe.phases),
-        f"--max-seq-length has several values, and {flags.recipe} has phases of its own; give one value for all",
+        f"--max-seq-length has several values, and {request.recipe} has phases of its own; give one value for all",
     )
-    if code := _check_code(recipe, parser):
+    if code := _check_code(recipe):
         print(f"{recipe.path} runs code of your plugins: {code}", file=sys.stderr)
-    settings = _values(parser, recipe.settings)
-    phases = tuple({"name": ""} | _values(parser, phase) for phase in recipe.phases)
-    _check(recipe, parser, settings, phases, groups)
+    settings = _values(recipe.settings)
+    phases = tuple({"name": ""} | _values(phase) for phase in recipe.phases)
+    _check(recipe, settings, phases)
     for name, value in settings.items():
-        if name not in flags.named:
-            setattr(flags, name, value)
-    flags.recipe_phases = phases
-    flags.named_by_recipe = frozenset(name for values in (settings, *phases) for name in values)
+        if name not in request.named:
+            setattr(request, name, value)
+    request.recipe_phases = phases
+    request.named_by_recipe = frozenset(name for values in (settings, *phases) for name in values)
     return recipe
 
 
-def _check_code(recipe: Recipe, parser: argparse.ArgumentParser) -> str:
+def _check_code(recipe: Recipe) -> str:
     """Return the objects of modules that a recipe names, with their lines, as text; "" where it names none.
 
     Raises ConfigError, with all of them, where the user has not named the module of one.
     """
-    readers = {action.dest for action in parser._actions if action.type is consent_to}
+    readers = {"source_format"} | {each.name for kind in GROUPS.values() for each in fields(kind) if names_code(each)}
     places, refused = [], {}
     for phase, values in enumerate([recipe.settings, *recipe.phases]):
         for key in values.keys() & readers:
@@ -103,22 +78,16 @@ def _check_code(recipe: Recipe, parser: argparse.ArgumentParser) -> str:
     return text
 
 
-def _check(
-    recipe: Recipe,
-    parser: argparse.ArgumentParser,
-    settings: Mapping[str, Any],
-    phases: Sequence[Mapping[str, Any]],
-    groups: Mapping[str, type[Any]],
-) -> None:
-    """Raise ConfigError, with the file, the line and the key, where the settings do not fit without any flags."""
-    alone = argparse.Namespace(**{**vars(parser.parse_args([])), **settings})
-    defaults = vars(parser.parse_args([]))
+def _check(recipe: Recipe, settings: Mapping[str, Any], phases: Sequence[Mapping[str, Any]]) -> None:
+    """Raise ConfigError, with the file, the line and the key, where the settings do not fit by themselves."""
+    defaults = defaults_of(GROUPS.values())
+    alone = Request(**{**defaults, **settings})
     alone.named = {name: f"the key {name}" for name, value in settings.items() if value != defaults.get(name)}
     alone.recipe_phases = phases
     try:
         phases_of(alone)
-        for name in groups.keys() - OF_A_PHASE.keys():
-            from_flags(alone, groups[name])
+        for name in GROUPS.keys() - OF_A_PHASE.keys():
+            settings_from(alone, GROUPS[name])
     except ConfigError as error:
         message = arguments_for_flags(str(error))
         line = recipe.line_of_message(message)
@@ -148,13 +117,20 @@ def save_recipe(path: str, settings: Mapping[str, Any], phases: Sequence[PhaseCo
     files.write_bytes(path, text.encode())
 
 
-def _values(parser: argparse.ArgumentParser, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a table as flags would have them."""
-    actions = {action.dest: action for action in parser._actions}
-    return {
-        name: command_line.flag_value(actions[name], value) if name in actions else value
-        for name, value in given.items()
-    }
+def save_settings(path: str, settings: Settings, length: int) -> None:
+    """Write settings as a recipe, with the `length` that rows of the model have at most, and say how to use it."""
+    groups = [group for name, group in vars(settings).items() if name in GROUPS]
+    trained = settings.vocabulary if settings.vocab else None
+    values = {one.name: getattr(group, one.name) for group in groups if group is not trained for one in fields(group)}
+    of_command = {"vocab": settings.vocab, "model_max_length": length}
+    save_recipe(path, {name: value for name, value in of_command.items() if value} | values, settings.phases)
+    print(f"wrote {path}; build with it: bertdata build --recipe {path} ... --output DIR")
+
+
+def _values(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a table as a command line would have them."""
+    defaults = {"text_column": [], "id_column": [], "source_format": []} | defaults_of(GROUPS.values())
+    return {name: value_of_keyword(name, value, defaults.get(name)) for name, value in given.items()}
 
 
 def _names(groups: Iterable[type[Any]]) -> list[str]:

@@ -13,13 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.finetune.conll import read_sentences
-from bertdata.finetune.labelled_files import LabelledText, has_names, read_rows, read_texts
-from bertdata.finetune.labels import find_labels, label_ids, label_set, numbers
 from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.finetune.squad import read_questions
 from bertdata.finetune.task_shards import encode_task
 from bertdata.shards import open_shards
+from bertdata.sources.labelled.conll import read_sentences
+from bertdata.sources.labelled.labelled_files import LabelledText, has_names, read_rows, read_texts
+from bertdata.sources.labelled.labels import find_labels, label_ids, label_set, numbers
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
 ROWS = [{"text": 'a "b", c', "label": "x"}, {"text": "d\u2028e", "label": "y"}]

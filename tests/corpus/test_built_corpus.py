@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from bertdata.corpus.built_corpus import BuiltCorpus
+from bertdata.corpus.summary import build_rows
 from bertdata.errors import ConfigError
-from bertdata.inspect.built_corpus import BuiltCorpus
-from bertdata.inspect.summary import build_rows
 from bertdata.io import files
 from bertdata.io.notebook import escaped
 from bertdata.objectives.settings import ExamplesConfig

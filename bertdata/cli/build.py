@@ -1,0 +1,78 @@
+"""`bertdata build`: dumps, books and other documents to a vocabulary and shards, all stages."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from bertdata.cli import command_line
+from bertdata.cli.build_flags import add_arguments
+from bertdata.cli.shown_build import print_build
+from bertdata.corpus.build import build_corpus
+from bertdata.corpus.dry_run import dry_run
+from bertdata.corpus.recipe_settings import save_settings
+from bertdata.corpus.requests import Named, read_streams, settings_of_request
+from bertdata.errors import ConfigError
+from bertdata.options.request import Request
+from bertdata.shards.phases import plan_phases
+
+__all__ = ["add_arguments", "run"]
+DESCRIPTION = "Dumps, books and other documents to shards; the sample corpus if none are given."
+BETWEEN_STEPS = "start and checks"
+_LONGEST = 3
+
+
+def run(request: Request) -> int:
+    """Build; with no sources, the sample corpus."""
+    began = time.monotonic()
+    if request.json and request.save_recipe:
+        raise ConfigError("--json is for the result of a build, or of --dry-run; leave out --save-recipe, or --json")
+    read_streams(request)
+    sources, settings = settings_of_request(request)
+    runner = command_line.runner(request)
+    if request.save_recipe:
+        save_settings(request.save_recipe, settings, request.model_max_length)
+        return 0
+    output, named = request.output, Named.by(request)
+    if request.dry_run:
+        planned = dry_run(sources, output, settings, runner, force=request.force, named=named)
+        print(json.dumps(planned.values(), indent=1) if request.json else planned.text())
+        return 0
+    manifest, worked = build_corpus(sources, output, settings, runner, force=request.force, named=named)
+    seconds = time.monotonic() - began
+    if request.json:
+        print(json.dumps(result_of(output, manifest, runner.seconds, seconds, worked=worked), indent=1))
+        return 0
+    if not worked:
+        if not request.quiet:
+            print(f"nothing to do: {output} is finished, from these sources and settings ({seconds:.1f} s)")
+        return 0
+    print_build(manifest, [("seconds", f"{seconds:.1f}"), *runner.timings()], quiet=request.quiet)
+    if not request.quiet:
+        first = plan_phases(output, settings.phases)[0].output
+        print(f"\n{time_text(runner.seconds, seconds)}\nLook at it: bertdata show {first}")
+    return 0
+
+
+def result_of(
+    output: str, manifest: dict[str, Any], steps: Sequence[tuple[str, float]], seconds: float, *, worked: bool
+) -> dict[str, Any]:
+    """Return what --json prints: where the build is, whether there was anything to do, the seconds, the manifest."""
+    took = {"seconds": round(seconds, 3), "steps": [{"title": name, "seconds": round(one, 3)} for name, one in steps]}
+    return {"output": output, "worked": worked, **took, "manifest": manifest}
+
+
+def time_text(steps: Sequence[tuple[str, float]], seconds: float) -> str:
+    """Return a line that says what took the time of a build: the longest steps, and what was between the steps.
+
+    >>> time_text([("clean wikipedia", 6.0), ("train vocabulary", 3.0)], 10.0)
+    'Took 10.0 s: clean wikipedia 60%, train vocabulary 30%, start and checks 10%'
+    """
+    together: dict[str, float] = {}
+    for name, one in [*steps, (BETWEEN_STEPS, max(0.0, seconds - sum(one for _, one in steps)))]:
+        together[name] = together.get(name, 0.0) + one
+    longest = sorted(together, key=lambda name: -together[name])[:_LONGEST]
+    shares = [f"{name} {together[name] / max(seconds, 1e-9):.0%}" for name in longest]
+    return f"Took {seconds:.1f} s: {', '.join(shares)}"

@@ -1,0 +1,20 @@
+"""`bertdata clean-books`: books to documents."""
+
+from __future__ import annotations
+
+import argparse
+
+from bertdata.cli import clean_kind
+from bertdata.options.request import Request
+
+DESCRIPTION = "Books to documents."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the flags."""
+    clean_kind.add_arguments(parser, "books", "BOOK")
+
+
+def run(request: Request) -> int:
+    """Clean the files into --output."""
+    return clean_kind.clean(request, "books")

@@ -1,0 +1,192 @@
+"""The sources and settings of a build that a request stands for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Any
+
+from bertdata.corpus.phase_requests import phases_of, require_model_length, say_defaults
+from bertdata.corpus.recipe_settings import apply_recipe
+from bertdata.corpus.settings import GROUPS, OF_A_PHASE, Settings
+from bertdata.engine.origin import read_origin
+from bertdata.engine.output_lock import MARKER
+from bertdata.engine.remote_lock import LOCK
+from bertdata.errors import ConfigError, InputError, did_you_mean
+from bertdata.io import files, listing
+from bertdata.options.option import flag_of, names_code
+from bertdata.options.request import Request, defaults_of, settings_from, value_of_keyword
+from bertdata.plugins import consent_to
+from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
+from bertdata.sources import streamed
+from bertdata.sources.formats import settings_of
+from bertdata.sources.inputs import Sources
+from bertdata.sources.names import KINDS, named
+from bertdata.sources.source_columns import SourceColumns
+from bertdata.tokenizers.settings import VocabularyConfig
+
+COMMAND = "build"
+DEFAULT_OUTPUT = "corpus"
+"""The output of a command that names neither sources nor an output."""
+SAMPLE = Sources((SAMPLE_DUMP,), (SAMPLE_BOOKS,))
+"""The corpus that ships with the package."""
+REJECTS_HINT = (
+    "; bertdata show DIR --dropped shows documents that rules dropped, with what was measured, and "
+    "DIR/stages/duplicates/duplicates.parquet names duplicates"
+)
+OF_A_CALL: dict[str, Any] = {
+    **{key: [] for key in ("wikipedia", "books", "documents", "text_column", "id_column", "source_format", "phase")},
+    **dict.fromkeys(("output", "vocab", "recipe", "save_recipe")),
+    **dict.fromkeys(("force", "quiet", "dry_run"), False),
+    "model_max_length": 0,
+    "workers": 0,
+}
+"""What a build is asked for beside its settings, with the values where nothing is said."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a command names: its recipe, and its settings by name, these where it leaves its sources to the output.
+
+    output: whether it names that, and so may change a finished one there.
+    """
+
+    recipe: str = ""
+    settings: frozenset[str] | None = None
+    output: bool = True
+
+    @staticmethod
+    def by(request: Request) -> Named:
+        """Return what a request names after `settings_of_request`, themselves or by their recipe."""
+        if any(getattr(request, kind) for kind in KINDS):
+            return Named(request.recipe or "")
+        settings = frozenset(request.named) | request.named_by_recipe
+        return Named(request.recipe or "", settings, "output" in request.named)
+
+
+def request_of(keywords: Mapping[str, Any]) -> Request:
+    """Return the request that Python's keywords make, named as the settings.
+
+    A setting of several values also takes one, --mix a mapping. A name as `module:name` is the consent to import it, as
+    on the command line. Raises ConfigError for a name that is no setting; settings classes check the values.
+
+    >>> request_of({"max_seq_length": (128, 512)}).max_seq_length
+    [128, 512]
+    """
+    defaults = OF_A_CALL | defaults_of(GROUPS.values())
+    code = {"source_format"} | {each.name for kind in GROUPS.values() for each in fields(kind) if names_code(each)}
+    request = Request(**{name: list(value) if isinstance(value, list) else value for name, value in defaults.items()})
+    for name, value in keywords.items():
+        if name not in defaults:
+            raise ConfigError(f"there is no setting {name!r}{did_you_mean(name, defaults)}")
+        chosen = value_of_keyword(name, value, defaults[name])
+        setattr(request, name, chosen)
+        for item in (chosen if isinstance(chosen, list) else [chosen]) if name in code else ():
+            consent_to(str(item))
+    request.runner_flags, request.named = (), {name: flag_of(name) for name in keywords}
+    return request
+
+
+def read_streams(request: Request) -> None:
+    """Put files in the place of the streams among `request.documents`, standard input and data sets of the hub.
+
+    They are written beside --output. Raises what `bertdata.sources.streamed.written` does, and ConfigError for a dry
+    run, which writes nothing.
+    """
+    for document in request.documents if getattr(request, "dry_run", False) else ():
+        if streamed.is_stream(named(document, "")[1]):
+            raise ConfigError(f"--documents {document} is a stream, which a dry run does not read; leave out --dry-run")
+    if not getattr(request, "save_recipe", None):
+        say = partial(print, file=sys.stderr, flush=True)
+        request.documents = streamed.written(request.documents, request.output or "", force=request.force, say=say)
+
+
+def sources_of(output: str) -> Sources:
+    """Return the sources of a build whose command names none: those of the output, or the sample corpus.
+
+    The sample is taken for an output that is empty, or holds the sample. Raises ConfigError where the sources of the
+    output are not known, or do not exist any more.
+    """
+    finished, begun = read_origin(output)
+    origin = finished or begun
+    if origin is None:
+        if files.exists(files.join(output, MARKER)) and set(listing.names(output)) - {MARKER, LOCK}:
+            raise ConfigError(
+                "holds a build that does not say what it was made from; name its sources again (--wikipedia, --books, "
+                "--documents), or choose another --output for the sample corpus",
+                path=output,
+            )
+        return SAMPLE
+    if origin.given is None:
+        return SAMPLE
+    if origin.command != COMMAND:
+        raise ConfigError(
+            f"was made by `bertdata {origin.command}`; name the sources of a build, and another --output for it",
+            path=output,
+        )
+    sources = Sources.from_given(origin.given)
+    try:
+        sources.inputs()
+    except InputError as error:
+        raise ConfigError(
+            f"no sources were named, and those that it was made from cannot be found: {error}; name where they are now",
+            path=output,
+        ) from error
+    return sources
+
+
+def _refuse_unread(request: Request, sources: Sources) -> None:
+    """Raise ConfigError for flags of a vocabulary that is not trained, or of kinds of sources that are not given."""
+    request.refuse_unread(
+        vars(VocabularyConfig()), not request.vocab, "the vocabulary is given by --vocab and not trained"
+    )
+    request.refuse_unread(["source_format"], bool(sources.documents), "it is for --documents, and there is none")
+    read = {name for kind in KINDS if getattr(sources, kind) for name in settings_of(kind)}
+    settings = ["decontaminate_ngram", "decontaminate_action"]
+    request.refuse_unread(settings, bool(request.decontaminate), "no test data is given by --decontaminate")
+    for kind in KINDS:
+        unread = [name for name in settings_of(kind) if name not in read]
+        for name in unread:
+            more = REJECTS_HINT if name == "rejects" else ""
+            request.refuse_unread([name], False, f"it is for --{kind}, and there is none{more}")
+
+
+def columns_of_request(request: Request) -> tuple[str, SourceColumns]:
+    """Return the column of the text of all sources, and those of the text and the id that sources have of their own."""
+    columns = SourceColumns.of(request.text_column, request.id_column)
+    texts = tuple((name, column) for name, column in columns.texts if name)
+    return columns.text(""), replace(columns, texts=texts)
+
+
+def settings_of_request(request: Request) -> tuple[Sources, Settings]:
+    """Return the sources and settings that a request stands for; sets `request.output` to its default.
+
+    With --save-recipe they are written, and there need be no --output.
+    """
+    apply_recipe(request)
+    text_column, columns = columns_of_request(request)
+    given = (text_column, tuple(request.source_format), columns)
+    sources = Sources(tuple(request.wikipedia), tuple(request.books), tuple(request.documents), *given)
+    if not sources.are_named:
+        request.output = request.output or DEFAULT_OUTPUT
+        sources = sources_of(request.output)
+        if text_column != Sources.text_column:
+            sources = replace(sources, text_column=text_column)
+        if columns != SourceColumns():
+            texts, ids = columns.texts or sources.columns.texts, columns.ids or sources.columns.ids
+            sources = replace(sources, columns=SourceColumns(texts, ids))
+        if request.source_format and sources.documents:
+            sources = replace(sources, formats=tuple(request.source_format))
+        if sources != SAMPLE and not request.quiet:
+            shown = ", ".join(path for kind in KINDS for path in getattr(sources, kind))
+            print(f"sources: those of {request.output}, {shown}", file=sys.stderr)
+    if not request.output and not request.save_recipe:
+        raise ConfigError("--output is missing; give a folder for the shards")
+    _refuse_unread(request, sources)
+    groups = {name: settings_from(request, GROUPS[name]) for name in GROUPS if name not in OF_A_PHASE}
+    phases = phases_of(request)
+    require_model_length(request, phases)
+    say_defaults(request)
+    return sources, Settings(phases=phases, vocab=request.vocab, **groups)
