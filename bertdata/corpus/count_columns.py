@@ -93,7 +93,7 @@ def _tasks(
     token_files: Iterable[TokenFile],
 ) -> list[Task]:
     """Return the task that counts the documents of one token file."""
-    slices = sorted((pair for one in token_files for pair in one.slices()), key=lambda pair: pair[0])
+    slices = sorted((pair for token_file in token_files for pair in token_file.slices()), key=lambda pair: pair[0])
     by_split = {
         split: TokenSlices.of([one for shard, one in slices if specs[0].plan.split(shard) == split]) for split in SPLITS
     }
@@ -137,7 +137,7 @@ def _counted(
         "words": np.array([row.get(WORDS, 0) for row in rows], np.int64),
         "tokens": np.diff(block.document_ends, prepend=0),
     }
-    names = [one.name for one in config.accounts]
+    names = [account.name for account in config.accounts]
     columns = [[_text(row.get(name)) for row in rows] for name in names]
     columns += [[range_of(row[name]) for row in rows] for name in config.made]
     for phase, spec in enumerate(specs):
@@ -226,9 +226,9 @@ def _of_pass(table: pa.Table, number: int, passes: int) -> pa.Table:
 def account_of(sums: Sums, phase: int, sources: Sequence[str], config: AccountsConfig) -> dict[str, Any]:
     """Return the account of a phase, as `bertdata.shards.accounts` says."""
     accounts, made = config.accounts, config.made
-    names = [*(one.name for one in accounts), *made]
+    names = [*(account.name for account in accounts), *made]
     columns: dict[str, Any] = {name: {} for name in names}
-    others: dict[str, Any] = {one.name: {} for one in accounts}
+    others: dict[str, Any] = {account.name: {} for account in accounts}
     for (number, column, source), found in sorted(sums.items()):
         if number == phase:
             by_place = {place: _entry(found, row) for row, place in enumerate(_PLACES)}
@@ -242,9 +242,9 @@ def account_of(sums: Sums, phase: int, sources: Sequence[str], config: AccountsC
     return {
         "numbers": list(NUMBERS),
         "most_values": MOST_VALUES,
-        "made_from": {one.name: made_from for one in accounts if (made_from := one.made_from)},
+        "made_from": {account.name: made_from for account in accounts if (made_from := account.made_from)},
         "other_values": {name: by_source for name, by_source in others.items() if by_source},
-        "columns": {one.name: columns[one.name] for one in accounts},
+        "columns": {account.name: columns[account.name] for account in accounts},
         "scores": {name: columns[name] for name in made},
     }
 

@@ -91,7 +91,7 @@ def _count_tasks(
 
 def _of_train(specs: Sequence[ShardsSpec], token_files: Iterable[TokenFile]) -> tuple[TokenSlices, list[Any]]:
     """Return the slices of one token file that are of train, and what the counts of all phases depend on."""
-    slices = sorted((pair for one in token_files for pair in one.slices()), key=lambda pair: pair[0])
+    slices = sorted((pair for token_file in token_files for pair in token_file.slices()), key=lambda pair: pair[0])
     chosen = [one for shard, one in slices if specs[0].plan.split(shard) == "train"]
     chosen_by = [spec.info.selection for spec in specs]
     selections = [
@@ -133,7 +133,10 @@ class CountIds:
 
     def plan(self, standing: Standing) -> Plan:
         """Plan the token store and the counts, one table for each of its files."""
-        store, wanted = self.write.token_plan(standing), [bool(one.masking.mask_smoothing) for one in self.write.phases]
+        store, wanted = (
+            self.write.token_plan(standing),
+            [bool(phase.masking.mask_smoothing) for phase in self.write.phases],
+        )
         specs, folder = store.specs(), files.join(self.write.output, "stages", "id-counts")
         counted = [spec for spec, needed in zip(specs, wanted, strict=True) if needed]
         numbers = {task.path: number for number, task in enumerate(store.tasks)}

@@ -173,7 +173,7 @@ def stored_columns(names: Sequence[str], documents: pa.Table, scores: Sequence[S
     A name may be that of an account, as `domain(url)`, or `WORDS`. scores: columns that are made of the texts.
     """
     rows: list[dict[str, Any]] = [json.loads(text or "{}") for text in documents["columns"].to_pylist()]
-    made: dict[str, Any] = {one.name: one.of(documents["text"].combine_chunks()).to_pylist() for one in scores}
+    made: dict[str, Any] = {score.name: score.of(documents["text"].combine_chunks()).to_pylist() for score in scores}
     for name in names:
         if name == "characters":
             made[name] = pc.utf8_length(documents["text"]).to_pylist()

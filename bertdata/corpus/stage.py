@@ -160,7 +160,7 @@ def tokens_part(spec: TokensSpec, task: Task, file: BinaryIO) -> Counters:
     marks = spec.sentence_marks
     segmenter = _segmenter(spec.sentences, spec.segmenter, spec.attach_citations, marks, spec.sentences_of)
     tables = read_range(part.documents, columns=bool(spec.columns or spec.sentences_of))
-    scores = [parse_score(one) for one in spec.scores]
+    scores = [parse_score(score) for score in spec.scores]
     return write_tokens(
         tables, tokenizer, segmenter, spec.shard_ends, file, compiled=part.compiled, columns=spec.columns, scores=scores
     )

@@ -42,10 +42,10 @@ def sign_tables(tokenizer: Tokenizer) -> SignTables:
     """Return the tables of a vocabulary, made once for a tokenizer."""
     words = {*_FUNCTION_WORDS, *(word.capitalize() for word in _FUNCTION_WORDS)}
     texts = tokenizer.token_texts
-    ends = np.array([one[-1:] in _ENDS for one in texts])
+    ends = np.array([text[-1:] in _ENDS for text in texts])
     if tokenizer.unk_token_id >= 0:
         ends[tokenizer.unk_token_id] = True
-    function_words = np.array([one in words for one in texts])
+    function_words = np.array([text in words for text in texts])
     return function_words if tokenizer.continuation is None else function_words & ~tokenizer.continuation, ends
 
 

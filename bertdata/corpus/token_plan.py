@@ -69,7 +69,7 @@ class TokenPlan:
         """The columns of documents that the store keeps for selections and accounts."""
         told = any(DOCUMENT_LANGUAGES in record.details for _, (_, record) in self.parts)
         reads = {name for phase in self.phases for name in phase.selection.reads}
-        reads |= {one.name for one in self.accounts.accounts} | {*self.accounts.made}
+        reads |= {account.name for account in self.accounts.accounts} | {*self.accounts.made}
         counted = {WORDS} if self.accounts != AccountsConfig() else set()
         return tuple(sorted((reads | counted | ({LANGUAGE} if told else set())) - {*STORED}))
 

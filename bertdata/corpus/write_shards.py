@@ -133,7 +133,7 @@ class WriteShards:
                 *store.plan.notes,
                 *shared_notes(self.phases),
                 *_not_served(self.segmenter, [record for _, record in standing.documents]),
-                *dict.fromkeys(note(one) for one in counts if one),
+                *dict.fromkeys(note(count) for count in counts if count),
                 *(told for phase, share in zip(self.phases, shares, strict=True) for told in self._empty(phase, share)),
             ],
         )

@@ -160,7 +160,7 @@ def with_languages(columns: Sequence[str], texts: pa.StringArray, language: Lang
     >>> with_languages(['{"language": "de"}', "{}"], pa.array(["Salz.", "Salt."]), lambda texts: pa.array(["en"]))
     (['{"language": "de"}', '{"language": "en"}'], ['de', 'en'])
     """
-    values = [json.loads(one) for one in columns]
+    values = [json.loads(column) for column in columns]
     missing = [row for row, value in enumerate(values) if not value.get(LANGUAGE)]
     if missing:
         for row, code in zip(missing, language(texts.take(pa.array(missing))).to_pylist(), strict=True):
@@ -175,7 +175,7 @@ def languages_in(columns: Sequence[str | None]) -> list[str]:
     >>> languages_in(['{"language": "de"}', "{}", None])
     ['de', 'unknown', 'unknown']
     """
-    return [_code_in(json.loads(one or "{}")) for one in columns]
+    return [_code_in(json.loads(column or "{}")) for column in columns]
 
 
 def languages_told(columns: Sequence[str], texts: pa.StringArray) -> tuple[list[str], list[str]]:

@@ -188,7 +188,7 @@ def _outcomes(node: ast.expr, missing: Collection[str]) -> set[bool | None]:
             found = {wins if wins in pair else None if None in pair else not wins for pair in pairs}
         return found
     if isinstance(node, ast.UnaryOp):
-        return {None if one is None else not one for one in _outcomes(node.operand, missing)}
+        return {None if outcome is None else not outcome for outcome in _outcomes(node.operand, missing)}
     assert isinstance(node, ast.Compare)
     asks = any(isinstance(one, (ast.Is, ast.IsNot)) for one in node.ops)
     if not {*missing} & {*_names(node)} or (asks and len(node.ops) > 1):

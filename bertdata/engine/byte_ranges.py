@@ -55,7 +55,7 @@ def read_streams(streams: Sequence[Stream]) -> Iterator[pa.Table]:
 
 def each_read(read: Callable[[Place], Decoded], places: Sequence[Place]) -> Iterator[Decoded]:
     """Yield what a function reads at each place, in order: at URLs it reads at the next ones meanwhile."""
-    return remote.ahead(read, places) if any(files.is_remote(one.path) for one in places) else map(read, places)
+    return remote.ahead(read, places) if any(files.is_remote(place.path) for place in places) else map(read, places)
 
 
 def read_at(place: ByteRange, decode: Callable[[pa.Buffer], Decoded], what: str) -> Decoded:

@@ -179,11 +179,11 @@ def _is_own(item: Any, home: str) -> bool:
 def _members(kind: type) -> dict[str, Any]:
     """Return what a class defines: its methods and its other attributes."""
     left_out = ("__", "_abc_impl")
-    return {name: one for name, one in vars(kind).items() if callable(one) or not name.startswith(left_out)}
+    return {name: var for name, var in vars(kind).items() if callable(var) or not name.startswith(left_out)}
 
 
 def _globals_of(code: CodeType) -> set[str]:
     """Return the global names that a function and those inside it read."""
-    inner = (_globals_of(one) for one in code.co_consts if isinstance(one, CodeType))
+    inner = (_globals_of(co_const) for co_const in code.co_consts if isinstance(co_const, CodeType))
     found = {one.argval for one in dis.get_instructions(code) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     return found.union(*inner)

@@ -114,7 +114,7 @@ IMPORT_FORMATS: Registry[ImportFormat] = Registry(
 def dialects() -> dict[str, dict[str, str]]:
     """Return the help of the dialects that export formats have, by format and name."""
     found = {name: EXPORT_FORMATS[name].dialects for name in EXPORT_FORMATS}
-    return {name: {key: one.help for key, one in kinds.items()} for name, kinds in found.items() if kinds}
+    return {name: {key: kind.help for key, kind in kinds.items()} for name, kinds in found.items() if kinds}
 
 
 def static_formats(static: bool = True) -> str:

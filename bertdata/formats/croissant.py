@@ -50,11 +50,11 @@ def croissant(
 
     schemas: the columns of the rows by `PublishedFile.of`. The version is that of the contents: a digest of the files.
     """
-    parquet = all(one.path.endswith(".parquet") for one in files)
+    parquet = all(file.path.endswith(".parquet") for file in files)
     sets: dict[str, list[PublishedFile]] = {}
-    for one in files:
-        sets.setdefault(one.of, []).append(one)
-    version = hashlib.sha256("".join(one.sha256 for one in files).encode()).hexdigest()
+    for file in files:
+        sets.setdefault(file.of, []).append(file)
+    version = hashlib.sha256("".join(file.sha256 for file in files).encode()).hexdigest()
     values: dict[str, Any] = {
         "@context": json.loads((resources("bertdata.formats") / "croissant_context.json").read_text("utf-8")),
         "@type": "sc:Dataset",
@@ -66,7 +66,7 @@ def croissant(
         "keywords": ["BERT", "pretraining", "bertdata"],
         "creator": {"@type": "sc:Organization", "name": made_by},
         "distribution": [
-            *(_file_object(one, parquet) for one in files),
+            *(_file_object(file, parquet) for file in files),
             *(_file_set(of, own, parquet) for of, own in sets.items()),
         ],
         "recordSet": [_record_set(of, schemas[of]) for of in sets] if parquet else [],

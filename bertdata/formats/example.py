@@ -94,9 +94,9 @@ def decode_examples(messages: Sequence[bytes], names: Collection[str] = ()) -> d
 
 def _numbers(name: str, features: Sequence[Any]) -> list[NDArray[Any]]:
     """Return the lists of one name; raises InputError where they are not numbers of one kind."""
-    kinds = {kind for one in features if (kind := one.WhichOneof("kind")) and getattr(one, kind).value}
+    kinds = {kind for feature in features if (kind := feature.WhichOneof("kind")) and getattr(feature, kind).value}
     kind = kinds.pop() if kinds else "int64_list"
     if kinds or kind not in _TYPES:
         raise InputError(f"the field {name!r} does not hold numbers of one kind")
-    lists = [getattr(one, kind).value for one in features]
+    lists = [getattr(feature, kind).value for feature in features]
     return [np.fromiter(values, _TYPES[kind], len(values)) for values in lists]

@@ -74,7 +74,7 @@ def import_shards(
                 begin += counters.counts["examples"]
                 size, digest = files.size(target), files.sha256(target)
                 shards.append({"file": name, "bytes": size, "sha256": digest, "counts": counters.counts})
-            entries[split] = {"counts": add_counts(one["counts"] for one in shards), "shards": shards}
+            entries[split] = {"counts": add_counts(shard["counts"] for shard in shards), "shards": shards}
         tokenizer.save_pretrained(files.join(output, "tokenizer"))
         require_unchanged(states)
         manifest = _manifest(info, paths, entries)
@@ -152,7 +152,9 @@ def _info(tokenizer: Tokenizer, paths: Mapping[str, Sequence[str]], objective: s
         what = "a pair label (next_sentence_labels)" if has_label else "no pair label"
         raise ConfigError(f"has {what}, which --objective {chosen} does not go with", path=path)
     length, room = fields["input_ids"].shape[1], fields["masked_lm_positions"].shape[1] if masked else 0
-    for other in (one for found_paths in paths.values() for one in found_paths if of_any_length(one)):
+    for other in (
+        found_path for found_paths in paths.values() for found_path in found_paths if of_any_length(found_path)
+    ):
         for rows in read_fields(other, tokenizer):
             _check_fields(rows, other, has_types)
             length = max(length, rows["input_ids"].shape[1])

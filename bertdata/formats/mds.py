@@ -53,7 +53,7 @@ def columns_of(schema: pa.Schema) -> dict[str, str]:
 def config_of(schema: pa.Schema) -> dict[str, Any]:
     """Return what a shard and its entry in the index say of the columns."""
     columns = columns_of(schema)
-    sizes = [None if _has_size(one) else np.dtype(one).itemsize for one in columns.values()]
+    sizes = [None if _has_size(column) else np.dtype(column).itemsize for column in columns.values()]
     return {
         "version": 2,
         "format": "mds",

@@ -93,7 +93,7 @@ def publish(
     for phase, card in cards.items():
         files.write_bytes(files.join(to, *([phase] if phase else []), CARD), card.encode())
     if names != [""]:
-        of_phases = {phase: [one.split for one in splits] for phase, splits in opened.items()}
+        of_phases = {phase: [split.split for split in splits] for phase, splits in opened.items()}
         lengths = {phase: splits[0].info.max_seq_length for phase, splits in opened.items()}
         text = index_card(of_phases, lengths, heads[names[0]], f"data-*.{suffix}")
         files.write_bytes(files.join(to, CARD), text.encode())

@@ -23,8 +23,8 @@ def task_report_html(splits: Sequence[Shards], info: TaskInfo, *, examples: int 
     """Return the page of a task: figures, labels and row lengths of each split, and examples of the first."""
     figures = {shards.split: measure_task(shards, info) for shards in splits}
     manifest = splits[0].manifest
-    truncated = sum(one.counts.get("truncated_examples", 0) for one in figures.values())
-    rows = sum(one.rows for one in figures.values())
+    truncated = sum(figure.counts.get("truncated_examples", 0) for figure in figures.values())
+    rows = sum(figure.rows for figure in figures.values())
     tiles = {
         "rows": f"{rows:,}",
         "splits": f"{len(splits)}",
@@ -34,28 +34,30 @@ def task_report_html(splits: Sequence[Shards], info: TaskInfo, *, examples: int 
     }
     chosen = sorted({len(splits[0]) * place // max(1, examples) for place in range(min(examples, len(splits[0])))})
     shown = []
-    for one in task_examples(splits[0], info, chosen):
-        parts = [element("h3", f"{splits[0].split} {one.number:,}: {counted(one.tokens, 'token')}")]
-        parts += [element("p", text) for text in one.texts]
-        shown.append(element("article", parts, element("p", element("b", one.target)) if one.target else []))
+    for task_example in task_examples(splits[0], info, chosen):
+        parts = [element("h3", f"{splits[0].split} {task_example.number:,}: {counted(task_example.tokens, 'token')}")]
+        parts += [element("p", text) for text in task_example.texts]
+        shown.append(
+            element("article", parts, element("p", element("b", task_example.target)) if task_example.target else [])
+        )
     shards = [shard for entry in manifest["splits"].values() for shard in entry["shards"]]
     files = grid(
         ("file", "bytes", "SHA-256, first 16 digits"),
         [(shard["file"], f"{shard['bytes']:,}", shard["sha256"][:16]) for shard in shards],
     )
     settings = element("pre", json.dumps(manifest["info"], indent=1, sort_keys=True))
-    names = list(dict.fromkeys(name for one in figures.values() for name in one.counts))
+    names = list(dict.fromkeys(name for figure in figures.values() for name in figure.counts))
     counted_rows = [
-        (name.replace("_", " "), *(f"{one.counts.get(name, 0):,}" for one in figures.values())) for name in names
+        (name.replace("_", " "), *(f"{figure.counts.get(name, 0):,}" for figure in figures.values())) for name in names
     ]
     lengths = [
-        histogram(f"{split}: {one.rows:,} rows", "tokens in a row", bins_of(one.lengths), "rows")
-        for split, one in figures.items()
+        histogram(f"{split}: {figure.rows:,} rows", "tokens in a row", bins_of(figure.lengths), "rows")
+        for split, figure in figures.items()
     ]
     sections = {
         "Warnings": _warnings(truncated, rows),
         "Splits": [grid(("", *figures), counted_rows)],
-        "Labels": [stacked(split, one.labels) for split, one in figures.items() if one.labels],
+        "Labels": [stacked(split, figure.labels) for split, figure in figures.items() if figure.labels],
         "Row lengths": [element("div", lengths, class_="columns")],
         "Examples": shown,
         "Shards and settings": [

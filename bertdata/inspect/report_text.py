@@ -28,8 +28,8 @@ def source_shares(manifest: Mapping[str, Any]) -> list[Element]:
     sources = manifest["sources"]
     if len(sources) < 2:
         return []
-    documents = {name: one["counts"].get("documents", 0) for name, one in sources.items()}
-    text = {name: one["counts"].get("text_bytes", 0) for name, one in sources.items()}
+    documents = {name: source["counts"].get("documents", 0) for name, source in sources.items()}
+    text = {name: source["counts"].get("text_bytes", 0) for name, source in sources.items()}
     tokens = {name: one["tokens"] for name, one in manifest.get("mix", {}).items()}
     named = {"documents": documents, "bytes of text": text, "tokens in train, once": tokens}
     return [stacked(title, numbers) for title, numbers in named.items() if sum(numbers.values())]
@@ -42,7 +42,7 @@ def documents_part(text: TextFigures | None, sources: Mapping[str, Any]) -> list
     """
     if text is None:
         return [element("p", "The stages of this build were deleted, and with them its documents.", class_="quiet")]
-    there = sum(one["counts"].get("documents", 0) for one in sources.values()) or text.documents
+    there = sum(source["counts"].get("documents", 0) for source in sources.values()) or text.documents
     read = "all" if text.documents == there else f"{text.documents:,} of"
     mean = text.characters / max(1, text.documents)
     title = f"Characters of {read} {counted(there, 'document')}, {mean:,.0f} on average"
@@ -56,8 +56,12 @@ def documents_part(text: TextFigures | None, sources: Mapping[str, Any]) -> list
 
 def _samples(title: str, samples: Sequence[Sample]) -> Element:
     cards = [
-        _card(one.name, f"{one.source}, {counted(one.characters, 'character')}, {one.letters:.0%} letters", one.start)
-        for one in samples
+        _card(
+            sample.name,
+            f"{sample.source}, {counted(sample.characters, 'character')}, {sample.letters:.0%} letters",
+            sample.start,
+        )
+        for sample in samples
     ]
     return element("div", element("h3", title), cards, class_="samples")
 

@@ -148,7 +148,9 @@ def run(arguments: argparse.Namespace) -> int:
     shards = open_shards(folder_of_phase, arguments.split)
     numbers = [arguments.index] if arguments.index is not None else range(min(arguments.count, len(shards)))
     if isinstance(shards.info, TaskInfo):
-        shown = (task_example_text(one, len(shards)) for one in task_examples(shards, shards.info, numbers))
+        shown = (
+            task_example_text(task_example, len(shards)) for task_example in task_examples(shards, shards.info, numbers)
+        )
         print("\n\n".join(shown) or f"{shards.split} holds no examples")
         return 0
     if arguments.dropped is not None:

@@ -53,12 +53,12 @@ def task_rows(info: TaskInfo, figures: Mapping[str, TaskFigures]) -> list[Row]:
     """Return the rows of a table on the splits of a task."""
     rows: list[Row] = [("task", f"{info.task}: {info.definition.help}")]
     rows.append(("row", f"up to {info.max_seq_length} tokens"))
-    for split, one in figures.items():
-        rows += [("", ""), (f"{split}: rows", f"{one.rows:,}")]
-        rows += [(f"  {name.replace('_', ' ')}", f"{number:,}") for name, number in one.counts.items()]
-        total = max(1, sum(one.labels.values()))
-        rows += [(f"  label {name}", f"{number:,} ({number / total:.1%})") for name, number in one.labels.items()]
-        rows += length_rows(one.lengths)
+    for split, figure in figures.items():
+        rows += [("", ""), (f"{split}: rows", f"{figure.rows:,}")]
+        rows += [(f"  {name.replace('_', ' ')}", f"{number:,}") for name, number in figure.counts.items()]
+        total = max(1, sum(figure.labels.values()))
+        rows += [(f"  label {name}", f"{number:,} ({number / total:.1%})") for name, number in figure.labels.items()]
+        rows += length_rows(figure.lengths)
     return rows
 
 

@@ -133,7 +133,7 @@ def guesses(part: bytes, head: bytes = b"") -> list[Guess]:
     candidates = by_letters or _by_chaos(part)
     if stated and candidates and not _is_vague(stated):
         doubt = f"its header says {stated[0]}, which it is not"
-        return [Guess(one.encoding, one.doubt or doubt) for one in candidates]
+        return [Guess(candidate.encoding, candidate.doubt or doubt) for candidate in candidates]
     return candidates
 
 

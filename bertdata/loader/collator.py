@@ -220,7 +220,9 @@ class BatchCollator(HasEpoch):
 
     def _epochs(self, examples: Examples) -> list[int]:
         """Return the epoch of each example."""
-        given = examples.epochs if isinstance(examples, ExampleBatch) else [one.get("epoch") for one in examples]
+        given = (
+            examples.epochs if isinstance(examples, ExampleBatch) else [example.get("epoch") for example in examples]
+        )
         own = self.epoch if None in given else 0
         own = self._unknown_epoch(examples) if own is None else own
         return self._of_packed(examples, [own if epoch is None else epoch for epoch in given])
@@ -230,7 +232,9 @@ class BatchCollator(HasEpoch):
         schedule = self.masker.config.rate_text
         if not schedule:
             return None
-        given = examples.levels if isinstance(examples, ExampleBatch) else [one.get("level") for one in examples]
+        given = (
+            examples.levels if isinstance(examples, ExampleBatch) else [example.get("level") for example in examples]
+        )
         levels = [level for level in given if level is not None]
         if len(levels) < len(given):
             raise ConfigError(

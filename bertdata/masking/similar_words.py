@@ -108,7 +108,7 @@ class SimilarWords:
     def fingerprint(self) -> str:
         """A digest of all words and similar words, 64 hexadecimal digits."""
         arrays = (self.sizes, self.words, self.counts, self.similar)
-        return hashlib.sha256(b"".join(one.astype("<i8").tobytes() for one in arrays)).hexdigest()
+        return hashlib.sha256(b"".join(array.astype("<i8").tobytes() for array in arrays)).hexdigest()
 
     @cached_property
     def _trie(self) -> tuple[Ints, Ints]:
@@ -249,7 +249,7 @@ def compile_table(words: Mapping[str, Sequence[str]], tokenizer: Tokenizer) -> t
 
 def _reason(word: Word, other: Word, starts: tuple[Sequence[bool], ...], ordinary: NDArray[np.bool_]) -> str:
     """Return why a similar word is left out, "" if it is not."""
-    if any(list(one) != [True] + [False] * (len(one) - 1) for one in starts):
+    if any(list(start) != [True] + [False] * (len(start) - 1) for start in starts):
         return "dropped_not_one_word"
     if not ordinary[[*word, *other]].all():
         return "dropped_unknown"

@@ -108,7 +108,7 @@ def read_recipe(name: str) -> Recipe:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"is not TOML ({error}); expected settings as `vocab_size = 30_000`", path=path) from error
     phases = values.pop(_PHASE, [])
-    if not isinstance(phases, list) or not all(isinstance(one, dict) for one in phases):
+    if not isinstance(phases, list) or not all(isinstance(phase, dict) for phase in phases):
         raise ConfigError("`phase` is not a list of tables; write [[phase]] above the settings of each", path=path)
     about = {key: values.pop(key) for key in ABOUT if key in values}
     for key, value in about.items():

@@ -72,7 +72,7 @@ class SentencesByLanguage:
         languages: the code of each text, None or "" where it is not known.
         """
         column = as_array(texts)
-        codes = [self.code_of(one) for one in languages]
+        codes = [self.code_of(language) for language in languages]
         rows_of: dict[str, list[int]] = {}
         for row, code in enumerate(codes):
             rows_of.setdefault(code, []).append(row)

@@ -57,4 +57,4 @@ def data_files(splits: Iterable[str], folder: str = "", files: str = ARROW) -> l
     """
     lines = [f'- config_name: "{folder or "default"}"', "  data_files:"]
     place = f"{folder}/" if folder else ""
-    return lines + [line for one in splits for line in (f"  - split: {one}", f"    path: {place}{one}/{files}")]
+    return lines + [line for split in splits for line in (f"  - split: {split}", f"    path: {place}{split}/{files}")]

@@ -60,7 +60,7 @@ def size_category(rows: int) -> str:
 def rows_of(manifest: Mapping[str, Any]) -> int:
     """Return how many rows the shards have."""
     counts = [entry["counts"] for entry in manifest["splits"].values()]
-    return sum(int(one.get("rows", one["examples"])) for one in counts)
+    return sum(int(count.get("rows", count["examples"])) for count in counts)
 
 
 def languages_in(manifest: Mapping[str, Any]) -> dict[str, int]:

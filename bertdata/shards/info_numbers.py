@@ -81,11 +81,11 @@ def check_counts(manifest: Mapping[str, Any]) -> None:
 def _counts(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the counts and the numbers of bytes of a manifest, each with where it is."""
     sources, splits = (_object(manifest.get(name)) for name in ("sources", "splits"))
-    counted = [(f"sources.{name}", one) for name, one in sources.items()]
+    counted = [(f"sources.{name}", source) for name, source in sources.items()]
     counted += [(f"splits.{name}", one) for name, one in splits.items()] + [("tokens", manifest.get("tokens"))]
     for name, split in splits.items():
         shards = _object(split).get("shards")
-        counted += [(f"splits.{name}.shards", one) for one in (shards if isinstance(shards, list) else [])]
+        counted += [(f"splits.{name}.shards", shard) for shard in (shards if isinstance(shards, list) else [])]
     for where, one in counted:
         for group in ("counts", "drops"):
             yield from ((f"{where}.{group}.{name}", value) for name, value in _object(_object(one).get(group)).items())

@@ -90,7 +90,7 @@ class PhaseConfig:
                 f"--sample names {', '.join(unknown)}, but the sources of this build are: {', '.join(names)}"
                 f"{did_you_mean(unknown[0], names)}"
             )
-        check_mix(weights if complete else {one: 1.0 for one in weights if one not in names}, chosen or names)
+        check_mix(weights if complete else {weight: 1.0 for weight in weights if weight not in names}, chosen or names)
 
 
 def stored_phases(phases: Sequence[PhaseConfig]) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def is_name(name: Any) -> bool:
 
 def check_names(phases: Sequence[PhaseConfig]) -> None:
     """Raise ConfigError where two phases have one name."""
-    names = [one.folder for one in phases]
+    names = [phase.folder for phase in phases]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ConfigError(f"two phases have the name {twice!r}; give each a `name` of its own")
 
@@ -152,7 +152,7 @@ def plan_phases(output: str, phases: Sequence[PhaseConfig]) -> list[Phase]:
     """
     check_names(phases)
     records = files.join(output, "stages", "shards")
-    below = [[one.folder] if len(phases) > 1 else [] for one in phases]
+    below = [[phase.folder] if len(phases) > 1 else [] for phase in phases]
     folders = [(files.join(output, *name), files.join(records, *name)) for name in below]
     return [Phase(*folder, config) for folder, config in zip(folders, phases, strict=True)]
 

@@ -252,8 +252,8 @@ class PretrainingInfo(ShardInfo):
             raise InputError("does not say what counts of tokens its masks need; build again", path=path)
         if not info.are_numbers_whole() or not isinstance(info.tokenizer, str) or type(info.word_starts) is not bool:
             raise InputError("does not say which tokenizer it was made with; build again", path=path)
-        if not all(isinstance(one, str) for one in info.sources) or not all(
-            isinstance(one, (int, float)) for one in info.epochs
+        if not all(isinstance(source, str) for source in info.sources) or not all(
+            isinstance(epoch, (int, float)) for epoch in info.epochs
         ):
             raise InputError("does not say which sources it was made of; build again", path=path)
         return info

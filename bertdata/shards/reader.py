@@ -114,7 +114,9 @@ def read_info(schema: pa.Schema, path: str) -> ShardInfo:
     """Return what a shard says of itself in its schema; raises InputError where its columns are not those of that."""
     info = ShardInfo.from_schema(schema, path)
     if not schema.remove_metadata().equals(pa.schema(info.columns())):
-        found, expected = (", ".join(f"{one.name} {one.type}" for one in fields) for fields in (schema, info.columns()))
+        found, expected = (
+            ", ".join(f"{field.name} {field.type}" for field in fields) for fields in (schema, info.columns())
+        )
         raise InputError(f"has the columns {found}; its settings make them {expected}: build again", path=path)
     return info
 

@@ -110,12 +110,12 @@ class SelectionConfig(Settings):
     def reads(self) -> tuple[str, ...]:
         """All columns of documents that conditions read, and a sample."""
         sampled = {"id"} if self.sample else set()
-        return tuple(sorted({name for one in self.conditions for name in one.names} | sampled))
+        return tuple(sorted({name for condition in self.conditions for name in condition.names} | sampled))
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of documents that conditions read, beside those that every document has."""
-        return tuple(sorted({name for one in self.conditions for name in one.columns}))
+        return tuple(sorted({name for condition in self.conditions for name in condition.columns}))
 
     def names(self, sources: Sequence[str]) -> list[str]:
         """Return the names of sources with those that `source_where` adds to them.
@@ -153,14 +153,14 @@ class AccountsConfig(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for flag, names in (("--account", [one.name for one in self.accounts]), ("--score", self.made)):
+        for flag, names in (("--account", [account.name for account in self.accounts]), ("--score", self.made)):
             twice = sorted({name for name in names if names.count(name) > 1})
             require(not twice, f"{flag} names {', '.join(twice)} twice")
-        for one in self.accounts:
+        for account in self.accounts:
             require(
-                one.column not in _UNCOUNTED,
-                f"--account names {one.column!r}; expected another column than {', '.join(_UNCOUNTED)}: accounts are "
-                "by source anyway",
+                account.column not in _UNCOUNTED,
+                f"--account names {account.column!r}; expected another column than {', '.join(_UNCOUNTED)}: accounts "
+                "are by source anyway",
             )
 
     @property
@@ -176,18 +176,18 @@ class AccountsConfig(Settings):
     @property
     def made(self) -> tuple[str, ...]:
         """The names of the columns that are made, which no source needs to have."""
-        return tuple(one.name for one in self.scores)
+        return tuple(score.name for score in self.scores)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of documents that accounts read, beside those that every document has and that are made."""
-        return tuple(sorted({one.column for one in self.accounts} - {*OF_ALL, *self.made}))
+        return tuple(sorted({account.column for account in self.accounts} - {*OF_ALL, *self.made}))
 
     @property
     def identity(self) -> list[Any]:
         """What values depend on beside documents and settings, [] of nothing; raises the errors of `Score.identity`."""
-        tables = sorted({one.made_from for one in self.accounts} - {""})
-        return [*tables, *(one.identity for one in self.scores)]
+        tables = sorted({account.made_from for account in self.accounts} - {""})
+        return [*tables, *(score.identity for score in self.scores)]
 
 
 def share_of(text: str) -> float | None:

@@ -345,4 +345,4 @@ def settings_of(kind: str) -> list[str]:
 
 def text_bytes(sources: Sequence[SourceFile]) -> int:
     """Return about how many bytes of text files hold, compressed ones taken to be a quarter of theirs."""
-    return sum(files.size(one.path) * (4 if compression(one.path) else 1) for one in sources)
+    return sum(files.size(source.path) * (4 if compression(source.path) else 1) for source in sources)

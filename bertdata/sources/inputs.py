@@ -59,7 +59,7 @@ class Sources:
         refuse_shared(by_kind)
         by_kind["documents"], empty = _without_empty("documents", by_kind["documents"], self.documents)
         read = [suffix for one in formats_of("documents", self.formats).values() for suffix in one.suffixes]
-        notes = [unsupported.left_out(named(one, "")[1], read) for one in self.documents]
+        notes = [unsupported.left_out(named(document, "")[1], read) for document in self.documents]
         notes.append(empty)
         return Inputs(by_kind, tuple(note for note in notes if note))
 

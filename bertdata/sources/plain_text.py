@@ -57,7 +57,9 @@ class PlainTextFormat(RangeFormat):
         if request.config.whole_files:
             return text_files.TEXT_FILES.plan(sources, request)
         tasks, notes = super().plan(sources, request)
-        odd = [one.label for one in sources if one.encoding != SKIP and text_files.looks_like_prose(one.path)]
+        odd = [
+            source.label for source in sources if source.encoding != SKIP and text_files.looks_like_prose(source.path)
+        ]
         if odd:
             others = f" and {len(odd) - 1:,} more" if len(odd) > 1 else ""
             notes.append(

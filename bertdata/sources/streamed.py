@@ -97,13 +97,13 @@ def written(
     documents: paths as a command line gives them, with NAME= or without; force: data sets are asked for again. Raises
     ConfigError where standard input is named twice, InputError for a stream that cannot be read.
     """
-    if sum(named(one, "")[1].partition(".")[0] == "-" for one in documents) > 1:
+    if sum(named(document, "")[1].partition(".")[0] == "-" for document in documents) > 1:
         raise ConfigError("--documents names standard input (-) twice; it can be read once")
     found = []
-    for one in documents:
-        source, path = named(one, "")
+    for document in documents:
+        source, path = named(document, "")
         if not is_stream(path):
-            found.append(one)
+            found.append(document)
             continue
         if not output:
             raise ConfigError(f"--documents {path} needs --output: the stream is written beside it")

@@ -248,12 +248,14 @@ def _refused(bad: Mapping[str, _Found], paths: Mapping[str, str], *, skippable: 
     skippable: whether there is --bad-files.
     """
     problems = {path: _Problem.of(path, bad[path]) for path in list(bad)[:_SHOWN]}
-    fits = [one.fits for one in problems.values() if one.fits and one.fits != WITH_CP1252]
+    fits = [problem.fits for problem in problems.values() if problem.fits and problem.fits != WITH_CP1252]
     name = max(fits, key=fits.count) if fits else ""
-    own = next((paths[path] for path, one in problems.items() if one.fits == name), "")
+    own = next((paths[path] for path, problem in problems.items() if problem.fits == name), "")
     of_source = f", or of one source --encoding {own}={name}" if name and len({*paths.values()}) > 1 else ""
     remedies = [f"--encoding {name} reads them, and UTF-8 as before{of_source}"] if name else []
-    remedies += ["--encoding guess takes the likeliest for each"] if any(one.fits for one in problems.values()) else []
+    remedies += (
+        ["--encoding guess takes the likeliest for each"] if any(problem.fits for problem in problems.values()) else []
+    )
     remedies += ["--bad-files skip leaves them out"] if skippable else []
     remedies += [f"to convert them: iconv -f {iconv_name(name)} -t utf-8 FILE > NEW"] if name else []
     remedy = "; ".join(remedies)
@@ -262,7 +264,7 @@ def _refused(bad: Mapping[str, _Found], paths: Mapping[str, str], *, skippable: 
         if one.known:
             return InputError(one.known, path=path)
         return InputError("; ".join(filter(None, [one.text, remedy])), path=path, offset=one.offset)
-    shown = [f"  {printable(path)}, byte {one.offset}: {one.text}" for path, one in problems.items()]
+    shown = [f"  {printable(path)}, byte {problem.offset}: {problem.text}" for path, problem in problems.items()]
     more = [f"  and {len(bad) - _SHOWN:,} more"] if len(bad) > _SHOWN else []
     lines = [f"{len(bad):,} of {len(paths):,} files are not text in UTF-8:", *shown, *more, remedy]
     return InputError("\n".join(filter(None, lines)))

@@ -52,8 +52,8 @@ class TextFilesFormat(SourceFormat):
     def plan(self, sources: Sequence[SourceFile], request: Request) -> tuple[list[Task], list[str]]:
         """Return one task for each group of files, and how many documents these are."""
         by_source: dict[str, list[SourceFile]] = {}
-        for one in sources:
-            by_source.setdefault(one.source, []).append(one)
+        for source in sources:
+            by_source.setdefault(source.source, []).append(source)
         tasks = []
         for name, of_source in by_source.items():
             for number, (group, weight) in enumerate(_groups(of_source, request.target_bytes)):
@@ -142,9 +142,9 @@ def _is_odd(line: str) -> bool:
 def _groups(sources: Sequence[SourceFile], target_bytes: int) -> Iterator[tuple[list[SourceFile], int]]:
     held: list[SourceFile] = []
     weight = 0
-    for one in sources:
-        held.append(one)
-        weight += files.size(one.path)
+    for source in sources:
+        held.append(source)
+        weight += files.size(source.path)
         if weight >= target_bytes or len(held) == _MOST_FILES:
             yield held, weight
             held, weight = [], 0

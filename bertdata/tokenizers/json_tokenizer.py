@@ -276,7 +276,7 @@ class JsonTokenizer(Tokenizer):
 
     def encode_words(self, texts: Sequence[Sequence[str]]) -> list[TextTokens]:
         """Return the tokens of texts that are given as lists of words, by `tokenizers`."""
-        return [TextTokens(*one) for one in self._rows([list(text) for text in texts], split=True)]
+        return [TextTokens(*row) for row in self._rows([list(text) for text in texts], split=True)]
 
     @cached_property
     def token_texts(self) -> tuple[str, ...]:

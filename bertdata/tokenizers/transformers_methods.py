@@ -299,7 +299,7 @@ class TransformersMethods(ABC):
             return [TextTokens(ids) for ids in self.encode_batch(texts).to_pylist()]
         batch = self.encode_batch_with_offsets(texts).to_pydict()
         columns = zip(batch["input_ids"], batch["offset_mapping"], batch["word_ids"], strict=True)
-        return [TextTokens(ids, [tuple(one) for one in offsets], words) for ids, offsets, words in columns]
+        return [TextTokens(ids, [tuple(offset) for offset in offsets], words) for ids, offsets, words in columns]
 
     def encode_words(self, texts: Sequence[Sequence[str]]) -> list[TextTokens]:
         """Return the tokens of texts that are given as lists of words; raises ConfigError where the family cannot."""

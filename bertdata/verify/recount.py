@@ -141,7 +141,7 @@ class _Recount:
             raise UncountableError(f"{where} holds nulls")
         offsets = [column.offsets.to_numpy().astype(np.int64) for column in lists]
         lengths = np.diff(offsets[0])
-        if not all(np.array_equal(np.diff(one), lengths) for one in offsets):
+        if not all(np.array_equal(np.diff(offset), lengths) for offset in offsets):
             raise UncountableError(f"{where} has lists of unlike lengths in one row")
         segments = info.objective.segments[0]
         shortest = info.row_template.special(pair=segments > 1) + segments

@@ -57,9 +57,9 @@ class _Estimator:
     def _kind(self, kind: str, group: Group) -> _Kind:
         factor = group.weight / group.sampled if group.sampled else 0.0
         parts = [one for one in self.sample.made if self.sample.kind_of.get(one.task.path) == kind]
-        documents = sum(one.record.counts.get("documents", 0) for one in parts)
-        text = group.sampled if kind == FINISHED else sum(one.record.counts.get("text_bytes", 0) for one in parts)
-        stored = sum(one.stored for one in parts)
+        documents = sum(part.record.counts.get("documents", 0) for part in parts)
+        text = group.sampled if kind == FINISHED else sum(part.record.counts.get("text_bytes", 0) for part in parts)
+        stored = sum(part.stored for part in parts)
         encoded = [
             one for one in self.sample.parts("tokenize") if self.sample.kind_of[one.task.payload.documents.path] == kind
         ]

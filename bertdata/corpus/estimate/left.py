@@ -39,7 +39,7 @@ def left_parts(states: Iterable[State]) -> dict[str, Left]:
             unknown.add(state.title)
         before, missing = parts.get(state.title, Left(0, 0)), state.stale + state.missing
         parts[state.title] = Left(before.parts + missing, before.whole + state.done + missing)
-    return {title: one for title, one in parts.items() if title not in unknown}
+    return {title: part for title, part in parts.items() if title not in unknown}
 
 
 def left_of(whole: Estimate, parts: Mapping[str, Left]) -> Estimate | None:
@@ -47,7 +47,7 @@ def left_of(whole: Estimate, parts: Mapping[str, Left]) -> Estimate | None:
 
     What predictions are counted in shards that are kept takes at most what writing these would.
     """
-    if not any(one.parts < one.whole for one in parts.values()):
+    if not any(part.parts < part.whole for part in parts.values()):
         return None
     stages = [_scaled(work, parts[work.title].share) if work.title in parts else work for work in whole.stages]
     if (counted := parts.get(COUNT_PREDICTIONS)) and counted.parts:

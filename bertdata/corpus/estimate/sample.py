@@ -186,7 +186,7 @@ def run_sample(stages: Sequence[Stage], groups: dict[str, Group]) -> Sample:
         for step in plan.steps:
             parts = [_make(step.title, task, step.make) for task in step.plan(done[-1] if done else [])]
             made += parts
-            done.append([(one.task, one.record) for one in parts])
+            done.append([(part.task, part.record) for part in parts])
         if stage.first:
             given = {task.path: task for group in groups.values() for task in group.tasks}
             found = [(given.get(task.path, task), record) for task, record in plan.finish(done).documents]

@@ -118,7 +118,7 @@ class NgramTable:
         write_stream(file, facts)
         write_stream(file, pa.table([pa.array([self.texts], pa.large_binary())], ["texts"]))
         columns = (self.hashes, self.begins, self.ends, self.numbers)
-        write_stream(file, pa.table([pa.array(one) for one in columns], schema=_NGRAMS))
+        write_stream(file, pa.table([pa.array(column) for column in columns], schema=_NGRAMS))
 
 
 @lru_cache(1)

@@ -91,10 +91,12 @@ def test_table(config: DecontaminationConfig, texts_of: Callable[[str], Iterable
         digests = [files.sha256(path) for path in paths]
     if not len(table.hashes):
         raise ConfigError(
-            f"no text of the test data ({', '.join(one.name for one in table.files)}) has {n} words, so nothing could "
-            "be looked for; give a lower --decontaminate-ngram"
+            f"no text of the test data ({', '.join(file.name for file in table.files)}) has {n} words, so nothing "
+            "could be looked for; give a lower --decontaminate-ngram"
         )
-    return replace(table, fingerprint=fingerprint("test data", REVISION, n, [one.name for one in table.files], digests))
+    return replace(
+        table, fingerprint=fingerprint("test data", REVISION, n, [file.name for file in table.files], digests)
+    )
 
 
 test_table.__test__ = False  # type: ignore[attr-defined]
@@ -103,11 +105,11 @@ test_table.__test__ = False  # type: ignore[attr-defined]
 def notes_on(table: NgramTable) -> list[str]:
     """Return messages on files of test data with texts that are too short to be looked for."""
     notes = []
-    for one in table.files:
-        few = f"{one.too_short:,} of its {one.texts:,} texts have fewer than {table.n} words and are not looked for"
-        none = f"none of its {one.texts:,} texts has {table.n} words, so nothing of it is looked for"
-        if one.too_short or not one.ngrams:
-            notes.append(f"--decontaminate: {one.name}: {few if one.ngrams else none}")
+    for file in table.files:
+        few = f"{file.too_short:,} of its {file.texts:,} texts have fewer than {table.n} words and are not looked for"
+        none = f"none of its {file.texts:,} texts has {table.n} words, so nothing of it is looked for"
+        if file.too_short or not file.ngrams:
+            notes.append(f"--decontaminate: {file.name}: {few if file.ngrams else none}")
     return notes
 
 
@@ -238,7 +240,8 @@ class Decontaminate:
         replaced = {task.payload.number: (task, record) for task, record in done[0]}
         apply = _with_cut if self.config.decontaminate_action == "cut" else _without_dropped
         documents = tuple(
-            apply(one, replaced[number]) if number in replaced else one for number, one in enumerate(standing.documents)
+            apply(document, replaced[number]) if number in replaced else document
+            for number, document in enumerate(standing.documents)
         )
         return replace(standing, documents=documents, decontamination=self._account([record for _, record in done[0]]))
 
@@ -246,10 +249,10 @@ class Decontaminate:
         """Return what the manifest says: what was looked for, what was found, and samples."""
         assert self.table is not None
         entries = {}
-        for one in self.table.files:
-            found = [record.details["decontamination"][one.name] for record in records]
-            entries[one.name] = {
-                **{name: value for name, value in asdict(one).items() if name != "name"},
+        for file in self.table.files:
+            found = [record.details["decontamination"][file.name] for record in records]
+            entries[file.name] = {
+                **{name: value for name, value in asdict(file).items() if name != "name"},
                 "documents": sum(each["documents"] for each in found),
                 "hits": sum(each["hits"] for each in found),
                 "samples": _lowest(sample for each in found for sample in each["samples"]),
@@ -276,7 +279,7 @@ def _without_dropped(documents: PartResult, searched: PartResult) -> PartResult:
     if not searched[1].counts.get(TestDataCount.CONTAMINATED):
         return documents
     rows = read_stage_file(searched[0].path, "the documents that repeat test data").to_pylist()
-    return task, without_rows(record, [Dropped(*(one[name] for name in DROPPED.names)) for one in rows])
+    return task, without_rows(record, [Dropped(*(row[name] for name in DROPPED.names)) for row in rows])
 
 
 def _with_cut(documents: PartResult, written: PartResult) -> PartResult:

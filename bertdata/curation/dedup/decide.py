@@ -107,7 +107,7 @@ def find_dropped(
     if not streams:
         return DROPPED.empty_table()
     width = _width(streams[0])
-    most = sum(one.length for one in streams) // max(1, 4 * width)
+    most = sum(stream.length for stream in streams) // max(1, 4 * width)
     with SignatureRows(most if width else 0, width, held_bytes) as signatures:
         found = _candidates(streams, signatures)
         lowest = np.arange(len(found.codes))

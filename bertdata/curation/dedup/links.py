@@ -33,9 +33,9 @@ def find_links(keys: Sequence[Keys], hashes: tuple[int, int], round_bytes: int =
 
     hashes: what the keys are at least, and below. Memory is about 8 times `round_bytes`, and a stream.
     """
-    for low, high in rounds([one.stream for one in keys], hashes, round_bytes):
+    for low, high in rounds([key.stream for key in keys], hashes, round_bytes):
         every, documents = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
-        for one in (one for one in keys if one.stream.length):
+        for one in (key for key in keys if key.stream.length):
             found = between(one.stream, low, high)
             every.append(found["key"])
             documents.append(found["row"].astype(np.uint64) + np.uint64(one.first))

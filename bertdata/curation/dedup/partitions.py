@@ -54,7 +54,7 @@ def write_partitions(file: BinaryIO, table: pa.Table, partitions: int) -> list[l
 
 def rounds(streams: Sequence[Stream], hashes: tuple[int, int], round_bytes: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of hashes, of each of which the streams have about `round_bytes`."""
-    number = max(1, -(-sum(one.length for one in streams) // round_bytes))
+    number = max(1, -(-sum(stream.length for stream in streams) // round_bytes))
     begin, end = hashes
     return pairwise([begin + (end - begin) * one // number for one in range(number + 1)])
 

@@ -74,7 +74,7 @@ class Linked:
     @property
     def documents(self) -> int:
         """The number of all documents."""
-        return sum(one.count for one in self.files)
+        return sum(file.count for file in self.files)
 
 
 @dataclass(frozen=True)
@@ -110,11 +110,11 @@ def sign_tasks(parts: Sequence[PartResult], directory: str, made_from: Sequence[
     first = 0
     for part, record in parts:
         begins, languages = first_rows(record), DOCUMENT_LANGUAGES in record.details
-        for one in cut_ranges([(part.path, record)]):
-            number, count = len(tasks), begins[one.last] - begins[one.first] - len(one.dropped)
-            [task] = range_tasks([one], directory, *made_from, languages)
+        for cut_range in cut_ranges([(part.path, record)]):
+            number, count = len(tasks), begins[cut_range.last] - begins[cut_range.first] - len(cut_range.dropped)
+            [task] = range_tasks([cut_range], directory, *made_from, languages)
             name = part_name(files.name(directory), number)
-            tasks.append(replace(task, name=name, payload=Signed(one, number, count, first, languages)))
+            tasks.append(replace(task, name=name, payload=Signed(cut_range, number, count, first, languages)))
             first += count
     return tasks
 
@@ -157,13 +157,13 @@ def components_task(directory: str, blocks: Sequence[int], _: None, done: Iterab
     if not ordered:
         return []
     _, keys = ordered[0][0].payload
-    store = tuple(one.file for one in keys)
+    store = tuple(key.file for key in keys)
     links = [
         Stream(task.path, record.sha256, *place) for task, record in ordered for place in record.details["streams"]
     ]
-    given = [[one.sha256, one.offset] for one in links], [[one.documents.sha256, one.count] for one in store]
+    given = [[link.sha256, link.offset] for link in links], [[one.documents.sha256, one.count] for one in store]
     made_from = fingerprint("duplicate components", REVISION, blocks, given)
-    weight = sum(one.length for one in links)
+    weight = sum(link.length for link in links)
     folder = files.join(directory, "components")
     return [Task(folder, part_name("components", 0), ".arrow", made_from, weight, Linked(store, tuple(links)))]
 

@@ -29,7 +29,7 @@ def _parts(argument: str) -> tuple[str, str]:
 
 def _identity(argument: str) -> list[Any]:
     path, label = _parts(argument)
-    labels = [one.removeprefix(LABEL) for one in load_fasttext(path, "--score").get_labels()]
+    labels = [get_label.removeprefix(LABEL) for get_label in load_fasttext(path, "--score").get_labels()]
     if label not in labels:
         raise ConfigError(
             f"--score fasttext:{argument}: the model has no label {label!r}{did_you_mean(label, labels)}; its labels "

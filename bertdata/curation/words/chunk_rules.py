@@ -36,13 +36,13 @@ def rules() -> Rules:
     [True, False, True]
     """
     units, currencies = tables()["units"], tables()["currencies"]
-    long = [one for one in currencies if len(one) > 1]
+    long = [currency for currency in currencies if len(currency) > 1]
     kinds = dict.fromkeys(exceptions(), kernel.EXCEPTION)
     for kind, names in ((kernel.UNIT, [*units, *currencies]), (kernel.CURRENCY, long)):
         for name in names:
             kinds[name] = kinds.get(name, 0) | kind
     strings = {text.encode(): kind for text, kind in sorted(kinds.items())}
-    lengths = {text.encode(): [len(one.encode()) for one in tokens] for text, tokens in exceptions().items()}
+    lengths = {text.encode(): [len(token.encode()) for token in tokens] for text, tokens in exceptions().items()}
     slots, keys = np.full(_SLOTS, -1, np.int32), np.zeros(_SLOTS, np.uint64)
     rows, held, tokens = [], 0, 0
     for number, (text, kind) in enumerate(strings.items()):

@@ -39,7 +39,7 @@ class StreamedShards(Shards):
         where = files.join(build, MANIFEST)
         try:
             counts = [shard["counts"] for shard in manifest["splits"][split]["shards"]]
-            rows = [int(one.get("rows", one["examples"])) for one in counts]
+            rows = [int(count.get("rows", count["examples"])) for count in counts]
             self.info = ShardInfo.from_values(manifest["info"], where)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(

@@ -26,9 +26,9 @@ def languages_of_text(text: str) -> tuple[str, ...]:
     counts = Counter(word.lower() for word in _WORD.findall(text[:_LOOKED_AT]))
     is_short = counts.total() < _FEW
     scores = {
-        code: counts[one["and"]] if is_short or counts[one["or"]] else 0
-        for code, one in known_languages().items()
-        if "and" in one
+        code: counts[known_language["and"]] if is_short or counts[known_language["or"]] else 0
+        for code, known_language in known_languages().items()
+        if "and" in known_language
     }
     most = max(scores.values())
     return tuple(code for code, score in scores.items() if score == most > 0)
@@ -37,7 +37,7 @@ def languages_of_text(text: str) -> tuple[str, ...]:
 def conjunctions_of(codes: tuple[str, ...]) -> frozenset[str]:
     """Return the words after which a second hyphenated word may follow, as "und" in "Haupt- und Nebenstraßen"."""
     languages = (known_languages()[code] for code in codes)
-    return frozenset([*(one[kind] for one in languages for kind in ("and", "or")), *_OF_RANGES])
+    return frozenset([*(language[kind] for language in languages for kind in ("and", "or")), *_OF_RANGES])
 
 
 @cache

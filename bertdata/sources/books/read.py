@@ -111,7 +111,7 @@ def clean_chapters(
     [('CHAPTER I The Sea', 'It was late.'), ('CHAPTER II', 'The clock had struck.')]
     """
     paragraphs, before, headings = _prose(source, drops, compiled, cut, left_out)
-    return cut_chapters(paragraphs, [Heading(before[one.paragraphs], one.line) for one in headings])
+    return cut_chapters(paragraphs, [Heading(before[heading.paragraphs], heading.line) for heading in headings])
 
 
 def _prose(
@@ -242,7 +242,7 @@ def group_books(paths: Sequence[str], target_bytes: int) -> list[tuple[Volume, .
                 volumes += [Volume(path, sum(sizes[slice(*members)]), members) for members in ranges]
                 continue
         volumes.append(Volume(path, weight))
-    groups = _grouped([one.weight for one in volumes], target_bytes)
+    groups = _grouped([volume.weight for volume in volumes], target_bytes)
     return [tuple(volumes[place] for place in group) for group in groups]
 
 

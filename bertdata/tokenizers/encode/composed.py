@@ -158,8 +158,8 @@ def _scanner(
             raise NotComposedError("its Metaspace follows another pre-tokenizer")
         if part["type"] == "ByteLevel" and not part.get("use_regex", True):
             continue
-        spaces_removed = all(isinstance(one, ClassSplitter) or not one.removes for one in splitters)
-        kept = not any(one.removes for one in splitters)
+        spaces_removed = all(isinstance(splitter, ClassSplitter) or not splitter.removes for splitter in splitters)
+        kept = not any(splitter.removes for splitter in splitters)
         splitters.append(splitter_of(part, _pieces_of(part), by_classes=spaces_removed, nothing_gone=kept))
     return SplittingScanner(splitters)
 

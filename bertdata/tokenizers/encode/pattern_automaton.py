@@ -33,7 +33,7 @@ class Atoms:
         from tokenizers import Regex, pre_tokenizers
 
         self._pieces = pieces
-        named = {one.removeprefix(NOT) for one in atoms} - {ISOLATED, JOINED}
+        named = {atom.removeprefix(NOT) for atom in atoms} - {ISOLATED, JOINED}
         self._removes = {one: pre_tokenizers.Split(Regex(one), "removed").pre_tokenize_str for one in sorted(named)}
         self._atoms = tuple(atoms)
 
@@ -43,7 +43,7 @@ class Atoms:
         if self._pieces is not None:
             n = len(self._pieces(f"a{character}a"))
             known |= {ISOLATED: n == 3, JOINED: n == 1}
-        return tuple(known[one.removeprefix(NOT)] != one.startswith(NOT) for one in self._atoms)
+        return tuple(known[atom.removeprefix(NOT)] != atom.startswith(NOT) for atom in self._atoms)
 
 
 class PatternAutomaton:

@@ -214,7 +214,7 @@ class SplittingScanner:
 
     def __init__(self, splitters: Sequence[AnySplitter]) -> None:
         self._splitters = splitters
-        self.removes = any(one.removes for one in splitters)
+        self.removes = any(splitter.removes for splitter in splitters)
 
     def mark(self, text: Any, begin: int, n: int, bitmaps: Bitmaps) -> None:
         """Set `starts`, and `unsure` of what `tokenizers` must be asked."""
@@ -236,7 +236,11 @@ class SplittingScanner:
     @property
     def removed(self) -> tuple[NDArray[np.uint8], NDArray[np.bool_]] | None:
         """The class of each character, and which classes are removed; None where several splitters remove some."""
-        removing = [one for one in self._splitters if isinstance(one, Splitter | ClassSplitter) and one.removes]
+        removing = [
+            splitter
+            for splitter in self._splitters
+            if isinstance(splitter, Splitter | ClassSplitter) and splitter.removes
+        ]
         return removing[0].classes_removed() if len(removing) == 1 else None
 
     def without_removed(self, word: str) -> str:
@@ -244,7 +248,7 @@ class SplittingScanner:
         if not self.removes:
             return word
         begin = 0
-        while begin < len(word) and any(one.is_removed(word[begin]) for one in self._splitters):
+        while begin < len(word) and any(splitter.is_removed(word[begin]) for splitter in self._splitters):
             begin += 1
         return word[begin:]
 

@@ -163,7 +163,7 @@ class _Run:
         self, unit: Unit, left: NDArray[np.int64], answers: Sequence[Answer], unsure: NDArray[np.bool_]
     ) -> None:
         """Mark the rows as unsure in which the ids of a word depend on what is around it."""
-        longs = {kernel.LONG + number: one for number, one in enumerate(answers) if one.depends != "never"}
+        longs = {kernel.LONG + number: answer for number, answer in enumerate(answers) if answer.depends != "never"}
         dependent = self._cache.answers | longs
         if not dependent:
             return

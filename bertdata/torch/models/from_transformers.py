@@ -81,7 +81,7 @@ class TransformersConfig(EncoderConfig):
     def weights(self) -> int:
         """The number of weights of the encoder."""
         with torch.device("meta"):
-            return sum(one.numel() for one in made(self.peer, "AutoModel").parameters())
+            return sum(parameter.numel() for parameter in made(self.peer, "AutoModel").parameters())
 
     def settings(self) -> dict[str, Any]:
         return self.values

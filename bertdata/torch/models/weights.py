@@ -83,7 +83,7 @@ class PreTrainedModel(nn.Module):
         """The module with the embeddings of tokens as its `weight`, (vocab_size, width)."""
         modules = self.encoder.modules()
         size = self.config.vocab_size
-        return next(one for one in modules if isinstance(one, nn.Embedding) and one.num_embeddings == size)
+        return next(module for module in modules if isinstance(module, nn.Embedding) and module.num_embeddings == size)
 
     @property
     def architecture(self) -> str:

@@ -182,7 +182,7 @@ def plan_of_rows(
 
 def parameters_of(model: PreTrainedModel) -> int:
     """Return the number of parameters that are trained."""
-    return sum(one.numel() for one in model.parameters() if one.requires_grad)
+    return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
 
 
 def highest_flops(device: torch.device, processes: int, peak_tflops: float, *, bf16: bool) -> float:

@@ -180,14 +180,14 @@ def rows_of(settings: PretrainSettings, group: Group) -> int:
 
 def check_weights(shards: Sequence[Shards], kind: type[PreTrainedModel], *, taught: bool) -> None:
     """Raise ConfigError where mask rates are drawn, and the loss of a model has no place for their weights."""
-    for one in shards:
-        draw = one.expect_pretraining().masking.for_split(one.split).mask_rate_draw
+    for shard in shards:
+        draw = shard.expect_pretraining().masking.for_split(shard.split).mask_rate_draw
         if draw and (taught or not kind.weighs_loss):
             what = "a student of --teacher" if taught else kind.objective or kind.__name__
             raise ConfigError(
                 f"--mask-rate-draw {draw} comes with weights of the loss of masked tokens, for which that of {what} "
                 "has no place; take a model for masked tokens alone, or build with a constant --masked-lm-prob",
-                path=one.build,
+                path=shard.build,
             )
 
 

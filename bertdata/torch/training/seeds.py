@@ -112,9 +112,9 @@ def summary(scores: Mapping[int, Scores], main: str = "") -> dict[str, Any]:
     """
     names = list(next(iter(scores.values())))
     main = main if main in names else names[0]
-    values = {name: [one[name] for one in scores.values()] for name in names}
+    values = {name: [score[name] for score in scores.values()] for name in names}
     return {
-        "scores": {str(seed): one for seed, one in scores.items()},
+        "scores": {str(seed): score for seed, score in scores.items()},
         "mean": {name: statistics.fmean(found) for name, found in values.items()},
         "sd": {name: statistics.stdev(found) if len(found) > 1 else 0.0 for name, found in values.items()},
         "min": {name: min(found) for name, found in values.items()},

@@ -62,7 +62,9 @@ def multiple_negatives_ranking(
     >>> float(multiple_negatives_ranking([texts[[0, 0]], texts[[0, 0]]], temperature=1.0))
     0.0
     """
-    same = copies_among(numbers_of_texts([one.detach() for one in embeddings]) if numbers is None else numbers)
+    same = copies_among(
+        numbers_of_texts([embedding.detach() for embedding in embeddings]) if numbers is None else numbers
+    )
     anchors, *others = (functional.normalize(states, dim=-1) for states in embeddings)
     scores = (anchors @ torch.cat(others).T / temperature).masked_fill(same, -torch.inf)
     return functional.cross_entropy(scores, torch.arange(len(anchors), device=scores.device))

@@ -132,11 +132,11 @@ def variant_of_html(rule: Any, language: Language, variant: str = "") -> str:
         if isinstance(rule.get(name), dict):
             return str(rule[name].get("t") or "")
     choices = [one for name in ("twoway", "oneway") for one in rule.get(name) or () if isinstance(one, dict)]
-    both = {str(one.get("l")).lower(): str(one.get("t") or "") for one in choices if "f" not in one}
+    both = {str(choice.get("l")).lower(): str(choice.get("t") or "") for choice in choices if "f" not in choice}
     one_way: dict[str, dict[str, str]] = {}
-    for one in choices:
-        if "f" in one:
-            one_way.setdefault(str(one.get("l")).lower(), {})[str(one["f"])] = str(one.get("t") or "")
+    for choice in choices:
+        if "f" in choice:
+            one_way.setdefault(str(choice.get("l")).lower(), {})[str(choice["f"])] = str(choice.get("t") or "")
     if not language.code or not variants_of(language):
         code = next(iter([*both, *one_way]), "")
         language = language_of(facts.member(facts.ALL)["variants"].get(code, "zh"))

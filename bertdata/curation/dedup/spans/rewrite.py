@@ -88,9 +88,9 @@ def write_without(config: DedupSpansConfig, segmenter: FindsSentences, part: Rew
 def _occurrences(repeats: Sequence[Repeats]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the documents of a part and the places in them to be left out, in their order."""
     which, places = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for one in repeats:
-        table = read_stream(one.stream)
-        which.append(table["document"].to_numpy().astype(np.int64) + one.first)
+    for repeat in repeats:
+        table = read_stream(repeat.stream)
+        which.append(table["document"].to_numpy().astype(np.int64) + repeat.first)
         places.append(table["place"].to_numpy().astype(np.int64))
     which_one, place = np.concatenate(which), np.concatenate(places)
     order = np.lexsort((place, which_one))

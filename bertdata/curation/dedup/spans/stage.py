@@ -204,8 +204,8 @@ class DropSpans:
         written = {task.payload.number: (task, record) for task, record in done[2]}
         carried = (CHANGED_DOCUMENTS, self.config.dedup_spans + REPEATED, LEFT_OUT_BYTES)
         documents = tuple(
-            with_rewritten(one, written[number], carried) if number in written else one
-            for number, one in enumerate(standing.documents)
+            with_rewritten(document, written[number], carried) if number in written else document
+            for number, document in enumerate(standing.documents)
         )
         return replace(standing, documents=documents, dedup_spans=self._account(standing.documents, documents, done))
 
