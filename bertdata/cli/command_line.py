@@ -192,11 +192,11 @@ def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> 
         help=f"{described('documents')}, a folder that clean_wikipedia or clean_books wrote, - for standard input, or "
         "a data set of the Hugging Face hub, as hf://OWNER/NAME?split=train&rows=100000; NAME=PATH names their source",
     )
-    for flag, what in (
-        ("--text-column", 'the column of the text (default: text), or several as "{title}\\n\\n{body}"'),
-        ("--id-column", "the column of the id of a document (default: id)"),
+    for flag, what, example in (
+        ("--text-column", 'the column of the text (default: text), or several as "{title}\\n\\n{body}"', "description"),
+        ("--id-column", "the column of the id of a document (default: id)", "number"),
     ):
-        text = f"{what}; SOURCE=NAME names that of one source, as tickets=description"
+        text = f"{what}; SOURCE=NAME names that of one source, as tickets={example}"
         parser.add_argument(flag, nargs="+", action="extend", default=[], metavar="NAME", help=text)
 
 

@@ -116,6 +116,22 @@ def of_short_documents(choices: Choices) -> str:
     return f"{join}, or choose --objective full-sentences, which fills rows over their borders"
 
 
+def of_short_sentences(choices: Choices) -> str:
+    """Return what to do where sentences are short."""
+    join = "join the lines that belong together"
+    if choices.plain_text and not choices.whole_files:
+        return f"{join}: in .txt a line ends a sentence, unless --whole-files"
+    return f"{join}, or leave out what is no prose, as lists and tables"
+
+
+def of_broken_lines(choices: Choices) -> str:
+    """Return what to do where lines seem to be broken inside sentences."""
+    join = "join the lines of a paragraph"
+    if choices.plain_text and not choices.whole_files:
+        return f"{join}: in .txt a line ends a sentence, unless --whole-files; --books joins them in books"
+    return f"{join} before the build, or see whether this text ends its sentences with a period"
+
+
 def of_one_document(choices: Choices) -> str:
     """Return what to do where one document has most of the text."""
     ways = [
@@ -146,7 +162,8 @@ def of_long_sentences(choices: Choices, articles: Mapping[str, int]) -> str:
     if choices.language and others and not choices.by_language:
         own = of_other_language(choices, articles)
         return f"their ends are not found: {own}"
+    line = "put a sentence a line in .txt, or " if choices.plain_text and not choices.whole_files else ""
     return (
-        "their ends are not found: see whether the texts have any; put a sentence a line in .txt, or train parameters "
-        "on these texts (bertdata train-sentences)"
+        f"their ends are not found: see whether the texts have any; {line}train parameters on these texts (bertdata "
+        "train-sentences)"
     )

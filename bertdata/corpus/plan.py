@@ -76,7 +76,7 @@ def _validation_border(documents: NDArray[np.int64], fraction: float) -> tuple[i
     border = lowest if wanted < lowest else highest
     reason = "is less than two" if wanted < lowest else "leaves less than two for training"
     return border, (
-        f"{fraction:g} of {total} documents {reason}: {cumulative[border - 1]} are held out for validation",
+        f"validation gets {cumulative[border - 1]} of {total:,} documents: --validation-fraction {fraction:g} {reason}",
     )
 
 

@@ -37,7 +37,8 @@ def source_rows(sources: Mapping[str, Any]) -> list[Row]:
         broken = source["broken"]
         for entry in broken[:_SHOWN_BROKEN]:
             place = entry["path"] + (f", byte {entry['offset']}" if "offset" in entry else "")
-            rows.append((f"  broken, {entry['reason']}", f"{entry.get('title') or entry.get('place', '?')} ({place})"))
+            title = entry.get("title") or entry.get("place", "?")
+            rows.append((f"  broken, {entry['reason']}", place if title == place else f"{title} ({place})"))
         if len(broken) > _SHOWN_BROKEN:
             rows.append(("  broken, others", f"{len(broken) - _SHOWN_BROKEN:,}; the manifest or the records name them"))
         size = byte_size(counts.get("text_bytes", 0))
@@ -116,10 +117,13 @@ def build_rows(manifest: Mapping[str, Any]) -> list[Row]:
     rows += [(f"dropped, {reason}", f"{number:,}") for reason, number in drops.items()]
     rows += [(name, f"{counts.get(name, 0):,}") for name in ("documents", "sentences")]
     rows.append(("tokens", f"{counts.get('tokens', 0):,} ({unknown:.3%} [UNK])"))
+    shown: dict[str, list[Row]] = {}
     for name, phase in phases.items():
-        if name:
-            rows.append((f"phase {name}", ""))
-        rows += _split_rows(phase)
+        of_phase = _split_rows(phase)
+        same = next((other for other, others in shown.items() if others == of_phase), "")
+        shown[name] = of_phase
+        rows += [(f"phase {name}", f"as {same}, figure for figure" if same else "")] if name else []
+        rows += [] if same else of_phase
     return rows
 
 

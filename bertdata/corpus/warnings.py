@@ -112,7 +112,7 @@ _TEXTS = {
     ),
     "line breaks": (
         "{figure:.0%} of the sentences end without a period or the like: lines seem to be broken inside them",
-        "join the lines of a paragraph; name books with --books, which joins them; in .txt a line is a sentence",
+        "",
     ),
     "length of sentences": (
         "a sentence has {figure:.1f} tokens in the mean",
@@ -346,9 +346,10 @@ def _of_tokens(
     yield from _check("markup", signs.get("closing_tags", 0) / sampled_tokens, most=MOST_MARKUP)
     broken = signs.get("broken_characters", 0) / sampled_tokens
     yield from _check("broken characters", broken, most=MOST_BROKEN_CHARACTERS)
-    yield from _check("line breaks", signs["sentences_without_end"] / sentences, most=MOST_UNENDED)
-    join = "join what belongs together: in .txt a line is a sentence"
-    remedy = join if mean < LEAST_SENTENCE else advice.of_long_sentences(choices, languages)
+    remedy = advice.of_broken_lines(choices)
+    yield from _check("line breaks", signs["sentences_without_end"] / sentences, most=MOST_UNENDED, remedy=remedy)
+    short = mean < LEAST_SENTENCE
+    remedy = advice.of_short_sentences(choices) if short else advice.of_long_sentences(choices, languages)
     yield from _check("length of sentences", mean, least=LEAST_SENTENCE, most=MOST_SENTENCE, remedy=remedy)
     remedy = advice.of_short_documents(choices)
     yield from _check("length of documents", tokens / documents, least=LEAST_DOCUMENT, remedy=remedy)

@@ -252,10 +252,11 @@ def _refused(bad: Mapping[str, _Found], paths: Mapping[str, str], *, skippable: 
     name = max(fits, key=fits.count) if fits else ""
     own = next((paths[path] for path, problem in problems.items() if problem.fits == name), "")
     of_source = f", or of one source --encoding {own}={name}" if name and len({*paths.values()}) > 1 else ""
-    remedies = [f"--encoding {name} reads them, and UTF-8 as before{of_source}"] if name else []
-    remedies += (
-        ["--encoding guess takes the likeliest for each"] if any(problem.fits for problem in problems.values()) else []
-    )
+    those = "it" if len(bad) == 1 else "them"
+    those += ", and the others as UTF-8" if len(paths) > len(bad) else ""
+    remedies = [f"--encoding {name} reads {those}{of_source}"] if name else []
+    if any(problem.fits for problem in problems.values()):
+        remedies.append("--encoding guess takes the likeliest for each")
     remedies += ["--bad-files skip leaves them out"] if skippable else []
     remedies += [f"to convert them: iconv -f {iconv_name(name)} -t utf-8 FILE > NEW"] if name else []
     remedy = "; ".join(remedies)

@@ -233,3 +233,12 @@ def test_blank_lines_of_plain_text_are_advised_where_there_is_plain_text_alone(a
 @pytest.mark.parametrize(("name", "is_plain"), [("a.txt.gz", True), ("a.jsonl", False), ("a.csv", False)])
 def test_plain_text_is_known_by_the_files_of_a_build(name: str, is_plain: bool) -> None:
     assert choices_of(DEFAULTS, [name]).plain_text is is_plain
+
+
+@pytest.mark.parametrize("about", ["length of sentences", "line breaks"])
+def test_what_a_line_of_txt_is_is_said_to_builds_of_txt_alone(about: str) -> None:
+    remedies = {
+        unit: next(str(one["remedy"]) for one in of(Choices("nsp"), "en", {}, 100, unit) if one["about"] == about)
+        for unit in ("rows", "pages")
+    }
+    assert (".txt" in remedies["rows"], ".txt" in remedies["pages"]) == (True, False)

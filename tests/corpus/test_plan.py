@@ -139,7 +139,7 @@ def test_a_small_corpus_holds_two_documents_out_and_says_so() -> None:
     slots = even(60)
     found = plan(slots, ShardsConfig(validation_fraction=0.001))
     assert documents_in(slots, found) == [2, 58]
-    assert found.notes == ("0.001 of 60 documents is less than two: 2 are held out for validation",)
+    assert found.notes == ("validation gets 2 of 60 documents: --validation-fraction 0.001 is less than two",)
 
 
 def test_a_very_small_corpus_has_no_validation_split_and_says_so() -> None:

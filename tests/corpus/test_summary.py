@@ -162,6 +162,22 @@ def test_of_phases_what_they_share_stands_once_and_each_has_its_splits() -> None
     ]
 
 
+def test_of_a_phase_with_the_figures_of_another_that_one_is_named() -> None:
+    first, second = manifest(), manifest({"examples": 50, "labels_1": 10})
+    rows = build_rows({"phases": {"a": first, "b": second, "c": first}})
+    assert rows == [*build_rows({"phases": {"a": first, "b": second}}), ("phase c", "as a, figure for figure")]
+
+
+def test_a_file_that_is_its_own_place_is_named_once() -> None:
+    one = manifest()
+    one["sources"]["wikipedia"]["broken"] = [
+        {"path": "m.txt", "place": "m.txt", "reason": "not UTF-8"},
+        {"path": "n.xml", "title": "Salt", "offset": 7, "reason": "cut off"},
+    ]
+    broken = [row for row in build_rows(one) if "broken" in row[0]]
+    assert broken == [("  broken, not UTF-8", "m.txt"), ("  broken, cut off", "Salt (n.xml, byte 7)")]
+
+
 @pytest.mark.parametrize(("length", "shown"), [(0, "20.00%"), (160, "36.00%")])
 def test_packed_rows_show_their_padding(length: int, shown: str) -> None:
     one = manifest({"rows": 1000, "row_tokens": 102_400})

@@ -24,17 +24,24 @@ PROJECT = "bertdata-toolkit"
 FIRST = (f"{PROJECT}[beam]",)
 """What a page without a line of its own builds on: the first command of the README."""
 _INSTALLS = re.compile(r"\bpip install ([^`\n#&;|)]+)")
+_OPTIONS_WITH_VALUES = re.compile(r"--torch-backend[ =]\S+")
+_INSTALLERS = ("uv",)
 
 
 def requirements_of(text: str) -> tuple[str, ...]:
-    """Return what the `pip install` lines of a page name, in order of the alphabet; FIRST where there are none.
+    """Return what the `pip install` lines of a page name in alphabetic order, and FIRST if none names bertdata.
 
     >>> requirements_of('`pip install ".[beam,torch]" transformers` and `pip install -e "../x[hub]"`')
     ('bertdata-toolkit[beam,torch]', 'transformers')
+    >>> requirements_of('`pip install uv && uv pip install --torch-backend cpu ".[torch]"`')
+    ('bertdata-toolkit[torch]',)
+    >>> requirements_of("pip install trafilatura")
+    ('bertdata-toolkit[beam]', 'trafilatura')
     """
-    words = (word for line in _INSTALLS.findall(text) for word in shlex.split(line))
+    lines = (_OPTIONS_WITH_VALUES.sub("", line) for line in _INSTALLS.findall(text))
+    words = [word for line in lines for word in shlex.split(line) if word not in _INSTALLERS]
     named = {re.sub(r"^\.(?=\[|$)", PROJECT, word) for word in words if not word.startswith(("-", "../"))}
-    return tuple(sorted(named)) or FIRST
+    return tuple(sorted(named if any(name.startswith(PROJECT) for name in named) else named.union(FIRST)))
 
 
 class NotInstalledError(LookupError):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from tests.docs import environments, pages
 
@@ -55,6 +57,14 @@ def test_the_commands_of_a_page_run_and_print_what_it_shows(
         printed = pages.run(block, tmp_path, python)
         line = pages.missing(block.shown, printed)
         assert line is None, f"{page.name} shows {line!r} after\n{block.body}\nwhich printed\n{printed}"
+
+
+def test_what_the_commands_of_a_page_need_is_in_the_extras_so_that_no_page_is_skipped_for_a_word_misread() -> None:
+    in_extras = {Requirement(line).name for line in distribution(environments.PROJECT).requires or ()}
+    for page in PAGES:
+        text = pages.text_that_is_run(page.read_text(encoding="utf-8"))
+        needed = {Requirement(word).name for word in environments.requirements_of(text)}
+        assert needed <= in_extras | {environments.PROJECT}, page.name
 
 
 def test_each_block_that_is_not_run_says_why() -> None:
