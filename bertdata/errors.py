@@ -176,8 +176,8 @@ class BertDataError(Exception):
         where = [] if path is None else [printable(path)]
         where += [] if offset is None else [f"byte {offset}"]
         where += [] if title is None else [f"page {title!r}"]
-        said = message if names_flags() else arguments_for_flags(message)
-        super().__init__(printable_lines(": ".join([*filter(None, [", ".join(where)]), said])))
+        text = message if names_flags() else arguments_for_flags(message)
+        super().__init__(printable_lines(": ".join([*filter(None, [", ".join(where)]), text])))
 
 
 class ConfigError(BertDataError, ValueError):
@@ -209,13 +209,13 @@ class MissingExtraError(BertDataError, ImportError):
 
     def __str__(self) -> str:
         cause, package = self.__cause__, self.package.partition("[")[0]
-        own = package.replace("-", "_")
-        if isinstance(cause, ImportError) and not (cause.name and own.startswith(cause.name.partition(".")[0])):
+        module = package.replace("-", "_")
+        if isinstance(cause, ImportError) and not (cause.name and module.startswith(cause.name.partition(".")[0])):
             from importlib import metadata  # read only for this message
 
             with contextlib.suppress(metadata.PackageNotFoundError):
-                found = f"{package} {metadata.version(package)} is installed, but importing it fails"
-                return f"{found}: {cause}; {install_hint(self.extra)}"
+                problem = f"{package} {metadata.version(package)} is installed, but importing it fails"
+                return f"{problem}: {cause}; {install_hint(self.extra)}"
         return super().__str__()
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:

@@ -101,21 +101,25 @@ class Registry(Generic[Item]):
         if ":" in name:
             self._found[name] = self.adapted(name, import_named(f"the {self.kind} {name!r}", name))
 
-    def adapted(self, name: str, found: object) -> Item:
+    def adapted(self, name: str, given: object) -> Item:
         """Return an object as an implementation; raises ConfigError, with its name, for one of another kind."""
         adapt: Any = self._adapt
         if isinstance(adapt, str):
             module, _, attribute = adapt.partition(":")
             adapt = getattr(importlib.import_module(module), attribute)
         if isinstance(adapt, type):
-            return cast("Item", object_of(self.kind, name, found, adapt))
-        return cast("Item", adapt(name, found) if adapt else found)
+            return cast("Item", object_of(self.kind, name, given, adapt))
+        return cast("Item", adapt(name, given) if adapt else given)
 
     def name_of(self, item: object) -> str:
         """Return the name of an implementation that a module has or added, if it was used before; else ""."""
-        known = {**self._items, **self._found}
-        found = (name for name, one in known.items() if one is item and (self.kind, name) not in handed_over)
-        return next(found, "")
+        all_items = {**self._items, **self._found}
+        names = (
+            name
+            for name, registered in all_items.items()
+            if registered is item and (self.kind, name) not in handed_over
+        )
+        return next(names, "")
 
     def forget(self, name: str) -> None:
         """Import an implementation that is named as `module:name` again when it is asked for."""
@@ -134,10 +138,10 @@ class Registry(Generic[Item]):
         return name in self._builtin
 
     def _check_name(self, name: str, item: object) -> None:
-        own = getattr(item, "name", name)
-        if isinstance(own, str) and own != name:
-            found = f"has the name {own!r}" if own else "has no name"
-            raise ConfigError(f"the {self.kind} registered as {name!r} {found}; set its `name` to {name!r}")
+        item_name = getattr(item, "name", name)
+        if isinstance(item_name, str) and item_name != name:
+            problem = f"has the name {item_name!r}" if item_name else "has no name"
+            raise ConfigError(f"the {self.kind} registered as {name!r} {problem}; set its `name` to {name!r}")
 
     def __contains__(self, name: object) -> bool:
         if isinstance(name, str):
@@ -153,21 +157,21 @@ class Registry(Generic[Item]):
         return len(self._items)
 
 
-def object_of(kind: str, name: str, found: object, wanted: type[Item]) -> Item:
+def object_of(kind: str, name: str, given: object, wanted: type[Item]) -> Item:
     """Return an object if it is of a class; where it is a class itself, an object of it that is made without arguments.
 
     Raises ConfigError, which names the `kind` of object that was expected, for anything else.
     """
-    if isinstance(found, type) and issubclass(found, wanted):
+    if isinstance(given, type) and issubclass(given, wanted):
         try:
-            found = found()
+            given = given()
         except TypeError as error:
             raise ConfigError(
                 f"the {kind} {name!r} is a class that takes arguments ({error}); expected an object of it"
             ) from error
-    if not isinstance(found, wanted):
+    if not isinstance(given, wanted):
         raise ConfigError(
-            f"the {kind} {name!r} is of the type {type(found).__name__}; expected {wanted.__name__}, as in "
+            f"the {kind} {name!r} is of the type {type(given).__name__}; expected {wanted.__name__}, as in "
             f"{wanted.__module__}"
         )
-    return found
+    return given

@@ -61,8 +61,8 @@ def as_array(texts: object) -> pa.Array:
             return strings.chunk(0) if strings.num_chunks == 1 else strings.combine_chunks()
         strings = _checked(texts)
         with _named_rows(strings):
-            held = array_of(strings)
-        return held.cast(pa.string())
+            array = array_of(strings)
+        return array.cast(pa.string())
     except pa.ArrowInvalid as error:
         raise InputError(f"the texts hold 2 GiB or more together ({error}); give fewer at a time") from error
 
@@ -173,10 +173,10 @@ def offsets_of(array: pa.Array) -> NDArray[np.int64]:
         return np.zeros(len(array) + 1, np.int64)
     size = np.dtype(width).itemsize
     fits = buffer.size >= (array.offset + len(array) + 1) * size
-    found = np.frombuffer(buffer, width, (len(array) + 1) * fits, array.offset * size * fits).astype(np.int64)
-    if not fits or found[0] < 0 or found[-1] > len(text_of(array)) or (np.diff(found) < 0).any():
+    offsets = np.frombuffer(buffer, width, (len(array) + 1) * fits, array.offset * size * fits).astype(np.int64)
+    if not fits or offsets[0] < 0 or offsets[-1] > len(text_of(array)) or (np.diff(offsets) < 0).any():
         raise InputError("the offsets of an Arrow string array do not fit its data; see pyarrow's Array.validate")
-    return found
+    return offsets
 
 
 def text_of(array: pa.Array) -> NDArray[np.uint8]:

@@ -90,19 +90,19 @@ class DaskCluster:
 
     def flags(self, flags: Sequence[str], tasks: int) -> list[str]:
         """Return Beam's flags with the address, and a number of partitions for so many tasks if none is given."""
-        found = [flag for flag in flags if not flag.startswith(_PLACE)]
-        found += [f"{_PLACE[0]}={self.client.scheduler.address}"]
+        own_flags = [flag for flag in flags if not flag.startswith(_PLACE)]
+        own_flags += [f"{_PLACE[0]}={self.client.scheduler.address}"]
         if not any(flag.startswith(_PARTITIONS) for flag in flags):
-            found += [f"{_PARTITIONS[0]}={max(1, min(tasks, MOST_PARTITIONS))}"]
-        return found
+            own_flags += [f"{_PARTITIONS[0]}={max(1, min(tasks, MOST_PARTITIONS))}"]
+        return own_flags
 
     def check_workers(self, needs: Needs) -> int:
         """Return the number of workers there are now, each of which has what it needs; raises ConfigError otherwise."""
-        found = self.client.run(needs.question(), on_error="return")
-        for worker, answer in found.items():
+        answers = self.client.run(needs.question(), on_error="return")
+        for worker, answer in answers.items():
             needs.require(answer, f"the Dask worker at {worker}")
         self.client.run(quiet_dask_worker, on_error="return")  # of one that joins later, the log is less quiet
-        return len(found)
+        return len(answers)
 
 
 @contextlib.contextmanager

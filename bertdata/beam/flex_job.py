@@ -61,13 +61,13 @@ def flags_of_launch(flags: Sequence[str], machine: str = MACHINE) -> list[str]:
     >>> flags_of_launch(["--runner=DataflowRunner", "--max_num_workers=64"])[:3]
     ['--runner=DataflowRunner', '--num_workers=1', '--max_num_workers=1']
     """
-    own = [
+    of_launch = [
         "--num_workers=1",
         "--max_num_workers=1",
         "--number_of_worker_harness_threads=1",
         f"--machine_type={machine}",
     ]
-    return [*_without(flags, OF_THE_BUILD), *own]
+    return [*_without(flags, OF_THE_BUILD), *of_launch]
 
 
 def flags_of_build(flags: Sequence[str]) -> list[str]:
@@ -84,12 +84,12 @@ def flags_of_build(flags: Sequence[str]) -> list[str]:
 
 def known_flags(flags: Sequence[str]) -> list[str]:
     """Return the flags that Beam knows; says in the log which others the launcher gave, as a later one may."""
-    known = internals.flag_names(flags)
+    names = internals.flag_names(flags)
     options = list(_options(flags))
     for option in options:
-        if (name := option[0].partition("=")[0]) not in known:
+        if (name := option[0].partition("=")[0]) not in names:
             logging.getLogger("bertdata").warning("%s is left out: this version of Beam does not know it", name)
-    return [*chain(*(option for option in options if option[0].partition("=")[0] in known))]
+    return [*chain(*(option for option in options if option[0].partition("=")[0] in names))]
 
 
 def run_python(arguments: Sequence[str]) -> None:

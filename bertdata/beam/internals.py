@@ -65,10 +65,10 @@ def _parser(flags: Sequence[str]) -> tuple[Any, dict[str, str]]:
     parser = pipeline_options._BeamArgumentParser(allow_abbrev=False, exit_on_error=False)
     group_of: dict[str, str] = {}
     for kind in pipeline_options.PipelineOptions.__subclasses__():
-        known = set(parser._option_string_actions)
+        before = set(parser._option_string_actions)
         kind._add_argparse_args(parser)
         if runner := _OF_ONE_RUNNER.get(kind.__name__):
-            group_of |= dict.fromkeys(set(parser._option_string_actions) - known, runner)
+            group_of |= dict.fromkeys(set(parser._option_string_actions) - before, runner)
     return parser, group_of
 
 

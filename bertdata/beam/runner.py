@@ -160,14 +160,14 @@ class Runner:
         from bertdata.beam.transforms import construct
         from bertdata.engine.parts import TASKS_AT_ONCE
 
-        shown = expected(steps)
-        _remove_failures(shown)
+        all_steps = expected(steps)
+        _remove_failures(all_steps)
         began = time.monotonic()
-        progress = None if self.quiet else Progress(shown)
+        progress = None if self.quiet else Progress(all_steps)
         with internals.outside_ipython(), internals.quiet_readers(), internals.quiet_jobs(), self.keep_workers():
             workers = self._usable_workers()
-            number = self.workers or _worker_count(shown)
-            titles = [step.title for step in shown]
+            number = self.workers or _worker_count(all_steps)
+            titles = [step.title for step in all_steps]
             pipeline = self._pipeline(parsed, workers, number, sum(map(len, begin)), titles)
             at_once = 1 if dask_cluster.is_named(parsed.runner) else TASKS_AT_ONCE
             construct(pipeline, [step for step, _ in steps], begin, self.objects, at_once)
@@ -182,9 +182,9 @@ class Runner:
                     workers.end()
                 if progress:
                     progress.update(final=True)
-        self.seconds.append((" and ".join(step.title for step in shown), time.monotonic() - began))
+        self.seconds.append((" and ".join(step.title for step in all_steps), time.monotonic() - began))
         if failure is not None:
-            raise _worker_error(shown) or runner_flags.explained(failure, parsed) or _without_beam(failure)
+            raise _worker_error(all_steps) or runner_flags.explained(failure, parsed) or _without_beam(failure)
         if parsed.dry_run or parsed.template_location:
             where = f", at {parsed.template_location}" if parsed.template_location else ""
             raise JobNotRun(
@@ -297,7 +297,7 @@ def _failures(steps: Sequence[Expected]) -> list[str]:
     expected = {record.removesuffix(".json") + ".failure" for step in steps for record in step.sizes}
     folders = sorted({folder for step in steps for folder in step.directories()})
     names = zip(folders, remote.at_once(listing.names, folders), strict=True)
-    return sorted(expected & {files.join(folder, name) for folder, found in names for name in found})
+    return sorted(expected & {files.join(folder, name) for folder, there in names for name in there})
 
 
 def _worker_error(steps: Sequence[Expected]) -> BertDataError | None:

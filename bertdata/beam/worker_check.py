@@ -183,8 +183,8 @@ def ask(needs: Needs, run: Callable[[Any], None], pipeline: Any, seconds: float,
     try:
         answered = finished_within(seconds, lambda: run(pipeline), "bertdata-worker-check")
     except BaseException as error:
-        if told := _TOLD.search(str(error)):
-            needs.require(json.loads(base64.b64decode(told[1])), "a worker")
+        if answer_text := _TOLD.search(str(error)):
+            needs.require(json.loads(base64.b64decode(answer_text[1])), "a worker")
         raise
     if not answered:
         raise ConfigError(f"no worker has begun to work within {seconds:.0f} s; {silence}")

@@ -60,7 +60,10 @@ def result_of(
     output: str, manifest: dict[str, Any], steps: Sequence[tuple[str, float]], seconds: float, *, worked: bool
 ) -> dict[str, Any]:
     """Return what --json prints: where the build is, whether there was anything to do, the seconds, the manifest."""
-    took = {"seconds": round(seconds, 3), "steps": [{"title": name, "seconds": round(one, 3)} for name, one in steps]}
+    took = {
+        "seconds": round(seconds, 3),
+        "steps": [{"title": name, "seconds": round(taken, 3)} for name, taken in steps],
+    }
     return {"output": output, "worked": worked, **took, "manifest": manifest}
 
 
@@ -71,8 +74,8 @@ def time_text(steps: Sequence[tuple[str, float]], seconds: float) -> str:
     'Took 10.0 s: clean wikipedia 60%, train vocabulary 30%, start and checks 10%'
     """
     together: dict[str, float] = {}
-    for name, one in [*steps, (BETWEEN_STEPS, max(0.0, seconds - sum(one for _, one in steps)))]:
-        together[name] = together.get(name, 0.0) + one
+    for name, taken in [*steps, (BETWEEN_STEPS, max(0.0, seconds - sum(taken for _, taken in steps)))]:
+        together[name] = together.get(name, 0.0) + taken
     longest = sorted(together, key=lambda name: -together[name])[:_LONGEST]
     shares = [f"{name} {together[name] / max(seconds, 1e-9):.0%}" for name in longest]
     return f"Took {seconds:.1f} s: {', '.join(shares)}"

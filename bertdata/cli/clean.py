@@ -74,9 +74,9 @@ def read_text(path: str, encoding: str = "", *, is_book: bool = False) -> str:
         print(f"read as {fitting(path, bad) or 'text of no encoding'}, as it is not UTF-8", file=sys.stderr)
     with open_checked(path, encoding) as stream:
         data = stream.read()
-    known = what_it_is(path, data[:_START])
-    if known and not _DUMP.match(data[:_START].decode("utf-8", "replace")):
-        raise InputError(known, path=path)
+    kind = what_it_is(path, data[:_START])
+    if kind and not _DUMP.match(data[:_START].decode("utf-8", "replace")):
+        raise InputError(kind, path=path)
     text = decode_utf8(data, path, encoding="utf-8-sig")
     if _DUMP.match(text):
         raise InputError("is a dump of many pages, not the text of one; use `bertdata clean-wikipedia`", path=path)

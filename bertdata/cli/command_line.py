@@ -203,10 +203,10 @@ def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> 
 def parse(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> Request:
     """Parse our flags strictly; those after `--` are kept for Beam as `runner_flags`."""
     given = list(arguments)
-    own, beam = (given[: given.index("--")], given[given.index("--") + 1 :]) if "--" in given else (given, [])
+    ours, beam = (given[: given.index("--")], given[given.index("--") + 1 :]) if "--" in given else (given, [])
     parser.epilog = "Flags after -- are the Beam runner's, as: -- --runner DataflowRunner --project my-project"
-    flags = parser.parse_args(own)
-    names = {argument.partition("=")[0] for argument in own}
+    flags = parser.parse_args(ours)
+    names = {argument.partition("=")[0] for argument in ours}
     named = {action.dest: name for action in parser._actions for name in action.option_strings if name in names}
     return Request(**vars(flags), runner_flags=tuple(beam), named=named)
 
@@ -233,14 +233,14 @@ def stages_run(
     from bertdata.options.option import stored_values
 
     chosen = runner(request)
-    with contextlib.ExitStack() as held:
-        held.enter_context(chosen.checked(request.output, paths))
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(chosen.checked(request.output, paths))
         lock.refuse_own(request.output, paths)
         origin = Origin.of(command, paths, settings={type(group).__name__: stored_values(group) for group in settings})
-        held.enter_context(lock.locked(request.output, kind))
+        stack.enter_context(lock.locked(request.output, kind))
         chosen.start_workers(sum(map(files.size, paths)))
         plans = plan_first(stages)
-        for message in held.enter_context(lock.made_from(request.output, origin, force=request.force)):
+        for message in stack.enter_context(lock.made_from(request.output, origin, force=request.force)):
             chosen.say(message)
         if request.force:
             clear()

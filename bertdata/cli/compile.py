@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with warmup.compiling_always(), tempfile.TemporaryDirectory() as folder:
             texts = _other_forms(folder)
-            for settings in (*BUILDS, *({"vocab": one, "objective": "doc-sentences"} for one in arguments.vocab)):
+            for settings in (*BUILDS, *({"vocab": vocab, "objective": "doc-sentences"} for vocab in arguments.vocab)):
                 _build(files.join(folder, "corpus"), settings)
             _build(files.join(folder, "texts"), texts)
             argsort(bits(0, np.arange(1 << 12)))
@@ -101,5 +101,5 @@ def _place() -> str:
     """Return the folder in which machine code is kept."""
     from bertdata.kernels.mixer import sort_draws
 
-    kept: Any = sort_draws
-    return str(os.path.dirname(kept._cache.cache_path))
+    kernel: Any = sort_draws
+    return str(os.path.dirname(kernel._cache.cache_path))

@@ -51,14 +51,14 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         seeds = list(range(seeds[0], seeds[0] + arguments.seeds))
     names = " ".join(map(str, seeds))
     place = (arguments.task, arguments.model, arguments.output)
-    shown = {"library": arguments.library, "restart": arguments.restart, "quiet": arguments.quiet}
+    options = {"library": arguments.library, "restart": arguments.restart, "quiet": arguments.quiet}
     if len(seeds) == 1 or arguments.dry_run:
-        result = finetune(*place, each[0], dry_run=arguments.dry_run, **shown)
+        result = finetune(*place, each[0], dry_run=arguments.dry_run, **options)
         return result if len(seeds) == 1 else result | {"seeds": f"{names}, each such a run"}
-    found = finetune_seeds(*place, seeds, each[0], **shown)
+    figures = finetune_seeds(*place, seeds, each[0], **options)
     spread = {
-        name: f"{mean:.4g} (sd {found['sd'][name]:.2g}, {found['min'][name]:.4g} to {found['max'][name]:.4g})"
-        for name, mean in found["mean"].items()
+        name: f"{mean:.4g} (sd {figures['sd'][name]:.2g}, {figures['min'][name]:.4g} to {figures['max'][name]:.4g})"
+        for name, mean in figures["mean"].items()
     }
-    saved = f"{found['saved_seed']}, the best by {found['chosen_by']}"
+    saved = f"{figures['saved_seed']}, the best by {figures['chosen_by']}"
     return {"output": arguments.output, "seeds": names, "saved_seed": saved, **spread}

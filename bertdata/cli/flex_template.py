@@ -61,16 +61,22 @@ def build_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
 def parameters() -> list[dict[str, Any]]:
     """Return what the file of the template says of each parameter: its name, label, help, and regexes."""
     parser = parser_of(COMMAND)
-    found = [
+    of_build = [
         _parameter(action.dest, action.option_strings[0], help_of(parser, action), regex_of(action))
         for action in build_actions(parser)
     ]
-    return found + [_parameter(name, name.replace("_", " "), text, regex) for name, regex, text in _OF_BEAM]
+    return of_build + [_parameter(name, name.replace("_", " "), text, regex) for name, regex, text in _OF_BEAM]
 
 
 def _parameter(name: str, label: str, text: str, regex: str) -> dict[str, Any]:
-    said = {"name": name, "label": label, "helpText": text, "isOptional": name not in REQUIRED, "paramType": "TEXT"}
-    return said | ({"regexes": [regex]} if regex else {})
+    parameter = {
+        "name": name,
+        "label": label,
+        "helpText": text,
+        "isOptional": name not in REQUIRED,
+        "paramType": "TEXT",
+    }
+    return parameter | ({"regexes": [regex]} if regex else {})
 
 
 def help_of(parser: argparse.ArgumentParser, action: argparse.Action) -> str:

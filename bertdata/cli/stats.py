@@ -74,7 +74,7 @@ def _stats(path: str) -> tuple[dict[str, object], list[Row]]:
     info = splits[0].info
     if isinstance(info, TaskInfo):
         of_task = {shards.split: measure_task(shards, info) for shards in splits}
-        shown = {split: asdict(one) for split, one in of_task.items()}
+        shown = {split: asdict(of_split) for split, of_split in of_task.items()}
         return {"manifest": splits[0].manifest, "measured": shown}, task_rows(info, of_task)
     measured = {shards.split: measure(shards) for shards in splits}
     derived = ("fill", "unknown_share", "mask_rate")

@@ -66,15 +66,15 @@ def read_lines(stream: BinaryIO, path: str, batch_bytes: int = _BATCH_BYTES) -> 
     [['one', 'two', '', 'end']]
     """
     batch: list[str] = []
-    offset = held = 0
+    offset = size = 0
     for raw in stream:
         line = raw.removesuffix(b"\n").removesuffix(b"\r")
         batch.append(decode_utf8(line, path, offset))
         offset += len(raw)
-        held += len(raw)
-        if held >= batch_bytes:
+        size += len(raw)
+        if size >= batch_bytes:
             yield batch
-            batch, held = [], 0
+            batch, size = [], 0
     if batch:
         yield batch
 

@@ -211,24 +211,26 @@ VERB_HELP: dict[str, VerbHelp] = {
 
 def short_help(parser: argparse.ArgumentParser, verb: str) -> str:
     """Return the help of a verb for one screen: all flags where they fit, else the common ones, then examples."""
-    known = VERB_HELP.get(verb, VerbHelp(()))
-    examples = "\n".join(["", "examples:", *(f"  {line}" for line in known.examples)]) if known.examples else ""
+    verb_help = VERB_HELP.get(verb, VerbHelp(()))
+    examples = "\n".join(["", "examples:", *(f"  {line}" for line in verb_help.examples)]) if verb_help.examples else ""
     whole = f"{parser.format_help().rstrip()}\n{examples}".rstrip() + "\n"
     if whole.count("\n") <= SCREEN:
         return whole
     positional = [action for action in parser._actions if not action.option_strings]
     flags = {name: action for action in parser._actions for name in action.option_strings}
-    shown = [flags[name] for name in known.common if name in flags]
-    shown += [action for action in _flags(parser) if action.required and action not in shown]
-    lines = [*textwrap.wrap(f"usage: {_call(parser, shown)}", _WIDTH, subsequent_indent="  "), ""]
+    actions = [flags[name] for name in verb_help.common if name in flags]
+    actions += [action for action in _flags(parser) if action.required and action not in actions]
+    lines = [*textwrap.wrap(f"usage: {_call(parser, actions)}", _WIDTH, subsequent_indent="  "), ""]
     lines += [*textwrap.wrap(parser.description or "", _WIDTH), ""]
     if positional:
         lines += [line for action in positional for line in _entry(_metavar(action), action.help or "")] + [""]
     lines.append("common flags:")
-    for action in shown:
-        own = next((known.common[name] for name in action.option_strings if name in known.common), action.help or "")
-        lines += _entry(_usage(action), own)
-    others = len(_flags(parser)) - len(shown)
+    for action in actions:
+        text = next(
+            (verb_help.common[name] for name in action.option_strings if name in verb_help.common), action.help or ""
+        )
+        lines += _entry(_usage(action), text)
+    others = len(_flags(parser)) - len(actions)
     titles = [group.title for group in parser._action_groups[2:] if group.title and group._group_actions]
     about = f": {'; '.join(title[0].lower() + title[1:] for title in titles)}" if titles else ""
     lines += ["", *textwrap.wrap(f"{parser.prog} --help-all explains {others} more{about}", _WIDTH)]

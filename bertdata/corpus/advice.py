@@ -65,8 +65,8 @@ def of_other_language(choices: Choices, articles: Mapping[str, int], *, is_engli
     """
     others = {code: number for code, number in articles.items() if base_code(code) != choices.language}
     most = max(others, key=lambda code: others[code])
-    told, several = base_code(most), len({base_code(code) for code in articles}) > 1
-    contradicted = is_english is not None and is_english != (told == "en") and "en" in (told, choices.language)
+    spoken, several = base_code(most), len({base_code(code) for code in articles}) > 1
+    contradicted = is_english is not None and is_english != (spoken == "en") and "en" in (spoken, choices.language)
     if contradicted and not several:
         text = "the text is English" if is_english else "the text is not English"
         if choices.dumps:
@@ -74,7 +74,7 @@ def of_other_language(choices: Choices, articles: Mapping[str, int], *, is_engli
         return f"{text}: correct the column `language` of the source"
     name = parameters_for(most)
     if several and name not in (AUTO, "english"):
-        return f"give --sentences-of {told}={name}"
+        return f"give --sentences-of {spoken}={name}"
     wrong = f"; or, if the header of the dump is wrong, --language {choices.language}"
     asked = is_english is None and choices.dumps and choices.language not in ("", "en")
     return f"give --sentences {name}{wrong if asked else ''}"
@@ -160,8 +160,8 @@ def of_long_sentences(choices: Choices, articles: Mapping[str, int]) -> str:
     """Return what to do where the ends of sentences are not found."""
     others = {code: number for code, number in articles.items() if base_code(code) != choices.language}
     if choices.language and others and not choices.by_language:
-        own = of_other_language(choices, articles)
-        return f"their ends are not found: {own}"
+        remedy = of_other_language(choices, articles)
+        return f"their ends are not found: {remedy}"
     line = "put a sentence a line in .txt, or " if choices.plain_text and not choices.whole_files else ""
     return (
         f"their ends are not found: see whether the texts have any; {line}train parameters on these texts (bertdata "

@@ -84,8 +84,8 @@ class Build:
         column: list[Any] = [text_column] if "documents" in identities and text_column != Sources.text_column else []
         if "documents" in identities and (by_source := self.own_columns.stored()):
             column.append(by_source)
-        own = [*column, *([["formats", *self.formats]] if self.formats else [])]
-        return fingerprint("build", __version__, configs, identities, *own, *self._outside_revisions())
+        of_documents = [*column, *([["formats", *self.formats]] if self.formats else [])]
+        return fingerprint("build", __version__, configs, identities, *of_documents, *self._outside_revisions())
 
     def _outside_revisions(self) -> list[list[str | int]]:
         """Return the revisions of what other packages added to registries; what comes with bertdata has its version."""
@@ -100,7 +100,7 @@ class Build:
             (OBJECTIVES, sorted({phase.examples.objective for phase in settings.phases})),
             (
                 MASK_UNITS,
-                sorted({one.masking.mask_unit for one in settings.phases if one.examples.masking == "static"}),
+                sorted({each.masking.mask_unit for each in settings.phases if each.examples.masking == "static"}),
             ),
         ]
         return [

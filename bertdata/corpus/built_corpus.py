@@ -31,7 +31,8 @@ class BuiltCorpus(Mapping[str, Any]):
     def phases(self) -> dict[str, BuiltCorpus]:
         """The phases by name, in their order; none of a build of one phase."""
         return {
-            name: BuiltCorpus(files.join(self.path, name), one) for name, one in self.manifest.get("phases", {}).items()
+            name: BuiltCorpus(files.join(self.path, name), manifest)
+            for name, manifest in self.manifest.get("phases", {}).items()
         }
 
     @property
@@ -71,9 +72,9 @@ class BuiltCorpus(Mapping[str, Any]):
     def __repr__(self) -> str:
         if names := list(self.phases):
             return f"BuiltCorpus({self.path!r}): phases {', '.join(names)}"
-        counts = {name: one["counts"]["examples"] for name, one in self.manifest["splits"].items()}
-        shown = ", ".join(f"{number:,} examples in {name}" for name, number in counts.items())
-        return f"BuiltCorpus({self.path!r}): {shown}"
+        counts = {name: split["counts"]["examples"] for name, split in self.manifest["splits"].items()}
+        splits = ", ".join(f"{number:,} examples in {name}" for name, number in counts.items())
+        return f"BuiltCorpus({self.path!r}): {splits}"
 
     def _repr_html_(self) -> str:
         """Return what the command prints of a build: its summary, and its warnings with what to do."""

@@ -50,8 +50,8 @@ def clean_up(corpus: str, *, dry_run: bool = False) -> dict[str, Any]:
 
 
 def _require_build(corpus: str) -> None:
-    held = files.read_json_if_there(files.join(corpus, MARKER))
-    kind = held.get("kind") if isinstance(held, dict) else None
+    marker = files.read_json_if_there(files.join(corpus, MARKER))
+    kind = marker.get("kind") if isinstance(marker, dict) else None
     if kind == "build":
         return
     above = corpus.rstrip("/").rpartition("/")[0]

@@ -95,17 +95,21 @@ def _tasks(
     """Return the task that counts the documents of one token file."""
     slices = sorted((pair for token_file in token_files for pair in token_file.slices()), key=lambda pair: pair[0])
     by_split = {
-        split: TokenSlices.of([one for shard, one in slices if specs[0].plan.split(shard) == split]) for split in SPLITS
+        split: TokenSlices.of([token_slice for shard, token_slice in slices if specs[0].plan.split(shard) == split])
+        for split in SPLITS
     }
     made_from = fingerprint(
         TITLE,
         _REVISION,
-        [[shard, one.sha256, one.offset, one.length, one.source] for shard, one in slices],
+        [
+            [shard, token_slice.sha256, token_slice.offset, token_slice.length, token_slice.source]
+            for shard, token_slice in slices
+        ],
         [specs[0].plan.split(shard) for shard, _ in slices],
         [[spec.info.sources, stored_values(spec.info.selection)] for spec in specs],
         [list(config.account), list(config.score)],
     )
-    weight = sum(one.length for _, one in slices)
+    weight = sum(token_slice.length for _, token_slice in slices)
     return [Task(folder, f"columns-{numbers[path]:05d}", ".arrow", made_from, weight, by_split)]
 
 
@@ -154,8 +158,8 @@ def _counted(
             yield totals_by(keys, amounts)
 
 
-def _text(found: Any) -> str | None:
-    return None if found is None else storable(value_text(found) or "") or None
+def _text(value: Any) -> str | None:
+    return None if value is None else storable(value_text(value) or "") or None
 
 
 Sums = dict[tuple[int, int, int], "OfSource"]
@@ -182,10 +186,10 @@ class OfSource:
 
     def add(self, value: str | None, place: int, numbers: Sequence[int]) -> None:
         """Add the numbers of a value in one place."""
-        held = self.without if value is None else self.values.get(value)
-        if held is None:
-            held = self.values[value or ""] = _zeros()
-        held[place] += numbers
+        counts = self.without if value is None else self.values.get(value)
+        if counts is None:
+            counts = self.values[value or ""] = _zeros()
+        counts[place] += numbers
 
     def shrink(self) -> None:
         """Leave the values with the most documents, of equal ones the first by the alphabet; count the others."""
@@ -210,8 +214,8 @@ def add_up(paths: Sequence[str], passes: int) -> Sums:
             for row in _of_pass(read_stage_file(path, "the counts by columns"), number, passes).to_pylist():
                 key = (row["phase"], row["column"], row["source"])
                 sums.setdefault(key, OfSource.empty()).add(row["value"], row["place"], [row[name] for name in NUMBERS])
-        for one in sums.values():
-            one.shrink()
+        for of_source in sums.values():
+            of_source.shrink()
     return sums
 
 
@@ -219,7 +223,7 @@ def _of_pass(table: pa.Table, number: int, passes: int) -> pa.Table:
     """Return the rows whose value is of a pass; that of none is of the first."""
     if passes == 1:
         return table
-    values = [0 if one is None else text_bits(one) % passes for one in table["value"].to_pylist()]
+    values = [0 if value is None else text_bits(value) % passes for value in table["value"].to_pylist()]
     return table.filter(pc.equal(pa.array(values, pa.int64()), number))
 
 
@@ -229,16 +233,16 @@ def account_of(sums: Sums, phase: int, sources: Sequence[str], config: AccountsC
     names = [*(account.name for account in accounts), *made]
     columns: dict[str, Any] = {name: {} for name in names}
     others: dict[str, Any] = {account.name: {} for account in accounts}
-    for (number, column, source), found in sorted(sums.items()):
+    for (number, column, source), of_source in sorted(sums.items()):
         if number == phase:
-            by_place = {place: _entry(found, row) for row, place in enumerate(_PLACES)}
+            by_place = {place: _entry(of_source, row) for row, place in enumerate(_PLACES)}
             columns[names[column]][sources[source]] = {
                 place: entry
                 for place, entry in by_place.items()
                 if entry["values"] or entry["none"][0] or entry["other"][0]
             }
-            if names[column] in others and found.left:
-                others[names[column]][sources[source]] = found.left
+            if names[column] in others and of_source.left:
+                others[names[column]][sources[source]] = of_source.left
     return {
         "numbers": list(NUMBERS),
         "most_values": MOST_VALUES,
@@ -249,12 +253,12 @@ def account_of(sums: Sums, phase: int, sources: Sequence[str], config: AccountsC
     }
 
 
-def _entry(found: OfSource, place: int) -> dict[str, Any]:
+def _entry(of_source: OfSource, place: int) -> dict[str, Any]:
     """Return what documents add up to in one place, the values with the most documents first."""
-    values = {value: numbers[place].tolist() for value, numbers in found.values.items() if numbers[place, 0]}
+    values = {value: numbers[place].tolist() for value, numbers in of_source.values.items() if numbers[place, 0]}
     ordered = sorted(values, key=lambda value: (-values[value][0], value))
     return {
         "values": {value: values[value] for value in ordered},
-        "none": found.without[place].tolist(),
-        "other": found.others[place].tolist(),
+        "none": of_source.without[place].tolist(),
+        "other": of_source.others[place].tolist(),
     }

@@ -67,7 +67,9 @@ class CountTokens:
         self, standing: Standing, names: Sequence[Sequence[str]], done: Sequence[Sequence[PartResult]]
     ) -> Standing:
         counts = add_counts(record.counts for _, record in done[1])
-        sizes = [{name: counts.get(f"tokens_{phase}_{name}", 0) for name in known} for phase, known in enumerate(names)]
+        sizes = [
+            {name: counts.get(f"tokens_{phase}_{name}", 0) for name in of_phase} for phase, of_phase in enumerate(names)
+        ]
         return replace(standing, sizes=tuple(sizes))
 
 
@@ -92,15 +94,15 @@ def _count_tasks(
 def _of_train(specs: Sequence[ShardsSpec], token_files: Iterable[TokenFile]) -> tuple[TokenSlices, list[Any]]:
     """Return the slices of one token file that are of train, and what the counts of all phases depend on."""
     slices = sorted((pair for token_file in token_files for pair in token_file.slices()), key=lambda pair: pair[0])
-    chosen = [one for shard, one in slices if specs[0].plan.split(shard) == "train"]
+    chosen = [selection for shard, selection in slices if specs[0].plan.split(shard) == "train"]
     chosen_by = [spec.info.selection for spec in specs]
     selections = [
         [
-            *(one.sources, one.where),
-            *([one.source_where] if one.source_where else []),
-            *([["sample", *one.sample]] if one.sample else []),
+            *(selection.sources, selection.where),
+            *([selection.source_where] if selection.source_where else []),
+            *([["sample", *selection.sample]] if selection.sample else []),
         ]
-        for one in chosen_by
+        for selection in chosen_by
     ]
     return TokenSlices.of(chosen), [made_of(chosen), selections, specs[0].info.sources]
 
@@ -111,11 +113,11 @@ def count_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Count
     counters = Counters()
     block, columns = load_documents(slices, tokenizer_of(specs[0]), 0, columns=specs[0].columns)
     for phase, spec in enumerate(specs):
-        kept, _ = select(block, columns, spec.info)
-        sizes = np.diff(kept.document_ends, prepend=0)
-        for number, held in enumerate(np.bincount(kept.document_sources, sizes).astype(np.int64).tolist()):
-            if held:
-                counters.add(f"tokens_{phase}_{spec.info.sources[number]}", held)
+        selected, _ = select(block, columns, spec.info)
+        sizes = np.diff(selected.document_ends, prepend=0)
+        for number, tokens in enumerate(np.bincount(selected.document_sources, sizes).astype(np.int64).tolist()):
+            if tokens:
+                counters.add(f"tokens_{phase}_{spec.info.sources[number]}", tokens)
     file.write("".join(f"{name} {number}\n" for name, number in sorted(counters.counts.items())).encode())
     return counters
 

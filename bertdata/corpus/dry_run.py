@@ -61,10 +61,10 @@ class Planned:
 
     def values(self) -> dict[str, Any]:
         """Return it as JSON-like values."""
-        found: dict[str, Any] = {"plan": [list(row) for row in self.rows], "estimate": None}
+        values: dict[str, Any] = {"plan": [list(row) for row in self.rows], "estimate": None}
         if self.estimate and self.room:
-            found["estimate"] = estimate_values(self.estimate, self.room, self.workers, self.left)
-        return found | ({"unknown": self.unknown} if self.unknown else {})
+            values["estimate"] = estimate_values(self.estimate, self.room, self.workers, self.left)
+        return values | ({"unknown": self.unknown} if self.unknown else {})
 
 
 def source_rows(inputs: Inputs) -> Iterator[Row]:
@@ -72,20 +72,20 @@ def source_rows(inputs: Inputs) -> Iterator[Row]:
     sizes: dict[str, list[int]] = {name: [] for name in inputs.names()}
     for path, name in inputs.source_of.items():
         sizes[name].append(files.size(path))
-    shown, others = largest({name: sum(held) for name, held in sizes.items()})
-    rows = {name: sizes[name] for name in shown}
+    largest_names, others = largest({name: sum(of_files) for name, of_files in sizes.items()})
+    rows = {name: sizes[name] for name in largest_names}
     if others:
         rows[f"{len(others):,} smaller sources"] = [size for name in others for size in sizes[name]]
-    for name, held in rows.items():
-        yield name, f"{counted(len(held), 'file')}, {sum(held):,} bytes"
+    for name, of_files in rows.items():
+        yield name, f"{counted(len(of_files), 'file')}, {sum(of_files):,} bytes"
 
 
-def stage_rows(known: Iterable[State], *, force: bool = False) -> Iterator[Row]:
+def stage_rows(all_states: Iterable[State], *, force: bool = False) -> Iterator[Row]:
     """Yield a row for each step of a build: the number of its parts, and how many are kept or made (again).
 
     With `force` no part counts as done.
     """
-    for title, group in groupby(known, lambda state: state.title):
+    for title, group in groupby(all_states, lambda state: state.title):
         states = list(group)
         if not all(state.is_known for state in states):
             yield title, "known once those before it are done"
@@ -112,10 +112,10 @@ def language_rows(inputs: Inputs, settings: Settings, segmenter: Segmenter) -> I
     for path, source in inputs.by_kind["wikipedia"].items():
         if language := settings.cleaning.language_of(source) or read_siteinfo(path).content_language:
             sizes[language] += files.size(path)
-    found = of_languages(sizes, code_of(sentences.sentences), choices)
+    warnings = of_languages(sizes, code_of(sentences.sentences), choices)
     if sentences.goes_by_language:
-        found = of_not_served(not_served(segmenter, sizes), sum(sizes.values()), choices)
-    for warning in found:
+        warnings = of_not_served(not_served(segmenter, sizes), sum(sizes.values()), choices)
+    for warning in warnings:
         yield "warning", f"{warning['found']}: {warning['remedy']}"
 
 
@@ -148,7 +148,7 @@ def setting_rows(
             yield "sources", ", ".join(selection.sources)
         if selection.where:
             yield "where", selection.where
-        yield from (("source where", one) for one in selection.source_where)
+        yield from (("source where", condition) for condition in selection.source_where)
         if mixing.mix:
             yield "mix", ", ".join(f"{name} {weight:g}" for name, weight in mixing.weights.items())
         if mixing.mix_temperature:
@@ -195,5 +195,5 @@ def dry_run(
         return Planned(rows, unknown=str(error))
     workers = 0 if runner.flags else runner.workers or cores()
     left = None if force else left_of(estimate, left_parts(states))
-    shown = (runner.workers,) if runner.workers else WORKERS
-    return Planned(rows, estimate, Room.of(output, workers), shown, left=left)
+    worker_counts = (runner.workers,) if runner.workers else WORKERS
+    return Planned(rows, estimate, Room.of(output, workers), worker_counts, left=left)

@@ -60,14 +60,14 @@ def count_left_out(
         for number in np.flatnonzero(numbers).tolist():
             counts[f"{prefix}{names[number]}{suffix}"] += int(numbers[number])
 
-    left = np.ones(len(sources), np.bool_)
+    candidates = np.ones(len(sources), np.bool_)
     for setting, taken in flags.items():
-        add(BY[setting], left & ~taken)
+        add(BY[setting], candidates & ~taken)
         if setting == "where":
             for column, values in columns.items():
-                add(WITHOUT, left & ~taken & values.is_null().to_numpy(zero_copy_only=False), f":{column}")
-        left &= taken
-    add(SELECTED, left)
+                add(WITHOUT, candidates & ~taken & values.is_null().to_numpy(zero_copy_only=False), f":{column}")
+        candidates &= taken
+    add(SELECTED, candidates)
     return dict(sorted(counts.items()))
 
 
@@ -105,8 +105,8 @@ def left_out_rows(counts: Counts) -> list[Row]:
     rows = []
     for setting, prefix in BY.items():
         if left_out := _by_source(counts, prefix):
-            shown, others = largest(left_out)
-            parts = [f"{left_out[name]:,} of {name}" for name in shown]
+            largest_names, others = largest(left_out)
+            parts = [f"{left_out[name]:,} of {name}" for name in largest_names]
             if others:
                 parts.append(f"{sum(left_out[name] for name in others):,} of {len(others):,} others")
             together = counted(sum(left_out.values()), "document")
@@ -137,7 +137,7 @@ def warnings_of_selection(account: Mapping[str, Any], selection: SelectionConfig
     for name, numbers in account.get("where", {}).items():
         if (share := numbers["documents"] / numbers["of"]) > MOST_LEFT_OUT:
             number = f"{numbers['documents']:,} of the {numbers['of']:,}" if share < 1 else f"all {numbers['of']:,}"
-            found = f"--where {selection.where!r} left out {number} documents of the source {name}"
+            finding = f"--where {selection.where!r} left out {number} documents of the source {name}"
             missing = numbers.get("without", {})
             lacks = ", ".join(
                 f"{'none of them has a' if number == numbers['documents'] else f'{number:,} of them have no'} value of "
@@ -149,16 +149,16 @@ def warnings_of_selection(account: Mapping[str, Any], selection: SelectionConfig
             if taking:
                 quoted = f'"{taking}"' if not {*'"$`\\'} & {*taking} else shlex.quote(taking)
                 remedy = f"a comparison with a missing value does not hold; to take such documents: --where {quoted}"
-            yield _warning("selection", share, MOST_LEFT_OUT, ": ".join(filter(None, (found, lacks))), remedy)
+            yield _warning("selection", share, MOST_LEFT_OUT, ": ".join(filter(None, (finding, lacks))), remedy)
     for name, numbers in account.get("sample", {}).items():
         if numbers["documents"] == numbers["of"]:
-            found = f"--sample took none of the {counted(numbers['of'], 'document')} of the source {name}"
-            yield _warning("selection", 1.0, 1.0, found, f"take more of it, as {name}=1, or leave the source out")
+            finding = f"--sample took none of the {counted(numbers['of'], 'document')} of the source {name}"
+            yield _warning("selection", 1.0, 1.0, finding, f"take more of it, as {name}=1, or leave the source out")
     for name in selection.regrouped:
         if not account.get("source_where", {}).get(name):
-            found = f"--source-where moved no document to the source {name}"
+            finding = f"--source-where moved no document to the source {name}"
             remedy = "see whether documents have values in the columns of its condition, or leave it out"
-            yield _warning("selection", 0.0, 1.0, found, remedy)
+            yield _warning("selection", 0.0, 1.0, finding, remedy)
 
 
 def warnings_of_train(

@@ -48,7 +48,9 @@ def source_entry(
         "counts": add_counts(record.counts for record in records),
         "drops": add_counts(record.drops for record in records),
         "broken": [
-            one | {"path": files.name(one["path"])} for record in records for one in record.details.get("broken", [])
+            entry | {"path": files.name(entry["path"])}
+            for record in records
+            for entry in record.details.get("broken", [])
         ],
         **({"languages": languages} if languages else {}),
         **({ENCODINGS: encodings} if encodings else {}),
@@ -59,14 +61,14 @@ def source_entry(
 
 def doubtful_of(records: Sequence[PartMetadata]) -> list[list[str]]:
     """Return the name, the encoding and the doubt of each book that may be in another encoding."""
-    return [one for record in records for one in record.details.get(DOUBTFUL, [])]
+    return [entry for record in records for entry in record.details.get(DOUBTFUL, [])]
 
 
 def languages_of(record: PartMetadata) -> dict[str, int]:
     """Return the documents of a part by language, as far as it is known: of wikis, or of all documents."""
-    told: dict[str, list[int]] = record.details.get(DOCUMENT_LANGUAGES, {})
-    known: dict[str, int] = record.details.get("languages", {})
-    return {code: documents for code, (documents, _) in told.items() if code != UNKNOWN} or known
+    of_documents: dict[str, list[int]] = record.details.get(DOCUMENT_LANGUAGES, {})
+    of_wikis: dict[str, int] = record.details.get("languages", {})
+    return {code: documents for code, (documents, _) in of_documents.items() if code != UNKNOWN} or of_wikis
 
 
 def build_manifest(
@@ -84,11 +86,11 @@ def build_manifest(
     """
     bins = info.examples.bins
     chosen: dict[str, list[dict[str, Any]]] = {split: [] for split in SPLITS}
-    for place, one in enumerate(shards):
+    for place, part in enumerate(shards):
         shard, number = divmod(place, len(bins))
-        entry = {"file": plan.file(shard, number, len(bins)), "bytes": one.bytes, "sha256": one.sha256}
+        entry = {"file": plan.file(shard, number, len(bins)), "bytes": part.bytes, "sha256": part.sha256}
         binned = {"longest": bins[number]} if len(bins) > 1 else {}
-        chosen[plan.split(shard)].append(entry | binned | {"counts": one.counts})
+        chosen[plan.split(shard)].append(entry | binned | {"counts": part.counts})
     splits: dict[str, Any] = {
         split: {"counts": add_counts(entry["counts"] for entry in entries), "shards": entries}
         for split, entries in chosen.items()
@@ -116,7 +118,7 @@ def build_manifest(
                 tokens,
                 sentences=origins.get("sentences"),
                 deduplicated=any(
-                    "duplicate" in reason for one in origins["sources"].values() for reason in one["drops"]
+                    "duplicate" in reason for part in origins["sources"].values() for reason in part["drops"]
                 ),
                 choices=replace(choices or Choices(), objective=info.examples.objective),
             ),
@@ -133,8 +135,8 @@ def mixture(info: PretrainingInfo, counts: Counts, shares: Mapping[str, Mapping[
     """
     result: dict[str, Any] = {}
     for number, name in enumerate(info.sources):
-        held, taken = counts.get(f"tokens_of_{name}", 0), counts.get(f"tokens_in_copies_of_{name}", 0)
-        entry = {"tokens": taken, "epochs": round(taken / held, 4) if held else 0.0}
+        available, taken = counts.get(f"tokens_of_{name}", 0), counts.get(f"tokens_in_copies_of_{name}", 0)
+        entry = {"tokens": taken, "epochs": round(taken / available, 4) if available else 0.0}
         planned = {**shares[name], "planned": info.epochs[number]} if name in shares else {}
         result[name] = planned | entry
     return result

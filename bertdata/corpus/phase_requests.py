@@ -38,28 +38,28 @@ def _all_phases(request: Request) -> tuple[PhaseConfig, ...]:
         return tuple(PhaseConfig(examples, **groups) for examples in each_settings_from(request, ExamplesConfig))
     phases = []
     for values in recipe:
-        own = {name: value for name, value in values.items() if name not in request.named}
-        one = Request(**vars(request) | own)
-        refuse_unread(one)
-        groups = {name: settings_from(one, kind) for name, kind in OF_A_PHASE.items()}
+        not_given = {name: value for name, value in values.items() if name not in request.named}
+        of_phase = Request(**vars(request) | not_given)
+        refuse_unread(of_phase)
+        groups = {name: settings_from(of_phase, kind) for name, kind in OF_A_PHASE.items()}
         phases.append(PhaseConfig(**groups, name=values.get("name", "")))
     return tuple(phases)
 
 
 def require_model_length(request: Request, phases: Sequence[PhaseConfig]) -> None:
     """Raise ConfigError for rows that are longer than the model takes which a flag, a recipe or a tokenizer name."""
-    length, limit, said = max(phase.examples.max_seq_length for phase in phases), request.model_max_length, ""
+    length, limit, origin = max(phase.examples.max_seq_length for phase in phases), request.model_max_length, ""
     require(
         isinstance(limit, int) and limit >= 0, f"--model-max-length is {limit!r}; expected 1 or more, or 0: unknown"
     )
     if limit:
         recipe = "" if "model_max_length" in request.named else getattr(request, "recipe", "")
-        said = f"the recipe {recipe}" if recipe else "--model-max-length"
-    elif request.vocab and (found := model_max_length(request.vocab)):
-        limit, said = found, f"the tokenizer_config.json of {request.vocab}"
+        origin = f"the recipe {recipe}" if recipe else "--model-max-length"
+    elif request.vocab and (from_tokenizer := model_max_length(request.vocab)):
+        limit, origin = from_tokenizer, f"the tokenizer_config.json of {request.vocab}"
     require(
-        not said or length <= limit,
-        f"--max-seq-length {length} is over the {limit:,} tokens that the model takes (model_max_length), by {said}; "
+        not origin or length <= limit,
+        f"--max-seq-length {length} is over the {limit:,} tokens that the model takes (model_max_length), by {origin}; "
         f"give {limit} or less, or --model-max-length {length} if yours takes so many",
     )
 

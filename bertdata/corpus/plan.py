@@ -93,12 +93,12 @@ def _cut(documents: NDArray[np.int64], sizes: NDArray[np.int64], shard_bytes: in
     cumulative = np.cumsum(sizes)
     ends = [int(np.searchsorted(cumulative, total * number / shards)) + 1 for number in range(1, shards)]
     ends.append(len(documents))
-    held = np.concatenate([[0], np.cumsum(documents)])
-    kept = [0]
+    before = np.concatenate([[0], np.cumsum(documents)])
+    ends_of_shards = [0]
     for end in ends:
-        if held[end] - held[kept[-1]] >= 2:
-            kept.append(end)
-    if len(kept) == 1:
-        kept.append(len(documents))
-    kept[-1] = len(documents)
-    return [first + end for end in kept[1:]]
+        if before[end] - before[ends_of_shards[-1]] >= 2:
+            ends_of_shards.append(end)
+    if len(ends_of_shards) == 1:
+        ends_of_shards.append(len(documents))
+    ends_of_shards[-1] = len(documents)
+    return [first + end for end in ends_of_shards[1:]]

@@ -108,12 +108,12 @@ def save_recipe(path: str, settings: Mapping[str, Any], phases: Sequence[PhaseCo
         }
         for phase in phases
     ]
-    same = {name: value for name, value in each[0].items() if all(one[name] == value for one in each)}
-    own = [
-        {"name": phase.folder} | {name: value for name, value in one.items() if name not in same}
-        for phase, one in zip(phases, each, strict=True)
+    same = {name: value for name, value in each[0].items() if all(values[name] == value for values in each)}
+    differing = [
+        {"name": phase.folder} | {name: value for name, value in values.items() if name not in same}
+        for phase, values in zip(phases, each, strict=True)
     ]
-    text = recipe_text({**settings, **same}, own if len(phases) > 1 else ())
+    text = recipe_text({**settings, **same}, differing if len(phases) > 1 else ())
     files.write_bytes(path, text.encode())
 
 
@@ -121,7 +121,12 @@ def save_settings(path: str, settings: Settings, length: int) -> None:
     """Write settings as a recipe, with the `length` that rows of the model have at most, and say how to use it."""
     groups = [group for name, group in vars(settings).items() if name in GROUPS]
     trained = settings.vocabulary if settings.vocab else None
-    values = {one.name: getattr(group, one.name) for group in groups if group is not trained for one in fields(group)}
+    values = {
+        setting.name: getattr(group, setting.name)
+        for group in groups
+        if group is not trained
+        for setting in fields(group)
+    }
     of_command = {"vocab": settings.vocab, "model_max_length": length}
     save_recipe(path, {name: value for name, value in of_command.items() if value} | values, settings.phases)
     print(f"wrote {path}; build with it: bertdata build --recipe {path} ... --output DIR")

@@ -40,20 +40,22 @@ def select(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> 
     regrouped = _regrouped(block, columns, info)
     if regrouped is not block.document_sources:
         changed = regrouped[regrouped != block.document_sources]
-        moved = {f"{MOVED}{info.sources[one]}": int(np.sum(changed == one)) for one in np.unique(changed).tolist()}
+        moved = {
+            f"{MOVED}{info.sources[source]}": int(np.sum(changed == source)) for source in np.unique(changed).tolist()
+        }
         block = replace(block, document_sources=regrouped)
     if not (selection.sources or selection.where or selection.sample):
         return block, languages_of(block, columns) | moved
     flags, read = _flags(block, columns, info)
     taken = _all_of(block, flags)
     by_source = count_left_out(flags, block.document_sources, info.sources, read) if info.sources else {}
-    kept = take_documents(block, taken)
-    languages = languages_of(kept, [columns[row] for row in np.flatnonzero(taken).tolist()] if columns else [])
-    unknown = [int(np.count_nonzero(one.tokens == info.unk_token_id)) for one in (block, kept)]
-    return kept, {
-        f"documents{LEFT_OUT}": len(block.document_ends) - len(kept.document_ends),
-        f"sentences{LEFT_OUT}": len(block.sentence_ends) - len(kept.sentence_ends),
-        f"tokens{LEFT_OUT}": len(block.tokens) - len(kept.tokens),
+    selected = take_documents(block, taken)
+    languages = languages_of(selected, [columns[row] for row in np.flatnonzero(taken).tolist()] if columns else [])
+    unknown = [int(np.count_nonzero(source.tokens == info.unk_token_id)) for source in (block, selected)]
+    return selected, {
+        f"documents{LEFT_OUT}": len(block.document_ends) - len(selected.document_ends),
+        f"sentences{LEFT_OUT}": len(block.sentence_ends) - len(selected.sentence_ends),
+        f"tokens{LEFT_OUT}": len(block.tokens) - len(selected.tokens),
         f"unknown_tokens{LEFT_OUT}": unknown[0] - unknown[1],
         **moved,
         **by_source,
@@ -132,10 +134,10 @@ def _regrouped(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo)
     """Return the sources of documents after `source_where`; its conditions see the sources before it."""
     if not info.selection.source_where or not len(block.document_ends):
         return block.document_sources
-    found = block.document_sources.copy()
+    sources = block.document_sources.copy()
     for name, condition in info.selection.regrouped.items():
-        found[condition.holds(_columns(condition.names, block, columns, info.sources))] = info.sources.index(name)
-    return found
+        sources[condition.holds(_columns(condition.names, block, columns, info.sources))] = info.sources.index(name)
+    return sources
 
 
 def in_sample(document_ids: Sequence[str], share: float) -> NDArray[np.bool_]:
@@ -146,7 +148,7 @@ def in_sample(document_ids: Sequence[str], share: float) -> NDArray[np.bool_]:
     >>> in_sample(["enwiki:12", "enwiki:25", "enwiki:39", "enwiki:290"], 0.5).tolist()
     [False, True, False, True]
     """
-    draws = np.array([text_bits(f"sample\x1f{one}") for one in document_ids], np.uint64)
+    draws = np.array([text_bits(f"sample\x1f{document_id}") for document_id in document_ids], np.uint64)
     return bernoulli(draws, share)
 
 
@@ -154,12 +156,12 @@ def _sampled(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -
     """Return which documents are in the sample of their source."""
     shares = info.selection.shares
     ids = [json.loads(text)["id"] for text in columns]
-    found = np.ones(len(ids), np.bool_)
+    taken = np.ones(len(ids), np.bool_)
     for number, name in enumerate(info.sources):
         if (share := shares.get(name, shares.get("", 1.0))) < 1:
             here = np.flatnonzero(block.document_sources == number)
-            found[here] = in_sample([ids[one] for one in here.tolist()], share)
-    return found
+            taken[here] = in_sample([ids[row] for row in here.tolist()], share)
+    return taken
 
 
 def languages_in(documents: pa.Table) -> list[str | None]:
@@ -183,10 +185,10 @@ def stored_columns(names: Sequence[str], documents: pa.Table, scores: Sequence[S
             made[name] = documents[name].to_pylist()
     for account in (parse_account(name) for name in names if "(" in name and name != WORDS):
         of_all = account.column in documents.column_names and account.column != "columns"
-        found = documents[account.column].to_pylist() if of_all else [row.get(account.column) for row in rows]
-        made[account.name] = list(map(account.value, found))
-    for name, found in made.items():
-        for row, value in zip(rows, found, strict=True):
+        values = documents[account.column].to_pylist() if of_all else [row.get(account.column) for row in rows]
+        made[account.name] = list(map(account.value, values))
+    for name, values in made.items():
+        for row, value in zip(rows, values, strict=True):
             row[name] = value
     return [json.dumps({name: row[name] for name in names if row.get(name) is not None}) for row in rows]
 
@@ -195,13 +197,13 @@ def _columns(
     names: Sequence[str], block: TokenBlock, stored: Sequence[str], sources: Sequence[str]
 ) -> Mapping[str, pa.Array]:
     rows = [json.loads(text) for text in stored] if set(names) - set(STORED) else []
-    known: dict[str, Any] = {
+    of_all: dict[str, Any] = {
         "source": lambda: np.array(sources)[block.document_sources],
         "sentences": lambda: _counts(block.sentence_ends, block.document_ends),
         "tokens": lambda: np.diff(block.document_ends, prepend=0),
     }
     return {
-        name: pa.array(known[name]()) if name in known else _column(name, [row.get(name) for row in rows])
+        name: pa.array(of_all[name]()) if name in of_all else _column(name, [row.get(name) for row in rows])
         for name in names
     }
 

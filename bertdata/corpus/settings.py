@@ -65,7 +65,7 @@ class Settings:
 
     def stored(self) -> dict[str, Any]:
         """Return the values as fingerprints and origins hold them: of the phases, once where all have the same."""
-        values = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "phases"}
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "phases"}
         stored = {name: stored_values(value) if is_dataclass(value) else value for name, value in values.items()}
         for name in ("dedup_spans", "decontamination", "accounts"):
             if not stored[name]:
@@ -105,13 +105,13 @@ def conditions_of(phases: Sequence[PhaseConfig], names: Sequence[str]) -> dict[s
 
     None of a phase whose documents change their sources by --source-where.
     """
-    found: dict[str, dict[str, Condition]] = {}
+    by_source: dict[str, dict[str, Condition]] = {}
     for phase in phases:
         selection = phase.selection
         if selection.where and not selection.source_where:
             for name in selection.sources or names:
-                found.setdefault(name, {})[selection.where] = parse_condition(selection.where)
-    return {name: tuple(conditions.values()) for name, conditions in found.items()}
+                by_source.setdefault(name, {})[selection.where] = parse_condition(selection.where)
+    return {name: tuple(conditions.values()) for name, conditions in by_source.items()}
 
 
 def require_columns(columns: Sequence[str], tables: Collection[str]) -> None:

@@ -27,7 +27,7 @@ def same_rows(phases: Sequence[PhaseConfig]) -> dict[int, int]:
     """
     first: dict[Any, int] = {}
     numbers = [first.setdefault(_rows_of(phase), number) for number, phase in enumerate(phases)]
-    return {number: found for number, found in enumerate(numbers) if found != number}
+    return {number: earlier for number, earlier in enumerate(numbers) if earlier != number}
 
 
 def _rows_of(phase: PhaseConfig) -> Any:
@@ -43,7 +43,7 @@ def shared_notes(phases: Sequence[PhaseConfig]) -> list[str]:
     """
     notes = []
     for first in dict.fromkeys(same_rows(phases).values()):
-        others = [phases[number].folder for number, found in same_rows(phases).items() if found == first]
+        others = [phases[number].folder for number, earlier in same_rows(phases).items() if earlier == first]
         name, has = phases[first].folder, "has" if len(others) == 1 else "have"
         what = f"the phase{'' if len(others) == 1 else 's'} {', '.join(others)} {has} the rows of {name}"
         notes.append(f"{what}, which are on disk once; --phase {name} builds that alone")
@@ -53,10 +53,10 @@ def shared_notes(phases: Sequence[PhaseConfig]) -> list[str]:
 def link_shards(tasks: Sequence[Task], output: str) -> None:
     """Give the shards of tasks to another phase as well, whose folder is `output`, and delete others there."""
     by_split = {split: [task for task in tasks if task.payload.split == split] for split in SPLITS}
-    for split, own in by_split.items():
+    for split, of_split in by_split.items():
         folder = files.join(output, split)
-        if own:
-            delete_orphans(folder, own)
+        if of_split:
+            delete_orphans(folder, of_split)
         else:
             files.remove(folder)
     remote.at_once(partial(_link, output), tasks)

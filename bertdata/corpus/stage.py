@@ -142,14 +142,14 @@ def plan_tokens(
 
     cut_by = [(segmenter_of or {}).get(documents.path, spec.segmenter) for documents in ranges]
     tasks = {
-        one: range_tasks(
-            ranges, directory, "tokenize", TOKENS_REVISION, [spec.tokenizer, one, spec.shard_ends, *optional]
+        segmenter: range_tasks(
+            ranges, directory, "tokenize", TOKENS_REVISION, [spec.tokenizer, segmenter, spec.shard_ends, *optional]
         )
-        for one in dict.fromkeys(cut_by)
+        for segmenter in dict.fromkeys(cut_by)
     }
     return [
         replace(task, payload=SourcedRange(task.payload, (source_of or {}).get(task.payload.path, 0), compiled))
-        for task in (tasks[one][number] for number, one in enumerate(cut_by))
+        for task in (tasks[segmenter][number] for number, segmenter in enumerate(cut_by))
     ]
 
 
@@ -174,7 +174,7 @@ def shard_task(spec: ShardsSpec, shard: int, slices: Iterable[TokenSlice], lengt
 
 def made_of(slices: Iterable[TokenSlice]) -> list[list[str | int]]:
     """Return what fingerprints have of slices: the SHA-256 of the file, offset, length and source."""
-    return [[one.sha256, one.offset, one.length, one.source] for one in slices]
+    return [[token_slice.sha256, token_slice.offset, token_slice.length, token_slice.source] for token_slice in slices]
 
 
 def _shard_task(

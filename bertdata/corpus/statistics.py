@@ -65,8 +65,10 @@ def count_signs(
     """
     function_words, ends = tables
     signs: Counter[str] = Counter(counters.details.get("signs", {}))
-    found = function_words[tokens]
-    signs["english_function_words"] += int(np.count_nonzero(found if word_starts is None else found & word_starts))
+    is_function_word = function_words[tokens]
+    signs["english_function_words"] += int(
+        np.count_nonzero(is_function_word if word_starts is None else is_function_word & word_starts)
+    )
     signs["sentences_without_end"] += len(sentence_ends) - int(np.count_nonzero(ends[tokens[sentence_ends - 1]]))
     sample: list[list[int]] = counters.details.get("sample", [])
     looked_at = closing_tags = broken = 0
@@ -100,5 +102,5 @@ def share_of_copies(samples: Iterable[Sequence[Sequence[int]]]) -> tuple[float, 
     >>> share_of_copies([[[1, 9], [2, 9]], [[1, 9], [7, 9]]])
     (0.25, 4)
     """
-    known = sorted(tuple(one) for sample in samples for one in sample)[:SAMPLE]
-    return (1 - len(set(known)) / len(known) if known else 0.0), len(known)
+    sampled = sorted(tuple(row) for sample in samples for row in sample)[:SAMPLE]
+    return (1 - len(set(sampled)) / len(sampled) if sampled else 0.0), len(sampled)

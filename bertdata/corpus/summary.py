@@ -30,8 +30,8 @@ def source_rows(sources: Mapping[str, Any]) -> list[Row]:
     for name, source in _with_others_as_one(sources).items():
         counts = source["counts"]
         units = units_of(counts)
-        shown = " and ".join(units) or KINDS.get(name, "rows")
-        rows.append((f"{name}: {shown} in", f"{sum(counts[unit] for unit in units):,}"))
+        unit_names = " and ".join(units) or KINDS.get(name, "rows")
+        rows.append((f"{name}: {unit_names} in", f"{sum(counts[unit] for unit in units):,}"))
         rows += [(f"  dropped, {reason}", f"{number:,}") for reason, number in source["drops"].items()]
         rows += [(f"  {name}", f"{number:,}") for name, number in counts.items() if _of_rules(name)]
         broken = source["broken"]
@@ -53,14 +53,14 @@ def _of_rules(count: str) -> bool:
 
 def _with_others_as_one(sources: Mapping[str, Any]) -> dict[str, Any]:
     """Return the largest sources, and what the others have together as one more."""
-    shown, others = largest({name: source["counts"].get("documents", 0) for name, source in sources.items()})
-    result = {name: sources[name] for name in shown}
+    largest_names, others = largest({name: source["counts"].get("documents", 0) for name, source in sources.items()})
+    result = {name: sources[name] for name in largest_names}
     if others:
         together = [sources[name] for name in others]
         result[f"{len(others):,} smaller sources"] = {
-            "counts": add_counts(one["counts"] for one in together),
-            "drops": add_counts(one["drops"] for one in together),
-            "broken": [broken for one in together for broken in one["broken"]],
+            "counts": add_counts(other["counts"] for other in together),
+            "drops": add_counts(other["drops"] for other in together),
+            "broken": [broken for other in together for broken in other["broken"]],
         }
     return result
 
@@ -76,9 +76,9 @@ def decontamination_rows(account: Mapping[str, Any]) -> list[Row]:
     if not account:
         return []
     rows: list[Row] = [("test data: documents searched", f"{account['documents']:,}")]
-    for name, one in account["files"].items():
-        found = f"{counted(one['hits'], 'hit')} in {counted(one['documents'], 'document')}"
-        rows.append((f"  {name}", f"{found}, of {one['ngrams']:,} n-grams of {account['ngram']} words"))
+    for name, figures in account["files"].items():
+        hits = f"{counted(figures['hits'], 'hit')} in {counted(figures['documents'], 'document')}"
+        rows.append((f"  {name}", f"{hits}, of {figures['ngrams']:,} n-grams of {account['ngram']} words"))
     return rows
 
 
@@ -195,8 +195,8 @@ def _mix_rows(mix: Mapping[str, Any]) -> list[Row]:
     Over 30 sources are the 30 with the most tokens, and the others together.
     """
     rows = []
-    shown, others = largest({name: source["tokens"] for name, source in mix.items()})
-    for name in shown if len(mix) > 1 else ():
+    largest_names, others = largest({name: source["tokens"] for name, source in mix.items()})
+    for name in largest_names if len(mix) > 1 else ():
         source = mix[name]
         weight = f" (weight {source['weight']:.4g})" if "weight" in source else ""
         if "wanted" in source:

@@ -67,11 +67,11 @@ class TokenPlan:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of documents that the store keeps for selections and accounts."""
-        told = any(DOCUMENT_LANGUAGES in record.details for _, (_, record) in self.parts)
+        says_languages = any(DOCUMENT_LANGUAGES in record.details for _, (_, record) in self.parts)
         reads = {name for phase in self.phases for name in phase.selection.reads}
         reads |= {account.name for account in self.accounts.accounts} | {*self.accounts.made}
         counted = {WORDS} if self.accounts != AccountsConfig() else set()
-        return tuple(sorted((reads | counted | ({LANGUAGE} if told else set())) - {*STORED}))
+        return tuple(sorted((reads | counted | ({LANGUAGE} if says_languages else set())) - {*STORED}))
 
     @cached_property
     def cutting(self) -> Segmenter:
@@ -158,7 +158,7 @@ class TokenPlan:
 
 def _chosen(segmenter: Segmenter, records: Sequence[PartMetadata]) -> Segmenter:
     """Return what cuts the sentences of parts, all where one does not say what languages its documents are in."""
-    told: list[dict[str, list[int]] | None] = [record.details.get(DOCUMENT_LANGUAGES) for record in records]
-    if not isinstance(segmenter, SentencesByLanguage) or None in told:
+    languages: list[dict[str, list[int]] | None] = [record.details.get(DOCUMENT_LANGUAGES) for record in records]
+    if not isinstance(segmenter, SentencesByLanguage) or None in languages:
         return segmenter
-    return segmenter.for_codes({code for one in told for code in one or ()})
+    return segmenter.for_codes({code for by_code in languages for code in by_code or ()})

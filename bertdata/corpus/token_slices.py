@@ -49,17 +49,25 @@ def by_shard(token_files: Iterable[TokenFile], shards: int) -> Iterator[tuple[in
     >>> [(shard, [part.path for part in slices]) for shard, slices in by_shard([one, other], 3)]
     [(0, ['a', 'b']), (1, ['a', 'b']), (2, [])]
     """
-    ordered = sorted(token_files, key=lambda one: one.path)
-    counts = [len(one.places) for one in ordered]
+    ordered = sorted(token_files, key=lambda token_file: token_file.path)
+    counts = [len(token_file.places) for token_file in ordered]
     numbers = np.repeat(np.arange(len(ordered), dtype=np.int32), counts)
-    places: NDArray[np.integer] = np.concatenate([np.zeros((0, 3), np.int32), *(one.places.array for one in ordered)])
+    places: NDArray[np.integer] = np.concatenate(
+        [np.zeros((0, 3), np.int32), *(token_file.places.array for token_file in ordered)]
+    )
     order = np.argsort(places[:, 0], kind="stable")
     bounds = np.searchsorted(places[order, 0], np.arange(shards + 1))
     for shard in range(shards):
         rows = order[bounds[shard] : bounds[shard + 1]]
-        found = zip(numbers[rows].tolist(), places[rows, 1:].tolist(), strict=True)
-        of_shard = ((ordered[number], offset, length) for number, (offset, length) in found)
-        yield shard, [TokenSlice(one.path, one.sha256, offset, length, one.source) for one, offset, length in of_shard]
+        slices = zip(numbers[rows].tolist(), places[rows, 1:].tolist(), strict=True)
+        of_shard = ((ordered[number], offset, length) for number, (offset, length) in slices)
+        yield (
+            shard,
+            [
+                TokenSlice(token_file.path, token_file.sha256, offset, length, token_file.source)
+                for token_file, offset, length in of_shard
+            ],
+        )
 
 
 @dataclass(frozen=True)
@@ -81,9 +89,9 @@ class TokenSlices(Sequence[TokenSlice]):
         """Return slices in the order in which they are given."""
         slices = list(slices)
         folder = "".join(slices[0].path.rpartition("/")[:2]) if slices else ""
-        prefix = folder if all(one.path.startswith(folder) for one in slices) else ""
-        names = tuple(sys.intern(one.path[len(prefix) :]) for one in slices)
-        rows = columns([[one.offset, one.length, one.source] for one in slices], 3)
+        prefix = folder if all(token_slice.path.startswith(folder) for token_slice in slices) else ""
+        names = tuple(sys.intern(token_slice.path[len(prefix) :]) for token_slice in slices)
+        rows = columns([[token_slice.offset, token_slice.length, token_slice.source] for token_slice in slices], 3)
         return cls(prefix, names, IntRows(rows))
 
     def __len__(self) -> int:

@@ -98,7 +98,7 @@ def write_tokens(
         for table in documents
     ]
     [batch] = (pa.concat_tables(tables) if tables else schema.empty_table()).combine_chunks().to_batches() or [empty]
-    shards = np.array([bisect_right(shard_ends, slot(one)) for one in batch["id"].to_pylist()], np.int64)
+    shards = np.array([bisect_right(shard_ends, slot(column)) for column in batch["id"].to_pylist()], np.int64)
     order = np.argsort(shards, kind="stable")
     bounds = np.searchsorted(shards[order], np.arange(len(shard_ends) + 1))
     slices = []
@@ -107,8 +107,10 @@ def write_tokens(
         for shard in np.unique(shards).tolist():
             rows = order[bounds[shard] : bounds[shard + 1]]
             chosen = [
-                _taken(batch[one.name], rows) if pa.types.is_list(one.type) else batch[one.name].take(pa.array(rows))
-                for one in schema
+                _taken(batch[column.name], rows)
+                if pa.types.is_list(column.type)
+                else batch[column.name].take(pa.array(rows))
+                for column in schema
             ]
             begin = file.tell()
             writer.write_batch(pa.RecordBatch.from_arrays(chosen, schema=schema))
@@ -131,14 +133,14 @@ def _tokenize(
     sentences = cut_sentences(documents, segmenter, keep_whitespace=tokenizer.IGNORES_WHITESPACE, compiled=compiled)
     word_starts: pa.Array | None = None
     if tokenizer.continuation is None:
-        encoded, found = tokenizer.encode_batch_with_words(sentences.flatten()).columns
-        word_starts = found.flatten()
+        encoded, begins_word = tokenizer.encode_batch_with_words(sentences.flatten()).columns
+        word_starts = begins_word.flatten()
     else:
         encoded = tokenizer.encode_batch(sentences.flatten())
     tokens, ends, borders = encoded.flatten(), encoded.offsets.to_numpy(), sentences.offsets.to_numpy()
     lengths = np.diff(ends)
-    kept = lengths > 0
-    sentence_count = np.diff(np.concatenate([[0], np.cumsum(kept)])[borders])
+    has_tokens = lengths > 0
+    sentence_count = np.diff(np.concatenate([[0], np.cumsum(has_tokens)])[borders])
     token_count = np.diff(ends[borders])
     rows = np.flatnonzero(token_count > 0)
     if isinstance(segmenter, SentencesByLanguage):
@@ -147,17 +149,17 @@ def _tokenize(
         counters.details[CUT_BY] = add_counts([counters.details.get(CUT_BY, {}), cut_by])
     text_bytes = pc.sum(pc.binary_length(documents["text"])).as_py() or 0
     unknown = int(np.count_nonzero(tokens.to_numpy() == tokenizer.unk_token_id))
-    counters.add_all(documents=len(rows), text_bytes=text_bytes, sentences=int(kept.sum()))
+    counters.add_all(documents=len(rows), text_bytes=text_bytes, sentences=int(has_tokens.sum()))
     counters.add_all(tokens=len(tokens), unknown_tokens=unknown)
     begins = None if word_starts is None else word_starts.to_numpy(zero_copy_only=False)
-    count_signs(documents["text"], tokens.to_numpy(), ends[1:][kept], token_count, signs, counters, begins)
+    count_signs(documents["text"], tokens.to_numpy(), ends[1:][has_tokens], token_count, signs, counters, begins)
     if dropped := len(sentences) - len(rows):
         counters.drop("no tokens", dropped)
     offsets = _offsets(token_count[rows])
     columns = [
         documents["id"].combine_chunks().take(pa.array(rows)),
         pa.ListArray.from_arrays(offsets, tokens),
-        pa.ListArray.from_arrays(_offsets(sentence_count[rows]), pa.array(lengths[kept])),
+        pa.ListArray.from_arrays(_offsets(sentence_count[rows]), pa.array(lengths[has_tokens])),
     ]
     if word_starts is not None:
         columns.append(pa.ListArray.from_arrays(offsets, word_starts))
@@ -182,20 +184,22 @@ def _offsets(lengths: NDArray[np.integer]) -> pa.Array:
 
 def _taken(column: pa.ListArray, rows: NDArray[np.int64]) -> pa.ListArray:
     """Return rows of a column, at least one; faster than Arrow's `take`, which copies value by value."""
-    found = _rows(column)
-    lists = [found[row] for row in rows.tolist()]
-    return pa.ListArray.from_arrays(_offsets(np.array([len(one) for one in lists])), pa.array(np.concatenate(lists)))
+    values = _rows(column)
+    lists = [values[row] for row in rows.tolist()]
+    return pa.ListArray.from_arrays(
+        _offsets(np.array([len(row_values) for row_values in lists])), pa.array(np.concatenate(lists))
+    )
 
 
 def read_slices(slices: Sequence[TokenSlice], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Return the record batches of slices, read one by one; raises InputError where a file was changed."""
 
-    def read(one: TokenSlice) -> pa.RecordBatch:
-        batch = read_at(one, lambda data: pa.ipc.read_record_batch(data, schema), "the token store")
+    def read(token_slice: TokenSlice) -> pa.RecordBatch:
+        batch = read_at(token_slice, lambda data: pa.ipc.read_record_batch(data, schema), "the token store")
         columns = [batch[name] for name in batch.schema.names if name != _COLUMNS]
         lists = [column.values for column in columns if pa.types.is_list(column.type)]
         if any(column.null_count for column in [*columns, *lists]):
-            raise InputError("the token store holds nulls; delete this file and run again", path=one.path)
+            raise InputError("the token store holds nulls; delete this file and run again", path=token_slice.path)
         return batch
 
     return each_read(read, slices)
@@ -221,7 +225,9 @@ def load_documents(
     flat_tokens = [row for batch in batches for row in _rows(batch["tokens"])]
     flat_lengths = [row for batch in batches for row in _rows(batch["sentence_lengths"])]
     keys = np.array([text_bits(name) for name in names], np.uint64)
-    sources = np.repeat(np.array([one.source for one in slices], np.int16), [batch.num_rows for batch in batches])
+    sources = np.repeat(
+        np.array([token_slice.source for token_slice in slices], np.int16), [batch.num_rows for batch in batches]
+    )
     draws = bits(key(seed, "document order"), keys).tolist()
     repeated = len(set(names)) < len(names)
     order = sorted(range(len(names)), key=lambda i: (draws[i], names[i], flat_tokens[i].tobytes() if repeated else b""))
@@ -230,17 +236,17 @@ def load_documents(
     if tokenizer.continuation is None:
         flags = [row for batch in batches for row in _rows(batch[WORD_STARTS])]
         starts = np.concatenate([np.zeros(0, np.bool_), *(flags[i] for i in order)])
-        known = int(ids.max(initial=0)) < tokenizer.vocab_size
+        are_in_vocabulary = int(ids.max(initial=0)) < tokenizer.vocab_size
         if len(starts) != len(ids):
             raise InputError(f"the token store has {len(starts):,} flags for {len(ids):,} ids; delete it and run again")
     else:
         starts = np.empty(len(ids), np.bool_)
-        known = word_starts(ids, tokenizer.continuation, starts)
+        are_in_vocabulary = word_starts(ids, tokenizer.continuation, starts)
     if not _fit(flat_tokens, flat_lengths):
         raise InputError(
             "the token store has documents whose sentences have more or fewer ids; delete it and run again"
         )
-    if not known:
+    if not are_in_vocabulary:
         raise InputError(
             f"the token store holds an id over {tokenizer.vocab_size - 1}, the last of the vocabulary; delete it and "
             "run again"

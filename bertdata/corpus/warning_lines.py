@@ -14,7 +14,7 @@ def warnings_in(manifest: Mapping[str, Any]) -> list[tuple[str, CorpusWarning]]:
     warnings: list[tuple[str, CorpusWarning]] = []
     for place, (name, build) in enumerate(manifest.get("phases", {"": manifest}).items()):
         of_others = [warning for _, warning in warnings]
-        warnings += [(name if place else "", one) for one in build.get("warnings", []) if one not in of_others]
+        warnings += [(name if place else "", each) for each in build.get("warnings", []) if each not in of_others]
     return warnings
 
 

@@ -172,28 +172,28 @@ def warnings_of(
     sentences: what the manifest says of the sentence parameters; choices: the settings that advice goes by, as far as
     the manifest does not say them.
     """
-    said = sentences or {}
+    cutting = sentences or {}
     languages = add_counts(source.get("languages", {}) for source in sources.values())
-    by_language = said.get("by_language")
+    by_language = cutting.get("by_language")
     units = {unit for source in sources.values() for unit in source["counts"]}
-    known = replace(
+    with_languages = replace(
         choices or Choices(),
-        language=said.get("language", ""),
+        language=cutting.get("language", ""),
         by_language=by_language is not None,
         dumps=InputCount.PAGES in units,
         books=InputCount.BOOKS in units,
         trained=bool(vocabulary.get("asked")),
     )
-    documents = sum(one["documents"] for one in (by_language or {}).values())
+    documents = sum(entry["documents"] for entry in (by_language or {}).values())
     signs = Signs.of(tokens)
-    language = [] if known.by_language else list(of_language(known, languages, signs))
-    of_text = [one for one in language if one["about"] == _OF_TEXT]
+    language = [] if with_languages.by_language else list(of_language(with_languages, languages, signs))
+    of_text = [entry for entry in language if entry["about"] == _OF_TEXT]
     return [
         *of_sources(sources),
-        *(of_not_served(said["not_served"], documents, known) if known.by_language else ()),
-        *(one for one in language if one["about"] != _OF_TEXT),
+        *(of_not_served(cutting["not_served"], documents, with_languages) if with_languages.by_language else ()),
+        *(entry for entry in language if entry["about"] != _OF_TEXT),
         *of_vocabulary(vocabulary),
-        *_of_tokens(tokens, signs, known, languages, of_text, deduplicated),
+        *_of_tokens(tokens, signs, with_languages, languages, of_text, deduplicated),
     ]
 
 
@@ -203,9 +203,9 @@ def of_language(choices: Choices, articles: Mapping[str, int], signs: Signs) -> 
     articles: as in `of_languages`.
     """
     is_english = None if signs.english is None else signs.english >= LEAST_FUNCTION_WORDS
-    told = list(of_languages(articles, choices.language, choices, is_english=is_english))
-    yield from told
-    if signs.english is not None and choices.language == "en" and not told:
+    of_dumps = list(of_languages(articles, choices.language, choices, is_english=is_english))
+    yield from of_dumps
+    if signs.english is not None and choices.language == "en" and not of_dumps:
         remedy = advice.of_text_that_is_not_english(choices, articles, signs.counts.get("documents", 0))
         yield from _check(_OF_TEXT, signs.english, least=LEAST_FUNCTION_WORDS, remedy=remedy)
 
@@ -223,8 +223,8 @@ def of_languages(
     others = {code: number for code, number in articles.items() if base_code(code) != language}
     if not language or not others:
         return
-    known = replace(choices or Choices(), language=language)
-    remedy = advice.of_other_language(known, articles, is_english=is_english)
+    with_language = replace(choices or Choices(), language=language)
+    remedy = advice.of_other_language(with_language, articles, is_english=is_english)
     share = sum(others.values()) / sum(articles.values())
     named = ", ".join(sorted(others, key=lambda code: (-others[code], code))[:5])
     about, limit = "language of the wiki", MOST_OF_OTHER_LANGUAGES
@@ -251,8 +251,8 @@ def _check(
 ) -> Iterator[CorpusWarning]:
     """Yield the warning about a figure if it has passed a threshold."""
     if not least <= figure <= most:
-        found, usual = _TEXTS[about]
-        text = found.format(figure=figure, per_thousand=1000 * figure, **values)
+        wording, usual = _TEXTS[about]
+        text = wording.format(figure=figure, per_thousand=1000 * figure, **values)
         threshold = most if figure > most else least
         yield {"about": about, "figure": figure, "threshold": threshold, "found": text, "remedy": remedy or usual}
 
@@ -275,12 +275,14 @@ def of_sources(sources: Mapping[str, Any]) -> Iterator[CorpusWarning]:
 
 def _of_books(source: str, counts: Mapping[str, int]) -> Iterator[CorpusWarning]:
     """Yield the warning that most bytes of the text of books, what an archive added aside, are in no document."""
-    own = counts.get(InputCount.BOOK_BYTES, 0) - counts.get(BYTES_LEFT_OUT + LeftOut.ARCHIVE, 0)
+    of_text = counts.get(InputCount.BOOK_BYTES, 0) - counts.get(BYTES_LEFT_OUT + LeftOut.ARCHIVE, 0)
     reasons = {name.removeprefix(BYTES_LEFT_OUT): n for name, n in counts.items() if name.startswith(BYTES_LEFT_OUT)}
-    lost = {one: n for one, n in reasons.items() if one in _WITHOUT_PROSE or one.startswith("broken: ")}
-    if own > 0:
-        named = ", ".join(f"{one} {byte_size(lost[one])}" for one in sorted(lost, key=lambda one: (-lost[one], one)))
-        share = sum(lost.values()) / own
+    lost = {reason: n for reason, n in reasons.items() if reason in _WITHOUT_PROSE or reason.startswith("broken: ")}
+    if of_text > 0:
+        named = ", ".join(
+            f"{reason} {byte_size(lost[reason])}" for reason in sorted(lost, key=lambda reason: (-lost[reason], reason))
+        )
+        share = sum(lost.values()) / of_text
         yield from _check("text without prose", share, most=MOST_WITHOUT_PROSE, source=source, reasons=named)
 
 
@@ -291,10 +293,10 @@ def of_encodings(source: str, doubtful: Sequence[Sequence[str]]) -> Iterator[Cor
     ['1 of the books of the source old may be in another encoding than they were read in: b as cp1252 (cp1250 fits as \
 well)']
     """
-    shown = [f"{name} as {encoding} ({doubt})" for name, encoding, doubt in doubtful[:_NAMED]]
+    examples = [f"{name} as {encoding} ({doubt})" for name, encoding, doubt in doubtful[:_NAMED]]
     more = [f"and {len(doubtful) - _NAMED:,} more, in the manifest"] if len(doubtful) > _NAMED else []
     remedy = _TEXTS["encoding of books"][1].format(source=source)
-    values: dict[str, Any] = {"source": source, "books": "; ".join([*shown, *more]), "remedy": remedy}
+    values: dict[str, Any] = {"source": source, "books": "; ".join([*examples, *more]), "remedy": remedy}
     yield from _check("encoding of books", len(doubtful), most=0, **values)
 
 
@@ -305,8 +307,8 @@ def _of_filters(source: str, counts: Mapping[str, int], drops: Mapping[str, int]
         if text == name or seen < FEWEST_DOCUMENTS:
             continue
         lost, changed = counts.get(DROPPED_BY + text, 0), counts.get(CHANGED + text.partition("=")[0], 0)
-        own = (f"filter {text}", text.partition("-")[0] + "_")
-        reasons = [reason for reason in drops if reason.startswith(own)] or list(drops)
+        beginnings = (f"filter {text}", text.partition("-")[0] + "_")
+        reasons = [reason for reason in drops if reason.startswith(beginnings)] or list(drops)
         most = max(reasons, key=lambda reason: drops[reason], default="")
         values: dict[str, Any] = {"filter": text, "source": source, "reason": most, "seen": seen}
         remedy = _TEXTS["filtered documents"][1].format(**values)

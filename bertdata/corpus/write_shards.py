@@ -65,9 +65,11 @@ class CheckDocuments:
         require_documents(standing.documents)
         parts = self.sources.named(standing.documents)
         for name in self.sources.names(parts):
-            own = [one for source, one in parts if source == name]
-            if not any(count.startswith(JUDGED) for _, record in own for count in record.counts):  # else a warning
-                require_documents(own, name)
+            of_source = [part for source, part in parts if source == name]
+            if not any(
+                count.startswith(JUDGED) for _, record in of_source for count in record.counts
+            ):  # else a warning
+                require_documents(of_source, name)
         documents = [(task.path, record) for _, (task, record) in parts]
         for objective in dict.fromkeys(self.objectives):
             require_documents_for(objective, documents, self.segmenter)
@@ -108,13 +110,13 @@ class WriteShards:
             tuple(share[name].epochs if name in share else 0.0 for name in phase.selection.names(store.names))
             for phase, share in zip(self.phases, shares, strict=True)
         ]
-        specs = store.specs([found if one else () for one, found in zip(shares, epochs, strict=True)])
+        specs = store.specs([each if share else () for share, each in zip(shares, epochs, strict=True)])
         shared = same_rows(self.phases)
         places = [
             *(spec.output for number, spec in enumerate(specs) if number not in shared),
             *(spec.records for spec in specs),
         ]
-        counts = [one for _, _, one in store.masks]
+        counts = [token_counts for _, _, token_counts in store.masks]
         return Plan(
             [
                 Step("tokenize", store.make, store.tasks),
@@ -134,7 +136,11 @@ class WriteShards:
                 *shared_notes(self.phases),
                 *_not_served(self.segmenter, [record for _, record in standing.documents]),
                 *dict.fromkeys(note(count) for count in counts if count),
-                *(told for phase, share in zip(self.phases, shares, strict=True) for told in self._empty(phase, share)),
+                *(
+                    warnings
+                    for phase, share in zip(self.phases, shares, strict=True)
+                    for warnings in self._empty(phase, share)
+                ),
             ],
         )
 
@@ -208,18 +214,18 @@ class WriteShards:
         manifests: dict[str, dict[str, Any]] = {}
         for number, (spec, share, (_, _, counts)) in enumerate(zip(specs, shares, store.masks, strict=True)):
             first = shared.get(number, number)
-            own = [(task, record) for task, record in done[1] if task.payload.phase == first]
-            shards = mask_counts.recounted(own, done[2] if len(done) > 2 else [], number)
+            of_first = [(task, record) for task, record in done[1] if task.payload.phase == first]
+            shards = mask_counts.recounted(of_first, done[2] if len(done) > 2 else [], number)
             if first != number:
-                link_shards([task for task, _ in own], spec.output)
+                link_shards([task for task, _ in of_first], spec.output)
             require_examples(spec, shards)
             table = {FOLDER: {"counts": dict(counts)}} if counts else {}
-            mix = {name: one.values() for name, one in share.items()}
+            mix = {name: entry.values() for name, entry in share.items()}
             manifest = build_manifest(origins | table, tokens, spec.plan, spec.info, shards, mix, self.choices)
             account = standing.accounts[number] if standing.accounts else None
             if account is not None:
                 save_accounts(account, spec.output)
-                manifest["accounts"] = [*self.accounts.made, *(one.name for one in self.accounts.accounts)]
+                manifest["accounts"] = [*self.accounts.made, *(entry.name for entry in self.accounts.accounts)]
             manifests[files.name(spec.output)] = write_dataset_files(spec.output, manifest, spec.info, account)
         write_index(self.output, plan_phases(self.output, self.phases))
         [account] = manifests.values() if len(specs) == 1 else [{"phases": manifests}]
@@ -246,9 +252,9 @@ def sentences_entry(
     counts = add_counts(record.details.get(CUT_BY) or {DEFAULT: record.counts.get("documents", 0)} for record in tokens)
     by_language = {}
     for code, number in counts.items():
-        one = segmenter.by_code.get(code, default)
-        marks = {"sentence_marks": True} if one.sentence_marks else {}
-        by_language[code] = {"parameters": one.parameters.fingerprint, **marks, "documents": number}
+        chosen = segmenter.by_code.get(code, default)
+        marks = {"sentence_marks": True} if chosen.sentence_marks else {}
+        by_language[code] = {"parameters": chosen.parameters.fingerprint, **marks, "documents": number}
     return entry | {"by_language": by_language, "not_served": not_served(segmenter, told_languages(documents))}
 
 
@@ -265,8 +271,8 @@ def _not_served(segmenter: Segmenter, documents: Sequence[PartMetadata]) -> Iter
 
 def told_languages(documents: Iterable[PartMetadata]) -> dict[str, int]:
     """Return the documents of parts by language, also of none that is known, where they say it."""
-    told: Iterable[dict[str, list[int]]] = (record.details.get(DOCUMENT_LANGUAGES, {}) for record in documents)
-    return add_counts({code: number for code, (number, _) in one.items()} for one in told)
+    by_code: Iterable[dict[str, list[int]]] = (record.details.get(DOCUMENT_LANGUAGES, {}) for record in documents)
+    return add_counts({code: number for code, (number, _) in numbers.items()} for numbers in by_code)
 
 
 def require_examples(spec: ShardsSpec, shards: Sequence[PartMetadata]) -> None:

@@ -151,8 +151,10 @@ def _sources(planned: PlannedCopy, info: PretrainingInfo) -> NDArray[np.signedin
     if not info.sources or not len(block.document_sources):
         return np.zeros(len(plan.ids), kind)
     first = plan.spans[plan.offsets[:-1], 0]
-    found: NDArray[np.signedinteger] = block.document_sources[np.searchsorted(block.document_ends, first, side="right")]
-    return found.astype(kind, copy=False)
+    sources: NDArray[np.signedinteger] = block.document_sources[
+        np.searchsorted(block.document_ends, first, side="right")
+    ]
+    return sources.astype(kind, copy=False)
 
 
 def _tokens_by_source(what: str, block: TokenBlock, info: PretrainingInfo) -> dict[str, int]:
@@ -188,14 +190,14 @@ def _masked(
 ) -> dict[str, NDArray[Any]]:
     """Return the columns `input_ids` and, with static masks, `labels` and drawn rates, and count what is predicted."""
     counters.add("row_tokens", len(rows.input_ids))
-    known = {"special": rows.special, "word_starts": rows.word_starts}
+    positions = {"special": rows.special, "word_starts": rows.word_starts}
     if info.examples.masking != "static":
-        number, capped = masker.count(rows.input_ids, rows.offsets, rows.ids, 0, **known)
+        number, capped = masker.count(rows.input_ids, rows.offsets, rows.ids, 0, **positions)
         counters.add_all(predictions=number, predictions_capped_rows=capped)
         return {"input_ids": rows.input_ids}
     kind = numpy_type(label_type(info.vocab_size))
     narrow = kind == np.int16
-    masked = masker.mask(rows.input_ids, rows.offsets, rows.ids, copy, narrow=narrow, **known)
+    masked = masker.mask(rows.input_ids, rows.offsets, rows.ids, copy, narrow=narrow, **positions)
     predicted, became, stayed = count_masked(masked, info.mask_token_id)
     counters.add_all(predictions=predicted, predictions_mask=became, predictions_kept=stayed)
     counters.add("predictions_capped_rows", masked.capped)
@@ -219,17 +221,17 @@ def _record_batches(
     starts = np.arange(len(offsets)) if borders is None else borders
     of_tokens = {name: name in OF_TOKENS for name in schema.names}
     for begin in range(0, len(starts) - 1, ROWS_PER_BATCH):
-        held = starts[begin : begin + ROWS_PER_BATCH + 1]
-        places = offsets[held]
-        first, last, start, end = int(held[0]), int(held[-1]), int(places[0]), int(places[-1])
+        row_starts = starts[begin : begin + ROWS_PER_BATCH + 1]
+        places = offsets[row_starts]
+        first, last, start, end = int(row_starts[0]), int(row_starts[-1]), int(places[0]), int(places[-1])
         token_offsets = pa.array((places - start).astype(np.int32))
-        example_offsets = None if borders is None else pa.array((held - first).astype(np.int32))
+        example_offsets = None if borders is None else pa.array((row_starts - first).astype(np.int32))
         columns = []
         for name, inside in of_tokens.items():
             if inside:
                 columns.append(pa.ListArray.from_arrays(token_offsets, pa.array(values[name][start:end])))
             elif name == CU_SEQLENS:
-                columns.append(_borders(offsets[first : last + 1], held - first))
+                columns.append(_borders(offsets[first : last + 1], row_starts - first))
             elif example_offsets is None:
                 columns.append(pa.array(values[name][first:last]))
             else:

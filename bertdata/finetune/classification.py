@@ -118,10 +118,10 @@ def read_classification(
 ) -> tuple[Labels, dict[str, TaskSplit]]:
     """Return the labels and the splits of files of texts with classes. Only a test file may have no labels."""
     train, column = paths["train"], columns.label_column or "label"
-    known = columns.labels or class_names(train, column)
-    labels = known or find_labels((text.label for text in read_texts(train, columns.text_columns, column)), train)
+    given = columns.labels or class_names(train, column)
+    labels = given or find_labels((text.label for text in read_texts(train, columns.text_columns, column)), train)
     read = partial(_read, columns=columns.text_columns, label=column)
-    return labels, class_splits(paths, read, labels, tokenizer, config, numbered=bool(known))
+    return labels, class_splits(paths, read, labels, tokenizer, config, numbered=bool(given))
 
 
 def read_regression(
@@ -164,9 +164,9 @@ def class_splits(
 
     def ids(split: str, texts: Sequence[LabelledText]) -> list[int | None]:
         placed = [(text.place, text.label) for text in texts]
-        found = label_ids(placed, labels, paths[split], numbered=numbered, unlabelled=is_unlabelled(split))
-        learned.update(found if split == "train" else ())
-        return found
+        ids_of_labels = label_ids(placed, labels, paths[split], numbered=numbered, unlabelled=is_unlabelled(split))
+        learned.update(ids_of_labels if split == "train" else ())
+        return ids_of_labels
 
     splits = _splits(paths, read_labelled(read, is_unlabelled_text, config), ids, tokenizer, config)
     if len(learned) < 2:

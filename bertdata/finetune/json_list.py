@@ -39,20 +39,20 @@ def read_list(path: str, name: str, *, chunk: int = CHUNK) -> Iterator[Any]:
             return
         if text.sign() != "{":
             raise InputError(f"has no list `{name}`; expected an object that has, or a list", path=path)
-        found = False
+        any_list = False
         for key in _keys(text):
             if key != name:
                 text.value()
-            elif found:
+            elif any_list:
                 text.broken(f"a second `{name}`")
             else:
-                found = True
+                any_list = True
                 if text.needed() != "[":
                     raise InputError(f"has no list `{name}`, but another value there", path=path)
                 yield from _elements(text)
         if text.sign():
             text.broken("more after the object; rows of JSON lines are read from a .jsonl")
-    if not found:
+    if not any_list:
         raise InputError(f"has no list `{name}`; expected an object that has", path=path)
 
 
@@ -94,9 +94,9 @@ class _Window:
     def sign(self) -> str:
         """Return the next character that is not white space, without taking it; "" at the end of the file."""
         while True:
-            found = _SPACE.match(self._text, self._at)
-            assert found is not None
-            self._at = found.end()
+            spaces = _SPACE.match(self._text, self._at)
+            assert spaces is not None
+            self._at = spaces.end()
             if self._at < len(self._text):
                 return self._text[self._at]
             if not self._more():
@@ -108,11 +108,11 @@ class _Window:
 
     def take(self, signs: str) -> str:
         """Take the next character that is not white space, one of `signs`."""
-        found = self.needed()
-        if found not in signs:
-            self.broken(f"{found!r}, expected {' or '.join(signs)}")
+        sign = self.needed()
+        if sign not in signs:
+            self.broken(f"{sign!r}, expected {' or '.join(signs)}")
         self._at += 1
-        return found
+        return sign
 
     def value(self) -> Any:
         """Take the next value."""
@@ -135,10 +135,10 @@ class _Window:
                 self._at = end
                 return value
 
-    def broken(self, found: str) -> NoReturn:
+    def broken(self, problem: str) -> NoReturn:
         """Raise the error for the text at the current place."""
         raise InputError(
-            f"this byte of the text is not JSON ({found}); check how the file was made",
+            f"this byte of the text is not JSON ({problem}); check how the file was made",
             path=self._path,
             offset=self._byte(),
         )
@@ -175,5 +175,5 @@ class _Window:
     def _byte(self) -> int:
         """Return the byte offset of the current place, from the bytes after it."""
         plain = {"utf-16": "utf-16-le", "utf-32": "utf-32-le", "utf-8-sig": "utf-8"}.get(self._encoding, self._encoding)
-        left = len(self._text[self._at :].encode(plain, "surrogatepass")) + len(self._decoder.getstate()[0])
-        return self._bytes - left
+        unread = len(self._text[self._at :].encode(plain, "surrogatepass")) + len(self._decoder.getstate()[0])
+        return self._bytes - unread

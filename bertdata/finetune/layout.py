@@ -41,10 +41,10 @@ class Encoded:
         try:
             return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
         except (KeyError, pa.ArrowException, TypeError) as error:
-            found = ", ".join(f"{name} ({column.type}, {len(column)} rows)" for name, column in columns.items())
+            described = ", ".join(f"{name} ({column.type}, {len(column)} rows)" for name, column in columns.items())
             expected = ", ".join(f"{field.name} ({field.type})" for field in schema)
             raise ConfigError(
-                f"the task gives the columns {found}; expected {expected}, as many rows of each: see its `columns`"
+                f"the task gives the columns {described}; expected {expected}, as many rows of each: see its `columns`"
             ) from error
 
 

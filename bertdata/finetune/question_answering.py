@@ -61,22 +61,22 @@ def encode_question_answering(
     chosen = [number for number, wrong in enumerate(misplaced) if not (wrong and drop_misplaced)]
     taken, spans = [questions[number] for number in chosen], [spans[number] for number in chosen]
     asked = Segments.of(tokenizer.encode_batch([question.question for question in taken]))
-    kept = np.minimum(asked.lengths, max_query_length) if max_query_length else asked.lengths
+    cut_lengths = np.minimum(asked.lengths, max_query_length) if max_query_length else asked.lengths
     contexts, begins, ends = _encode_contexts(tokenizer, taken)
     template = tokenizer.row_template
     special = template.special(pair=True)
-    owner, window = _windows(taken, contexts, kept, special, max_seq_length, doc_stride, stride_is)
-    rows = join_segments(asked.cut(kept).take(owner), window, template=template)
+    owner, window = _windows(taken, contexts, cut_lengths, special, max_seq_length, doc_stride, stride_is)
+    rows = join_segments(asked.cut(cut_lengths).take(owner), window, template=template)
     positions = np.zeros((len(owner), 2), np.int32)
     answered = np.zeros(len(taken), np.bool_)
     bounds = zip(owner.tolist(), window.starts.tolist(), window.lengths.tolist(), rows.second.tolist(), strict=True)
     for row, (number, start, length, second) in enumerate(bounds):
         if (span := spans[number]) is not None:
             part = slice(start, start + length)
-            found = answer_tokens(begins[part], ends[part], *span)
-            if found is not None:
+            answer = answer_tokens(begins[part], ends[part], *span)
+            if answer is not None:
                 base = second - int(rows.offsets[row])
-                positions[row] = found[0] + base, found[1] + base
+                positions[row] = answer[0] + base, answer[1] + base
                 answered[number] = True
     with_answer = np.array([span is not None for span in spans], np.bool_)
     counts = {
@@ -88,8 +88,8 @@ def encode_question_answering(
         "misplaced_answers": sum(misplaced),
         "answers_in_no_window": int((with_answer & ~answered).sum()),
         "tokens": len(rows.input_ids),
-        "truncated_examples": int((kept < asked.lengths).sum()),
-        "truncated_tokens": int((asked.lengths - kept).sum()),
+        "truncated_examples": int((cut_lengths < asked.lengths).sum()),
+        "truncated_tokens": int((asked.lengths - cut_lengths).sum()),
     }
     columns = rows.columns() | {
         "start_positions": pa.array(positions[:, 0]),
@@ -142,26 +142,27 @@ def _encode_contexts(
 def _windows(
     questions: Sequence[Question],
     contexts: Segments,
-    kept: Ints,
+    question_lengths: Ints,
     special: int,
     max_seq_length: int,
     doc_stride: int,
     stride_is: str,
 ) -> tuple[Ints, Segments]:
     """Return the question of each window, and the windows; the last one of a context ends where the context does."""
-    room = max_seq_length - special - kept
+    room = max_seq_length - special - question_lengths
     step = room - doc_stride if stride_is == "overlap" else np.minimum(doc_stride, room)
     over = contexts.lengths - room
     tight = np.flatnonzero((step <= 0) & (over > 0))
     if len(tight):
         number = int(tight[0])
+        length = int(question_lengths[number])
         raise InputError(
-            f"{questions[number].place or 'question'}, id {questions[number].id!r}, has {int(kept[number])} ids, which "
+            f"{questions[number].place or 'question'}, id {questions[number].id!r}, has {length} ids, which "
             f"leaves its context {max(0, int(room[number]))} of {max_seq_length}, and --doc-stride is {doc_stride}; "
             "give a smaller --doc-stride or --max-query-length, or a larger --max-seq-length"
         )
     windows = 1 + np.where(over > 0, -(-over // np.maximum(step, 1)), 0)
-    owner = np.repeat(np.arange(len(kept)), windows)
+    owner = np.repeat(np.arange(len(question_lengths)), windows)
     start = ranges(windows) * step[owner]
     length = np.minimum(room[owner], contexts.lengths[owner] - start)
     return owner, Segments(contexts.ids, contexts.starts[owner] + start, length)

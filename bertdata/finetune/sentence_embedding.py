@@ -85,11 +85,11 @@ def encode_sentences(
     cut, tokens, lost = np.zeros(len(groups), np.bool_), 0, 0
     for place, texts in enumerate(zip(*groups, strict=True)):
         whole = Segments.of(tokenizer.encode_batch(list(texts)))
-        kept = np.minimum(whole.lengths, max_seq_length - special)
-        rows = join_segments(whole.cut(kept), template=template)
+        lengths = np.minimum(whole.lengths, max_seq_length - special)
+        rows = join_segments(whole.cut(lengths), template=template)
         columns |= rows.columns() if not place else {ids_column(place): rows.columns()["input_ids"]}
-        cut |= kept < whole.lengths
-        tokens, lost = tokens + len(rows.input_ids), lost + int((whole.lengths - kept).sum())
+        cut |= lengths < whole.lengths
+        tokens, lost = tokens + len(rows.input_ids), lost + int((whole.lengths - lengths).sum())
     if scores is not None:
         columns["label"] = label_column(scores, len(groups), regression=True)
     counts = {
@@ -114,10 +114,10 @@ def read_groups(
     there = column_names(path, header=header)
     names = columns.text_columns or next((names for names in known if set(names) <= set(there)), ())
     if len(names) != len(known[0]) or not set(names) <= set(there):
-        found = f"--text-columns names {', '.join(names)}" if names else "none of the known names are among them"
-        examples = " or ".join(", ".join(one) for one in known)
+        problem = f"--text-columns names {', '.join(names)}" if names else "none of the known names are among them"
+        examples = " or ".join(", ".join(usual) for usual in known)
         raise ConfigError(
-            f"has the columns {', '.join(map(repr, there))}, and {found}; expected {len(known[0])} columns of texts, "
+            f"has the columns {', '.join(map(repr, there))}, and {problem}; expected {len(known[0])} columns of texts, "
             f"as {examples}: name them with --text-columns",
             path=path,
         )
@@ -149,7 +149,7 @@ def read_sentences(
     config: TaskConfig,
     columns: Columns,
     *,
-    known: Sequence[tuple[str, ...]],
+    column_names: Sequence[tuple[str, ...]],
     scored: bool = False,
 ) -> tuple[Labels, dict[str, TaskSplit]]:
     """Return the splits of files of groups of texts. Only a test file may lack scores.
@@ -162,7 +162,7 @@ def read_sentences(
     splits = {}
     for split, path in paths.items():
         column = (columns.label_column or score_column(path)) if scored else None
-        read = partial(read_groups, path, known, columns, column, unlabelled=is_unlabelled(split))
+        read = partial(read_groups, path, column_names, columns, column, unlabelled=is_unlabelled(split))
         if scored and config.unlabelled == LEAVE_OUT and not is_unlabelled(split):
             read = partial(_scored, read, config.scores or COSINES, path)
         scores = partial(_scores, path=path, split=split, config=config) if scored else None
@@ -179,13 +179,13 @@ def _scores(groups: Sequence[TextGroup], *, path: str, split: str, config: TaskC
     low, high = config.scores or COSINES
     placed = [(group.place, group.score) for group in groups]
     hint = "" if config.scores else "; scores in another range take --score-range, as 0 5"
-    found = numbers(placed, path, unlabelled=is_unlabelled(split), bounds=(low, high), hint=hint)
-    return [(one - low) / (high - low) if one is not None and config.scores else one for one in found]
+    scores = numbers(placed, path, unlabelled=is_unlabelled(split), bounds=(low, high), hint=hint)
+    return [(score - low) / (high - low) if score is not None and config.scores else score for score in scores]
 
 
 def _encode(groups: Sequence[TextGroup], *, tokenizer: Tokenizer, config: TaskConfig, scores: object) -> Encoded:
-    found = scores(groups) if callable(scores) else None
-    encoded = encode_sentences(tokenizer, [group.texts for group in groups], found, max_seq_length=config.length)
+    group_scores = scores(groups) if callable(scores) else None
+    encoded = encode_sentences(tokenizer, [group.texts for group in groups], group_scores, max_seq_length=config.length)
     left_out = sum(group.unlabelled for group in groups)
     return Encoded(encoded.columns, encoded.counts | ({"left_out_unlabelled": left_out} if left_out else {}))
 
@@ -208,7 +208,7 @@ def _scored(read: Callable[[], Iterator[TextGroup]], bounds: tuple[float, float]
 
 SENTENCE_PAIRS = Task(
     help="embeddings, from pairs of texts that belong together",
-    read=partial(read_sentences, known=PAIR_COLUMNS),
+    read=partial(read_sentences, column_names=PAIR_COLUMNS),
     columns=(),
     texts=2,
     head="SentenceEmbedding",
@@ -217,7 +217,7 @@ SENTENCE_PAIRS = Task(
 )
 SENTENCE_TRIPLETS = Task(
     help="embeddings, from texts with one that is alike and one that is not",
-    read=partial(read_sentences, known=TRIPLET_COLUMNS),
+    read=partial(read_sentences, column_names=TRIPLET_COLUMNS),
     columns=(),
     texts=3,
     head="SentenceEmbedding",
@@ -226,7 +226,7 @@ SENTENCE_TRIPLETS = Task(
 )
 SENTENCE_SIMILARITY = Task(
     help="embeddings, from pairs of texts with a score of how alike they are",
-    read=partial(read_sentences, known=PAIR_COLUMNS, scored=True),
+    read=partial(read_sentences, column_names=PAIR_COLUMNS, scored=True),
     columns=(("label", pa.float32()),),
     batch_numbers={"label": "labels"},
     texts=2,

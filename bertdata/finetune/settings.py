@@ -52,14 +52,14 @@ class TaskConfig(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        task, shown = TASKS[self.task], " ".join(self.score_range)
+        task, range_text = TASKS[self.task], " ".join(self.score_range)
         require(
             not self.score_range or task.scored,
             f"--score-range is for tasks with scores, as regression, and --task is {self.task}; leave it out",
         )
         require(
             not self.score_range or _is_range(self.score_range),
-            f"--score-range is {shown}; expected the lowest and the highest score, as 0 5",
+            f"--score-range is {range_text}; expected the lowest and the highest score, as 0 5",
         )
         task.check(self)
 

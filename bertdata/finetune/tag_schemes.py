@@ -84,8 +84,8 @@ def why_no_entities(labels: Sequence[str]) -> str:
     marked = [name for name in labels if like.fullmatch(name)]
     if scheme_of(labels) or not (marked or OUTSIDE in labels):
         return ""
-    shown = ", ".join(labels[:8]) + (", ..." if len(labels) > 8 else "")
+    first_labels = ", ".join(labels[:8]) + (", ..." if len(labels) > 8 else "")
     return (
-        f"the tags {shown} fit no scheme of entities ({', '.join(SCHEMES)}, as B-PER), so they are scored as tags of "
-        "single words, by accuracy alone; for F1 of entities name them by one of these schemes, O included"
+        f"the tags {first_labels} fit no scheme of entities ({', '.join(SCHEMES)}, as B-PER), so they are scored as "
+        "tags of single words, by accuracy alone; for F1 of entities name them by one of these schemes, O included"
     )

@@ -135,7 +135,7 @@ def write_task_shard(encoded: Iterable[Encoded], info: TaskInfo, first_id: int, 
     `example_id` counts from `first_id`. The bytes do not depend on how the examples are batched.
     """
     schema, counters, rows = shard_schema(info), Counters(), 0
-    empty = held = schema.empty_table()
+    empty = waiting = schema.empty_table()
     with pa.ipc.new_stream(file, schema) as writer:
 
         def write(table: pa.Table) -> None:
@@ -146,12 +146,12 @@ def write_task_shard(encoded: Iterable[Encoded], info: TaskInfo, first_id: int, 
         for batch in encoded:
             for name, count in batch.counts.items():
                 counters.add(name, count)
-            held = pa.concat_tables([held, batch.table(schema, first_id + rows)])
+            waiting = pa.concat_tables([waiting, batch.table(schema, first_id + rows)])
             rows += len(batch)
-            while held.num_rows >= ROWS_PER_BATCH:
-                write(held.slice(0, ROWS_PER_BATCH))
-                held = held.slice(ROWS_PER_BATCH)
-        write(held)
+            while waiting.num_rows >= ROWS_PER_BATCH:
+                write(waiting.slice(0, ROWS_PER_BATCH))
+                waiting = waiting.slice(ROWS_PER_BATCH)
+        write(waiting)
     return rows, counters.counts
 
 
@@ -169,14 +169,14 @@ def _originals(directory: str, split: str, source: TaskSplit) -> Iterator[Callab
         files.atomic_write(files.join(directory, "examples", f"{split}.parquet")) as file,
         pq.ParquetWriter(file, schema, compression="zstd") as writer,
     ):
-        held: list[Any] = []
+        waiting: list[Any] = []
 
         def keep(batch: Sequence[Any]) -> None:
-            held.extend(batch)
-            while len(held) >= ROWS_PER_GROUP:
-                writer.write_table(make(held[:ROWS_PER_GROUP]))
-                del held[:ROWS_PER_GROUP]
+            waiting.extend(batch)
+            while len(waiting) >= ROWS_PER_GROUP:
+                writer.write_table(make(waiting[:ROWS_PER_GROUP]))
+                del waiting[:ROWS_PER_GROUP]
 
         yield keep
-        if held:
-            writer.write_table(make(held))
+        if waiting:
+            writer.write_table(make(waiting))

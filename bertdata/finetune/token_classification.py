@@ -58,12 +58,12 @@ def encode_token_classification(
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(tokens.lengths)])
     borders = np.concatenate([np.zeros(1, np.int64), np.cumsum(numbers)])
     starts, lengths = ends[borders[:-1]], np.diff(ends[borders])
-    kept = np.minimum(lengths, max_seq_length - special)
-    rows = join_segments(Segments(tokens.ids, starts, kept), template=template)
+    cut_lengths = np.minimum(lengths, max_seq_length - special)
+    rows = join_segments(Segments(tokens.ids, starts, cut_lengths), template=template)
     sentence = np.repeat(np.arange(len(sentences)), numbers)
     place = tokens.starts - starts[sentence]
     empty = tokens.lengths == 0
-    lost = ~empty & (place >= kept[sentence])
+    lost = ~empty & (place >= cut_lengths[sentence])
     targets = np.full(len(rows.input_ids), IGNORE_INDEX, np.int32)
     if labels is not None:
         there = ~empty & ~lost
@@ -74,8 +74,8 @@ def encode_token_classification(
         "words": int(numbers.sum()),
         "tokens": len(rows.input_ids),
         "words_without_pieces": int(empty.sum()),
-        "truncated_examples": int((kept < lengths).sum()),
-        "truncated_tokens": int((lengths - kept).sum()),
+        "truncated_examples": int((cut_lengths < lengths).sum()),
+        "truncated_tokens": int((lengths - cut_lengths).sum()),
         "truncated_words": int(lost.sum()),
         "unlabelled_examples": len(sentences) if labels is None else 0,
     }
@@ -94,13 +94,13 @@ def read_token_classification(
         for split, path in paths.items()
     }
     tags = tags_column_of(train, columns.label_column)
-    known = columns.labels or (class_names(train, tags) if tags else ())
-    labels = known or find_labels((tag for sentence in read["train"]() for tag in sentence.tags or ()), train)
+    given = columns.labels or (class_names(train, tags) if tags else ())
+    labels = given or find_labels((tag for sentence in read["train"]() for tag in sentence.tags or ()), train)
     return labels, {
         split: _split(
             reader,
             labels,
-            bool(known),
+            bool(given),
             paths[split],
             tokenizer,
             config,

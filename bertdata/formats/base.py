@@ -52,8 +52,8 @@ class ExportFormat:
     def dialect(self, name: str) -> ExportFormat:
         """Return the dialect of a name, itself for ""; raises ConfigError for one that the format does not have."""
         if name and name not in self.dialects:
-            known = ", ".join(self.dialects) or "none"
-            raise ConfigError(f"there is no dialect {name!r} of this format; it has {known}")
+            names = ", ".join(self.dialects) or "none"
+            raise ConfigError(f"there is no dialect {name!r} of this format; it has {names}")
         return self.dialects[name] if name else self
 
 
@@ -113,8 +113,8 @@ IMPORT_FORMATS: Registry[ImportFormat] = Registry(
 
 def dialects() -> dict[str, dict[str, str]]:
     """Return the help of the dialects that export formats have, by format and name."""
-    found = {name: EXPORT_FORMATS[name].dialects for name in EXPORT_FORMATS}
-    return {name: {key: kind.help for key, kind in kinds.items()} for name, kinds in found.items() if kinds}
+    of_formats = {name: EXPORT_FORMATS[name].dialects for name in EXPORT_FORMATS}
+    return {name: {key: kind.help for key, kind in kinds.items()} for name, kinds in of_formats.items() if kinds}
 
 
 def static_formats(static: bool = True) -> str:

@@ -14,16 +14,16 @@ _MASK_DELTA = 0xA282EAD8
 @cache
 def tables() -> NDArray[np.uint32]:
     """Return the tables of the bytes 0 to 7 places before the end, uint32 (8, 256)."""
-    found = np.zeros((8, 256), np.uint32)
+    table = np.zeros((8, 256), np.uint32)
     for byte in range(256):
         crc = byte
         for _ in range(8):
             crc = crc >> 1 ^ (_POLYNOMIAL if crc & 1 else 0)
-        found[0, byte] = crc
+        table[0, byte] = crc
     for place in range(1, 8):
-        found[place] = found[0, found[place - 1] & 0xFF] ^ found[place - 1] >> 8
-    found.flags.writeable = False
-    return found
+        table[place] = table[0, table[place - 1] & 0xFF] ^ table[place - 1] >> 8
+    table.flags.writeable = False
+    return table
 
 
 def crc32c(data: bytes) -> int:

@@ -67,27 +67,27 @@ def croissant(
         "creator": {"@type": "sc:Organization", "name": made_by},
         "distribution": [
             *(_file_object(file, parquet) for file in files),
-            *(_file_set(of, own, parquet) for of, own in sets.items()),
+            *(_file_set(of, of_set, parquet) for of, of_set in sets.items()),
         ],
         "recordSet": [_record_set(of, schemas[of]) for of in sets] if parquet else [],
     }
     return values | ({"inLanguage": list(languages)} if languages else {})
 
 
-def _file_object(one: PublishedFile, parquet: bool) -> dict[str, Any]:
+def _file_object(file: PublishedFile, parquet: bool) -> dict[str, Any]:
     return {
         "@type": "cr:FileObject",
-        "@id": one.path,
-        "name": one.path,
-        "contentUrl": one.path,
-        "contentSize": f"{one.bytes} B",
+        "@id": file.path,
+        "name": file.path,
+        "contentUrl": file.path,
+        "contentSize": f"{file.bytes} B",
         "encodingFormat": PARQUET if parquet else ARROW,
-        "sha256": one.sha256,
+        "sha256": file.sha256,
     }
 
 
-def _file_set(of: str, own: Sequence[PublishedFile], parquet: bool) -> dict[str, Any]:
-    folder, _, name = own[0].path.rpartition("/")
+def _file_set(of: str, of_set: Sequence[PublishedFile], parquet: bool) -> dict[str, Any]:
+    folder, _, name = of_set[0].path.rpartition("/")
     suffix = name.rpartition(".")[2]
     return {
         "@type": "cr:FileSet",

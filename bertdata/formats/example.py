@@ -78,18 +78,18 @@ def decode_examples(messages: Sequence[bytes], names: Collection[str] = ()) -> d
     >>> decode_examples(encode_examples({"a": np.array([[7, 300]]), "b": np.array([0.5])}))
     {'a': [array([  7, 300])], 'b': [array([0.5], dtype=float32)]}
     """
-    found: dict[str, list[Any]] = {}
+    by_name: dict[str, list[Any]] = {}
     for number, data in enumerate(messages):
         try:
             entries = _example_class().FromString(data).features.feature
         except message.DecodeError as error:
             raise InputError(f"record {number} is not a tf.train.Example ({error})") from error
         features = {entry.key: entry.value for entry in entries if not names or entry.key in names}
-        if number and set(features) != set(found):
-            raise InputError(f"record {number} has the fields {', '.join(features)}, the first {', '.join(found)}")
+        if number and set(features) != set(by_name):
+            raise InputError(f"record {number} has the fields {', '.join(features)}, the first {', '.join(by_name)}")
         for name, value in features.items():
-            found.setdefault(name, []).append(value)
-    return {name: _numbers(name, values) for name, values in found.items()}
+            by_name.setdefault(name, []).append(value)
+    return {name: _numbers(name, values) for name, values in by_name.items()}
 
 
 def _numbers(name: str, features: Sequence[Any]) -> list[NDArray[Any]]:

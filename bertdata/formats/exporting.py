@@ -45,15 +45,15 @@ def export(
     else, MissingExtraError where a format needs what is not installed.
     """
     chosen = EXPORT_FORMATS[to].dialect(dialect)
-    found = open_splits(path, splits)
-    tokenizer = found[0].tokenizer()
-    if files.real_path(output) == files.real_path(found[0].build):
+    opened = open_splits(path, splits)
+    tokenizer = opened[0].tokenizer()
+    if files.real_path(output) == files.real_path(opened[0].build):
         raise ConfigError("--output is the build itself; choose another folder", path=output)
     if chosen.check:
         chosen.check()
     rows, settings = None, {}
     if chosen.static:
-        rows = static_rows(found, epoch, max_predictions_per_seq)
+        rows = static_rows(opened, epoch, max_predictions_per_seq)
         settings = {"settings": {"epoch": epoch, "max_predictions_per_seq": rows.max_predictions_per_seq}}
     elif epoch or max_predictions_per_seq:
         raise ConfigError(
@@ -61,15 +61,15 @@ def export(
             "which has the rows as they are"
         )
     if chosen.accepts:
-        chosen.accepts(found[0].info)
-    total = sum(len(shards.paths) for shards in found)
-    origin = Origin.of("export", [files.join(found[0].build, "manifest.json")])
+        chosen.accepts(opened[0].info)
+    total = sum(len(shards.paths) for shards in opened)
+    origin = Origin.of("export", [files.join(opened[0].build, "manifest.json")])
     with output_lock(output, f"{to} export", origin, force=force):
         for name in ("export.json", "manifest.json", "dataset_dict.json", *TASK_SPLITS):
             files.remove(files.join(output, name))
         entries: dict[str, Any] = {}
         done = 0
-        for shards in found:
+        for shards in opened:
             entries[shards.split] = []
             for shard, local in zip(shards.paths, shards.local_paths, strict=True):
                 name = f"{shards.split}/{files.name(shard).removesuffix('.arrow')}{chosen.suffix}"
@@ -89,8 +89,8 @@ def export(
                     report(done, total)
         tokenizer.save_pretrained(files.join(output, "tokenizer"))
         if chosen.finish:
-            chosen.finish(output, found, entries)
-        info = found[0].info.values()
+            chosen.finish(output, opened, entries)
+        info = opened[0].info.values()
         named = {"format": to} | ({"dialect": dialect} if dialect else {})
         described = {"bertdata": __version__, **named, "info": info, **settings, "splits": entries}
         files.write_json(files.join(output, "export.json"), described)

@@ -72,19 +72,19 @@ def write_hdf5(shard: ExportedShard, file: BinaryIO) -> None:
 
 def _blocks(batches: Iterator[Fields]) -> Iterator[Fields]:
     """Yield as many rows at a time as a chunk of the file has, so that its bytes do not depend on the batches."""
-    held: list[Fields] = []
+    blocks: list[Fields] = []
     waiting = 0
     for fields in batches:
-        held.append(fields)
+        blocks.append(fields)
         waiting += len(fields["input_ids"])
         if waiting >= _CHUNK_ROWS:
-            joined = {name: np.concatenate([one[name] for one in held]) for name in fields}
+            joined = {name: np.concatenate([block[name] for block in blocks]) for name in fields}
             whole = waiting - waiting % _CHUNK_ROWS
             for begin in range(0, whole, _CHUNK_ROWS):
                 yield {name: values[begin : begin + _CHUNK_ROWS] for name, values in joined.items()}
-            held, waiting = [{name: values[whole:] for name, values in joined.items()}], waiting - whole
+            blocks, waiting = [{name: values[whole:] for name, values in joined.items()}], waiting - whole
     if waiting:
-        yield {name: np.concatenate([one[name] for one in held]) for name in held[0]}
+        yield {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
 def read_hdf5(path: str, batch: int = 1000) -> Iterator[Fields]:

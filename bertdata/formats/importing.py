@@ -55,8 +55,8 @@ def import_shards(
     require_rows(tokenizer, vocab, masked=True)
     suffixes = [suffix for name in IMPORT_FORMATS for suffix in IMPORT_FORMATS[name].suffixes]
     paths = {split: _without_caches(expand(sources[split], suffixes)) for split in SPLITS if sources.get(split)}
-    refuse_own(output, [path for found in paths.values() for path in found])
-    states = file_states(path for found in paths.values() for path in found)
+    refuse_own(output, [path for of_split in paths.values() for path in of_split])
+    states = file_states(path for of_split in paths.values() for path in of_split)
     info = _info(tokenizer, paths, objective)
     origin = Origin.of("import", states)
     with output_lock(output, "imported shards", origin, force=force):
@@ -64,10 +64,10 @@ def import_shards(
             files.remove(files.join(output, name))
         entries: dict[str, Any] = {}
         begin = 0
-        for split, found in paths.items():
+        for split, of_split in paths.items():
             shards: list[dict[str, Any]] = []
-            for number, path in enumerate(found):
-                name = f"{split}/data-{number:05d}-of-{len(found):05d}.arrow"
+            for number, path in enumerate(of_split):
+                name = f"{split}/data-{number:05d}-of-{len(of_split):05d}.arrow"
                 target = files.join(output, *name.split("/"))
                 with files.atomic_write(target) as file, unchanged({path: states[path]}):
                     counters = import_file(path, info, begin, file, tokenizer)
@@ -130,9 +130,9 @@ def format_of(path: str) -> ImportFormat:
     """Return the import format of a file, found by its first bytes, then by its name (see `ImportFormat`)."""
     formats = [IMPORT_FORMATS[name] for name in IMPORT_FORMATS]
     with files.open_raw(path) as raw:
-        head = raw.read(max(len(one.signature) for one in formats))
-    fitting = [one for one in formats if head.startswith(one.signature)]
-    return max(fitting, key=lambda one: (len(one.signature), ends_in(path, one.suffixes)))
+        head = raw.read(max(len(candidate.signature) for candidate in formats))
+    fitting = [candidate for candidate in formats if head.startswith(candidate.signature)]
+    return max(fitting, key=lambda candidate: (len(candidate.signature), ends_in(path, candidate.suffixes)))
 
 
 def _info(tokenizer: Tokenizer, paths: Mapping[str, Sequence[str]], objective: str) -> PretrainingInfo:
@@ -252,8 +252,11 @@ def checked(fields: Fields, info: PretrainingInfo, path: str, begin: int) -> Fie
         f"{', '.join(map(str, template.suffix)) or 'text'}: it was made with another one; give that with --vocab",
     )
     if template.has_types:
-        types, known = fields["segment_ids"], sorted({0, template.second_type, template.last_type or 0})
-        refuse(~np.isin(types, known).all(1), f"has segment_ids other than {' and '.join(map(str, known))}")
+        types, expected_types = fields["segment_ids"], sorted({0, template.second_type, template.last_type or 0})
+        refuse(
+            ~np.isin(types, expected_types).all(1),
+            f"has segment_ids other than {' and '.join(map(str, expected_types))}",
+        )
     if masked:
         weights, positions = fields["masked_lm_weights"] > 0, fields["masked_lm_positions"]
         refuse(
@@ -320,7 +323,7 @@ def _write_rows(
 
 
 def _manifest(info: PretrainingInfo, paths: dict[str, list[str]], entries: dict[str, Any]) -> dict[str, Any]:
-    inputs = [{"name": files.name(path), "bytes": files.size(path)} for found in paths.values() for path in found]
+    inputs = [{"name": files.name(path), "bytes": files.size(path)} for of_split in paths.values() for path in of_split]
     counts: Counts = {"rows": sum(entry["counts"]["examples"] for entry in entries.values())}
     return {
         "format": FORMAT,

@@ -87,11 +87,11 @@ def _modernbert(batch: pa.RecordBatch, sources: Sequence[str]) -> Columns:
 def _eurobert(batch: pa.RecordBatch, sources: Sequence[str]) -> Columns:
     described: list[dict[str, str]] = [{"id": name} for name in _ids(batch)]
     if sources:
-        for one, source in zip(described, batch["source"].to_pylist(), strict=True):
-            one["source"] = sources[source]
+        for row, source in zip(described, batch["source"].to_pylist(), strict=True):
+            row["source"] = sources[source]
     return {
         "tokens": batch["input_ids"].cast(pa.list_(pa.int32())),
-        "metadata": pa.array([json.dumps(one) for one in described], pa.string()),
+        "metadata": pa.array([json.dumps(row) for row in described], pa.string()),
     }
 
 

@@ -52,8 +52,8 @@ def _head(data: bytes, path: str) -> tuple[list[int], dict[str, tuple[str, int |
             path=path,
         )
     try:
-        said = json.loads(data[begin : offsets[0]])
-        names, encodings, sizes = (said[f"column_{what}"] for what in ("names", "encodings", "sizes"))
+        header = json.loads(data[begin : offsets[0]])
+        names, encodings, sizes = (header[f"column_{what}"] for what in ("names", "encodings", "sizes"))
         columns = {str(name): (str(kind), size) for name, kind, size in zip(names, encodings, sizes, strict=True)}
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"does not say its columns ({error}); expected an MDS file of version 2", path=path) from error
@@ -64,7 +64,7 @@ def _sample(data: bytes, columns: Mapping[str, tuple[str, int | None]], row: int
     """Return the numbers and lists of numbers of a sample by the names of their columns."""
     sized = [name for name, (_, size) in columns.items() if size is None]
     lengths = dict(zip(sized, np.frombuffer(data[: 4 * len(sized)], "<u4").tolist(), strict=False))
-    place, found = 4 * len(sized), dict[str, Any]()
+    place, values = 4 * len(sized), dict[str, Any]()
     for name, (encoding, size) in columns.items():
         length = size if size is not None else lengths.get(name, -1)
         part = data[place : place + length]
@@ -72,10 +72,10 @@ def _sample(data: bytes, columns: Mapping[str, tuple[str, int | None]], row: int
             raise InputError(f"sample {row} ends inside its column {name}; expected a whole MDS file", path=path)
         place += length
         if encoding.startswith("ndarray:"):
-            found[name] = _array(part, encoding, row, path)
+            values[name] = _array(part, encoding, row, path)
         elif size is not None and (kind := _SCALARS.get(encoding, encoding)) in np.sctypeDict:
-            found[name] = np.frombuffer(part, np.dtype(kind).newbyteorder("<"))[0].item()
-    return found
+            values[name] = np.frombuffer(part, np.dtype(kind).newbyteorder("<"))[0].item()
+    return values
 
 
 def _array(data: bytes, encoding: str, row: int, path: str) -> NDArray[Any]:

@@ -16,17 +16,17 @@ def write_parquet(shard: ExportedShard, file: BinaryIO) -> None:
     """Write a shard as Parquet (zstd, row groups of about 32 MiB) with its schema's metadata."""
     import pyarrow.parquet as pq
 
-    held: list[pa.RecordBatch] = []
+    batches_of_group: list[pa.RecordBatch] = []
     size = 0
     with pq.ParquetWriter(file, shard.schema, compression="zstd", write_statistics=False) as writer:
         for batch in shard.batches():
-            held.append(batch)
+            batches_of_group.append(batch)
             size += batch.nbytes
             if size >= ROW_GROUP_BYTES:
-                writer.write_table(pa.Table.from_batches(held))
-                held, size = [], 0
-        if held:
-            writer.write_table(pa.Table.from_batches(held))
+                writer.write_table(pa.Table.from_batches(batches_of_group))
+                batches_of_group, size = [], 0
+        if batches_of_group:
+            writer.write_table(pa.Table.from_batches(batches_of_group))
 
 
 PARQUET = ExportFormat(help="the rows, zstd, row groups of about 32 MiB", suffix=".parquet", write=write_parquet)

@@ -65,7 +65,7 @@ def publish(
     licences: set[str] = set()
     languages: dict[str, None] = {}
     for phase, splits in opened.items():
-        info, own = splits[0].info, splits[0].manifest
+        info, first_manifest = splits[0].info, splits[0].manifest
         if not isinstance(info, PretrainingInfo):
             raise ConfigError(
                 f"{build} holds {info.purpose} data; bertdata publish is for the output of `bertdata build`"
@@ -82,14 +82,16 @@ def publish(
                 if report:
                     report(done, total)
         splits[0].tokenizer().save_pretrained(files.join(to, *([phase] if phase else []), "tokenizer"))
-        account = read_accounts(splits[0].build, own)
-        known, of_all = licenses_in(own, account)
+        account = read_accounts(splits[0].build, first_manifest)
+        licenses, of_all = licenses_in(first_manifest, account)
         licences |= (
-            {license_id(known[0]) or "other"} if len(known) == 1 and of_all else {"other" if known else "unknown"}
+            {license_id(licenses[0]) or "other"}
+            if len(licenses) == 1 and of_all
+            else {"other" if licenses else "unknown"}
         )
-        languages |= dict.fromkeys(language_codes(own))
-        cards[phase] = info.card(_with_sizes(own, phase, published), account, f"data-*.{suffix}")
-        heads[phase] = metadata_lines(own, account)
+        languages |= dict.fromkeys(language_codes(first_manifest))
+        cards[phase] = info.card(_with_sizes(first_manifest, phase, published), account, f"data-*.{suffix}")
+        heads[phase] = metadata_lines(first_manifest, account)
     for phase, card in cards.items():
         files.write_bytes(files.join(to, *([phase] if phase else []), CARD), card.encode())
     if names != [""]:
@@ -108,7 +110,7 @@ def publish(
         f"bertdata {__version__}",
     )
     files.write_json(files.join(to, CROISSANT), described)
-    size = sum(one.bytes for one in published)
+    size = sum(published_file.bytes for published_file in published)
     return {"rows": rows, "files": len(published), "bytes": size, "license": described["license"]}
 
 
@@ -116,7 +118,7 @@ def _with_sizes(manifest: dict[str, Any], phase: str, published: list[PublishedF
     """Return a manifest with the bytes of the published files in place of those of the shards, for the card."""
     splits = {}
     for split, entry in manifest["splits"].items():
-        sizes = [one.bytes for one in published if (one.config, one.split) == (phase, split)]
+        sizes = [file.bytes for file in published if (file.config, file.split) == (phase, split)]
         shards = [shard | {"bytes": size} for shard, size in zip(entry["shards"], sizes, strict=True)]
         splits[split] = entry | {"shards": shards}
     return manifest | {"splits": splits}
@@ -133,5 +135,5 @@ def _require_room(build: str, to: str, *, force: bool) -> None:
     if not (force and is_ours):
         what = "an earlier publication: --force replaces it" if is_ours else "something else; choose a new folder"
         raise OutputError(f"holds {what}", path=to)
-    for one in there:
-        files.remove(files.join(to, one))
+    for name in there:
+        files.remove(files.join(to, name))

@@ -122,13 +122,13 @@ def static_rows(splits: Sequence[Shards], epoch: int = 0, max_predictions_per_se
             f"--epoch is {epoch}; expected 0 or more, and 0 where masks are static"
             + (": these are in the shards, a copy for each of --dupe-factor" if epoch > 0 else "")
         )
-    if info.masking.mask_schedule and any(one.split == "train" for one in splits):
+    if info.masking.mask_schedule and any(of_split.split == "train" for of_split in splits):
         raise ConfigError(
             f"the mask rate of train is {info.masking.rate_text}, and this format has masks that are written once; "
             f"export to one of {static_formats(False)}, or build with a constant --masked-lm-prob",
             path=splits[0].build,
         )
-    if any(info.masking.for_split(one.split).mask_rate_draw for one in splits):
+    if any(info.masking.for_split(of_split.split).mask_rate_draw for of_split in splits):
         raise ConfigError(
             f"rows have {info.masking.rate_draw_text}, and this format has no place for the rates, by which the loss "
             f"is weighted; export to one of {static_formats(False)}, or build with a constant --masked-lm-prob",

@@ -56,13 +56,13 @@ def read_records(path: str, batch: int = 1000) -> Iterator[list[bytes]]:
         framed = _framed(file, path)
         while records := list(islice(framed, batch)):
             ends = np.concatenate([[0], np.cumsum([len(data) for _, data, _ in records])])
-            found = masked(checksums(b"".join(data for _, data, _ in records), ends))
+            actual = masked(checksums(b"".join(data for _, data, _ in records), ends))
             expected = np.frombuffer(b"".join(checksum for _, _, checksum in records), "<u4")
-            if (found != expected).any():
+            if (actual != expected).any():
                 raise InputError(
                     "this record does not have its checksum: the file is damaged; get it again",
                     path=path,
-                    offset=records[int((found != expected).argmax())][0],
+                    offset=records[int((actual != expected).argmax())][0],
                 )
             yield [data for _, data, _ in records]
 

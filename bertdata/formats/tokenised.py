@@ -145,11 +145,11 @@ def fields_of(batch: pa.RecordBatch, path: str, begin: int, tokenizer: Tokenizer
     fields: Fields = {"input_ids": ids.padded(width, pad_token_id)}
     of_tokens = {name: name_of[name] for name in ("input_mask", "segment_ids", WORD_STARTS, "labels") if name_of[name]}
     values = {name: _lists(batch, column, path, begin) for name, column in of_tokens.items()}
-    for name, one in values.items():
-        if not np.array_equal(one.lengths, ids.lengths):
-            row = int((one.lengths != ids.lengths).argmax())
+    for name, value in values.items():
+        if not np.array_equal(value.lengths, ids.lengths):
+            row = int((value.lengths != ids.lengths).argmax())
             raise InputError(
-                f"row {begin + row} has {ids.lengths[row]} ids and {one.lengths[row]} values of {of_tokens[name]}; "
+                f"row {begin + row} has {ids.lengths[row]} ids and {value.lengths[row]} values of {of_tokens[name]}; "
                 "expected one for each id",
                 path=path,
             )

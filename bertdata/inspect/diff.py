@@ -79,7 +79,7 @@ def diff(first: str, second: str) -> Difference:
     shards_of = [build.shards() for build in builds]
     others = changes(*shards_of)
     same = len(shards_of[0].keys() & shards_of[1].keys()) - sum(
-        one.first is not None and one.second is not None for one in others
+        change.first is not None and change.second is not None for change in others
     )
     return Difference(sections, same, others, (a.kind(), b.kind()), a.task == b.task)
 
@@ -92,7 +92,7 @@ def changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Change]
     """
     names = dict.fromkeys([*first, *second])
     pairs = ((name, first.get(name), second.get(name)) for name in names)
-    return [Change(name, one, other) for name, one, other in pairs if one != other]
+    return [Change(name, before, other) for name, before, other in pairs if before != other]
 
 
 @dataclass(frozen=True)
@@ -123,32 +123,44 @@ class _Build:
         return str(next(iter(self.phases.values())).get("info", {}).get("task", ""))
 
     def kind(self) -> str:
-        found = []
+        parts = []
         for phase in self.phases.values():
             info = phase.get("info", {})
             examples = info.get("examples", info)
             what = f"rows of the task {self.task}" if self.task else f"{examples.get('objective', 'imported')} examples"
-            found.append(f"{what} of up to {examples.get('max_seq_length', '?')} tokens")
-        return "; ".join(found)
+            parts.append(f"{what} of up to {examples.get('max_seq_length', '?')} tokens")
+        return "; ".join(parts)
 
     def settings(self) -> dict[str, Any]:
-        found = dict(self.manifest.get("settings", {})) | (_flat(self.origin.settings, "") if self.origin else {})
+        settings = dict(self.manifest.get("settings", {})) | (_flat(self.origin.settings, "") if self.origin else {})
         of_phases = [_flat(phase.get("info", {}), "", skip=_NOT_SETTINGS) for phase in self.phases.values()]
         for name in dict.fromkeys(name for phase in of_phases for name in phase):
             values = [phase.get(name) for phase in of_phases]
-            found[name] = values[0] if all(value == values[0] for value in values) else values
-        return found
+            settings[name] = values[0] if all(value == values[0] for value in values) else values
+        return settings
 
     def inputs(self) -> dict[str, Any]:
         """Return the inputs by name and their bytes: those that the manifest has of each source."""
-        found = {}
+        described = {}
         for source, entry in next(iter(self.phases.values())).get("sources", {}).items():
-            for one in entry.get("inputs", [entry] if "name" in entry else []):
-                name = one.get("file") or one.get("name") or one.get("path") if isinstance(one, dict) else one
-                size = f"{one['bytes']:,} bytes" if isinstance(one, dict) and "bytes" in one else "there"
-                digest = f", SHA-256 {one['sha256'][:12]}" if isinstance(one, dict) and "sha256" in one else ""
-                found[f"{source}: {name}"] = f"{size}{digest}"
-        return found
+            for source_input in entry.get("inputs", [entry] if "name" in entry else []):
+                name = (
+                    source_input.get("file") or source_input.get("name") or source_input.get("path")
+                    if isinstance(source_input, dict)
+                    else source_input
+                )
+                size = (
+                    f"{source_input['bytes']:,} bytes"
+                    if isinstance(source_input, dict) and "bytes" in source_input
+                    else "there"
+                )
+                digest = (
+                    f", SHA-256 {source_input['sha256'][:12]}"
+                    if isinstance(source_input, dict) and "sha256" in source_input
+                    else ""
+                )
+                described[f"{source}: {name}"] = f"{size}{digest}"
+        return described
 
     def tokenizers(self) -> dict[str, Any]:
         first = next(iter(self.phases.values()))
@@ -157,17 +169,17 @@ class _Build:
         return {"tokenizer": f"{vocabulary:,} tokens, {digest}" if vocabulary else digest}
 
     def counts(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        counts: dict[str, Any] = {}
         first = next(iter(self.phases.values()))
         for source, entry in first.get("sources", {}).items():
-            found |= _flat(entry.get("counts", {}), f"{source}: ")
-            found |= _flat(entry.get("drops", {}), f"{source}: dropped, ")
+            counts |= _flat(entry.get("counts", {}), f"{source}: ")
+            counts |= _flat(entry.get("drops", {}), f"{source}: dropped, ")
         for group, start in (("counts", "tokens: "), ("drops", "tokens: dropped, ")):
-            found |= _flat(first.get("tokens", {}).get(group, {}), start)
+            counts |= _flat(first.get("tokens", {}).get(group, {}), start)
         for name, phase in self.phases.items():
             for split, entry in phase["splits"].items():
-                found |= _flat(entry["counts"], f"{name + ' ' if name else ''}{split}: ")
-        return found
+                counts |= _flat(entry["counts"], f"{name + ' ' if name else ''}{split}: ")
+        return counts
 
     def shards(self) -> dict[str, str]:
         return {
@@ -180,80 +192,80 @@ class _Build:
 
 def _flat(values: Mapping[str, Any], start: str, skip: Collection[str] = ()) -> dict[str, Any]:
     """Return the values of nested mappings by their last name: settings have names of their own."""
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for name, value in values.items():
         if name in skip:
             continue
         if isinstance(value, Mapping):
-            found |= _flat(value, start)
+            flat |= _flat(value, start)
         else:
-            found[f"{start}{name}"] = value
-    return found
+            flat[f"{start}{name}"] = value
+    return flat
 
 
-def difference_text(first: str, second: str, found: Difference) -> str:
+def difference_text(first: str, second: str, difference: Difference) -> str:
     """Return what the command prints: what each is, why and how they differ, and a conclusion."""
-    names = [f"{path}, {kind}" if kind else path for path, kind in zip((first, second), found.kinds, strict=True)]
+    names = [f"{path}, {kind}" if kind else path for path, kind in zip((first, second), difference.kinds, strict=True)]
     parts = [table([("A", names[0]), ("B", names[1])])]
-    if rows := _why(found):
+    if rows := _why(difference):
         parts.append("why they differ, A → B\n" + table(rows))
-    if rows := _how(found):
+    if rows := _how(difference):
         parts.append("how they differ, A → B\n" + table(rows))
-    lines = "\n\n".join([*parts, conclusion(found)]).split("\n")
+    lines = "\n\n".join([*parts, conclusion(difference)]).split("\n")
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _why(found: Difference) -> list[Row]:
+def _why(difference: Difference) -> list[Row]:
     """Return the rows on what builds are made from: what differs, and which of it is the same."""
     rows: list[Row] = []
     for title in REASONS:
-        changed = found.sections.get(title, [])
-        one_sided = [one for one in changed if None in (one.first, one.second)]
-        if not found.same_kind and title in ("settings", "inputs"):
-            changed = [one for one in changed if one not in one_sided]
-        if [one.name for one in changed] in (["bertdata"], ["tokenizer"]):
+        changed = difference.sections.get(title, [])
+        one_sided = [change for change in changed if None in (change.first, change.second)]
+        if not difference.same_kind and title in ("settings", "inputs"):
+            changed = [change for change in changed if change not in one_sided]
+        if [change.name for change in changed] in (["bertdata"], ["tokenizer"]):
             rows.append((f"  {title}", _change(changed[0])))
         elif changed:
             rows.append((f"  {title}", ""))
-            rows += _some([(f"    {one.name}", _change(one)) for one in changed], _SHOWN)
-        if not found.same_kind and title == "settings" and one_sided:
+            rows += _some([(f"    {change.name}", _change(change)) for change in changed], _SHOWN)
+        if not difference.same_kind and title == "settings" and one_sided:
             rows.append(("  settings that only one has", f"{len(one_sided):,}"))
-    same = [name for name in REASONS if name in found.sections and not found.sections[name]]
+    same = [name for name in REASONS if name in difference.sections and not difference.sections[name]]
     return [*rows, ("  the same in both", ", ".join(same))] if rows and same else rows
 
 
-def _how(found: Difference) -> list[Row]:
+def _how(difference: Difference) -> list[Row]:
     """Return the rows on what follows: counts by where they were made, and shards."""
     groups: dict[str, list[Change]] = {}
     left_out = 0
-    for one in found.sections.get("counts", []):
-        group, _, name = one.name.partition(": ")
-        if not (one.first or one.second):
+    for change in difference.sections.get("counts", []):
+        group, _, name = change.name.partition(": ")
+        if not (change.first or change.second):
             continue  # 0, and not counted at all
-        both = None not in (one.first, one.second)
-        if any(part in name for part in _DETAILS) or not (both or found.same_kind):
+        both = None not in (change.first, change.second)
+        if any(part in name for part in _DETAILS) or not (both or difference.same_kind):
             left_out += 1
         else:
-            groups.setdefault(group, []).append(Change(name.replace("_", " "), one.first, one.second))
+            groups.setdefault(group, []).append(Change(name.replace("_", " "), change.first, change.second))
     rows: list[Row] = []
     for group, changed in groups.items():
-        if len({one.first is None for one in changed}) == 1 and None in (changed[0].first, changed[0].second):
+        if len({change.first is None for change in changed}) == 1 and None in (changed[0].first, changed[0].second):
             only, numbers = _one_sided(changed)
             rows.append((f"  {group}", f"only in {only}: {numbers}"))
             continue
         rows.append((f"  {_GROUPS.get(group, group)}", ""))
-        rows += _some([(f"    {one.name}", _change(one, counts=True)) for one in changed], _SHOWN_COUNTS)
+        rows += _some([(f"    {change.name}", _change(change, counts=True)) for change in changed], _SHOWN_COUNTS)
     if left_out:
         rows.append(("  other counts", f"{left_out:,} differ, too; --json has them"))
-    if found.other_shards:
-        rows.append(("  shards", f"{len(found.other_shards):,} differ, {found.same_shards:,} are the same"))
+    if difference.other_shards:
+        rows.append(("  shards", f"{len(difference.other_shards):,} differ, {difference.same_shards:,} are the same"))
     return rows
 
 
 def _one_sided(changed: list[Change]) -> tuple[str, str]:
     """Return which build alone has some counts, and the main ones of them."""
     only = "B" if changed[0].first is None else "A"
-    numbers = {one.name: one.second if only == "B" else one.first for one in changed}
+    numbers = {change.name: change.second if only == "B" else change.first for change in changed}
     main = [name for name in ("documents", "examples", "tokens") if name in numbers] or list(numbers)[:3]
     return only, ", ".join(f"{numbers[name]:,} {name}" for name in main)
 
@@ -268,25 +280,33 @@ def _some(rows: list[Row], most: int) -> list[Row]:
     return [*rows[:most], ("    ...", f"{len(rows) - most:,} more; --json has them")]
 
 
-def conclusion(found: Difference) -> str:
+def conclusion(difference: Difference) -> str:
     """Return one sentence on whether the shards are the same, and what differs where they are not.
 
     >>> conclusion(Difference({"settings": [Change("seed", 0, 1)]}, 0, [Change("train/a.arrow", "12", "34")]))
     'Of the shards 0 are the same and 1 differs; they were made with other settings: seed.'
     """
-    if found.same:
-        one = found.same_shards == 1
-        text = "The one shard has the same bytes" if one else f"All {found.same_shards:,} shards have the same bytes"
-        return f"{text}, although these differ: {', '.join(found.reasons)}." if found.reasons else f"{text}."
-    number = len(found.other_shards)
-    if not found.same_kind:
+    if difference.same:
+        is_single = difference.same_shards == 1
+        text = (
+            "The one shard has the same bytes"
+            if is_single
+            else f"All {difference.same_shards:,} shards have the same bytes"
+        )
+        return f"{text}, although these differ: {', '.join(difference.reasons)}." if difference.reasons else f"{text}."
+    number = len(difference.other_shards)
+    if not difference.same_kind:
         return "They hold different things, so only what both have was compared."
-    text = f"Of the shards {found.same_shards:,} are the same and {number:,} {'differs' if number == 1 else 'differ'}"
-    if not found.reasons:
+    text = (
+        f"Of the shards {difference.same_shards:,} are the same and {number:,} {'differs' if number == 1 else 'differ'}"
+    )
+    if not difference.reasons:
         return f"{text}, from the same version, settings and inputs: recount them by `bertdata verify`."
-    named = [f"another {name}" if name in ("version", "tokenizer") else f"other {name}" for name in found.reasons]
-    settings = [change.name for change in found.sections.get("settings", [])]
-    detail = f": {', '.join(settings)}" if settings and found.reasons == ["settings"] and len(settings) <= 5 else ""
+    named = [f"another {name}" if name in ("version", "tokenizer") else f"other {name}" for name in difference.reasons]
+    settings = [change.name for change in difference.sections.get("settings", [])]
+    detail = (
+        f": {', '.join(settings)}" if settings and difference.reasons == ["settings"] and len(settings) <= 5 else ""
+    )
     return f"{text}; they were made with {' and '.join(named)}{detail}."
 
 
@@ -323,16 +343,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print how two builds differ; the code is 0 also where they do."""
-    found = diff(arguments.first, arguments.second)
+    difference = diff(arguments.first, arguments.second)
     if arguments.json:
-        values = {name: [vars(change) for change in changed] for name, changed in found.sections.items()}
-        shards = {"same": found.same_shards, "others": [vars(change) for change in found.other_shards]}
+        values = {name: [vars(change) for change in changed] for name, changed in difference.sections.items()}
+        shards = {"same": difference.same_shards, "others": [vars(change) for change in difference.other_shards]}
         print(
             json.dumps(
                 {
-                    "same": found.same,
-                    "kinds": found.kinds,
-                    "reasons": found.reasons,
+                    "same": difference.same,
+                    "kinds": difference.kinds,
+                    "reasons": difference.reasons,
                     "changes": values,
                     "shards": shards,
                 },
@@ -340,5 +360,5 @@ def run(arguments: argparse.Namespace) -> int:
             )
         )
     else:
-        print(difference_text(arguments.first, arguments.second, found))
+        print(difference_text(arguments.first, arguments.second, difference))
     return 0

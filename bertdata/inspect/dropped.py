@@ -37,7 +37,7 @@ def dropped_lines(
     nothing was dropped.
     """
     sources = next(iter(manifest["phases"].values()))["sources"] if "phases" in manifest else manifest["sources"]
-    every = sorted({one for source in sources.values() for one in source["drops"]})
+    every = sorted({dropped_for for source in sources.values() for dropped_for in source["drops"]})
     if reason and reason not in every:
         raise ConfigError(
             f"nothing was dropped as {reason!r}"
@@ -45,17 +45,19 @@ def dropped_lines(
         )
     lines = []
     for name, source in sources.items():
-        for one in sorted(source["drops"], key=lambda one: (-source["drops"][one], one)):
-            if reason not in ("", one):
+        for dropped_for in sorted(
+            source["drops"], key=lambda dropped_for: (-source["drops"][dropped_for], dropped_for)
+        ):
+            if reason not in ("", dropped_for):
                 continue
-            kept = source.get(DROPPED_TEXTS, {}).get(one, [])
-            samples = kept[:count]
-            shown = f", {len(samples)} of them here" if samples else "; no samples (see --rejects for those of wikis)"
-            if len(samples) < len(kept):
-                shown += f" (--count {len(kept)} shows {len(kept)})"
-            elif samples and count > len(samples) < source["drops"][one]:
-                shown += f" (a build keeps {SAMPLES} of each reason)"
-            lines.append(f"{name}: {source['drops'][one]:,} dropped as {one}{shown}")
+            texts = source.get(DROPPED_TEXTS, {}).get(dropped_for, [])
+            samples = texts[:count]
+            hint = f", {len(samples)} of them here" if samples else "; no samples (see --rejects for those of wikis)"
+            if len(samples) < len(texts):
+                hint += f" (--count {len(texts)} shows {len(texts)})"
+            elif samples and count > len(samples) < source["drops"][dropped_for]:
+                hint += f" (a build keeps {SAMPLES} of each reason)"
+            lines.append(f"{name}: {source['drops'][dropped_for]:,} dropped as {dropped_for}{hint}")
             for sample in samples:
                 lines += _sample_lines(sample, texts_of, width)
     return lines or ["nothing was dropped where documents were written"]
@@ -65,7 +67,7 @@ def _sample_lines(sample: list[Any], texts_of: TextsOf, width: int) -> Iterator[
     _, number, title, text, *measured = sample
     named = f"{number} ({title})" if title else number
     yield f"  {printable(named)}: {printable(' '.join(text.split())) or '(no text left)'}"
-    yield from (f"    {printable(one)}" for one in measured)
+    yield from (f"    {printable(measured_value)}" for measured_value in measured)
     if stays := _STAYS.fullmatch(text):
         texts = texts_of([number, stays[1]])
         if number in texts and stays[1] in texts:

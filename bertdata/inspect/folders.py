@@ -42,9 +42,9 @@ class Folder:
 def describe(path: str) -> Folder | None:
     """Return what a folder or a vocabulary file holds; None where bertdata did not write it, or it is a build."""
     names = set(listing.names(path))
-    if any(told <= names for told in _OF_BUILDS):
+    if any(tell_tale <= names for tell_tale in _OF_BUILDS):
         return None
-    found: list[tuple[bool, Callable[[str], Folder]]] = [
+    readers: list[tuple[bool, Callable[[str], Folder]]] = [
         ("export.json" in names, _export),
         (names >= {"state.json", "optimizer.pt"}, _checkpoint),
         (_SENTENCES in names, _sentences),
@@ -52,7 +52,7 @@ def describe(path: str) -> Folder | None:
         ("config.json" in names, _model),
         (any(name.endswith(".parquet") for name in names), _documents),
     ]
-    for fits, read in found:
+    for fits, read in readers:
         if fits:
             return read(path)
     return _vocabulary(path)
@@ -125,19 +125,19 @@ def _sentences(path: str) -> Folder:
 def _documents(path: str) -> Folder:
     names = sorted(name for name in listing.names(path) if name.endswith(".parquet"))
     documents = 0
-    shown: list[str] = []
+    samples: list[str] = []
     for name in names:
         where = files.join(path, name)
         with files.open_raw(where) as raw, reading_arrow(where, "cannot be read", "write it again with what made it"):
             table = open_parquet(raw, where)
             documents += table.metadata.num_rows
-            if len(shown) < _SHOWN and table.metadata.num_rows and {"text"} <= set(table.schema_arrow.names):
+            if len(samples) < _SHOWN and table.metadata.num_rows and {"text"} <= set(table.schema_arrow.names):
                 columns = [name for name in ("title", "id", "text") if name in table.schema_arrow.names]
                 first = next(read_batches(raw, where, columns=columns))
-                shown += [_document(row) for row in first.slice(0, _SHOWN - len(shown)).to_pylist()]
+                samples += [_document(row) for row in first.slice(0, _SHOWN - len(samples)).to_pylist()]
     size = sum(entry.size for name, entry in listing.entries(path).items() if name in names)
     rows = [("documents", f"{documents:,}"), ("parts", f"{counted(len(names), 'Parquet file')}, {byte_size(size)}")]
-    return Folder(DOCUMENTS, rows, shown, "`--documents` of build, train-vocab, train-sentences and build-shards")
+    return Folder(DOCUMENTS, rows, samples, "`--documents` of build, train-vocab, train-sentences and build-shards")
 
 
 def _document(row: Mapping[str, Any]) -> str:

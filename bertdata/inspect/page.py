@@ -49,8 +49,8 @@ def bar(
     """Return a bar with its title, remarks on it, and keys (colour, text), those of its parts unless given."""
     total = max(1, sum(number for _, number, _ in parts))
     texts = [f"{label}: {number:,} ({number / total:.1%})" for label, number, _ in parts]
-    shown = keys or [(color, text) for (*_, color), text in zip(parts, texts, strict=True)]
-    items = [element("li", [element("i", class_=f"swatch {color}")] if color else [], text) for color, text in shown]
+    legend = keys or [(color, text) for (*_, color), text in zip(parts, texts, strict=True)]
+    items = [element("li", [element("i", class_=f"swatch {color}")] if color else [], text) for color, text in legend]
     pieces = [
         element("span", class_=color, style=_width(number / total), title=text)
         for text, (_, number, color) in zip(texts, parts, strict=True)

@@ -48,8 +48,8 @@ def report_html(path: str, *, examples: int = 4, vocabulary: str = "") -> str:
     """
     folder = describe(path)
     if vocabulary and (not folder or folder.kind != DOCUMENTS):
-        found = folder.kind if folder else "shards"
-        raise ConfigError(f"--vocab was given, and {path} holds {found}; expected a folder of documents, or no --vocab")
+        kind = folder.kind if folder else "shards"
+        raise ConfigError(f"--vocab was given, and {path} holds {kind}; expected a folder of documents, or no --vocab")
     if folder:
         return folder_report_html(path, folder, vocabulary)
     splits = open_splits(path)
@@ -104,8 +104,8 @@ def _test_data(manifest: Mapping[str, Any]) -> list[Element]:
     if not account:
         return []
     rows = list(summary.decontamination_rows(account))
-    for name, one in account["files"].items():
-        rows += [(f"{name}, in {sample['id']}", sample["text"]) for sample in one["samples"]]
+    for name, figures in account["files"].items():
+        rows += [(f"{name}, in {sample['id']}", sample["text"]) for sample in figures["samples"]]
     return [facts(rows)]
 
 
@@ -121,8 +121,8 @@ def _subtitle(manifest: Mapping[str, Any]) -> str:
     choice = summary.choice_text(masking)
     schedule += f", tokens {choice}" if choice else ""
     sizes = {name: source["counts"].get("documents", 0) for name, source in manifest["sources"].items()}
-    shown, others = largest(sizes)
-    sources = ", ".join(shown) + (f" and {len(others):,} smaller ones" if others else "")
+    largest_names, others = largest(sizes)
+    sources = ", ".join(largest_names) + (f" and {len(others):,} smaller ones" if others else "")
     return (
         f"Sources: {sources}. Vocabulary: {vocabulary}. {examples['masking'].capitalize()} masking{copies}{schedule}."
     )

@@ -37,6 +37,6 @@ def _scores(name: str, of_score: Account) -> Element:
                 numbers[value] += documents
             left_out += totals(entry)[0] if place == "left_out" else 0
     bins = [(float(value), float(value) + 1 / RANGES, number) for value, number in numbers.items()]
-    shown = [(first, round(last, 2), number) for first, last, number in bins]
+    rounded = [(first, round(last, 2), number) for first, last, number in bins]
     text = f"{name}: {sum(numbers.values()):,} documents, with {left_out:,} that the selection left out"
-    return histogram(text, f"score {name}", shown, "documents")
+    return histogram(text, f"score {name}", rounded, "documents")

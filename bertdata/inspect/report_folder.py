@@ -49,8 +49,8 @@ def folder_report_html(path: str, folder: Folder, vocabulary: str = "") -> str:
         return _documents(path, vocabulary)
     if folder.kind == VOCABULARY:
         return _vocabulary(path, folder)
-    shown = [element("div", element("p", text), class_="sample") for text in folder.shown]
-    sections = {"What it holds": [facts(folder.rows, folder.used_by)], "Some of it": shown}
+    samples = [element("div", element("p", text), class_="sample") for text in folder.shown]
+    sections = {"What it holds": [facts(folder.rows, folder.used_by)], "Some of it": samples}
     title = folder.kind[0].upper() + folder.kind[1:].replace("`", "")
     return page(title, _made(read_origin(path)[0]), {}, sections)
 
@@ -115,7 +115,7 @@ def _sources(records: list[PartMetadata]) -> dict[str, Any]:
     by_kind: defaultdict[str, list[PartMetadata]] = defaultdict(list)
     for record in records:
         by_kind[str(record.details.get("kind", "documents"))].append(record)
-    return {kind: source_entry([], found) for kind, found in by_kind.items()}
+    return {kind: source_entry([], of_kind) for kind, of_kind in by_kind.items()}
 
 
 def _files(path: str, sizes: Mapping[str, int]) -> Element:

@@ -26,9 +26,9 @@ def warnings_part(warnings: Iterable[Mapping[str, Any]]) -> list[Element]:
 
 def ledger_part(steps: Iterable[summary.Step], sources: Mapping[str, Any]) -> list[Element]:
     """Return a bar for each step, and the broken pieces of the sources where there are any."""
-    shown = [_step(step) for step in steps]
+    parts = [_step(step) for step in steps]
     broken = [entry for source in sources.values() for entry in source["broken"]]
-    return [*shown, *_broken(broken)]
+    return [*parts, *_broken(broken)]
 
 
 def _broken(broken: Sequence[Mapping[str, Any]]) -> list[Element]:

@@ -33,11 +33,11 @@ def task_report_html(splits: Sequence[Shards], info: TaskInfo, *, examples: int 
         "tokens in a row": f"{info.max_seq_length}",
     }
     chosen = sorted({len(splits[0]) * place // max(1, examples) for place in range(min(examples, len(splits[0])))})
-    shown = []
+    example_parts = []
     for task_example in task_examples(splits[0], info, chosen):
         parts = [element("h3", f"{splits[0].split} {task_example.number:,}: {counted(task_example.tokens, 'token')}")]
         parts += [element("p", text) for text in task_example.texts]
-        shown.append(
+        example_parts.append(
             element("article", parts, element("p", element("b", task_example.target)) if task_example.target else [])
         )
     shards = [shard for entry in manifest["splits"].values() for shard in entry["shards"]]
@@ -59,7 +59,7 @@ def task_report_html(splits: Sequence[Shards], info: TaskInfo, *, examples: int 
         "Splits": [grid(("", *figures), counted_rows)],
         "Labels": [stacked(split, figure.labels) for split, figure in figures.items() if figure.labels],
         "Row lengths": [element("div", lengths, class_="columns")],
-        "Examples": shown,
+        "Examples": example_parts,
         "Shards and settings": [
             element("details", element("summary", counted(len(shards), "shard")), files),
             element("details", element("summary", "settings"), settings),

@@ -30,7 +30,7 @@ def source_shares(manifest: Mapping[str, Any]) -> list[Element]:
         return []
     documents = {name: source["counts"].get("documents", 0) for name, source in sources.items()}
     text = {name: source["counts"].get("text_bytes", 0) for name, source in sources.items()}
-    tokens = {name: one["tokens"] for name, one in manifest.get("mix", {}).items()}
+    tokens = {name: figures["tokens"] for name, figures in manifest.get("mix", {}).items()}
     named = {"documents": documents, "bytes of text": text, "tokens in train, once": tokens}
     return [stacked(title, numbers) for title, numbers in named.items() if sum(numbers.values())]
 
@@ -78,8 +78,8 @@ def dropped_part(sources: Mapping[str, Any]) -> list[Element]:
         for reason, samples in source.get(DROPPED_TEXTS, {}).items():
             for _, document, title, text, *measured in samples:
                 about = ", ".join([name, *([document] if title else []), *measured])
-                shown = " ".join(text.split()) or "(nothing stays of its text)"
-                by_reason.setdefault(reason, []).append(_card(title or document, about, shown))
+                line = " ".join(text.split()) or "(nothing stays of its text)"
+                by_reason.setdefault(reason, []).append(_card(title or document, about, line))
     return [element("div", element("h3", reason), cards, class_="samples") for reason, cards in by_reason.items()]
 
 

@@ -136,11 +136,11 @@ def run(arguments: argparse.Namespace) -> int:
         print(text_of(folder, arguments.shards))
         return 0
     if arguments.grep is not None:
-        for found in opened(arguments.shards, arguments.split):
-            rows = rows_with(found, arguments.grep).tolist()
-            print(counted_rows(found, arguments.grep, len(rows)))
+        for split in opened(arguments.shards, arguments.split):
+            rows = rows_with(split, arguments.grep).tolist()
+            print(counted_rows(split, arguments.grep, len(rows)))
             if rows:
-                _print_examples(found, rows[: arguments.count], arguments)
+                _print_examples(split, rows[: arguments.count], arguments)
         return 0
     folder_of_phase, note = _of_phases(arguments.shards)
     if note:
@@ -148,10 +148,10 @@ def run(arguments: argparse.Namespace) -> int:
     shards = open_shards(folder_of_phase, arguments.split)
     numbers = [arguments.index] if arguments.index is not None else range(min(arguments.count, len(shards)))
     if isinstance(shards.info, TaskInfo):
-        shown = (
+        texts = (
             task_example_text(task_example, len(shards)) for task_example in task_examples(shards, shards.info, numbers)
         )
-        print("\n\n".join(shown) or f"{shards.split} holds no examples")
+        print("\n\n".join(texts) or f"{shards.split} holds no examples")
         return 0
     if arguments.dropped is not None:
         width = shutil.get_terminal_size((100, 24)).columns

@@ -31,8 +31,8 @@ def side_by_side(left: str, right: str, heads: tuple[str, str], width: int) -> I
         [head, *textwrap.wrap(text, column, break_long_words=True)]
         for head, text in zip(heads, _marked(left.split(), right.split()), strict=True)
     ]
-    for one, other in zip_longest(*columns, fillvalue=""):
-        yield f"{printable(one):<{column}}{_GAP}{printable(other)}".rstrip()
+    for first, other in zip_longest(*columns, fillvalue=""):
+        yield f"{printable(first):<{column}}{_GAP}{printable(other)}".rstrip()
 
 
 def _marked(left: Sequence[str], right: Sequence[str]) -> tuple[str, str]:
@@ -46,5 +46,5 @@ def _marked(left: Sequence[str], right: Sequence[str]) -> tuple[str, str]:
             texts[0][a:b] = [f"«{word}»" for word in texts[0][a:b]]
             texts[1][c:d] = [f"«{word}»" for word in texts[1][c:d]]
     start = "... " if begin else ""
-    one, other = (f"{start}{' '.join(words)}{end}" for words, end in zip(texts, ends, strict=True))
-    return one, other
+    left_text, right_text = (f"{start}{' '.join(words)}{end}" for words, end in zip(texts, ends, strict=True))
+    return left_text, right_text

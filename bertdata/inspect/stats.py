@@ -205,17 +205,17 @@ def measure_vocabulary(tokenizer: Tokenizer, paths: Sequence[str]) -> Vocabulary
 
 def _chunks(path: str) -> Iterator[tuple[str, int]]:
     """Yield the text of a file in parts, with the bytes of each; each but the first begins with white space."""
-    held, offset = [b""], 0
+    pending, offset = [b""], 0
     with compression.open_decompressed(path) as stream:
         while data := stream.read(_CHUNK):
             cut = max(data.rfind(space) for space in (b"\n", b" "))
             if cut >= 0:
-                raw = b"".join([*held, data[:cut]])
+                raw = b"".join([*pending, data[:cut]])
                 yield decode_utf8(raw, path, offset, hint="expected plain text"), len(raw)
                 offset += len(raw)
-                held = []
-            held.append(data[max(cut, 0) :])
-    raw = b"".join(held)
+                pending = []
+            pending.append(data[max(cut, 0) :])
+    raw = b"".join(pending)
     yield decode_utf8(raw, path, offset, hint="expected plain text"), len(raw)
 
 

@@ -34,8 +34,8 @@ def measure_task(shards: Shards, info: TaskInfo) -> TaskFigures:
     lengths = np.zeros(info.max_seq_length + 1, np.int64)
     labels: Counter[str] = Counter()
     for batch in shards.table.to_batches():
-        found = np.diff(batch["input_ids"].offsets.to_numpy())
-        lengths += np.bincount(found, minlength=len(lengths))[: len(lengths)]
+        row_lengths = np.diff(batch["input_ids"].offsets.to_numpy())
+        lengths += np.bincount(row_lengths, minlength=len(lengths))[: len(lengths)]
         if info.labels:
             column = "labels" if "labels" in batch.schema.names else "label"
             values = batch[column].flatten() if column == "labels" else batch[column]
@@ -78,7 +78,7 @@ def task_examples(shards: Shards, info: TaskInfo, numbers: Iterable[int]) -> Ite
     for number in numbers:
         row = shards[number]
         ids = [row[name] for name in info.ids_columns]
-        texts = tuple(tokenizer.decode(one, skip_special_tokens=False) for one in ids if len(one))
+        texts = tuple(tokenizer.decode(of_text, skip_special_tokens=False) for of_text in ids if len(of_text))
         yield TaskExample(number % len(shards), len(ids[0]), texts, _target(row, info, tokenizer.tokens))
 
 

@@ -67,13 +67,13 @@ class TextFigures:
 
 def document_files(build: str) -> list[str]:
     """Return the parts of documents in the stages of a build, or of the build that it is a phase of, evenly spaced."""
-    found: list[str] = []
+    parts: list[str] = []
     for root in (build, files.join(build, "..")):
         for folder in FOLDERS.values():
-            found += spaced_parts(files.join(root, "stages", folder))
-        if found or files.is_remote(build):
+            parts += spaced_parts(files.join(root, "stages", folder))
+        if parts or files.is_remote(build):
             break
-    return found
+    return parts
 
 
 def spaced_parts(folder: str) -> list[str]:
@@ -82,11 +82,11 @@ def spaced_parts(folder: str) -> list[str]:
     names = list(sizes)
     parts = MOST_PARTS if sum(sizes.values()) > READ_WHOLE else len(names)
     starts = sorted({len(names) * number // parts for number in range(parts)})
-    found: list[str] = []
+    chosen: list[str] = []
     for begin, end in zip(starts, [*starts[1:], len(names)], strict=False):
         paths = (files.join(folder, name) for name in names[begin:end])
-        found += next(([path] for path in paths if _rows(path)), [])
-    return found
+        chosen += next(([path] for path in paths if _rows(path)), [])
+    return chosen
 
 
 def _rows(path: str) -> int:
@@ -139,8 +139,8 @@ def _read(path: str) -> pa.Table:
         file = open_parquet(raw, path)
         there = [name for name in _COLUMNS if name in file.schema_arrow.names]
         if "text" not in there:
-            found = ", ".join(file.schema_arrow.names) or "none"
-            raise InputError(f"has no column `text`, as documents have; its columns: {found}", path=path)
+            columns = ", ".join(file.schema_arrow.names) or "none"
+            raise InputError(f"has no column `text`, as documents have; its columns: {columns}", path=path)
         table = checked(file.read(there))
     for name in _COLUMNS:
         if name not in there:

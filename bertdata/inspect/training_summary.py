@@ -147,7 +147,7 @@ def _lines(manifest: Mapping[str, Any], account: Mapping[str, Any]) -> Iterator[
 
 
 def _size(manifest: Mapping[str, Any]) -> Iterator[str]:
-    tokens, documents = tokens_of(manifest), sum(one["counts"]["documents"] for one in manifest["splits"].values())
+    tokens, documents = tokens_of(manifest), sum(split["counts"]["documents"] for split in manifest["splits"].values())
     yield from ["### 1.3. Modalities, overall training data size and other characteristics", ""]
     yield from ["**Modality: Text**, training data size after pre-processing and before the training:", ""]
     yield from [*size_lines(tokens), "", f"{documents:,} documents of {tokens:,} tokens in these shards.", ""]
@@ -166,13 +166,15 @@ def _dates(account: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _languages(manifest: Mapping[str, Any]) -> Iterator[str]:
-    found = languages_in(manifest)
+    languages = languages_in(manifest)
     yield from ["**Description of the linguistic characteristics of the overall training data**", ""]
-    if not found:
+    if not languages:
         yield from [_blank("languages; --language-model counts them in the next build"), ""]
         return
-    total = sum(found.values())
-    rows: list[Sequence[str | int]] = [[cell(code), number, f"{number / total:.1%}"] for code, number in found.items()]
+    total = sum(languages.values())
+    rows: list[Sequence[str | int]] = [
+        [cell(code), number, f"{number / total:.1%}"] for code, number in languages.items()
+    ]
     yield from [*markdown_table(["language", "documents", "share"], rows), ""]
 
 
@@ -202,21 +204,21 @@ def _sources(manifest: Mapping[str, Any]) -> Iterator[str]:
 
 def _domains(account: Mapping[str, Any]) -> Iterator[str]:
     yield from ["**Summary of the most relevant domain names crawled**", ""]
-    found = False
+    any_domains = False
     for name, of_column in account.get("columns", {}).items():
         if name.startswith("domain("):
-            found = True
+            any_domains = True
             values = taken(of_column)["values"]
             largest = sorted(values, key=lambda value: (-values[value][2], value))
             unnamed = bool(account.get("other_values", {}).get(name))
             number = f"{len(largest):,}{' and more' if unnamed else ''} registered domains by {name}"
-            shown: list[Sequence[str | int]] = [
+            domain_rows: list[Sequence[str | int]] = [
                 [cell(value), values[value][0], values[value][2]] for value in largest[:DOMAINS]
             ]
             most = f", of which these {DOMAINS:,} have the most tokens" if len(largest) > DOMAINS else ""
             yield from [f"{number}{most}:", ""]
-            yield from [*markdown_table(["domain", "documents", "tokens"], shown), ""]
-    if not found:
+            yield from [*markdown_table(["domain", "documents", "tokens"], domain_rows), ""]
+    if not any_domains:
         yield from [_blank('domain names; --account "domain(url)" counts them in the next build'), ""]
 
 

@@ -102,13 +102,13 @@ def measure_counted(tokenizer: Tokenizer, tables: Iterable[pa.Table], most: int 
         tokens += int(weights.sum())
         unknown += int(weights[is_unknown].sum())
         with_unknown = np.unique(np.repeat(np.arange(len(sizes)), sizes)[is_unknown])
-        known = np.ones(len(sizes), np.bool_)
-        known[with_unknown] = False
-        single += int(times[(sizes == 1) & known].sum())
+        is_known = np.ones(len(sizes), np.bool_)
+        is_known[with_unknown] = False
+        single += int(times[(sizes == 1) & is_known].sum())
         for text, number in zip(texts.take(with_unknown).to_pylist(), times[with_unknown].tolist(), strict=True):
             for char in text:
                 characters[char] += number
-        costs = np.where(known, times * np.maximum(sizes - 1, 0), 0)
+        costs = np.where(is_known, times * np.maximum(sizes - 1, 0), 0)
         chosen = [place for place in np.argsort(-costs, kind="stable")[:most].tolist() if costs[place]]
         costliest += [(texts[place].as_py(), int(times[place]), encoded[place].as_py()) for place in chosen]
     costliest.sort(key=lambda one: (-one[1] * (len(one[2]) - 1), one[0]))

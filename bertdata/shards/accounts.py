@@ -110,18 +110,18 @@ def account_rows(account: Mapping[str, Any]) -> list[Row]:
             values = {f"{value} to {float(value) + 1 / RANGES:.2f}": values[value] for value in sorted(values)}
             rows += [(f"  {value}", _share(numbers, whole)) for value, numbers in values.items()]
             continue
-        shown = {f"  {value}": values[value] for value in list(values)[:_SHOWN]}
+        by_title = {f"  {value}": values[value] for value in list(values)[:_SHOWN]}
         if len(values) > _SHOWN:
             rest = len(values) - _SHOWN
-            shown[f"  {rest:,} other{'s' if rest > 1 else ''}"] = _sum(
+            by_title[f"  {rest:,} other{'s' if rest > 1 else ''}"] = _sum(
                 [values[value] for value in list(values)[_SHOWN:]]
             )
         if any(entry["other"]):
             not_named = sum(account.get("other_values", {}).get(name, {}).values())
-            shown[f"  {not_named:,} that the account does not name"] = entry["other"]
+            by_title[f"  {not_named:,} that the account does not name"] = entry["other"]
         if any(entry["none"]):
-            shown["  without a value"] = entry["none"]
-        rows += [(title, _share(numbers, whole)) for title, numbers in shown.items()]
+            by_title["  without a value"] = entry["none"]
+        rows += [(title, _share(numbers, whole)) for title, numbers in by_title.items()]
     return rows
 
 

@@ -83,10 +83,10 @@ class ShardCache:
             wanted = {os.path.basename(self.path(shard)): shard.size for shard in shards}
             with _locked(self.directory, "all"):
                 self._make_room(wanted)
-                held = Held([self.path(shard) for shard in shards], _pin(self.directory, wanted))
-            kept = [shard for shard in shards if self._touched(shard)]
-            bad = self._unlink_damaged(kept) if is_wanted() else set()
-            missing = [shard for shard in shards if shard not in kept or self.path(shard) in bad]
+                paths = Held([self.path(shard) for shard in shards], _pin(self.directory, wanted))
+            cached = [shard for shard in shards if self._touched(shard)]
+            bad = self._unlink_damaged(cached) if is_wanted() else set()
+            missing = [shard for shard in shards if shard not in cached or self.path(shard) in bad]
             with ThreadPoolExecutor(_AT_ONCE, "bertdata-fetch") as pool:
                 list(pool.map(self._fetched, missing))
         except OSError as error:
@@ -94,7 +94,7 @@ class ShardCache:
                 f"the cache cannot be written ({error.strerror or error}); make room, or choose another BERTDATA_CACHE",
                 path=self.directory,
             ) from error
-        return held
+        return paths
 
     def path(self, shard: ShardFile) -> str:
         """Return where a shard is kept."""
@@ -146,13 +146,13 @@ class ShardCache:
         Raises ConfigError where it does not fit beside what others hold.
         """
         pinned = _pinned(self.directory) | dict(wanted)
-        found = []
+        cached = []
         for entry in os.scandir(self.directory):
             if entry.name.endswith(_PART) and entry.name.removesuffix(_PART) not in pinned:
                 _unlink(entry.path)
             elif entry.name.endswith(_SUFFIX) and entry.is_file() and entry.name not in pinned:
                 status = entry.stat()
-                found.append((status.st_atime_ns, entry.path, status.st_size))
+                cached.append((status.st_atime_ns, entry.path, status.st_size))
         needed = sum(pinned.values())
         if needed > self.max_bytes:
             raise ConfigError(
@@ -161,12 +161,12 @@ class ShardCache:
                 "them, or choose another BERTDATA_CACHE",
                 path=self.directory,
             )
-        held = needed + sum(size for *_, size in found)
-        for _, path, size in sorted(found):
-            if held <= self.max_bytes:
+        total = needed + sum(size for *_, size in cached)
+        for _, path, size in sorted(cached):
+            if total <= self.max_bytes:
                 break
             _unlink(path)
-            held -= size
+            total -= size
 
 
 class Held(list[str]):
@@ -259,8 +259,8 @@ def fetched(url: str, path: str) -> str:
 
 def require_size(path: str, size: int, shown: str) -> None:
     """Raise InputError, which names the file as `shown`, where a file has another size than its manifest says."""
-    if (found := files.size(path)) != size:
-        problem = f"has {found} bytes, the manifest says {size}: it was cut off or changed; build again"
+    if (actual := files.size(path)) != size:
+        problem = f"has {actual} bytes, the manifest says {size}: it was cut off or changed; build again"
         raise InputError(problem, path=shown)
 
 
@@ -272,9 +272,9 @@ def shard_name(shard: ShardFile) -> str:
 def require_same(path: str, shard: ShardFile) -> None:
     """Raise InputError, which names a shard by its URL, where its copy has another size or SHA-256 than it should."""
     require_size(path, shard.size, shard.url)
-    if shard.sha256 is not None and (found := files.sha256(path)) != shard.sha256:
+    if shard.sha256 is not None and (actual := files.sha256(path)) != shard.sha256:
         raise InputError(
-            f"has the SHA-256 {found}, the manifest says {shard.sha256}: it was damaged or changed; "
+            f"has the SHA-256 {actual}, the manifest says {shard.sha256}: it was damaged or changed; "
             "copy it again from where it was built, or build again",
             path=shard.url,
         )

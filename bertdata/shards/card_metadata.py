@@ -69,18 +69,18 @@ def languages_in(manifest: Mapping[str, Any]) -> dict[str, int]:
     They are those of the shards where these count them, else those that the headers of dumps say.
     """
     counts = add_counts(entry["counts"] for entry in manifest["splits"].values())
-    found = {
+    documents = {
         name.removeprefix(DOCUMENTS_IN): number for name, number in counts.items() if name.startswith(DOCUMENTS_IN)
     }
-    found = found or add_counts(source.get("languages", {}) for source in manifest["sources"].values())
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+    documents = documents or add_counts(source.get("languages", {}) for source in manifest["sources"].values())
+    return dict(sorted(documents.items(), key=lambda item: (-item[1], item[0])))
 
 
 def language_codes(manifest: Mapping[str, Any]) -> list[str]:
     """Return the codes of the languages that a card names, without their scripts and regions, the most first."""
-    found = {code: number for code, number in languages_in(manifest).items() if code != UNKNOWN}
-    total = sum(found.values())
-    codes = (re.split("[-_]", code.lower())[0] for code, number in found.items() if number >= LEAST_SHARE * total)
+    languages = {code: number for code, number in languages_in(manifest).items() if code != UNKNOWN}
+    total = sum(languages.values())
+    codes = (re.split("[-_]", code.lower())[0] for code, number in languages.items() if number >= LEAST_SHARE * total)
     return list(dict.fromkeys(code for code in codes if _CODE.fullmatch(code)))
 
 
@@ -90,18 +90,18 @@ def licenses_in(manifest: Mapping[str, Any], account: Mapping[str, Any]) -> tupl
         if _LICENSE.fullmatch(name):
             entry = taken(of_column)
             return list(entry["values"]), not any(entry["none"]) and not any(entry["other"])
-    names = [one["name"] for source in manifest["sources"].values() for one in source.get("inputs", [])]
+    names = [source_file["name"] for source in manifest["sources"].values() for source_file in source.get("inputs", [])]
     from_wikimedia = bool(names) and all(_WIKIMEDIA.fullmatch(name.rpartition("/")[2]) for name in names)
     return (["cc-by-sa-4.0"], True) if from_wikimedia else ([], False)
 
 
 def metadata_lines(manifest: Mapping[str, Any], account: Mapping[str, Any]) -> list[str]:
     """Return the lines of a card's metadata on licence, languages and size, as YAML."""
-    known, of_all = licenses_in(manifest, account)
-    named = license_id(known[0]) if len(known) == 1 and of_all else ""
-    lines = [f"license: {named or ('other' if known else 'unknown')}"]
-    if known and not named:
-        lines.append(f"license_name: {json.dumps(MIXED if len(known) > 1 or not of_all else known[0])}")
+    licenses, of_all = licenses_in(manifest, account)
+    named = license_id(licenses[0]) if len(licenses) == 1 and of_all else ""
+    lines = [f"license: {named or ('other' if licenses else 'unknown')}"]
+    if licenses and not named:
+        lines.append(f"license_name: {json.dumps(MIXED if len(licenses) > 1 or not of_all else licenses[0])}")
     if codes := language_codes(manifest):
         lines.append(f"language: [{', '.join(map(json.dumps, codes))}]")
     return [*lines, f'size_categories: ["{size_category(rows_of(manifest))}"]']

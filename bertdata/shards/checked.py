@@ -62,14 +62,14 @@ def once_each(
     It returns the problems of files by path; a file without one is noted, and not looked at again until it changes.
     """
     marks = {pair: _mark(*pair) for pair in expected}
-    if not (left := [pair for pair, mark in marks.items() if mark not in _whole]):
+    if not (unchecked := [pair for pair, mark in marks.items() if mark not in _whole]):
         return {}
     bad: dict[str, str] = {}
-    with _noted(os.path.dirname(os.path.realpath(left[0][0]))) as (noted, note):
-        unknown = [pair for pair in left if marks[pair] not in noted]
+    with _noted(os.path.dirname(os.path.realpath(unchecked[0][0]))) as (noted, note):
+        unknown = [pair for pair in unchecked if marks[pair] not in noted]
         bad = find(unknown) if unknown else {}
         note([marks[pair] for pair in unknown if pair[0] not in bad])
-    _whole.update(marks[pair] for pair in left if pair[0] not in bad)
+    _whole.update(marks[pair] for pair in unchecked if pair[0] not in bad)
     return bad
 
 

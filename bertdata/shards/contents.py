@@ -57,8 +57,8 @@ def changed_files(build: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str
     with reading_values(build):
         expected = {str(name): str(digest) for name, digest in manifest.get("files", {}).items()}
     paths = [inside(build, name) for name in expected]
-    found = remote.at_once(_sha256, paths)
-    for (name, digest), actual in zip(expected.items(), found, strict=True):
+    digests = remote.at_once(_sha256, paths)
+    for (name, digest), actual in zip(expected.items(), digests, strict=True):
         if actual is None:
             yield name, "is missing"
         elif actual != digest:
@@ -176,16 +176,16 @@ def finished_manifest(
         if _sha256(place) != digest:
             say(f"{printable(place)}: is missing or was changed: it is made again")
             return None
-    found = {path: files.read_json(files.join(directory, path)) for path in finished["manifests"]}
-    for path, one in found.items():
+    manifests = {path: files.read_json(files.join(directory, path)) for path in finished["manifests"]}
+    for path, content in manifests.items():
         place = files.join(directory, path).removesuffix(MANIFEST).rstrip("/")
-        if problems := list(_problems(place, one)):
+        if problems := list(_problems(place, content)):
             for name, problem in problems:
                 say(f"{printable(files.join(place, name))}: {problem}: it is made again")
             return None
-    manifest: dict[str, Any] = found.pop(MANIFEST)
-    if found:
-        manifest["phases"] = {name: found[f"{name}/{MANIFEST}"] for name in manifest["phases"]}
+    manifest: dict[str, Any] = manifests.pop(MANIFEST)
+    if manifests:
+        manifest["phases"] = {name: manifests[f"{name}/{MANIFEST}"] for name in manifest["phases"]}
     return manifest
 
 
@@ -196,14 +196,14 @@ def _problems(place: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, st
     yield from changed_files(place, manifest)
     local: list[tuple[str, str]] = []
     for split, entry in manifest.get("splits", {}).items():
-        known = {files.name(shard["file"]) for shard in entry["shards"]}
+        named = {files.name(shard["file"]) for shard in entry["shards"]}
         there = listing.entries(files.join(place, split))
         for name in there:
-            if _SHARD.fullmatch(name) and name not in known:
+            if _SHARD.fullmatch(name) and name not in named:
                 yield f"{split}/{name}", "is not a shard of this build"
         for shard in entry["shards"]:
-            path, found = files.join(place, shard["file"]), there.get(files.name(shard["file"]))
-            if found is None or found.size != shard["bytes"]:
+            path, status = files.join(place, shard["file"]), there.get(files.name(shard["file"]))
+            if status is None or status.size != shard["bytes"]:
                 yield shard["file"], f"is missing or has not its {shard['bytes']:,} bytes"
             elif not files.is_remote(path):
                 local.append((path, shard["sha256"]))

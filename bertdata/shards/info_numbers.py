@@ -64,13 +64,13 @@ def _numbers(info: ShardInfo) -> Iterator[Number]:
 
 def check_counts(manifest: Mapping[str, Any]) -> None:
     """Raise ValueError where a number of a manifest is not finite, or a count in it is not a whole number from 0."""
-    left: list[tuple[str, Any]] = [("", manifest)]
-    while left:
-        where, value = left.pop()
+    pending: list[tuple[str, Any]] = [("", manifest)]
+    while pending:
+        where, value = pending.pop()
         if isinstance(value, Mapping):
-            left += [(f"{where}.{name}".lstrip("."), one) for name, one in value.items()]
+            pending += [(f"{where}.{name}".lstrip("."), inner) for name, inner in value.items()]
         elif isinstance(value, list):
-            left += [(where, one) for one in value]
+            pending += [(where, inner) for inner in value]
         elif isinstance(value, int | float) and not abs(value) < 2 * _MOST:  # NaN is not less either
             raise ValueError(f"{where} is {shortened(value)}, expected a finite number")
     for where, value in _counts(manifest):
@@ -82,15 +82,17 @@ def _counts(manifest: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the counts and the numbers of bytes of a manifest, each with where it is."""
     sources, splits = (_object(manifest.get(name)) for name in ("sources", "splits"))
     counted = [(f"sources.{name}", source) for name, source in sources.items()]
-    counted += [(f"splits.{name}", one) for name, one in splits.items()] + [("tokens", manifest.get("tokens"))]
+    counted += [(f"splits.{name}", entry) for name, entry in splits.items()] + [("tokens", manifest.get("tokens"))]
     for name, split in splits.items():
         shards = _object(split).get("shards")
         counted += [(f"splits.{name}.shards", shard) for shard in (shards if isinstance(shards, list) else [])]
-    for where, one in counted:
+    for where, entry in counted:
         for group in ("counts", "drops"):
-            yield from ((f"{where}.{group}.{name}", value) for name, value in _object(_object(one).get(group)).items())
-        if "bytes" in _object(one):
-            yield f"{where}.bytes", one["bytes"]
+            yield from (
+                (f"{where}.{group}.{name}", value) for name, value in _object(_object(entry).get(group)).items()
+            )
+        if "bytes" in _object(entry):
+            yield f"{where}.bytes", entry["bytes"]
 
 
 def _object(value: Any) -> Mapping[str, Any]:

@@ -166,10 +166,10 @@ def delete_other_layout(output: str, phases: Sequence[Phase]) -> None:
             files.remove(files.join(output, name))
         for split in SPLITS:
             files.remove(files.join(records, split))
-    kept = {phase.output for phase in phases}
+    outputs = {phase.output for phase in phases}
     for name in {*before, *listing.names(records)} - {*SPLITS}:
         folder = files.join(output, name)
-        if is_name(name) and folder not in kept:
+        if is_name(name) and folder not in outputs:
             if files.exists(files.join(folder, "tokenizer")):  # else it is the user's own
                 files.remove(folder)
             files.remove(files.join(records, name))

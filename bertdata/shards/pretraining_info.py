@@ -143,8 +143,8 @@ class PretrainingInfo(ShardInfo):
             revisions = MASK_UNITS.raised_revisions([masking.mask_unit])
             return fingerprint("masks", stored_values(masking), info.token_counts, *revisions)
 
-        own = identity(self)
-        return "" if own == identity(replace(self, masking=MaskingConfig(), token_counts="")) else own
+        with_masks = identity(self)
+        return "" if with_masks == identity(replace(self, masking=MaskingConfig(), token_counts="")) else with_masks
 
     @property
     def bins(self) -> tuple[int, ...]:

@@ -114,10 +114,10 @@ def read_info(schema: pa.Schema, path: str) -> ShardInfo:
     """Return what a shard says of itself in its schema; raises InputError where its columns are not those of that."""
     info = ShardInfo.from_schema(schema, path)
     if not schema.remove_metadata().equals(pa.schema(info.columns())):
-        found, expected = (
+        actual, expected = (
             ", ".join(f"{field.name} {field.type}" for field in fields) for fields in (schema, info.columns())
         )
-        raise InputError(f"has the columns {found}; its settings make them {expected}: build again", path=path)
+        raise InputError(f"has the columns {actual}; its settings make them {expected}: build again", path=path)
     return info
 
 
@@ -246,11 +246,13 @@ class Shards:
         if not wanted:
             return
         if self._digests:
-            digests = [(self.local_paths[one], self._entries[one].sha256) for one in wanted]
+            digests = [(self.local_paths[number], self._entries[number].sha256) for number in wanted]
             require_whole([(path, digest) for path, digest in digests if digest is not None])
         begins = [0, *self._ends.tolist()]
-        slices = [self.unchecked_table.slice(begins[one], begins[one + 1] - begins[one]) for one in wanted]
-        require_valid([(self.local_paths[one], rows) for one, rows in zip(wanted, slices, strict=True)], self.info)
+        slices = [self.unchecked_table.slice(begins[number], begins[number + 1] - begins[number]) for number in wanted]
+        require_valid(
+            [(self.local_paths[number], rows) for number, rows in zip(wanted, slices, strict=True)], self.info
+        )
         self._unchecked.difference_update(wanted)
 
     def _row(self, index: int) -> pa.Table:
@@ -312,9 +314,9 @@ class Shards:
                     "restore it, or build again"
                 )
             for name, value in vocabulary_fields(tokenizer).items():
-                if (said := getattr(self.info, name)) != value:
+                if (stated := getattr(self.info, name)) != value:
                     raise InputError(
-                        f"says that {name} is {said}; with the tokenizer beside it, it is {value}; restore it, or "
+                        f"says that {name} is {stated}; with the tokenizer beside it, it is {value}; restore it, or "
                         "build again",
                         path=files.join(self.build, MANIFEST),
                     )

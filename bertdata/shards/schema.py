@@ -168,7 +168,7 @@ class ShardInfo(ABC):
 
     def are_numbers_whole(self) -> bool:
         """Return whether the fields declared as int hold whole numbers; what was read from JSON may be anything."""
-        return all(type(getattr(self, one.name)) is int for one in fields(self) if one.type == "int")
+        return all(type(getattr(self, number.name)) is int for number in fields(self) if number.type == "int")
 
     @classmethod
     def from_schema(cls, schema: pa.Schema, path: str) -> Self:

@@ -64,11 +64,11 @@ class SelectionConfig(Settings):
         _ = self.shares
         require(len(set(self.sources)) == len(self.sources), f"--sources {' '.join(self.sources)} names one twice")
         names: set[str] = set()
-        for one in self.source_where:
-            name, _, condition = one.partition("=")
+        for text in self.source_where:
+            name, _, condition = text.partition("=")
             require(
                 is_source_name(name) and bool(condition) and not condition.startswith("="),
-                f"--source-where {one!r} is not the name of a source and a condition; expected as "
+                f"--source-where {text!r} is not the name of a source and a condition; expected as "
                 "long='tokens >= 1024'",
             )
             require(name not in names, f"--source-where names the source {name} twice; join its conditions by `or`")
@@ -82,23 +82,23 @@ class SelectionConfig(Settings):
         >>> SelectionConfig(sample=("0.1", "news=0.5")).shares
         {'': 0.1, 'news': 0.5}
         """
-        found: dict[str, float] = {}
-        for one in self.sample:
-            name, sign, text = one.rpartition("=")
+        shares: dict[str, float] = {}
+        for share_text in self.sample:
+            name, sign, text = share_text.rpartition("=")
             share = share_of(text)
             require(
                 share is not None and (is_source_name(name) if sign else True),
-                f"--sample {one!r} is not a share above 0 and up to 1, nor one of a source; expected as 0.1 or "
+                f"--sample {share_text!r} is not a share above 0 and up to 1, nor one of a source; expected as 0.1 or "
                 "news=0.1",
             )
-            require(name not in found, f"--sample names {f'the source {name}' if name else 'a share of all'} twice")
-            found[name] = share or 0.0
-        return found
+            require(name not in shares, f"--sample names {f'the source {name}' if name else 'a share of all'} twice")
+            shares[name] = share or 0.0
+        return shares
 
     @property
     def regrouped(self) -> dict[str, Condition]:
         """The conditions of `source_where`, by the names of the sources that documents then are of."""
-        pairs = (one.partition("=") for one in self.source_where)
+        pairs = (condition_text.partition("=") for condition_text in self.source_where)
         return {name: parse_condition(text, f"--source-where {name}=") for name, _, text in pairs}
 
     @property

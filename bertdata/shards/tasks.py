@@ -179,10 +179,10 @@ class TaskInfo(ShardInfo):
     @classmethod
     def read(cls, values: dict[str, Any], path: str) -> Self:
         try:
-            kept = {"labels": tuple(values["labels"]), "max_seq_length": values["max_seq_length"]}
-            if values["task"] == "classification" and not kept["labels"]:
-                kept["task"] = "regression"  # what shards of before it was a task of its own say
-            info = cls(**(values | kept))
+            required = {"labels": tuple(values["labels"]), "max_seq_length": values["max_seq_length"]}
+            if values["task"] == "classification" and not required["labels"]:
+                required["task"] = "regression"  # what shards of before it was a task of its own say
+            info = cls(**(values | required))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"does not say how it was made ({error}); encode again", path=path) from error
         if isinstance(info.task, str) and ":" in info.task:

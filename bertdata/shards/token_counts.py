@@ -74,10 +74,10 @@ def delays_for(masking: MaskingConfig, tokenizer: Tokenizer, build: str, fingerp
             "they have no counts of their tokens; build again with it (nothing is tokenized again), or give 0",
             path=build,
         )
-    found = load_counts(build, fingerprint).counts
-    if len(found) != tokenizer.vocab_size:
+    counts = load_counts(build, fingerprint).counts
+    if len(counts) != tokenizer.vocab_size:
         raise ConfigError(
-            f"there are counts of {len(found):,} tokens, and the vocabulary has {tokenizer.vocab_size:,}; build again",
+            f"there are counts of {len(counts):,} tokens, and the vocabulary has {tokenizer.vocab_size:,}; build again",
             path=build,
         )
-    return delays(found, tokenizer.special_ids, masking.mask_smoothing)
+    return delays(counts, tokenizer.special_ids, masking.mask_smoothing)

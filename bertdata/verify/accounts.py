@@ -83,9 +83,11 @@ def check_sums(build: Build) -> None:
             sizes = whole_counts({str(number): entry["bytes"] for number, entry in enumerate(source["inputs"])})
             taken = whole_counts({"bytes": source["bytes"]})["bytes"]
             build.expect(MANIFEST, f"bytes read of source {name}", taken, sum(sizes.values()))
-            came, left = input_count(counts), counts.get("documents", 0) + sum(drops.values())
-            if came != left:
-                build.note(MANIFEST, f"of source {name}, {came:,} came in, but documents and drops add up to {left:,}")
+            came, accounted = input_count(counts), counts.get("documents", 0) + sum(drops.values())
+            if came != accounted:
+                build.note(
+                    MANIFEST, f"of source {name}, {came:,} came in, but documents and drops add up to {accounted:,}"
+                )
             given.update(counts)
         tokens, dropped = (whole_counts(build.manifest["tokens"][name]) for name in ("counts", "drops"))
         size = int(build.manifest["vocabulary"]["pieces"])
@@ -95,14 +97,16 @@ def check_sums(build: Build) -> None:
     text_bytes = tokens.get("text_bytes", 0)
     build.expect(MANIFEST, "bytes of text tokenized or dropped", text_bytes, given["text_bytes"])
     for name in _STORED:
-        held = sum(split.counts.get(name, 0) + split.counts.get(name + LEFT_OUT, 0) for split in build.splits.values())
-        build.expect(MANIFEST, f"{name} of all splits", held, tokens.get(name, 0))
+        of_splits = sum(
+            split.counts.get(name, 0) + split.counts.get(name + LEFT_OUT, 0) for split in build.splits.values()
+        )
+        build.expect(MANIFEST, f"{name} of all splits", of_splits, tokens.get(name, 0))
     build.expect(MANIFEST, "tokens of the vocabulary", build.info.vocab_size, size)
     for name, split in build.splits.items():
         total = add_counts(shard.counts for shard in split.shards)
         for count in sorted({*total, *split.counts}):
-            found = total.get(count, 0)
-            build.expect(MANIFEST, f"{count} of split {name}, over its shards", found, split.counts.get(count, 0))
+            summed = total.get(count, 0)
+            build.expect(MANIFEST, f"{count} of split {name}, over its shards", summed, split.counts.get(count, 0))
         by_source = {
             what: sum(number for one, number in split.counts.items() if one.startswith(prefixes))
             for what, prefixes in (("documents", SELECTED), (f"documents{LEFT_OUT}", tuple(BY.values())))
@@ -141,12 +145,12 @@ def _check_repeated(build: Build, documents: int, text_bytes: int, sources: Coun
         units = str(account.pop("spans"))
         del account["samples"]
         counts = whole_counts(account)
-        came, left, gone = (counts[f"documents{one}"] for one in ("", "_left", "_dropped"))
+        came, without_repeats, gone = (counts[f"documents{one}"] for one in ("", "_left", "_dropped"))
         size, of_dropped, left_out, rest = (
             counts[name] for name in ("text_bytes", "bytes_dropped", "bytes_left_out", "bytes_left")
         )
         changed, spans = counts["documents_changed"], counts["left_out"]
-    build.expect(MANIFEST, "documents with repeated text left out, or dropped", left + gone, came)
+    build.expect(MANIFEST, "documents with repeated text left out, or dropped", without_repeats + gone, came)
     build.expect(MANIFEST, "bytes of text left, left out as repeated, or dropped", rest + left_out + of_dropped, size)
     for name, number in (
         ("changed by dedup-spans", changed),
@@ -155,7 +159,7 @@ def _check_repeated(build: Build, documents: int, text_bytes: int, sources: Coun
     ):
         build.expect(MANIFEST, f"{name}, of all sources", number, sources.get(name, 0))
     if "decontamination" not in build.manifest:
-        build.expect(MANIFEST, "documents left without repeated text", documents, left)
+        build.expect(MANIFEST, "documents left without repeated text", documents, without_repeats)
         build.expect(MANIFEST, "bytes of text left without repeated text", text_bytes, rest)
 
 
@@ -184,7 +188,7 @@ def check_shards(build: Build) -> None:
             _check_copies(build, group[0].file, counts, epochs_in(build.info, split))
 
 
-def check_token_counts(build: Build, found: NDArray[np.int64]) -> None:
+def check_token_counts(build: Build, counted: NDArray[np.int64]) -> None:
     """Check the counts of tokens beside the shards, which masks are drawn by, with the ids found in the rows of train.
 
     Each id is in the rows as often as in all copies of the text, but for tokens that are in no example or used twice.
@@ -193,14 +197,14 @@ def check_token_counts(build: Build, found: NDArray[np.int64]) -> None:
     info, train = build.info, Counter(build.splits["train"].counts)
     table = f"{FOLDER}/table.arrow"
     claimed = load_counts(build.path, info.token_counts).counts
-    if len(claimed) != len(found):
-        build.note(table, f"has counts of {len(claimed):,} tokens; the vocabulary has {len(found):,}")
+    if len(claimed) != len(counted):
+        build.note(table, f"has counts of {len(claimed):,} tokens; the vocabulary has {len(counted):,}")
         return
     if (total := int(claimed.sum())) != train["tokens"]:
         build.note(table, f"adds up to {total:,} tokens; expected those of train in {MANIFEST}, {train['tokens']:,}")
     epochs = [share for share in info.epochs if share] or [info.examples.dupe_factor]
-    more = int(np.maximum(found - claimed * math.ceil(max(epochs)), 0).sum())
-    fewer = int(np.maximum(claimed * math.floor(min(epochs)) - found, 0).sum())
+    more = int(np.maximum(counted - claimed * math.ceil(max(epochs)), 0).sum())
+    fewer = int(np.maximum(claimed * math.floor(min(epochs)) - counted, 0).sum())
     if more > train[BORROWED] or fewer > dropped_tokens(train):
         build.note(table, f"has not the counts of the rows: {more:,} tokens more and {fewer:,} fewer are in these")
 
@@ -211,9 +215,11 @@ def _check_copies(build: Build, file: str, counts: Counter[str], epochs: tuple[f
         times = counts["tokens"] * info.examples.dupe_factor
         build.expect(file, "tokens times copies", times, counts["tokens_in_copies"])
     for name, share in zip(info.sources, epochs, strict=False):
-        held, taken = counts[f"tokens_of_{name}"], counts[f"tokens_in_copies_of_{name}"]
-        if not held * math.floor(share) <= taken <= held * math.ceil(share):
-            build.note(file, f"tokens_in_copies_of_{name}: {taken:,} in {MANIFEST}; expected {share:g} times {held:,}")
+        available, taken = counts[f"tokens_of_{name}"], counts[f"tokens_in_copies_of_{name}"]
+        if not available * math.floor(share) <= taken <= available * math.ceil(share):
+            build.note(
+                file, f"tokens_in_copies_of_{name}: {taken:,} in {MANIFEST}; expected {share:g} times {available:,}"
+            )
     for what in ("tokens", "tokens_in_copies", "examples") if info.sources else ():
         together = sum(counts[f"{what}_of_{name}"] for name in info.sources)
         build.expect(file, f"{what} of all sources", together, counts[what])

@@ -69,20 +69,20 @@ def _verified(
             f"holds no finished build: there is no {MANIFEST} here; expected the --output of `bertdata build`",
             path=place,
         )
-    found = files.read_json(manifest)
-    if is_unbuilt(found):
+    contents = files.read_json(manifest)
+    if is_unbuilt(contents):
         if duplicates:
             raise ConfigError(
                 "--duplicates is for builds; these shards were imported or encoded for a task", path=place
             )
-        return verify_unbuilt(place, found, report) + _kept_by_datasets(place, found), {}
-    names = phase_names(found)
+        return verify_unbuilt(place, contents, report) + _kept_by_datasets(place, contents), {}
+    names = phase_names(contents)
     if not names:
-        rows, of_splits = _verify(place, found, duplicates, report)
+        rows, of_splits = _verify(place, contents, duplicates, report)
         return rows, {"": of_splits}
     rows, of_phases = [], {}
-    problems = [f"{MANIFEST}: {CHANGED}"] if is_changed(found) else []
-    problems += [f"{name}: {problem}; restore it, or build again" for name, problem in changed_files(place, found)]
+    problems = [f"{MANIFEST}: {CHANGED}"] if is_changed(contents) else []
+    problems += [f"{name}: {problem}; restore it, or build again" for name, problem in changed_files(place, contents)]
     for name in names:
         try:
             phase = files.join(place, name)
@@ -110,8 +110,8 @@ def _verify(
     if id_counts is not None:
         accounts.check_token_counts(build, id_counts)
         build.raise_problems()
-    found = _duplicates(build) if duplicates else {}
-    return _table(build) + _duplicate_rows(found) + _kept_by_datasets(path, manifest), found
+    duplicates_of = _duplicates(build) if duplicates else {}
+    return _table(build) + _duplicate_rows(duplicates_of) + _kept_by_datasets(path, manifest), duplicates_of
 
 
 def _check_names(build: Build) -> None:
@@ -122,8 +122,8 @@ def _check_names(build: Build) -> None:
         wanted = [f"{name}/data-{number:05d}-of-{len(claimed):05d}.arrow" for number in range(len(claimed))]
         if claimed != wanted:
             build.note(MANIFEST, f"split {name} has the shards {', '.join(claimed)}; expected {', '.join(wanted)}")
-        found = [f"{name}/{one}" for one in listing.names(files.join(build.path, name))]
-        for other in found:
+        there = [f"{name}/{one}" for one in listing.names(files.join(build.path, name))]
+        for other in there:
             if other.endswith(".arrow") and other not in claimed and not is_of_datasets(files.name(other)):
                 build.note(other, f"is not a shard that {MANIFEST} names; delete it, or build again")
 
@@ -142,9 +142,9 @@ def _check_shard(
         longest = shard.longest or info.examples.max_seq_length
         lengths = max((shorter + 1 for shorter in info.examples.bins if shorter < longest), default=1), longest
         copies = number_of_copies(accounts.epochs_in(info, split), info.examples.dupe_factor)
-        told: dict[str, Any] = {"split": split, "build": build.path}
-        told |= {"id_counts": id_counts} if split == "train" else {}
-        counters, broken = recount(stream, info, tokenizer, copies=copies, lengths=lengths, **told)
+        context: dict[str, Any] = {"split": split, "build": build.path}
+        context |= {"id_counts": id_counts} if split == "train" else {}
+        counters, broken = recount(stream, info, tokenizer, copies=copies, lengths=lengths, **context)
     for rule in broken:
         build.note(shard.file, rule)
     counts = counters.counts
@@ -192,12 +192,12 @@ def _table(build: Build) -> list[Row]:
 def _kept_by_datasets(path: str, manifest: dict[str, Any]) -> list[Row]:
     """Return a row for the files that `datasets` keeps beside the shards, none where there are none."""
     folders = [files.join(path, split) for split in manifest["splits"]]
-    kept = [files.join(folder, name) for folder in folders for name in listing.names(folder) if is_of_datasets(name)]
-    size = sum(files.size(file) for file in kept)
-    return [("kept by datasets", f"{len(kept):,} files of {size:,} bytes, which may be deleted")] if kept else []
+    paths = [files.join(folder, name) for folder in folders for name in listing.names(folder) if is_of_datasets(name)]
+    size = sum(files.size(file) for file in paths)
+    return [("kept by datasets", f"{len(paths):,} files of {size:,} bytes, which may be deleted")] if paths else []
 
 
-def _figures(place: str, found: Found) -> dict[str, Any]:
+def _figures(place: str, duplicates: Found) -> dict[str, Any]:
     """Return the counts of each split as numbers, and its duplicates; of several phases, of each.
 
     To be called once they are verified.
@@ -206,7 +206,7 @@ def _figures(place: str, found: Found) -> dict[str, Any]:
     def of(folder: str, phase: str) -> dict[str, Any]:
         splits = files.read_json(files.join(folder, MANIFEST))["splits"]
         figures = {"splits": {split: entry.get("counts", {}) for split, entry in splits.items()}}
-        of_phase = {split: vars(one) for split, one in found.get(phase, {}).items()}
+        of_phase = {split: vars(one) for split, one in duplicates.get(phase, {}).items()}
         return figures | ({"duplicates": of_phase} if of_phase else {})
 
     names = phase_names(files.read_json(files.join(place, MANIFEST)))
@@ -214,16 +214,18 @@ def _figures(place: str, found: Found) -> dict[str, Any]:
 
 
 def _duplicates(build: Build) -> dict[str, Duplicates]:
-    found = count_duplicates([open_shards(build.path, split) for split in build.splits])
-    return dict(zip(build.splits, found, strict=True))
+    of_splits = count_duplicates([open_shards(build.path, split) for split in build.splits])
+    return dict(zip(build.splits, of_splits, strict=True))
 
 
-def _duplicate_rows(found: dict[str, Duplicates]) -> list[Row]:
+def _duplicate_rows(duplicates: dict[str, Duplicates]) -> list[Row]:
     rows: list[Row] = []
-    for split, one in found.items():
-        share = 100 / max(1, one.examples)
-        text = f"{one.exact:,} ({one.exact * share:.3f}%) the same as an earlier one of the build"
-        rows.append((f"{split}: duplicate examples", f"{text}, {one.near:,} ({one.near * share:.3f}%) nearly"))
+    for split, of_split in duplicates.items():
+        share = 100 / max(1, of_split.examples)
+        text = f"{of_split.exact:,} ({of_split.exact * share:.3f}%) the same as an earlier one of the build"
+        rows.append(
+            (f"{split}: duplicate examples", f"{text}, {of_split.near:,} ({of_split.near * share:.3f}%) nearly")
+        )
     return rows
 
 
@@ -250,14 +252,18 @@ def run(arguments: argparse.Namespace) -> int:
     result: dict[str, Any] = {"directory": arguments.directory}
     try:
         with tqdm(unit=" shards", disable=silent, leave=False) as bar:
-            rows, found = _verified(arguments.directory, arguments.duplicates, lambda _: bar.update() and None)
+            rows, duplicates = _verified(arguments.directory, arguments.duplicates, lambda _: bar.update() and None)
     except VerificationError as error:
         if arguments.json:
             print(json.dumps(result | {"verified": False, "problems": str(error).split("\n")}, indent=1))
         raise
     if arguments.json:
-        shown = [{"name": name.strip(), "value": value, "inner": name[:1] == " "} for name, value in rows]
-        print(json.dumps(result | {"verified": True, **_figures(arguments.directory, found), "rows": shown}, indent=1))
+        values = [{"name": name.strip(), "value": value, "inner": name[:1] == " "} for name, value in rows]
+        print(
+            json.dumps(
+                result | {"verified": True, **_figures(arguments.directory, duplicates), "rows": values}, indent=1
+            )
+        )
     elif not arguments.quiet:
         print(table(rows))
         print(f"\nverified: {arguments.directory} holds what its manifest says")

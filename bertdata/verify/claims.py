@@ -50,8 +50,8 @@ class BrokenRules:
 
     def add_flags(self, rule: str, wrong: NDArray[np.bool_], offsets: NDArray[np.int64] | None = None) -> None:
         """Note the rows that break a rule: `wrong` says which, or, with the offsets of rows, which of their tokens."""
-        found = np.flatnonzero(wrong)
-        self.add(rule, found if offsets is None else np.unique(np.searchsorted(offsets, found, side="right") - 1))
+        at = np.flatnonzero(wrong)
+        self.add(rule, at if offsets is None else np.unique(np.searchsorted(offsets, at, side="right") - 1))
 
     def add_template(self, ids: NDArray[Any], offsets: NDArray[np.int64], template: RowTemplate) -> None:
         """Note the rows that do not begin and end with the special ids of a template; none may be shorter."""

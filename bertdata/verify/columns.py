@@ -49,7 +49,7 @@ def check_accounts(build: Claims, sources: list[str]) -> None:
 
 def _totals(entry: Mapping[str, Any]) -> list[int]:
     rows = [*entry["values"].values(), entry["none"], entry["other"]]
-    if not all(len(row) == len(NUMBERS) and all(type(one) is int and one >= 0 for one in row) for row in rows):
+    if not all(len(row) == len(NUMBERS) and all(type(number) is int and number >= 0 for number in row) for row in rows):
         raise ValueError("numbers of accounts that are not three whole numbers from 0")
     return totals(entry)
 
@@ -69,8 +69,8 @@ def _check_column(build: Claims, name: str, sums: dict[str, dict[str, list[int]]
     for split, entry in build.splits.items():
         _expect(build, f"by {name}, documents of split {split}", _sum(sums, split, 0), entry.counts["documents"])
         for source in sources:
-            found = sums.get(source, {}).get(split, [0, 0, 0])[2]
-            _expect(build, f"by {name}, tokens of {source} in split {split}", found, _tokens(entry, source))
+            counted = sums.get(source, {}).get(split, [0, 0, 0])[2]
+            _expect(build, f"by {name}, tokens of {source} in split {split}", counted, _tokens(entry, source))
     for place, what in ((0, "documents"), (2, "tokens")):
         left_out = sum(entry.counts.get(what + COUNT_LEFT_OUT, 0) for entry in build.splits.values())
         _expect(build, f"by {name}, {what} left out", _sum(sums, LEFT_OUT, place), left_out)

@@ -60,12 +60,12 @@ def count_duplicates(splits: Sequence[Shards]) -> list[Duplicates]:
             _Spill(f"{folder}/{name}", source.examples * size) for name, size in (("exact", 24), ("near", 768))
         )
         for begin, texts in source.texts():
-            found, numbers = signatures(texts), np.arange(begin, begin + len(texts))
+            signatures_of_texts, numbers = signatures(texts), np.arange(begin, begin + len(texts))
             digests = b"".join(blake2b(text.encode(), digest_size=16).digest() for text in texts.to_pylist())
             halves = np.frombuffer(digests, "<u8").reshape(-1, 2)
             exact.add(halves[:, 0], halves[:, 1], numbers)
-            worded = found[:, 0] != EMPTY
-            for keys in band_keys(found[worded], rows):
+            worded = signatures_of_texts[:, 0] != EMPTY
+            for keys in band_keys(signatures_of_texts[worded], rows):
                 near.add(keys, np.zeros(len(keys), np.uint64), numbers[worded])
         for part in exact.parts():
             _, later = _buckets(part)
@@ -115,8 +115,8 @@ def _compare(part: NDArray[np.void], source: _Source, flags: NDArray[np.uint8]) 
             some = some[flags[some[:, 1]] == 0]
             wanted, places = np.unique(some, return_inverse=True)
             if len(wanted):
-                one, two = source.signatures(wanted)[places.reshape(-1, 2).T]
-                flags[some[estimate(one, two) >= THRESHOLD, 1]] = _NEAR
+                first, second = source.signatures(wanted)[places.reshape(-1, 2).T]
+                flags[some[estimate(first, second) >= THRESHOLD, 1]] = _NEAR
 
 
 class _Spill:
@@ -170,13 +170,13 @@ class _Source:
 
     def signatures(self, numbers: NDArray[np.int64]) -> NDArray[np.uint32]:
         """Return the signatures of examples by ascending numbers."""
-        found = []
+        parts = []
         places, starts = np.unique(np.searchsorted(self._ends, numbers, side="right") - 1, return_index=True)
         for place, part in zip(places.tolist(), np.split(numbers, starts[1:]), strict=True):
             ids, offsets = self._tokens(place)
-            kept = [ids[offsets[row] : offsets[row + 1]] for row in (part - self._ends[place]).tolist()]
-            found.append(signatures(token_texts(np.concatenate(kept), np.cumsum([0, *map(len, kept)]))))
-        return np.concatenate(found)
+            rows_of_ids = [ids[offsets[row] : offsets[row + 1]] for row in (part - self._ends[place]).tolist()]
+            parts.append(signatures(token_texts(np.concatenate(rows_of_ids), np.cumsum([0, *map(len, rows_of_ids)]))))
+        return np.concatenate(parts)
 
     def _tokens(self, place: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ordinary tokens of a batch as they are without masks, and where each example of it ends."""

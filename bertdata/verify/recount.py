@@ -226,13 +226,13 @@ class _Recount:
         run_ends = np.flatnonzero(inner & (row_begins[1:] | ~np.append(inner[1:], False))) + 1
         rows = np.searchsorted(offsets, run_begins, side="right") - 1
         pair = (np.diff(rows, prepend=-1) > 0) & (self.info.objective.token_types == 2)
-        sizes, found = np.where(pair, len(template.between), 1), run_ends - run_begins
+        sizes, run_lengths = np.where(pair, len(template.between), 1), run_ends - run_begins
         at = np.flatnonzero(inner)
-        within = (at - np.repeat(run_begins, found)) % np.repeat(sizes, found)
+        within = (at - np.repeat(run_begins, run_lengths)) % np.repeat(sizes, run_lengths)
         unlike = ids[at] != np.array(template.between, np.int64)[within]
-        wrong = np.unique(np.concatenate([rows[found % sizes > 0], np.repeat(rows, found)[unlike]]))
+        wrong = np.unique(np.concatenate([rows[run_lengths % sizes > 0], np.repeat(rows, run_lengths)[unlike]]))
         self.broken.add("the separators of two segments are not those of the row template", wrong)
-        empty = (found > sizes) | np.isin(run_begins, begins) | np.isin(run_ends, ends)
+        empty = (run_lengths > sizes) | np.isin(run_begins, begins) | np.isin(run_ends, ends)
         self.broken.add("a segment is empty", np.unique(rows[empty]))
         borders = np.zeros(len(ids), np.bool_)
         borders[at[within == 0]] = True

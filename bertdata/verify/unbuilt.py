@@ -57,9 +57,9 @@ def verify_unbuilt(path: str, manifest: dict[str, Any], report: Callable[[str], 
 
     claims.check_each(check, report)
     rows: list[Row] = []
-    for split, found in counts.items():
-        rows += [claims.size_row(split), ("  examples", f"{found['examples']:,}")]
-        rows.append(("  tokens", f"{found['tokens']:,}, special ones among them"))
+    for split, of_split in counts.items():
+        rows += [claims.size_row(split), ("  examples", f"{of_split['examples']:,}")]
+        rows.append(("  tokens", f"{of_split['tokens']:,}, special ones among them"))
     return rows
 
 

@@ -56,16 +56,18 @@ class _Estimator:
 
     def _kind(self, kind: str, group: Group) -> _Kind:
         factor = group.weight / group.sampled if group.sampled else 0.0
-        parts = [one for one in self.sample.made if self.sample.kind_of.get(one.task.path) == kind]
+        parts = [figure for figure in self.sample.made if self.sample.kind_of.get(figure.task.path) == kind]
         documents = sum(part.record.counts.get("documents", 0) for part in parts)
         text = group.sampled if kind == FINISHED else sum(part.record.counts.get("text_bytes", 0) for part in parts)
         stored = sum(part.stored for part in parts)
         encoded = [
-            one for one in self.sample.parts("tokenize") if self.sample.kind_of[one.task.payload.documents.path] == kind
+            figure
+            for figure in self.sample.parts("tokenize")
+            if self.sample.kind_of[figure.task.payload.documents.path] == kind
         ]
-        tokens = sum(one.record.counts.get("tokens", 0) for one in encoded)
-        known = factor * documents if group.documents is None else group.documents
-        return _Kind(group, factor, known, *(factor * one for one in (text, tokens, stored)))
+        tokens = sum(figure.record.counts.get("tokens", 0) for figure in encoded)
+        document_number = factor * documents if group.documents is None else group.documents
+        return _Kind(group, factor, document_number, *(factor * figure for figure in (text, tokens, stored)))
 
     @cached_property
     def documents(self) -> float:
@@ -122,8 +124,8 @@ class _Estimator:
                 sizes[name] = sizes.get(name, 0.0) + kind.tokens * weight / kind.group.weight
         sizes = {name: size for name, size in sizes.items() if name in (phase.selection.sources or sizes)}
         shares = plan_shares(phase.mixing, {name: int(size) for name, size in sizes.items()}, 1)
-        held = sum(sizes.values())
-        return sum(sizes[name] * share.epochs for name, share in shares.items()) / held if held else 0.0
+        total = sum(sizes.values())
+        return sum(sizes[name] * share.epochs for name, share in shares.items()) / total if total else 0.0
 
     def read(self) -> list[Work]:
         """Return the work of reading each kind of source."""
@@ -146,8 +148,8 @@ class _Estimator:
         total = 0.0
         for task in kind.group.tasks:
             how = compression(task.payload.path)
-            known = rates.READ if getattr(task.payload, "compiled", True) else rates.READ_SMALL
-            rate = known["wikipedia, bz2"] if how == "bz2" else known["wikipedia"] * (4 if how else 1)
+            rates_of_dumps = rates.READ if getattr(task.payload, "compiled", True) else rates.READ_SMALL
+            rate = rates_of_dumps["wikipedia, bz2"] if how == "bz2" else rates_of_dumps["wikipedia"] * (4 if how else 1)
             total += rate * task.weight / _MEGABYTE
         return total
 
@@ -177,9 +179,9 @@ class _Estimator:
     @cached_property
     def distinct_words(self) -> float:
         """The distinct words of all documents."""
-        found = [one.record.counts["distinct_words"] for one in self.sample.parts("train vocabulary")]
+        distinct = [part.record.counts["distinct_words"] for part in self.sample.parts("train vocabulary")]
         growth: float = self.growth ** rates.HEAPS[self.asked.tokenizer]
-        return max(found, default=0) * growth
+        return max(distinct, default=0) * growth
 
     def vocabulary(self) -> list[Work]:
         """Return the work of training a vocabulary."""
@@ -237,42 +239,42 @@ class _Estimator:
         parts, shared = 0, same_rows(self.asked.phases)
         for number, phase in enumerate(self.asked.phases):
             sampled = self.asked.sampled_as.get(number, number)
-            made = [one for one in self.sample.parts("write shards") if one.task.payload.phase == sampled]
+            made = [part for part in self.sample.parts("write shards") if part.task.payload.phase == sampled]
             share = self.tokens / encoded if encoded else 0.0
             copies = self.copies(number, phase)
-            examples += sum(one.record.counts.get("examples", 0) for one in made) * share * copies
+            examples += sum(part.record.counts.get("examples", 0) for part in made) * share * copies
             if number in shared:
                 continue
-            stored += sum(one.stored for one in made) * share * copies
-            tokens = sum(one.record.counts.get("row_tokens", 0) for one in made) * share * copies
+            stored += sum(part.stored for part in made) * share * copies
+            tokens = sum(part.record.counts.get("row_tokens", 0) for part in made) * share * copies
             seconds += rates.ROWS[phase.examples.masking] * tokens / _MEGABYTE
             parts += self.shards * len(phase.examples.bins)
         return Work("write shards", parts, round(stored), seconds, seconds / max(1, parts)), examples
 
     def notes(self) -> list[str]:
         """Return what is not known, or is at least or at most as much."""
-        found = []
+        notes = []
         for name, kind in self.kinds.items():
             if unread := kind.group.unread:
-                found.append(f"{counted(len(unread), 'sample')} of {name} could not be taken: {unread[0]}")
+                notes.append(f"{counted(len(unread), 'sample')} of {name} could not be taken: {unread[0]}")
             if not kind.group.taken or not kind.text:
-                found.append(f"{name}: its text is not known, so all figures are at least as much")
+                notes.append(f"{name}: its text is not known, so all figures are at least as much")
         if self.asked.dedup != "none":
-            found.append("duplicates are not known: figures are those without any")
+            notes.append("duplicates are not known: figures are those without any")
         if self.asked.dedup_spans != "none":
-            found.append("repeated text is not known: figures are those without any, all documents written anew")
+            notes.append("repeated text is not known: figures are those without any, all documents written anew")
         if self.asked.trained and self.growth > 1:
-            found.append("tokens are those of a vocabulary trained on the samples")
+            notes.append("tokens are those of a vocabulary trained on the samples")
         if any(phase.selection.where or phase.selection.source_where for phase in self.asked.phases):
-            found.append("what the conditions of a selection take is that of the samples")
-        return found
+            notes.append("what the conditions of a selection take is that of the samples")
+        return notes
 
     def planning_bytes(self, parts: int, shards: int) -> int:
         """Return what planning and grouping take in the process that was started."""
         phases, documents = len(self.asked.phases), round(self.documents)
         of_a_phase = -(-shards // phases)
-        held = memory.driver_bytes(documents, parts, self.token_files, of_a_phase, phases)
-        return held + memory.shuffle_bytes(documents, self.token_files, of_a_phase, phases)
+        of_driver = memory.driver_bytes(documents, parts, self.token_files, of_a_phase, phases)
+        return of_driver + memory.shuffle_bytes(documents, self.token_files, of_a_phase, phases)
 
     def store_seconds(self, stages: Sequence[Work], requests: int) -> float:
         """Return the processor seconds of requests, and of the bytes of sources read and of parts written and read."""

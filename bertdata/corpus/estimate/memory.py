@@ -110,8 +110,8 @@ def driver_bytes(documents: int, parts: int, ranges: int, shards: int, phases: i
     >>> driver_bytes(7_000_000, 2_780, 2_780, 785) >> 20
     325
     """
-    held = record_bytes(documents, parts, ranges, shards) + task_bytes(documents, ranges, shards, phases, bins)
-    return held + planning_bytes(documents, ranges, shards)
+    of_parts = record_bytes(documents, parts, ranges, shards) + task_bytes(documents, ranges, shards, phases, bins)
+    return of_parts + planning_bytes(documents, ranges, shards)
 
 
 def duplicates_bytes(documents: int, id_bytes: int = 20) -> int:

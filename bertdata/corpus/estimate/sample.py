@@ -92,15 +92,19 @@ class BeginningsOf:
         whole = sum(weights) <= self.samples * self.sample_bytes
         chosen = [tasks[place] for place in (range(len(tasks)) if whole else choose(weights, self.samples))]
         size = sum(weights) if whole else self.samples * self.sample_bytes // len(chosen)
-        found = [SOURCE_FORMATS[task.payload.format].beginning(task, size, self.folder) for task in chosen]
-        taken = [task for task in found if isinstance(task, Task)]
-        pairs = [(task, one) for task, one in zip(chosen, found, strict=True) if isinstance(one, Task)]
+        beginnings = [SOURCE_FORMATS[task.payload.format].beginning(task, size, self.folder) for task in chosen]
+        taken = [task for task in beginnings if isinstance(task, Task)]
+        pairs = [
+            (task, beginning) for task, beginning in zip(chosen, beginnings, strict=True) if isinstance(beginning, Task)
+        ]
         self.copied |= {
-            one.payload.path: task.payload.path for task, one in pairs if one.payload.path != task.payload.path
+            beginning.payload.path: task.payload.path
+            for task, beginning in pairs
+            if beginning.payload.path != task.payload.path
         }
         names = [task.payload.format for task in tasks]
         most = max(sorted(set(names)), key=names.count, default="")
-        self.groups[kind] = Group(tasks, taken, most, [why for why in found if isinstance(why, str)])
+        self.groups[kind] = Group(tasks, taken, most, [why for why in beginnings if isinstance(why, str)])
         return taken
 
     def naming_files(self, message: str) -> str:
@@ -152,19 +156,19 @@ class Sample:
 
     def parts(self, *titles: str) -> list[Made]:
         """Return the parts of steps."""
-        return [one for one in self.made if one.title in titles]
+        return [part for part in self.made if part.title in titles]
 
     def stored(self, *titles: str) -> int:
         """Return the bytes on disk of the parts of steps."""
-        return sum(one.stored for one in self.parts(*titles))
+        return sum(part.stored for part in self.parts(*titles))
 
     def counts(self, *titles: str) -> Counts:
         """Return the sums of what the parts of steps counted."""
-        return add_counts(one.record.counts for one in self.parts(*titles))
+        return add_counts(part.record.counts for part in self.parts(*titles))
 
     def drops(self) -> Counts:
         """Return how many documents were dropped, by reason."""
-        return add_counts(one.record.drops for one in self.made)
+        return add_counts(part.record.drops for part in self.made)
 
 
 def run_sample(stages: Sequence[Stage], groups: dict[str, Group]) -> Sample:
@@ -189,11 +193,11 @@ def run_sample(stages: Sequence[Stage], groups: dict[str, Group]) -> Sample:
             done.append([(part.task, part.record) for part in parts])
         if stage.first:
             given = {task.path: task for group in groups.values() for task in group.tasks}
-            found = [(given.get(task.path, task), record) for task, record in plan.finish(done).documents]
-            own = {task.path for task, _ in done[-1]}
+            documents = [(given.get(task.path, task), record) for task, record in plan.finish(done).documents]
+            task_paths = {task.path for task, _ in done[-1]}
             kind: Any = getattr(stage, "kind", "")
-            kind_of |= {task.path: kind if task.path in own else FINISHED for task, _ in found}
-            standing = standing.with_documents(Standing(tuple(found)))
+            kind_of |= {task.path: kind if task.path in task_paths else FINISHED for task, _ in documents}
+            standing = standing.with_documents(Standing(tuple(documents)))
         elif not isinstance(stage, DropDuplicates | DropSpans | WriteShards):
             standing = plan.finish(done)
     return Sample(groups, made, kind_of)

@@ -42,83 +42,90 @@ class Room:
         return Room(disk, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), workers)
 
 
-def limits(found: Estimate, room: Room) -> list[str]:
+def limits(estimate: Estimate, room: Room) -> list[str]:
     """Return a warning for each limit that a build would come near, or go beyond."""
-    told = []
-    if room.disk is not None and found.stored > NEAR * room.disk:
-        told.append(f"disk: about {byte_size(found.stored)} are needed, and {byte_size(room.disk)} are free")
-    needed = found.driver_memory + room.workers * found.worker_memory
+    messages = []
+    if room.disk is not None and estimate.stored > NEAR * room.disk:
+        messages.append(f"disk: about {byte_size(estimate.stored)} are needed, and {byte_size(room.disk)} are free")
+    needed = estimate.driver_memory + room.workers * estimate.worker_memory
     if needed > NEAR * room.memory:
         what = f"{counted(room.workers, 'worker')} and this process need" if room.workers else "this process needs"
         remedy = "; take fewer --workers or a smaller --shard-bytes" if room.workers else ""
-        told.append(f"memory: {what} about {byte_size(needed)}, of {byte_size(room.memory)}{remedy}")
-    if found.references > NEAR * MOST_REFERENCES:
-        told.append(
-            f"references: {found.references:,} of shards to token files, which one process groups; "
+        messages.append(f"memory: {what} about {byte_size(needed)}, of {byte_size(room.memory)}{remedy}")
+    if estimate.references > NEAR * MOST_REFERENCES:
+        messages.append(
+            f"references: {estimate.references:,} of shards to token files, which one process groups; "
             "take a larger --shard-bytes"
         )
-    return told
+    return messages
 
 
 def estimate_rows(
-    found: Estimate, room: Room, workers: Sequence[int] = WORKERS, left: Estimate | None = None
+    estimate: Estimate, room: Room, workers: Sequence[int] = WORKERS, rest: Estimate | None = None
 ) -> Iterator[Row]:
     """Yield rows of an estimate; each fits into 80 columns but for the titles of jobs and warnings.
 
     left: of it, what is not done yet, where something is; the rows say that with the whole beside it.
     """
-    if left:
-        yield from _rows_of_left(found, left, room, workers)
+    if rest:
+        yield from _rows_of_left(estimate, rest, room, workers)
         return
     yield "estimate", "of a whole build, about, from samples of the sources"
-    yield "  documents", f"{found.documents:,} ({byte_size(found.text_bytes)} of text), {found.tokens:,} tokens"
-    yield "  ranges", f"{found.ranges:,} of the sources, {found.token_files:,} of documents"
-    yield "  shards", f"{found.shards:,} ({found.examples:,} examples, {found.references:,} references)"
-    for work in found.stages:
+    yield (
+        "  documents",
+        f"{estimate.documents:,} ({byte_size(estimate.text_bytes)} of text), {estimate.tokens:,} tokens",
+    )
+    yield "  ranges", f"{estimate.ranges:,} of the sources, {estimate.token_files:,} of documents"
+    yield "  shards", f"{estimate.shards:,} ({estimate.examples:,} examples, {estimate.references:,} references)"
+    for work in estimate.stages:
         made = f"{counted(work.parts, 'part')}, {byte_size(work.stored)} on disk, {duration(work.seconds)} of CPU"
         yield f"  {work.title}", made
     starts = duration(KERNELS_SECONDS + START_SECONDS)
-    yield "  disk, CPU", f"{byte_size(found.stored)}, {duration(found.seconds)}, and {starts} for a worker to start"
+    yield (
+        "  disk, CPU",
+        f"{byte_size(estimate.stored)}, {duration(estimate.seconds)}, and {starts} for a worker to start",
+    )
     yield (
         "  memory",
-        f"up to {byte_size(found.worker_memory)} a worker, {byte_size(found.driver_memory)} the process that plans",
+        f"up to {byte_size(estimate.worker_memory)} a worker, "
+        f"{byte_size(estimate.driver_memory)} the process that plans",
     )
-    times = ", ".join(f"{counted(number, 'worker')} {duration(found.wall(number))}" for number in workers)
+    times = ", ".join(f"{counted(number, 'worker')} {duration(estimate.wall(number))}" for number in workers)
     yield "  time", times
-    yield "  jobs", f"{len(found.jobs)}, one after another; the process that starts them must live"
-    yield from (("", f"  {title}") for title in found.jobs)
-    where = f"the output's store, {duration(found.store_seconds)} of the CPU" if found.store_seconds else ""
-    yield "  requests", f"{found.requests:,} of {where or 'an object store, with input and output there'}"
-    yield from (("  note", note) for note in found.notes)
-    yield from (("warning", text) for text in limits(found, room))
+    yield "  jobs", f"{len(estimate.jobs)}, one after another; the process that starts them must live"
+    yield from (("", f"  {title}") for title in estimate.jobs)
+    where = f"the output's store, {duration(estimate.store_seconds)} of the CPU" if estimate.store_seconds else ""
+    yield "  requests", f"{estimate.requests:,} of {where or 'an object store, with input and output there'}"
+    yield from (("  note", note) for note in estimate.notes)
+    yield from (("warning", text) for text in limits(estimate, room))
 
 
-def _rows_of_left(whole: Estimate, left: Estimate, room: Room, workers: Sequence[int]) -> Iterator[Row]:
+def _rows_of_left(whole: Estimate, rest: Estimate, room: Room, workers: Sequence[int]) -> Iterator[Row]:
     """Yield rows of what is left of a build."""
     yield "estimate", "of what is left to do, about, and of a whole build, from samples"
     yield "  documents", f"{whole.documents:,} ({byte_size(whole.text_bytes)} of text), {whole.tokens:,} tokens, whole"
     yield "  shards", f"{whole.shards:,} ({whole.examples:,} examples, {whole.references:,} references), whole"
     of_whole = {work.title: work for work in whole.stages}
-    for work in left.stages:
+    for work in rest.stages:
         entire = of_whole.get(work.title)
         taken = f"{byte_size(work.stored)} on disk, {duration(work.seconds)} of CPU" if work.parts else "nothing"
         parts = f"{work.parts:,} of {counted(entire.parts, 'part')}" if entire else counted(work.parts, "part")
         more = f" (whole: {byte_size(entire.stored)}, {duration(entire.seconds)})" if entire and work != entire else ""
         yield f"  {work.title}", f"{parts}: {taken}{more}"
     starts = duration(KERNELS_SECONDS + START_SECONDS)
-    yield "  disk, CPU", f"{byte_size(left.stored)}, {duration(left.seconds)}, and {starts} for a worker to start"
+    yield "  disk, CPU", f"{byte_size(rest.stored)}, {duration(rest.seconds)}, and {starts} for a worker to start"
     yield "    whole", f"{byte_size(whole.stored)}, {duration(whole.seconds)}"
     yield (
         "  memory",
-        f"up to {byte_size(left.worker_memory)} a worker, {byte_size(left.driver_memory)} the process that plans",
+        f"up to {byte_size(rest.worker_memory)} a worker, {byte_size(rest.driver_memory)} the process that plans",
     )
-    for name, one in (("  time", left), ("    whole", whole)):
-        yield name, ", ".join(f"{counted(number, 'worker')} {duration(one.wall(number))}" for number in workers)
-    yield "  jobs", f"{len(left.jobs)} of {len(whole.jobs)}, one after another"
-    yield from (("", f"  {title}") for title in left.jobs)
-    yield "  requests", f"{left.requests:,} of {whole.requests:,}, with input and output in an object store"
+    for name, estimate in (("  time", rest), ("    whole", whole)):
+        yield name, ", ".join(f"{counted(number, 'worker')} {duration(estimate.wall(number))}" for number in workers)
+    yield "  jobs", f"{len(rest.jobs)} of {len(whole.jobs)}, one after another"
+    yield from (("", f"  {title}") for title in rest.jobs)
+    yield "  requests", f"{rest.requests:,} of {whole.requests:,}, with input and output in an object store"
     yield from (("  note", note) for note in whole.notes)
-    yield from (("warning", text) for text in limits(left, room))
+    yield from (("warning", text) for text in limits(rest, room))
 
 
 def duration(seconds: float) -> str:
@@ -133,13 +140,13 @@ def duration(seconds: float) -> str:
 
 
 def estimate_values(
-    found: Estimate, room: Room, workers: Sequence[int] = WORKERS, left: Estimate | None = None
+    estimate: Estimate, room: Room, workers: Sequence[int] = WORKERS, rest: Estimate | None = None
 ) -> dict[str, Any]:
     """Return an estimate as JSON-like values: sizes in bytes, times in seconds; `left` beside the whole."""
-    if left:
-        whole = estimate_values(found, room, workers)
-        of_left = estimate_values(left, room, workers)
+    if rest:
+        whole = estimate_values(estimate, room, workers)
+        of_left = estimate_values(rest, room, workers)
         return whole | {"warnings": of_left["warnings"], "left": of_left}
-    derived = {"stored": found.stored, "cpu_seconds": found.seconds}
-    times = {str(number): round(found.wall(number), 1) for number in workers}
-    return asdict(found) | derived | {"wall_seconds": times, "warnings": limits(found, room)}
+    derived = {"stored": estimate.stored, "cpu_seconds": estimate.seconds}
+    times = {str(number): round(estimate.wall(number), 1) for number in workers}
+    return asdict(estimate) | derived | {"wall_seconds": times, "warnings": limits(estimate, room)}
