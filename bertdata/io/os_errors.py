@@ -9,6 +9,7 @@ import resource
 from typing import Any
 
 from bertdata.errors import ConfigError, InputError, OutputError
+from bertdata.io.checksums import checksums_of
 
 MEMORY = "there is not enough memory; give it more (ulimit -v says what it may use), or use fewer --workers"
 
@@ -82,21 +83,30 @@ def require_address_space(least: int, what: str) -> None:
 
 
 class ReadFile(io.FileIO):
-    """A local file being read, whose errors are InputErrors that name it."""
+    """A local file being read, whose errors are InputErrors that name it.
+
+    What it reads is noted where that is asked for (`bertdata.io.checksums`).
+    """
 
     def __init__(self, path: str) -> None:
         super().__init__(path, "rb")
-        self._path = path
+        self._path, self._checksums = path, checksums_of(path)
 
     def readinto(self, buffer: Any) -> int:
         try:
-            return super().readinto(buffer)
+            size = super().readinto(buffer)
+            if self._checksums:
+                self._checksums.add(self._path, self.tell() - size, memoryview(buffer).cast("B")[:size])
+            return size
         except OSError as error:
             raise input_error(error, self._path) from error
 
     def readall(self) -> bytes:
         try:
-            return super().readall()
+            data = super().readall()
+            if self._checksums:
+                self._checksums.add(self._path, self.tell() - len(data), data)
+            return data
         except OSError as error:
             raise input_error(error, self._path) from error
 

@@ -2,7 +2,8 @@
 
 A state is what a file system says of a file without reading it: of a local file its size, and the times of its last
 modification and of the last change of its entry, which no program sets, so that a file of the same size and the same
-time of modification has another state; of a file in a store its size and its ETag or version.
+time of modification has another state; of a file in a store its size and its ETag or version. What a block reads of
+local files is read again as well (`bertdata.io.checksums`): one that is mapped to memory changes without a time.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from datetime import datetime
 
 from bertdata.errors import InputError
 from bertdata.io import files, listed, listing, remote
+from bertdata.io.checksums import Checksums, checksums
 from bertdata.io.os_errors import input_error
 from bertdata.io.paths import folder as folder_of
 
@@ -79,14 +81,31 @@ def require_unchanged(states: Mapping[str, str]) -> None:
 
 @contextlib.contextmanager
 def unchanged(states: Mapping[str, str]) -> Iterator[None]:
-    """Raise InputError where a file changes in a block, also in the place of an error that the block raises."""
-    try:
-        yield
-    except Exception as error:
-        for path, now in changed(states).items():
-            raise _error(path, states[path], now) from error
-        raise
+    """Raise InputError where a file changes in a block, also in the place of an error that the block raises.
+
+    So is a local file whose bytes are others now than those that this thread read of it in the block.
+    """
+    with checksums(path for path in states if not files.is_remote(path)) as read:
+        try:
+            yield
+        except Exception as error:
+            for path, now in changed(states).items():
+                raise _error(path, states[path], now) from error
+            _require_as_read(read, error)
+            raise
     require_unchanged(states)
+    _require_as_read(read)
+
+
+def _require_as_read(read: Checksums, cause: Exception | None = None) -> None:
+    """Raise InputError for the first file of which other bytes were read than it has now."""
+    try:
+        for path, place in read.changed():
+            where = "in a part that was mapped to memory" if place is None else f"after the first {place:,}"
+            what = f"its bytes {where} are others than those that were read, though its times are the same"
+            raise _changed(path, what) from cause
+    except OSError as error:
+        raise input_error(error, str(error.filename)) from error
 
 
 def is_same_version(before: str, after: str) -> bool:
@@ -112,6 +131,10 @@ def _error(path: str, before: str, after: str) -> InputError:
         what = f"it was written again at {_time(new[0])}"
     else:
         what = f"it was replaced, or its time was set, at {_time(new[1])}"
+    return _changed(path, what)
+
+
+def _changed(path: str, what: str) -> InputError:
     return InputError(f"changed while it was read: {what}; {_REMEDY}", path=path)
 
 

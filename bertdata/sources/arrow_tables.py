@@ -6,8 +6,10 @@ A range is a run of record batches of one file, an IPC stream as `datasets` writ
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial, reduce
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +18,7 @@ from bertdata.documents import cut, row_bytes
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.arrow_data import checked, reading_arrow
+from bertdata.io.checksums import checksums_of
 from bertdata.io.paths import folder as folder_of
 from bertdata.io.patterns import ends_in
 from bertdata.sources.formats import FileRange, Layout, Request, SourceFile
@@ -101,21 +104,45 @@ class ArrowFormat(TableFormat):
 
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
         """Yield the rows of a range."""
-        place = 0
-        with _opened(chosen.path) as (schema, batches):
-            names = columns_read(chosen, schema.names)
-            for number, batch in enumerate(batches):
-                if number >= chosen.end:
-                    break
-                if number >= chosen.start:
-                    selected, row = checked(batch.select(names)), place
-                    for rows in cut(selected, row_bytes(selected), place, chosen.path):
-                        yield from enumerate(rows.to_pylist(), row)
-                        row += len(rows)
-                place += len(batch)
+        read, checksum = checksums_of(chosen.path), 0
+        for place, batch in _batches_of(chosen):
+            if read:
+                checksum = _checksum(batch, checksum)
+            selected, row = checked(batch), place
+            for rows in cut(selected, row_bytes(selected), place, chosen.path):
+                yield from enumerate(rows.to_pylist(), row)
+                row += len(rows)
+        if read:
+            read.add_mapped(chosen.path, checksum, partial(_checksum_of, chosen))
 
 
 ARROW = ArrowFormat()
+
+
+def _batches_of(chosen: FileRange) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Yield the record batches of a range with the place of their first rows, of the columns that are read."""
+    place = 0
+    with _opened(chosen.path) as (schema, batches):
+        names = columns_read(chosen, schema.names)
+        for number, batch in enumerate(batches):
+            if number >= chosen.end:
+                break
+            if number >= chosen.start:
+                yield place, batch.select(names)
+            place += len(batch)
+
+
+def _checksum(batch: pa.RecordBatch, before: int) -> int:
+    """Return the CRC-32 of the buffers of a batch after those `before`."""
+    for column in batch.columns:
+        for buffer in filter(None, column.buffers()):
+            before = zlib.crc32(buffer, before)
+    return before
+
+
+def _checksum_of(chosen: FileRange) -> int:
+    """Return the CRC-32 of the buffers of a range, as they are now."""
+    return reduce(lambda before, placed: _checksum(placed[1], before), _batches_of(chosen), 0)
 
 
 def _data_files(folder: str) -> set[str] | None:

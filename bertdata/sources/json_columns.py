@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from bertdata.io.bounded_lines import LONGEST
 
 PIECE = 8 << 20
+BEYOND = 1 << 16
+"""Bytes after the end of a range that are read with it: its last line mostly ends in them."""
 _NEWLINE = 10
 _ACTION = "index"
 Bytes = NDArray[np.uint8]
@@ -42,7 +44,7 @@ def read_columns(stream: BinaryIO, place: int, end: int, names: Sequence[str]) -
 
     held, whole = np.empty(0, np.uint8), False
     while place < end and not whole:
-        more = stream.read(max(PIECE, len(held)))
+        more = stream.read(max(min(PIECE, max(end - place - len(held), 0) + BEYOND), len(held)))
         whole = not more
         size = len(held) + len(more)
         data = np.empty(size + 1 + BLOCK, np.uint8)

@@ -28,6 +28,8 @@ from bertdata.sources.names import InputCount
 
 SUFFIXES = (".txt", ".txt.gz", ".txt.bz2", ".txt.zst")
 PIECE = 8 << 20
+BEYOND = 1 << 16
+"""Bytes after the end of a range that are read with it: its last document mostly ends in them."""
 _BOM = b"\xef\xbb\xbf"
 _NEWLINE = 10
 
@@ -122,7 +124,7 @@ def _documents(stream: BinaryIO, begin: int, limit: int, path: str) -> Iterator[
                 path=path,
                 offset=begin,
             )
-        wanted = max(PIECE, len(data))
+        wanted = max(min(PIECE, max(limit - begin - len(data), 0) + BEYOND), len(data))
         more = _read(stream, wanted)
         whole = len(more) < wanted
         if not begin and not data and more.startswith(_BOM):

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import gzip
 import json
+import mmap
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from bertdata.beam.runner import Runner
-from bertdata.engine.parts import load, run_once
+from bertdata.engine.parts import Counters, Task, load, run_once
 from bertdata.engine.run_stages import run_stages
 from bertdata.engine.stages import Plan, Stage, Standing
 from bertdata.errors import InputError
@@ -35,11 +39,26 @@ def write_parquet(path: Path) -> None:
     pq.write_table(pa.Table.from_pylist(ROWS), path, row_group_size=100)
 
 
+def write_arrow(path: Path, compression: str | None = None) -> None:
+    table = pa.Table.from_pylist(ROWS)
+    with pa.ipc.new_file(path, table.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
+        writer.write_table(table, 100)
+
+
+def write_stream(path: Path) -> None:
+    table = pa.Table.from_pylist(ROWS)
+    with pa.ipc.new_stream(path, table.schema) as writer:
+        writer.write_table(table, 100)
+
+
 WRITERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "rows.jsonl": ("documents", lambda path: path.write_bytes(LINES)),
     "rows.jsonl.gz": ("documents", lambda path: path.write_bytes(gzip.compress(LINES))),
     "rows.csv": ("documents", lambda path: path.write_text("text\n" + "It rained.\n" * 400)),
     "rows.parquet": ("documents", write_parquet),
+    "rows.arrow": ("documents", write_stream),
+    "file.arrow": ("documents", write_arrow),
+    "zstd.feather": ("documents", partial(write_arrow, compression="zstd")),
     "rows.txt": ("documents", lambda path: path.write_text("It rained.\n\n" * 400)),
     "book.txt": ("books", lambda path: path.write_text("It rained all day in the town.\n\n" * 400)),
     "wiki.xml": ("wikipedia", lambda path: path.write_text(DUMP)),
@@ -125,3 +144,35 @@ def test_parts_of_a_file_that_was_replaced_under_the_same_size_and_time_are_not_
     texts = [text for task, _ in documents for text in pq.read_table(task.path)["text"].to_pylist()]
     assert len(texts) == 400
     assert all("snowed" in text for text in texts)
+
+
+@contextmanager
+def mapped(path: Path) -> Iterator[mmap.mmap]:
+    """Map a file to memory, and write to it, so that what is written after that changes none of its times."""
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as memory:
+        memory[:] = memory[:]
+        yield memory
+
+
+@pytest.mark.parametrize("name", list(WRITERS))
+def test_a_file_that_changes_without_a_time_while_a_part_reads_it_is_not_taken(name: str, tmp_path: Path) -> None:
+    kind, write = WRITERS[name]
+    path = tmp_path / name
+    write(path)
+    with mapped(path) as memory:
+        [step] = stage_of(path, kind, tmp_path / "out").plan(Standing()).steps
+        task, before = step.tasks[0], path.stat()
+        place = max(memory.find(b"rained"), 300)  # of compressed files any place that holds data
+
+        def read_and_change(task: Task, file: BinaryIO) -> Counters:
+            counters = write_documents(task, file)
+            memory[place] ^= 1
+            return counters
+
+        with pytest.raises(InputError, match=rf"{name}: changed while it was read: its bytes .* run the same"):
+            run_once(task, read_and_change)
+        after = path.stat()
+        assert (before.st_mtime_ns, before.st_ctime_ns) == (after.st_mtime_ns, after.st_ctime_ns)
+        assert not load(task)
+        memory[place] ^= 1
+        assert run_once(task, write_documents).counts["documents"]

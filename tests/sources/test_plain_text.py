@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from bertdata.engine.parts import Counters
 from bertdata.errors import InputError
 from bertdata.io import files
+from bertdata.io.checksums import checksums
 from bertdata.sources import plain_text
 from bertdata.sources.formats import find_kind, write_documents
 from tests.sources.planned import plan_documents
@@ -188,3 +189,13 @@ def test_the_kernel_reads_within_its_bounds_and_is_the_same_without_a_compiler(s
         for more in ({}, {setting: "1"})
     ]
     assert said[0].stdout == said[1].stdout != b""
+
+
+@pytest.mark.parametrize(("name", "line"), [("x.txt", b"It rained.\n\n"), ("x.jsonl", b'{"text": "It rained."}\n')])
+def test_a_range_of_a_file_reads_little_beyond_its_end(name: str, line: bytes, tmp_path: Path) -> None:
+    path = write(tmp_path / name, line * 200_000)
+    tasks = plan_documents([path], "out", 1 << 20)
+    assert len(tasks) > 1
+    with checksums([path]) as read:
+        write_documents(tasks[0], io.BytesIO())
+    assert sum(length for _, length, _ in read._runs[path]) < tasks[0].payload.end + (1 << 17)
