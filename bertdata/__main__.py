@@ -22,8 +22,8 @@ def main(*verb: str) -> None:
         if message := _short_of_memory():
             print(message, file=sys.stderr, flush=True)
             os._exit(1)
-        from bertdata import imports
         from bertdata.cli.interrupts import raise_at_sigterm
+        from bertdata.io import imports
 
         raise_at_sigterm()
         from bertdata.cli.main import main as command

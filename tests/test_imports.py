@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from bertdata.imports import collector_paused
+from bertdata.io.imports import collector_paused
 from tests.pipelines.builds import FLAGS
 
 ROOT = Path(__file__).parents[1]
 
 _HIDDEN = """
 import sys
-from bertdata.imports import without_packages_of_beam
+from bertdata.io.imports import without_packages_of_beam
 with without_packages_of_beam():
     import apache_beam
 for name in ("pandas", "pymongo", "bson", "hdfs", "apache_beam.io.gcp.bigquery"):
@@ -52,7 +52,7 @@ def test_beam_is_imported_without_what_it_does_without_which_can_be_imported_lat
 _ARRAYS = """
 import sys
 import numpy as np
-from bertdata.imports import keep_pandas_out_of_pyarrow
+from bertdata.io.imports import keep_pandas_out_of_pyarrow
 keep_pandas_out_of_pyarrow()
 import pyarrow as pa
 assert pa.array(["a"]).to_pylist() == ["a"]

@@ -23,7 +23,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from bertdata.imports import collector_paused, keep_pandas_out_of_pyarrow, without_packages_of_beam
+from bertdata.io.imports import collector_paused, keep_pandas_out_of_pyarrow, without_packages_of_beam
 
 WORKER = "bertdata.beam.processes"
 COMPILING = b"[bertdata: this worker compiles kernels]\n"

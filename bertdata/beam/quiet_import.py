@@ -7,7 +7,7 @@ import logging
 import warnings
 
 from bertdata.errors import MissingExtraError
-from bertdata.imports import collector_paused, keep_pandas_out_of_pyarrow, without_packages_of_beam
+from bertdata.io.imports import collector_paused, keep_pandas_out_of_pyarrow, without_packages_of_beam
 
 
 def import_beam(*, without_packages: bool = False) -> None:

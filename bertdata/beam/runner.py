@@ -20,7 +20,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from bertdata import errors, imports
+from bertdata import errors
 from bertdata.beam import dask_cluster, internals, job_server, runner_flags, worker_check
 from bertdata.beam.dask_cluster import DaskCluster
 from bertdata.beam.job_server import JobServer
@@ -30,7 +30,7 @@ from bertdata.beam.quiet_import import import_beam
 from bertdata.engine.parts import Task
 from bertdata.engine.stages import Step
 from bertdata.errors import BertDataError, ConfigError, JobNotRun, MissingExtraError
-from bertdata.io import files, listing, log, remote
+from bertdata.io import files, imports, listing, log, remote
 from bertdata.io.console import counted
 from bertdata.io.digests import cores
 from bertdata.io.os_errors import require_address_space

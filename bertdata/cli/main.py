@@ -16,7 +16,7 @@ from typing import Any
 from bertdata import __version__
 from bertdata.cli import command_line
 from bertdata.errors import did_you_mean, naming_flags
-from bertdata.imports import collector_paused
+from bertdata.io.imports import collector_paused
 
 
 @dataclass(frozen=True)

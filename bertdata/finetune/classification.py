@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.errors import ConfigError, InputError
-from bertdata.finetune.layout import Encoded, Ints, Segments, TaskSplit, batches, is_unlabelled, join_segments
+from bertdata.finetune.layout import Encoded, Segments, TaskSplit, batches, is_unlabelled, join_segments
 from bertdata.finetune.settings import LEAVE_OUT, Columns, TaskConfig
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.tasks import Labels, Task

@@ -14,11 +14,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.engine.parts import Counts
 from bertdata.errors import ConfigError
 from bertdata.tokenizers.pairs import RowTemplate
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

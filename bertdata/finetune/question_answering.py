@@ -20,8 +20,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.errors import ConfigError, InputError
-from bertdata.finetune.layout import Encoded, Ints, Layout, Segments, TaskSplit, is_unlabelled, join_segments, ranges
+from bertdata.finetune.layout import Encoded, Layout, Segments, TaskSplit, is_unlabelled, join_segments, ranges
 from bertdata.finetune.settings import STRIDES, Columns, TaskConfig
 from bertdata.finetune.squad import Question, read_questions
 from bertdata.shards.tasks import Labels, Task

@@ -12,8 +12,9 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
+from bertdata.arrays import Ints
 from bertdata.errors import ConfigError
-from bertdata.finetune.layout import Encoded, Ints, Segments, TaskSplit, join_segments
+from bertdata.finetune.layout import Encoded, Segments, TaskSplit, join_segments
 from bertdata.finetune.settings import LEAVE_OUT, Columns, TaskConfig
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.tasks import Labels, Task

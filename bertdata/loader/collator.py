@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.errors import ConfigError
 from bertdata.loader.block_mask import attention_masks, check_packing, check_varlen, varlen_keys
 from bertdata.loader.epoch import HasEpoch
@@ -29,7 +30,6 @@ from bertdata.shards.packed import CU_SEQLENS, MASK_RATE, WORD_STARTS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
 
-Ints = NDArray[np.int64]
 Batch = dict[str, NDArray[Any]]
 Examples = Sequence[Mapping[str, Any]]
 Lists = Sequence[NDArray[Any]]

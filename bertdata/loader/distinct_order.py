@@ -17,12 +17,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.counter_rng import key
 from bertdata.errors import ConfigError
 from bertdata.loader.batch_plan import BatchPlan, Segment
 from bertdata.loader.bins import Bin
 from bertdata.loader.first_fit import first_fit
-from bertdata.loader.sample_order import Ints, PermutedOrder
+from bertdata.loader.sample_order import PermutedOrder
 from bertdata.options.option import require
 
 _EPOCHS_HELD = 2

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.options.option import require
 from bertdata.shards.packed import CU_SEQLENS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import ShardInfo
-
-Ints = NDArray[np.int64]
 
 
 def shift_left(labels: Ints, cu_seqlens: NDArray[np.integer] | None = None) -> Ints:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.errors import ConfigError
-from bertdata.loader.collator import Batch, BatchCollator, Examples, Flags, Ints
+from bertdata.loader.collator import Batch, BatchCollator, Examples, Flags
 from bertdata.loader.padding import padded_length
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.permutation import Rows, epoch_keys, factorization_ranks, perm_mask

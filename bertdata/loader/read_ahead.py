@@ -19,16 +19,14 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.errors import BertDataError, ConfigError
 from bertdata.loader.row_access import StreamedRows
 from bertdata.shards import Shards
 from bertdata.shards.cache import shard_name
 from bertdata.shards.streaming import CacheFolder, StreamedShards
 from bertdata.shards.streaming.shards import most_bytes
-
-Ints = NDArray[np.int64]
 
 AT_ONCE = 4
 """Shards that are fetched at once."""

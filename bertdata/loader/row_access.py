@@ -8,13 +8,12 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.loader.columns import Column, column_of
 from bertdata.shards import Shards
 from bertdata.shards.streaming import StreamedShards
 
-Ints = NDArray[np.int64]
 Views = dict[str, Column]
 
 

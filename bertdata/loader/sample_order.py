@@ -16,9 +16,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.counter_rng import bits, permutation
-
-Ints = NDArray[np.int64]
 
 CYCLE = 1 << 16
 """Positions of a mixed order in which each set gets its exact share."""

@@ -16,6 +16,7 @@ from typing import Any, TypedDict, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
 from bertdata.loader.batch_plan import BatchPlan, Segment
@@ -25,7 +26,6 @@ from bertdata.loader.fingerprint import data_fingerprint
 from bertdata.loader.iteration import Counts, Iteration, Row
 from bertdata.loader.progress import Progress
 from bertdata.loader.run_state import Positions, RunState
-from bertdata.loader.sample_order import Ints
 from bertdata.loader.token_plan import TokenPlan, check_batch_tokens
 from bertdata.masking.schedule import LEVELS
 from bertdata.options.option import require

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from bertdata.arrays import Ints
 from bertdata.errors import ConfigError
 from bertdata.loader.batch_plan import BatchPlan, Segment
-from bertdata.loader.sample_order import Ints
 from bertdata.options.option import require
 
 _LOOKED_UP = 1 << 14

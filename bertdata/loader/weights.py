@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.errors import InputError
 from bertdata.masking.draws import number_of_predictions
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.rate_draws import loss_weights
 from bertdata.masking.settings import MaskingConfig
-
-Ints = NDArray[np.int64]
 
 
 def with_weights(

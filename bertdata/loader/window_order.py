@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.counter_rng import bits, permutation
-from bertdata.loader.sample_order import Ints, Members
+from bertdata.loader.sample_order import Members
 
 _FIRST_WINDOW = 2
 _EPOCHS_HELD = 4

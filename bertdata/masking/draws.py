@@ -7,12 +7,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.counter_rng import bits, key, threshold
 from bertdata.errors import ConfigError
 from bertdata.masking.rate_draws import row_shares
 from bertdata.masking.settings import MaskingConfig
-
-Ints = NDArray[np.int64]
 
 _PURPOSES = (
     *("mask number", "mask position", "mask length", "mask window", "mask action", "mask replacement"),

@@ -42,9 +42,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.errors import ConfigError
 from bertdata.masking.draws import epoch_keys, number_of_predictions, seed_keys, shares_of
-from bertdata.masking.masked import Ints, Masked, Rows, check_arrays, check_narrow
+from bertdata.masking.masked import Masked, Rows, check_arrays, check_narrow
 from bertdata.masking.rate_draws import rates_of, row_shares, table_of
 from bertdata.masking.schedule import LEVELS
 from bertdata.masking.settings import MaskingConfig

@@ -22,11 +22,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Flags, Ints
 from bertdata.counter_rng import Bits, bits, key, randint
 from bertdata.masking.units import token_draws
-
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 _PURPOSES = ("length", "context", "number", "start", "one", "order")
 LENGTH, CONTEXT, NUMBER, START, ONE, ORDER = range(6)

@@ -37,14 +37,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Floats, Ints
 from bertdata.counter_rng import bits, key
 from bertdata.errors import ConfigError
 
 if TYPE_CHECKING:
     from bertdata.masking.settings import MaskingConfig
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 PURPOSE = "mask rate"
 PIECES, PART_BITS = 1 << 12, 20

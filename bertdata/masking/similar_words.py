@@ -23,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.counter_rng import randint
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import compression
@@ -31,7 +32,6 @@ from bertdata.masking.masking_kernel import IGNORED, REPLACEMENT
 from bertdata.masking.units import token_draws
 from bertdata.tokenizers.base import Tokenizer
 
-Ints = NDArray[np.int64]
 Word = tuple[int, ...]
 
 TO_SIMILAR, TO_RANDOM = -1, -2

@@ -19,9 +19,8 @@ from decimal import Decimal, localcontext
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from bertdata.arrays import Ints
 
 FRACTION = 24
 """The bits of a logarithm that are behind its point."""

@@ -22,13 +22,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.counter_rng import bits, key, threshold
 from bertdata.masking.schedule import LEVELS
 from bertdata.masking.settings import MaskingConfig
-
-Ints = NDArray[np.int64]
 
 PURPOSE = "mask round"
 EPOCHS = 1 << 30

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.counter_rng import Bits, bits, threshold
 from bertdata.masking import MASK_UNITS
 from bertdata.masking.settings import MaskingConfig
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

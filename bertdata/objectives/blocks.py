@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Flags, Ints
 from bertdata.engine.parts import Counts
-
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 DROPPED, BORROWED = "tokens_dropped_", "tokens_borrowed"
 """The prefix of the counts of tokens in no example, by reason; the name of the count of tokens used twice."""

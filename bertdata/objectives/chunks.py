@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Flags, Ints
 from bertdata.counter_rng import bits, threshold
 from bertdata.engine.parts import Counts
 from bertdata.objectives.blocks import Plan, TokenBlock
@@ -19,8 +20,6 @@ from bertdata.objectives.objective import Objective
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.tokenizers.pairs import RowTemplate
 
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 Draws = NDArray[np.uint64]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bertdata.counter_rng import bits, threshold
 from bertdata.objectives.blocks import Plan, TokenBlock, word_start_before
@@ -11,8 +10,6 @@ from bertdata.objectives.chunks import Chunks, check_block, example_ids
 from bertdata.objectives.objective import Objective
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.tokenizers.pairs import RowTemplate
-
-Ints = NDArray[np.int64]
 
 
 class FullSentences(Objective):

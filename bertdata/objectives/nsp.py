@@ -20,6 +20,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Flags, Ints
 from bertdata.counter_rng import argsort, bernoulli, bits, key, randint
 from bertdata.engine.parts import Counts
 from bertdata.objectives.blocks import Plan, TokenBlock, word_start_before
@@ -27,9 +28,6 @@ from bertdata.objectives.chunks import cut_pairs
 from bertdata.objectives.objective import Objective
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.tokenizers.pairs import RowTemplate
-
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 FEW_PAIRS = 500
 """Of fewer pairs exactly half are NotNext: the share of heads in 500 coins has a standard deviation of 2.2%."""

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.counter_rng import key
 from bertdata.errors import ConfigError
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.blocks import Plan, TokenBlock
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.tokenizers.pairs import RowTemplate
-
-Ints = NDArray[np.int64]
 
 _COLUMNS = {
     "spans": ("int64", 2),

@@ -11,9 +11,8 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from bertdata.arrays import Ints
 
 _Row = tuple[int, ...]
 """The lengths in a row."""

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.objectives.blocks import Plan, TokenBlock
 from bertdata.tokenizers.pairs import RowTemplate
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.counter_rng import bernoulli, randint
 from bertdata.objectives.blocks import Plan, TokenBlock
 from bertdata.objectives.chunks import Chunks, cut_documents, draw_chunks, example_ids, plan_halves
 from bertdata.objectives.objective import Objective
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.tokenizers.pairs import RowTemplate
-
-Ints = NDArray[np.int64]
 
 
 class SingleSegment(Objective):

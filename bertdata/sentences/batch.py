@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Bytes
 from bertdata.sentences.compiled_parameters import Tables
 from bertdata.text_arrays import utf8_error
 
-Bytes = NDArray[np.uint8]
 Longs = NDArray[np.int64]
 RECORDS = 1 << 14
 """Records of one call of the kernel, four at least: what is held at once beyond the result, 40 bytes each."""

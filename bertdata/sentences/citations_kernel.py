@@ -6,8 +6,9 @@ six times as fast as the reference.
 
 from __future__ import annotations
 
+from bertdata.arrays import Bytes
 from bertdata.kernels.jit import inlined, kernel
-from bertdata.sentences.words_kernel import COMMA, DASH, NEWLINE_BYTE, PERIOD, Bytes, Longs, strip_left
+from bertdata.sentences.words_kernel import COMMA, DASH, NEWLINE_BYTE, PERIOD, Longs, strip_left
 
 _OPEN, _CLOSE, _SPACE, _SEMICOLON = 91, 93, 32, 59
 

@@ -16,7 +16,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bertdata.sentences.batch import Bytes, Spans
+from bertdata.arrays import Bytes
+from bertdata.sentences.batch import Spans
 
 REVISION = 1
 WITHOUT_SPACE = "。！？｡"

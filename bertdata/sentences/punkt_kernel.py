@@ -12,12 +12,13 @@ their rows, whether or not these are UTF-8, and stop when the records are full.
 
 from __future__ import annotations
 
+from bertdata.arrays import Bytes
 from bertdata.kernels.jit import inlined, kernel
 from bertdata.kernels.utf8 import decode
 from bertdata.sentences import compiled_parameters as tables
 from bertdata.sentences import words_kernel as words
 from bertdata.sentences.parameters import BEGIN_LOWER, LOWER, MIDDLE_UPPER, UPPER
-from bertdata.sentences.words_kernel import Bytes, Longs
+from bertdata.sentences.words_kernel import Longs
 
 NO, BREAK, UNKNOWN, BEGIN, END = range(5)
 """Kinds of records, and the answers of a decision."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Bytes
 from bertdata.kernels.jit import inlined, kernel
 from bertdata.kernels.utf8 import decode
 from bertdata.sentences import compiled_parameters as tables
 
-Bytes = NDArray[np.uint8]
 Longs = NDArray[np.int64]
 
 LONGEST = 64

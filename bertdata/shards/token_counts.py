@@ -13,8 +13,8 @@ from typing import Self
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.errors import ConfigError
 from bertdata.masking.settings import MaskingConfig
 from bertdata.shards.mask_tables import load
@@ -22,7 +22,6 @@ from bertdata.tokenizers.base import Tokenizer
 
 FOLDER = "token_counts"
 _COLUMN = "count"
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

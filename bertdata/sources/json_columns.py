@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.arrays import Bytes
 from bertdata.io.bounded_lines import LONGEST
 
 PIECE = 8 << 20
@@ -17,7 +18,6 @@ BEYOND = 1 << 16
 """Bytes after the end of a range that are read with it: its last line mostly ends in them."""
 _NEWLINE = 10
 _ACTION = "index"
-Bytes = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.arrays import Ints
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.surfaces import Surface
 
-Ints = NDArray[np.int64]
 KINDS = ("same", "role", "pieces", "none")
 SAME, ROLE, PIECES, NONE = range(len(KINDS))
 ROLES = ("pad", "unk", "cls", "sep", "mask")

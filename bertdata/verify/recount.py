@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.arrays import Flags, Ints
 from bertdata.corpus.writer import ROWS_PER_BATCH, order_draws
 from bertdata.engine.parts import Counters
 from bertdata.masking.masking import IGNORE_INDEX, Masker
@@ -22,9 +23,6 @@ from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.pairs import RowTemplate
 from bertdata.verify.claims import BrokenRules, UncountableError, flat_columns
-
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from bertdata.arrays import Ints
 from bertdata.errors import ConfigError
-from bertdata.loader.collator import BatchCollator, Flags, Ints
+from bertdata.loader.collator import BatchCollator, Flags
 from bertdata.loader.epoch import Epoch, check_epoch
 from bertdata.loader.examples import Example, Index, ShardExamples
 from bertdata.loader.permutation_collator import PermutationCollator
