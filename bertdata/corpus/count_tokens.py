@@ -94,7 +94,7 @@ def _count_tasks(
 def _of_train(specs: Sequence[ShardsSpec], token_files: Iterable[TokenFile]) -> tuple[TokenSlices, list[Any]]:
     """Return the slices of one token file that are of train, and what the counts of all phases depend on."""
     slices = sorted((pair for token_file in token_files for pair in token_file.slices()), key=lambda pair: pair[0])
-    chosen = [selection for shard, selection in slices if specs[0].plan.split(shard) == "train"]
+    chosen = [token_slice for shard, token_slice in slices if specs[0].plan.split(shard) == "train"]
     chosen_by = [spec.info.selection for spec in specs]
     selections = [
         [

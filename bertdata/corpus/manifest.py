@@ -118,7 +118,7 @@ def build_manifest(
                 tokens,
                 sentences=origins.get("sentences"),
                 deduplicated=any(
-                    "duplicate" in reason for part in origins["sources"].values() for reason in part["drops"]
+                    "duplicate" in reason for source in origins["sources"].values() for reason in source["drops"]
                 ),
                 choices=replace(choices or Choices(), objective=info.examples.objective),
             ),

@@ -51,7 +51,7 @@ def select(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> 
     by_source = count_left_out(flags, block.document_sources, info.sources, read) if info.sources else {}
     selected = take_documents(block, taken)
     languages = languages_of(selected, [columns[row] for row in np.flatnonzero(taken).tolist()] if columns else [])
-    unknown = [int(np.count_nonzero(source.tokens == info.unk_token_id)) for source in (block, selected)]
+    unknown = [int(np.count_nonzero(each.tokens == info.unk_token_id)) for each in (block, selected)]
     return selected, {
         f"documents{LEFT_OUT}": len(block.document_ends) - len(selected.document_ends),
         f"sentences{LEFT_OUT}": len(block.sentence_ends) - len(selected.sentence_ends),

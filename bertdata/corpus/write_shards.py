@@ -220,12 +220,12 @@ class WriteShards:
                 link_shards([task for task, _ in of_first], spec.output)
             require_examples(spec, shards)
             table = {FOLDER: {"counts": dict(counts)}} if counts else {}
-            mix = {name: entry.values() for name, entry in share.items()}
+            mix = {name: of_source.values() for name, of_source in share.items()}
             manifest = build_manifest(origins | table, tokens, spec.plan, spec.info, shards, mix, self.choices)
             account = standing.accounts[number] if standing.accounts else None
             if account is not None:
                 save_accounts(account, spec.output)
-                manifest["accounts"] = [*self.accounts.made, *(entry.name for entry in self.accounts.accounts)]
+                manifest["accounts"] = [*self.accounts.made, *(account.name for account in self.accounts.accounts)]
             manifests[files.name(spec.output)] = write_dataset_files(spec.output, manifest, spec.info, account)
         write_index(self.output, plan_phases(self.output, self.phases))
         [account] = manifests.values() if len(specs) == 1 else [{"phases": manifests}]

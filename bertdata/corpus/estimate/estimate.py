@@ -56,16 +56,16 @@ class _Estimator:
 
     def _kind(self, kind: str, group: Group) -> _Kind:
         factor = group.weight / group.sampled if group.sampled else 0.0
-        parts = [figure for figure in self.sample.made if self.sample.kind_of.get(figure.task.path) == kind]
+        parts = [part for part in self.sample.made if self.sample.kind_of.get(part.task.path) == kind]
         documents = sum(part.record.counts.get("documents", 0) for part in parts)
         text = group.sampled if kind == FINISHED else sum(part.record.counts.get("text_bytes", 0) for part in parts)
         stored = sum(part.stored for part in parts)
         encoded = [
-            figure
-            for figure in self.sample.parts("tokenize")
-            if self.sample.kind_of[figure.task.payload.documents.path] == kind
+            part
+            for part in self.sample.parts("tokenize")
+            if self.sample.kind_of[part.task.payload.documents.path] == kind
         ]
-        tokens = sum(figure.record.counts.get("tokens", 0) for figure in encoded)
+        tokens = sum(part.record.counts.get("tokens", 0) for part in encoded)
         document_number = factor * documents if group.documents is None else group.documents
         return _Kind(group, factor, document_number, *(factor * figure for figure in (text, tokens, stored)))
 
