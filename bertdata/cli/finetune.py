@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from bertdata.options.flags import add_dry_run, add_flags, add_logging
+from bertdata.options.flags import add_cache, add_dry_run, add_flags, add_logging
 from bertdata.options.option import require
 from bertdata.options.request import each_settings_from
 
@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from bertdata.torch.models.families import LIBRARIES
     from bertdata.torch.training.settings import FinetuneSettings
 
-    parser.add_argument("task", help="a folder that `bertdata encode-task` wrote")
+    parser.add_argument("task", help="a folder, or its URL, that `bertdata encode-task` wrote")
     parser.add_argument("--model", required=True, help="directory of a pretrained encoder, of bertdata or transformers")
     parser.add_argument(
         "--library",
@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="runs with N seeds, --seed and those after it: scores with their mean and spread, and the best model",
     )
     parser.add_argument("--restart", action="store_true", help="train again what is trained already")
+    add_cache(parser)
     add_dry_run(parser)
     add_logging(parser)
     add_flags(parser, FinetuneSettings)
@@ -52,6 +53,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     names = " ".join(map(str, seeds))
     place = (arguments.task, arguments.model, arguments.output)
     options = {"library": arguments.library, "restart": arguments.restart, "quiet": arguments.quiet}
+    options |= {"cache": arguments.cache, "cache_bytes": arguments.cache_bytes}
     if len(seeds) == 1 or arguments.dry_run:
         result = finetune(*place, each[0], dry_run=arguments.dry_run, **options)
         return result if len(seeds) == 1 else result | {"seeds": f"{names}, each such a run"}

@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import Any
 
-from bertdata.options.flags import add_dry_run, add_flags, add_logging
+from bertdata.options.flags import add_cache, add_dry_run, add_flags, add_logging
 from bertdata.options.option import require
 from bertdata.options.request import settings_from
 
@@ -55,15 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         help="the directory of a trained model that the model learns from as well (distillation)",
     )
-    parser.add_argument(
-        "--cache",
-        default=None,
-        metavar="FOLDER",
-        help="stream the shards of a URL through this folder on a fast disk, instead of a copy of all of them",
-    )
-    parser.add_argument(
-        "--cache-bytes", type=float, default=None, metavar="BYTES", help="what --cache may hold at most, as 200e9"
-    )
+    add_cache(parser)
     add_dry_run(parser)
     add_logging(parser)
     add_flags(parser, PretrainSettings)

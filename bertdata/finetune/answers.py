@@ -23,6 +23,8 @@ from bertdata.io.arrow_data import checked, reading_arrow
 from bertdata.shards import Shards
 from bertdata.shards.tasks import TaskInfo
 
+_OF_WINDOWS = ["question_id", "offsets_start", "offsets_end"]
+
 
 @dataclass(frozen=True)
 class Span:
@@ -76,7 +78,7 @@ def answers_from_logits(
     """
     if n_best < 1 or max_answer_length < 1:
         raise ConfigError(f"n_best is {n_best} and max_answer_length {max_answer_length}; expected at least 1 of each")
-    table = features.table if isinstance(features, Shards) else features
+    table = features.columns(_OF_WINDOWS) if isinstance(features, Shards) else features
     texts = read_contexts(features) if contexts is None and isinstance(features, Shards) else contexts
     if texts is None:
         raise ConfigError("features are a table, but no contexts were given; give the text of each question's context")
@@ -133,7 +135,7 @@ def read_originals(shards: Shards) -> pa.Table:
 
 
 def _windows(table: pa.Table) -> Iterator[tuple[str, NDArray[np.int64], NDArray[np.int64]]]:
-    for batch in table.select(["question_id", "offsets_start", "offsets_end"]).to_batches():
+    for batch in table.select(_OF_WINDOWS).to_batches():
         for question, starts, ends in zip(*(batch[name] for name in batch.schema.names), strict=True):
             yield question.as_py(), starts.values.to_numpy(), ends.values.to_numpy()
 

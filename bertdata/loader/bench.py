@@ -16,7 +16,7 @@ from typing import Any, Unpack
 from bertdata.errors import ConfigError
 from bertdata.loader.read_ahead import AT_ONCE
 from bertdata.loader.sampler import Sampling
-from bertdata.options.flags import add_json
+from bertdata.options.flags import add_cache, add_json
 from bertdata.shards.streaming import StreamedShards
 
 
@@ -28,8 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SHARDS",
         help="a finished build, or one of its splits; `loader` may stand before it",
     )
-    parser.add_argument("--cache", metavar="FOLDER", help="stream the shards of a URL through this folder")
-    parser.add_argument("--cache-bytes", type=float, metavar="BYTES", help="what --cache may hold at most, as 200e9")
+    add_cache(parser)
     parser.add_argument("--shuffle-window", type=int, metavar="SHARDS", help="mix rows over so many shards at a time")
     parser.add_argument(
         "--tokens-per-gpu",

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import threading
+import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -15,6 +19,9 @@ from bertdata.shards import Shards
 from bertdata.shards.streaming import StreamedShards
 
 Views = dict[str, Column]
+
+_LOOK_AGAIN = 0.1
+"""Seconds between two looks at whether somebody needs the room of shards that a process has open and does not read."""
 
 
 class Rows(Protocol):
@@ -110,7 +117,9 @@ class StreamedRows:
     """The rows of sets of shards of which one or more are streamed.
 
     files: the shards of all sets, each with its set and its number there; ends: the rows up to the end of each, int64
-    (S,). A shard that was read stays open until somebody finds no room in its folder.
+    (S,). A shard that was read stays open until somebody finds no room in its folder. A process that reads closes what
+    it does not need now; one that waits, as a worker whose batches are not wanted yet, closes all, in a thread:
+    otherwise the reader that it waits for would wait for its shards. A process that is forked begins with none open.
     """
 
     def __init__(self, sets: Sequence[Shards]) -> None:
@@ -124,22 +133,31 @@ class StreamedRows:
         self.folders = list(
             {id(shards.folder): shards.folder for shards in sets if isinstance(shards, StreamedShards)}.values()
         )
-        self._open: dict[int, _OpenShard] = {}
+        self._open: dict[int, _OpenShard]
         self._crowded = [folder.crowded() for folder in self.folders]
-        self._batches_open = _OpenBatches({}, self._begins)
+        self._begin_process()
+        _all_rows.add(self)
+
+    def _begin_process(self) -> None:
+        """Begin with no shard open, and no thread."""
+        self._open, self._batches_open = {}, _OpenBatches({}, self._begins)
+        self._reading, self._is_watched, self._reads = threading.Lock(), False, 0
 
     def at(self, places: Ints) -> tuple[list[Views], list[int]]:
         """Return the columns of the record batch that each row is in, and its number there.
 
         Shards that are not on this machine are fetched; raises InputError, ConfigError as `record_batches` does.
         """
-        crowded = self._crowded != [folder.crowded() for folder in self.folders]
-        numbers, are_open = self._batches_open.find(places)
-        if crowded or not are_open:
-            self._open_all(np.unique(np.searchsorted(self.ends, places, side="right")).tolist())
-            numbers, _ = self._batches_open.find(places)
-        views = [self._batches_open.views(number) for number in numbers.tolist()]
-        return views, (places - self._batches_open.begins[numbers]).tolist()
+        with self._reading:
+            self._reads += 1
+            crowded = self._crowded != [folder.crowded() for folder in self.folders]
+            numbers, are_open = self._batches_open.find(places)
+            if crowded or not are_open:
+                self._open_all(np.unique(np.searchsorted(self.ends, places, side="right")).tolist())
+                numbers, _ = self._batches_open.find(places)
+                self._watch()
+            views = [self._batches_open.views(number) for number in numbers.tolist()]
+            return views, (places - self._batches_open.begins[numbers]).tolist()
 
     def _open_all(self, wanted: Sequence[int]) -> None:
         """Open shards; where there is no room for one, let go of all, and open them when it is this process's turn."""
@@ -191,9 +209,55 @@ class StreamedRows:
         """Return what a function makes of each record batch of a column; every shard is read once for it."""
         values = []
         for owner in range(len(self.files)):
-            self._let_go([owner])
-            values += [take(batch[name]) for batch in self._shard(owner, [owner]).batches]
+            with self._reading:
+                self._reads += 1
+                self._let_go([owner])
+                values += [take(batch[name]) for batch in self._shard(owner, [owner]).batches]
+                self._watch()
         return values
+
+    def _watch(self) -> None:
+        """Have a thread look at whether what is open is still read."""
+        if not self._is_watched:
+            self._is_watched = True
+            threading.Thread(
+                target=_close_when_idle, args=(weakref.ref(self),), name="bertdata-idle", daemon=True
+            ).start()
+
+    def close_unless_read(self, reads: int) -> int | None:
+        """Close all shards where somebody needs room and nothing was read since there had been so many reads.
+
+        Returns the number of reads until now, None where nothing is open.
+        """
+        if not self._reading.acquire(blocking=False):
+            return self._reads
+        try:
+            if reads == self._reads:
+                self._let_go(())
+            self._is_watched = bool(self._open)
+            return self._reads if self._is_watched else None
+        finally:
+            self._reading.release()
+
+
+_all_rows: weakref.WeakSet[StreamedRows] = weakref.WeakSet()
+
+
+def _close_when_idle(reference: weakref.ref[StreamedRows]) -> None:
+    reads: int | None = -1
+    while reads is not None and (rows := reference()) is not None:
+        reads = rows.close_unless_read(reads)
+        del rows
+        time.sleep(_LOOK_AGAIN)
+
+
+def _begin_forked() -> None:
+    """Close in a forked process what its parent had open: both would hold the locks, and it may never read."""
+    for rows in list(_all_rows):
+        rows._begin_process()
+
+
+os.register_at_fork(after_in_child=_begin_forked)
 
 
 def rows_of(sets: Sequence[Shards]) -> MappedRows | StreamedRows:

@@ -65,6 +65,13 @@ def add_dry_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help=text)
 
 
+def add_cache(parser: argparse.ArgumentParser) -> None:
+    """Add --cache and --cache-bytes, of a command that streams shards."""
+    text = "stream the shards of a URL through this folder on a fast disk, instead of a copy of all of them"
+    parser.add_argument("--cache", metavar="FOLDER", help=text)
+    parser.add_argument("--cache-bytes", type=float, metavar="BYTES", help="what --cache may hold at most, as 200e9")
+
+
 def add_json(parser: argparse.ArgumentParser, what: str = "the result") -> None:
     """Add --json."""
     text = f"print {what} as JSON to standard output, and nothing else there"

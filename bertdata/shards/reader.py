@@ -221,6 +221,10 @@ class Shards:
         self.unchecked_table, self._ends = table, np.array([table.num_rows])
         self._unchecked = set()
 
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Return some columns of all rows."""
+        return self.table.select(names)
+
     @cached_property
     def shard_rows(self) -> NDArray[np.int64]:
         """The number of rows of each shard, int64 (S,)."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -19,7 +21,8 @@ import pytest
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.loader import EpochBatchSampler, ShardExamples
-from bertdata.shards.streaming import CacheFolder
+from bertdata.shards.stamps import mark_whole
+from bertdata.shards.streaming import CacheFolder, StreamedShards
 from tests.clock import PATIENCE
 from tests.loader.streamed import batches_of, digests
 from tests.many_shards import bytes_in
@@ -32,6 +35,9 @@ ROWS = 12
 def url(corpus: Path) -> str:
     fsspec.filesystem("memory").put(str(corpus), "/streamed-corpus", recursive=True)
     return "memory://streamed-corpus/train"
+
+
+FORKS = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
 
 
 @pytest.mark.parametrize("window", [1, 3, 8])
@@ -204,3 +210,72 @@ def test_two_trainings_on_a_cache_with_room_for_one_have_the_same_batches_too(
     assert outputs[0] == outputs[1]
     assert len(outputs[0].splitlines()) > 10
     assert bytes_in(tmp_path) <= room
+
+
+def reads_all_beside(corpus: Path, cache: Path, room: int) -> bool:
+    """Tell whether a reader that others leave no room has the batches of local shards in the end."""
+    streamed = ShardExamples(corpus / "train", cache=cache, cache_bytes=room)
+    expected = digests(batches_of(ShardExamples(corpus / "train"), shuffle_window=3))
+    return digests(batches_of(streamed, shuffle_window=3)) == expected
+
+
+def test_a_reader_that_stopped_inside_an_epoch_leaves_the_room_to_those_that_read(
+    corpus: Path, shard_bytes: int, tmp_path: Path
+) -> None:
+    room = 6 * shard_bytes
+    stopped = ShardExamples(corpus / "train", cache=tmp_path, cache_bytes=room)
+    assert len([stopped[12 * shard]["input_ids"].copy() for shard in range(6)]) == 6
+    assert reads_all_beside(corpus, tmp_path, room)
+    assert np.array_equal(stopped[30]["input_ids"], ShardExamples(corpus / "train")[30]["input_ids"])
+
+
+@FORKS
+def test_a_process_that_was_forked_does_not_keep_what_its_parent_had_open(
+    corpus: Path, shard_bytes: int, tmp_path: Path
+) -> None:
+    room = 6 * shard_bytes
+    opened = ShardExamples(corpus / "train", cache=tmp_path, cache_bytes=room)
+    assert len([opened[12 * shard]["input_ids"].copy() for shard in range(5)]) == 5
+    forking = multiprocessing.get_context("fork")
+    ended = forking.Event()
+    child = forking.Process(target=ended.wait, daemon=True)
+    child.start()
+    try:
+        assert reads_all_beside(corpus, tmp_path, room)
+        assert child.is_alive()
+    finally:
+        ended.set()
+        child.join(PATIENCE)
+
+
+@FORKS
+def test_a_process_that_is_forked_while_a_shard_comes_does_not_keep_it(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    streamed = ShardExamples(corpus / "train", cache=tmp_path, cache_bytes=1e9)
+    shards = streamed.shards
+    assert isinstance(shards, StreamedShards)
+    is_locked = threading.Event()
+
+    def mark_slowly(descriptor: int, digest: str) -> None:
+        is_locked.set()
+        time.sleep(0.3)
+        mark_whole(descriptor, digest)
+
+    monkeypatch.setattr("bertdata.shards.streaming.folder.mark_whole", mark_slowly)
+    fetching = threading.Thread(target=shards.fetch, args=(7,))
+    fetching.start()
+    assert is_locked.wait(PATIENCE)
+    forking = multiprocessing.get_context("fork")
+    ended = forking.Event()
+    child = forking.Process(target=ended.wait, daemon=True)
+    child.start()
+    try:
+        fetching.join(PATIENCE)
+        assert shards.folder.has(shards.files[7])
+        shards.folder.drop(shards.files[7])
+        assert not shards.folder.has(shards.files[7])
+        assert child.is_alive()
+    finally:
+        ended.set()
+        child.join(PATIENCE)

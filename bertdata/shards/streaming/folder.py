@@ -41,8 +41,11 @@ _LOOK_AGAIN = 0.005
 PATIENCE = 120.0
 """Seconds without a change in the folder after which a reader no longer waits for room that others hold."""
 
-_no_fork = threading.Lock()
-"""Held where a lock of the kernel is, so that no process that is forked meanwhile inherits it."""
+_no_fork = threading.RLock()
+"""Held where a lock of the kernel is, so that no process that is forked meanwhile inherits it.
+
+Of what is locked for longer, the place of a shard is deleted by its name, and memory is let go of by its readers.
+"""
 os.register_at_fork(before=_no_fork.acquire, after_in_parent=_no_fork.release, after_in_child=_no_fork.release)
 
 _turn_of_thread = threading.RLock()
@@ -86,7 +89,7 @@ class CacheFolder:
         One that was damaged since it was written is deleted.
         """
         path = self.path(shard)
-        with self._writing(), contextlib.suppress(FileNotFoundError), open(path, "rb") as file:
+        with self._writing(), contextlib.suppress(FileNotFoundError), _no_fork, open(path, "rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH)
             status = os.fstat(file.fileno())
             if not status.st_nlink:
@@ -123,7 +126,7 @@ class CacheFolder:
             try:
                 copy(data)
                 path = self.path(shard)
-                with open(data, "rb") as file:
+                with _no_fork, open(data, "rb") as file:
                     fcntl.flock(file, fcntl.LOCK_SH)  # not deleted before it is marked
                     if shard.sha256 is not None:
                         mark_whole(file.fileno(), shard.sha256)

@@ -52,6 +52,8 @@ def finetune(
     *,
     library: str = "",
     restart: bool = False,
+    cache: str | os.PathLike[str] | None = None,
+    cache_bytes: float | None = None,
     dry_run: bool = False,
     quiet: bool = False,
     report: Callable[[LogRecord], None] | None = None,
@@ -62,13 +64,14 @@ def finetune(
     the same task, model and settings, is not run again, unless `restart`. `dry_run`: check everything, take no step,
     write nothing, and return what the run would do.
 
-    `task` is a folder that `encode_task` wrote. `library`: whose classes the model is of, one of `LIBRARIES`; "": of
-    bertdata where it has the model's type and adapters are not asked for, else of transformers. Scores are those of its
-    validation split, if it has one, named as `evaluate` does. `report` is called after each step, and nothing else is
-    then shown. Raises ConfigError where the model, its tokenizer and the shards do not fit together.
+    `task` is a folder that `encode_task` wrote, or its URL. `cache`, a folder that never holds more than `cache_bytes`,
+    streams the shards of a URL, as `ShardDataset` does. `library`: whose classes the model is of, one of `LIBRARIES`;
+    "": of bertdata where it has the model's type and adapters are not asked for, else of transformers. Scores are those
+    of its validation split, if it has one, named as `evaluate` does. `report` is called after each step, and nothing
+    else is then shown. Raises ConfigError where the model, its tokenizer and the shards do not fit together.
     """
     settings, directory = settings or FinetuneSettings(), files.path_text(model)
-    learned = ShardDataset(files.path_text(task), "train")
+    learned = ShardDataset(files.path_text(task), "train", cache=cache, cache_bytes=cache_bytes)
     info, place = task_of(learned), files.path_text(output)
     if settings.lora:
         peft_library()
@@ -92,6 +95,7 @@ def finetune(
         rank=0,
         world_size=1,
         distinct=text_numbers(learned) if settings.distinct_texts else None,
+        shuffle_window=settings.shuffle_window or None,
     )
     locked = nullcontext() if dry_run else output_lock(place, "a fine-tuned model")
     with locked, optimization.own_randomness(device), shown(quiet=quiet or report is not None or dry_run) as progress:

@@ -45,19 +45,22 @@ def finetune_seeds(
     *,
     library: str = "",
     restart: bool = False,
+    cache: str | os.PathLike[str] | None = None,
+    cache_bytes: float | None = None,
     quiet: bool = False,
 ) -> dict[str, Any]:
     """Fine-tune once with each seed, keep the model with the best score, and return what `scores.json` holds.
 
     The score that decides is `chosen_by`: F1 of tags and of answers, else the first metric of the task; of equal ones
-    the earlier seed. Each run is shown as `finetune` shows one, unless `quiet`. `restart`: train also the seeds that
-    are done. Raises ConfigError for a seed given twice, for no seeds, and where the task has no validation
-    split to measure by; and what `finetune` raises.
+    the earlier seed. Each run is shown as `finetune` shows one, unless `quiet`, and streams shards as that does.
+    `restart`: train also the seeds that are done. Raises ConfigError for a seed given twice, for no seeds, and where
+    the task has no validation split to measure by; and what `finetune` raises.
     """
     settings, place = settings or FinetuneSettings(), files.path_text(output)
     require(len(seeds) > 0, "there are no seeds; expected one or more")
     require(len(set(seeds)) == len(seeds), f"the seeds {' '.join(map(str, seeds))} have one twice; give each once")
-    learned = ShardDataset(files.path_text(task), "train")
+    streaming: dict[str, Any] = {"cache": cache, "cache_bytes": cache_bytes}
+    learned = ShardDataset(files.path_text(task), "train", **streaming)
     info = task_of(learned)
     if validation_split(learned.shards) is None:
         raise ConfigError(
@@ -76,7 +79,8 @@ def finetune_seeds(
         folder = files.join(place, f"seed-{seed}")
         files.remove(files.join(folder, RUN))
         say(f"seed {seed}")
-        finetune(task, model, folder, replace(settings, seed=seed), library=library, restart=True, quiet=quiet)
+        once = replace(settings, seed=seed)
+        finetune(task, model, folder, once, library=library, restart=True, quiet=quiet, **streaming)
         scores: Scores = files.read_json(files.join(folder, SCORES))
         files.write_json(files.join(folder, RUN), run)
         return scores

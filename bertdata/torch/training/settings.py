@@ -296,6 +296,13 @@ class FinetuneSettings(TrainingSettings):
     triplet_margin: float = option(
         1.0, "triplet: by how much nearer the positive has to be (Sentence-BERT)", above=0, later=True
     )
+    shuffle_window: int = option(
+        0,
+        "mix rows over so many shards at a time, in an order of the shards that is new in each epoch, as shards need "
+        "that are streamed through a smaller --cache; 0: over all",
+        at_least=0,
+        later=True,
+    )
     lora: int = option(
         0,
         "train adapters of this rank (LoRA) and the new layers in place of all weights; rates are ten times higher "
