@@ -205,6 +205,13 @@ def steps_of_commands(theirs: Path, out: Path) -> dict[str, Sequence[list[str] |
             *(["finetune", one, "--model", models[-1], "--output", f"{to}/fine"] for one in opened),
             *(["finetune", str(out / "task-0"), "--model", one, "--output", f"{to}/fine"] for one in models),
         ],
+        "score": [
+            *(
+                ["score", one, texts, "--text-column", "text", *library]
+                for one in models
+                for library in ([], ["--library", "transformers"])
+            ),
+        ],
         "transfer": [["transfer", "--model", one, "--vocab", whole, "--output", f"{to}/transferred"] for one in models],
         "python": [
             *(f"import bertdata; bertdata.open_shards({one!r})" for one in every),
@@ -241,7 +248,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Audited:
         place.mkdir()
     steps = steps_of_commands(theirs, out)
     if not TORCH:
-        for name in ("pretrain", "finetune", "torch"):
+        for name in ("pretrain", "finetune", "score", "torch"):
             del steps[name]
     for place in [theirs, *(one for one in theirs.iterdir() if one.is_dir())]:
         (place / f"{BESIDE}.py").write_text(CODE)

@@ -50,6 +50,7 @@ COMMANDS = {
     "completion": Command("a script that completes this command in bash or zsh", "bertdata.cli.completion"),
     "compile": Command("compile the kernels beforehand, as for a container image", "bertdata.cli.compile"),
     "pretrain": Command("pretrain an encoder: BERT, ALBERT, ELECTRA, ModernBERT", "bertdata.cli.pretrain"),
+    "score": Command("log-likelihoods of sentences, accuracy on minimal pairs", "bertdata.cli.score"),
     "transfer": Command("give a trained encoder another vocabulary", "bertdata.cli.transfer"),
     "encode-task": Command("labelled texts, tags, questions or pairs to shards", "bertdata.cli.encode_task"),
     "finetune": Command("fine-tune a pretrained model on what encode-task wrote", "bertdata.cli.finetune"),

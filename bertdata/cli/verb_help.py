@@ -121,6 +121,25 @@ VERB_HELP: dict[str, VerbHelp] = {
             "--restart": "start again instead of going on from a checkpoint",
         },
     ),
+    "score": VerbHelp(
+        (
+            "bertdata score model blimp/ --by phenomenon",
+            "bertdata score model pairs.csv --good-column right --bad-column wrong --json",
+            "bertdata score model texts.txt --metric within-word-l2r --output scores.jsonl",
+        ),
+        {
+            "--good-column": "the column of the good sentences",
+            "--bad-column": "the column of the bad sentences",
+            "--text-column": "score single sentences of this column, not pairs",
+            "--by": "also by the values of these columns",
+            "--metric": "original or within-word-l2r",
+            "--reduction": "sum or mean over the tokens (default: sum)",
+            "--output": "write the rows with their scores, as JSON lines",
+            "--json": "print the result as JSON",
+            "--library": "whose classes the model is of",
+            "--device": "auto, cpu or cuda",
+        },
+    ),
     "transfer": VerbHelp(
         (
             "bertdata transfer --model model --vocab corpus --output start",

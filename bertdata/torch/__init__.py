@@ -6,6 +6,7 @@
     models/     BERT, ALBERT, ELECTRA and ModernBERT, named and saved as in transformers, and heads for tasks;
                 `families` has them all, `objectives` what they learn besides masked tokens
     distillation/   a student learns from a teacher as well
+    scoring/    pseudo-log-likelihoods of sentences, and accuracy on minimal pairs; loaded when first used
     training/   pretrain and finetune with their settings, as the commands of these names do; loaded when first used
 
 Importing it raises MissingExtraError where torch is not installed. It never imports Beam.
@@ -43,15 +44,19 @@ from bertdata.torch.models.modernbert import ModernBertConfig, ModernBertForMask
 from bertdata.torch.models.sentence_encoder import SentenceEncoder
 
 if TYPE_CHECKING:
+    from bertdata.torch.scoring.likelihood import PseudoLikelihood
+    from bertdata.torch.scoring.settings import ScoreSettings
     from bertdata.torch.training.finetune import finetune
     from bertdata.torch.training.pretrain import pretrain
     from bertdata.torch.training.settings import FinetuneSettings, PretrainSettings
 
-_OF_TRAINING = {
-    "FinetuneSettings": "settings",
-    "PretrainSettings": "settings",
-    "finetune": "finetune",
-    "pretrain": "pretrain",
+_LATER = {
+    "FinetuneSettings": "training.settings",
+    "PretrainSettings": "training.settings",
+    "PseudoLikelihood": "scoring.likelihood",
+    "ScoreSettings": "scoring.settings",
+    "finetune": "training.finetune",
+    "pretrain": "training.pretrain",
 }
 
 __all__ = [
@@ -74,8 +79,10 @@ __all__ = [
     "PermutationLMCollator",
     "PretrainSettings",
     "PretrainingCollator",
+    "PseudoLikelihood",
     "ResumableBatchSampler",
     "ResumableLoader",
+    "ScoreSettings",
     "SentenceEncoder",
     "ShardDataset",
     "finetune",
@@ -84,10 +91,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _OF_TRAINING:
+    if name not in _LATER:
         raise AttributeError(f"module 'bertdata.torch' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(f"bertdata.torch.training.{_OF_TRAINING[name]}"), name)
+    value = getattr(import_module(f"bertdata.torch.{_LATER[name]}"), name)
     globals()[name] = value
     return value

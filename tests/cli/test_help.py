@@ -10,7 +10,7 @@ import pytest
 from bertdata.cli.main import COMMANDS, dispatch, parser_of
 from bertdata.cli.verb_help import SCREEN, VERB_HELP
 
-VERBS = [name for name in COMMANDS if name not in ("pretrain", "finetune")]
+VERBS = [name for name in COMMANDS if name not in ("pretrain", "finetune", "score")]
 
 
 def helped(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -21,7 +21,7 @@ def helped(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def with_torch(name: str) -> str:
-    if name in ("pretrain", "finetune"):
+    if name in ("pretrain", "finetune", "score"):
         pytest.importorskip("torch")
     return name
 

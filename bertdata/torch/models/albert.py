@@ -172,4 +172,5 @@ FAMILY = EncoderFamily(
     encoder=AlbertModel,
     pretraining=model_for,
     tied=AlbertForPreTraining.tied,
+    masked=AlbertForPreTraining,
 )

@@ -207,4 +207,5 @@ FAMILY = EncoderFamily(
     pretraining=model_for,
     classifier=classifier,
     tied=ElectraForMaskedLM.tied,
+    masked=ElectraForMaskedLM,
 )

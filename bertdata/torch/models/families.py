@@ -25,6 +25,7 @@ from bertdata.torch.models.config import EncoderConfig, overridden, read_config
 from bertdata.torch.models.encoder import Encoder, initialize
 
 if TYPE_CHECKING:
+    from bertdata.torch.models.pretraining import MaskedLanguageModel
     from bertdata.torch.models.weights import PreTrainedModel
 
 PAIR_LABEL = "pair_label"
@@ -51,7 +52,8 @@ class EncoderFamily:
 
     A parameter is saved under its name in the model, the encoder's below `config.base_model_prefix`. old_names: parts
     of the names of weights in older files, such as the released checkpoints, and their names today. tied: names of
-    weights of heads, and those of the encoder that they are the same as, so that an encoder is found by either.
+    weights of heads, and those of the encoder that they are the same as, so that an encoder is found by either. masked:
+    the class whose head predicts masked tokens, which sentences are scored by; None: there is none.
     """
 
     config: type[EncoderConfig]
@@ -65,6 +67,7 @@ class EncoderFamily:
         default_factory=lambda: {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
     )
     tied: Mapping[str, str] = field(default_factory=dict)
+    masked: type[MaskedLanguageModel] | None = None
 
 
 FAMILIES: Registry[EncoderFamily] = Registry(

@@ -17,6 +17,7 @@ FAMILY = EncoderFamily(
     encoder=BertModel,
     pretraining=model_for,
     tied=BertForMaskedLM.tied,
+    masked=BertForMaskedLM,
 )
 
 __all__ = ["FAMILY", "BertConfig", "BertForMaskedLM", "BertForPreTraining", "BertModel"]

@@ -19,6 +19,7 @@ FAMILY = EncoderFamily(
     initialize=initialize,
     old_names={},
     tied=ModernBertForMaskedLM.tied,
+    masked=ModernBertForMaskedLM,
 )
 
 __all__ = ["FAMILY", "ModernBertConfig", "ModernBertForMaskedLM", "ModernBertModel"]

@@ -1,0 +1,1 @@
+"""Pseudo-log-likelihoods of sentences by masked language models, and accuracy on minimal pairs."""
