@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from bertdata.io.console import Row, counted, figure, table
-from bertdata.options.flags import add_flags, add_json, add_quiet, from_flags
+from bertdata.options.flags import add_flags, add_json, add_quiet
+from bertdata.options.request import settings_from
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     from bertdata.torch.scoring.minimal_pairs import Columns, read_examples, results, write_scores
     from bertdata.torch.scoring.settings import ScoreSettings
 
-    settings = from_flags(arguments, ScoreSettings)
+    settings = settings_from(arguments, ScoreSettings)
     columns = Columns(arguments.good_column, arguments.bad_column, arguments.text_column, tuple(arguments.by))
     examples = read_examples(arguments.pairs, columns)
     scorer = PseudoLikelihood(arguments.model, settings, library=arguments.library)

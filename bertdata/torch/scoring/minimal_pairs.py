@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError, did_you_mean, shortened
-from bertdata.finetune.labelled_files import FORMATS, Row, file_format, read_rows, text_lines
 from bertdata.io import files
 from bertdata.io.patterns import expand
+from bertdata.sources.labelled.labelled_files import FORMATS, Row, file_format, read_rows, text_lines
 
 PLAIN = ".txt"
 FILE = "file"
