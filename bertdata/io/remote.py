@@ -20,7 +20,7 @@ from bertdata.io.time_limit import finished_within
 
 REQUESTS_AT_ONCE = 32
 ANSWER_SECONDS = 30.0
-"""How long the first request to a bucket may take, with what its client tries again."""
+"""How long the first request to a bucket may take, with what its client tries again, once there is a client."""
 EXTRAS = {"gs": "gcp", "gcs": "gcp", "s3": "aws", "s3a": "aws", "az": "azure", "abfs": "azure", "abfss": "azure"}
 """The extra that has the file system of a scheme."""
 Item = TypeVar("Item")
@@ -140,6 +140,7 @@ def _require_answer(fs: Any, path: str, url: str) -> None:
     """
     place = "/".join(base_url(url).split("/", 3)[:3])
     if bucket_of(url) and place not in _answered:
+        _make_client(fs)
 
         def ask() -> None:
             with contextlib.suppress(FileNotFoundError):
@@ -148,6 +149,15 @@ def _require_answer(fs: Any, path: str, url: str) -> None:
         if not finished_within(ANSWER_SECONDS, ask, "bertdata-first-request"):
             raise TimeoutError(f"no answer within {ANSWER_SECONDS:.0f} s")
         _answered.add(place)
+
+
+def _make_client(fs: Any) -> None:
+    """Make the client of a file system of s3fs: seconds of processor time where many work, and no wait for a store."""
+    make = getattr(fs, "set_session", None)
+    if inspect.iscoroutinefunction(make):
+        from fsspec.asyn import sync
+
+        sync(fs.loop, make)
 
 
 def by_one_request(fs: Any) -> dict[str, int]:

@@ -8,11 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from fsspec.asyn import get_loop
 
 from bertdata.errors import BertDataError, ConfigError, InputError, OutputError
 from bertdata.io import files, listing, remote
 from bertdata.io.patterns import expand
 from bertdata.io.store_errors import store_problem
+from bertdata.io.time_limit import finished_within
 from tests.clock import PATIENCE
 
 
@@ -245,3 +247,26 @@ def test_azure_without_its_package_without_an_account_and_without_a_container_is
         "The specified container does not exist.": "there is no bucket 'corpora'.*az storage container create --name",
     }.items():
         assert re.match(told, store_problem(ValueError(text), "az://corpora/enwiki"))
+
+
+def test_the_time_limit_begins_when_there_is_a_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow(Store):
+        """As s3fs: its client is made by `set_session`, in the loop of fsspec, or by the first request."""
+
+        loop = get_loop()
+        has_client = False
+
+        async def set_session(self) -> None:
+            self.has_client = True
+
+    store, had_client = Slow(None), []
+
+    def within(seconds: float, work: Callable[[], object], name: str) -> bool:
+        had_client.append(store.has_client)
+        return finished_within(seconds, work, name)
+
+    use(monkeypatch, store)
+    monkeypatch.setattr(remote, "_answered", set())
+    monkeypatch.setattr(remote, "finished_within", within)
+    assert not files.exists("s3://corpora/x")
+    assert had_client == [True]
