@@ -23,6 +23,7 @@ from bertdata.engine.parts import Counts
 from bertdata.errors import InputError
 from bertdata.objectives.blocks import TokenBlock, take_documents
 from bertdata.shards.accounts import DOCUMENTS_IN, TOKENS_IN
+from bertdata.shards.kept_columns import TYPES
 from bertdata.shards.pretraining_info import PretrainingInfo
 
 LEFT_OUT = "_left_out"
@@ -45,12 +46,13 @@ def select(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> 
         }
         block = replace(block, document_sources=regrouped)
     if not (selection.sources or selection.where or selection.sample):
-        return block, languages_of(block, columns) | moved
+        return _with_carried(block, columns, info), languages_of(block, columns) | moved
     flags, read = _flags(block, columns, info)
     taken = _all_of(block, flags)
     by_source = count_left_out(flags, block.document_sources, info.sources, read) if info.sources else {}
-    selected = take_documents(block, taken)
-    languages = languages_of(selected, [columns[row] for row in np.flatnonzero(taken).tolist()] if columns else [])
+    of_selected = [columns[row] for row in np.flatnonzero(taken).tolist()] if columns else []
+    selected = _with_carried(take_documents(block, taken), of_selected, info)
+    languages = languages_of(selected, of_selected)
     unknown = [int(np.count_nonzero(each.tokens == info.unk_token_id)) for each in (block, selected)]
     return selected, {
         f"documents{LEFT_OUT}": len(block.document_ends) - len(selected.document_ends),
@@ -60,6 +62,30 @@ def select(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> 
         **moved,
         **by_source,
     } | languages
+
+
+def _with_carried(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> TokenBlock:
+    """Return a block with the columns that rows carry; raises InputError for one that does not fit.
+
+    columns: as of `select`.
+    """
+    kept = info.selection.kept
+    if not kept:
+        return block
+    carried: dict[str, NDArray[Any]] = {}
+    values = _columns(tuple(kept), block, columns, info.sources)
+    for name, kind in kept.items():
+        column = values[name]
+        if column.null_count:
+            raise InputError(
+                f"{column.null_count:,} of {len(column):,} documents of a shard have no {name}, which --keep names; "
+                f"leave them out by --where '{name} is not None', or give them one"
+            )
+        try:
+            carried[name] = column.cast(TYPES[kind]).to_numpy(zero_copy_only=False)
+        except pa.ArrowException as error:
+            raise InputError(f"the column {name} of --keep {name}={kind} holds other values: {error}") from error
+    return replace(block, document_values=carried)
 
 
 def choose(

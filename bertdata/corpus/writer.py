@@ -26,6 +26,7 @@ from bertdata.objectives.objective import plan_examples
 from bertdata.objectives.packing import pack
 from bertdata.objectives.rows import Rows, build_rows, row_offsets, with_word_starts
 from bertdata.shards.by_source import count_by_source, source_type
+from bertdata.shards.kept_columns import SUM_OF, sums_of
 from bertdata.shards.packed import CU_SEQLENS, MASK_RATE, OF_TOKENS, WORD_STARTS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import label_type, numpy_type, shard_schema
@@ -90,16 +91,18 @@ def write_shard(
         if length_bin == 0:
             counters.add_all(tokens_in_copies=len(planned.block.tokens), **planned.plan.counts)
             counters.add_all(**_tokens_by_source("tokens_in_copies", planned.block, info))
-        full, of_source = True, _sources(planned, info)
+        full, of_source, of_documents = True, _sources(planned, info), _of_first_documents(planned)
         for examples, borders in _batches(planned, length_bin, info, copy):
             sources = of_source[examples]
             rows = build_rows(planned.block, planned.plan, examples, planned.template)
             if info.word_starts:
                 rows = with_word_starts(rows, planned.block, planned.plan, examples)
+            carried = {name: of_example[examples] for name, of_example in of_documents.items()}
             _count_rows(rows, sources, info, counters)
+            counters.add_all(**sums_of(carried))
             values = _masked(rows, info, masker, copy, counters)
             values |= {"token_type_ids": rows.token_type_ids, "example_id": rows.ids, "source": sources}
-            values |= {info.label or "": rows.labels}
+            values |= {info.label or "": rows.labels} | carried
             if rows.word_starts is not None:
                 values[WORD_STARTS] = rows.word_starts
             if borders is not None:
@@ -146,15 +149,26 @@ def _batches(
 
 def _sources(planned: PlannedCopy, info: PretrainingInfo) -> NDArray[np.signedinteger]:
     """Return the source of the first token of each example (E,), in the type of its column; 0 where it is not known."""
-    block, plan = planned.block, planned.plan
     kind = numpy_type(source_type(len(info.sources)))
-    if not info.sources or not len(block.document_sources):
-        return np.zeros(len(plan.ids), kind)
-    first = plan.spans[plan.offsets[:-1], 0]
-    sources: NDArray[np.signedinteger] = block.document_sources[
-        np.searchsorted(block.document_ends, first, side="right")
-    ]
+    if not info.sources or not len(planned.block.document_sources):
+        return np.zeros(len(planned.plan.ids), kind)
+    sources: NDArray[np.signedinteger] = planned.block.document_sources[_first_documents(planned)]
     return sources.astype(kind, copy=False)
+
+
+def _first_documents(planned: PlannedCopy) -> NDArray[np.int64]:
+    """Return the number of the document of the first token of each example, int64 (E,)."""
+    first = planned.plan.spans[planned.plan.offsets[:-1], 0]
+    documents: NDArray[np.int64] = np.searchsorted(planned.block.document_ends, first, side="right")
+    return documents
+
+
+def _of_first_documents(planned: PlannedCopy) -> dict[str, NDArray[Any]]:
+    """Return the columns that rows carry, each with the value of the document of an example's first token (E,)."""
+    if not planned.block.document_values:
+        return {}
+    documents = _first_documents(planned)
+    return {name: values[documents] for name, values in planned.block.document_values.items()}
 
 
 def _tokens_by_source(what: str, block: TokenBlock, info: PretrainingInfo) -> dict[str, int]:
@@ -177,6 +191,7 @@ def _count_block(block: TokenBlock, info: PretrainingInfo, counters: Counters, *
         others = (tokens.replace("tokens", what, 1) for what in ("tokens_in_copies", "examples"))
         counts |= {tokens: by_source[tokens], **dict.fromkeys(others, 0)}
     counters.add_all(**{name: number if whole else 0 for name, number in counts.items()})
+    counters.add_all(**{f"{SUM_OF}{name}": 0 for name in info.selection.kept})
 
 
 def _count_rows(rows: Rows, sources: NDArray[np.signedinteger], info: PretrainingInfo, counters: Counters) -> None:

@@ -22,7 +22,7 @@ from bertdata.loader.epoch import HasEpoch
 from bertdata.loader.examples import ExampleBatch, ShardExamples, Source
 from bertdata.loader.next_token import causal_labels, check_next_token, with_next_tokens
 from bertdata.loader.padding import MULTIPLE, padded_length, padded_rows
-from bertdata.loader.read_columns import check_examples, column_lists, column_numbers
+from bertdata.loader.read_columns import carried_columns, check_examples, column_lists, column_numbers
 from bertdata.loader.weights import check_rates, row_weights, with_weights
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.settings import MaskingConfig
@@ -72,6 +72,9 @@ class BatchCollator(HasEpoch):
     Static masks are those in the shards. Raises ConfigError for a `tokenizer` that is not the one the shards were made
     with, and for masking settings where the masks are in the shards already.
 
+    columns: which columns of documents that rows carry (`--keep`) a batch has as well, int64 or float32 (N,); take them
+    out of it before `model(**batch)`. Raises ConfigError for one that rows do not have.
+
     With `shifted`, labels are one position to the left: a token is predicted at the position before it. With `causal`,
     nothing is masked, and each token but the first of an example has its id as label, special ones too. Its padded
     rows have an attention_mask to be added to attention scores, float32 (N, 1, L, L) (`next_token.causal_mask`), its
@@ -99,6 +102,7 @@ class BatchCollator(HasEpoch):
         attention_mask: Literal["blocks", "varlen"] | None = None,
         sliding_window: int | None = None,
         model_config: Any = None,
+        columns: Sequence[str] = (),
     ) -> None:
         examples = shards if isinstance(shards, ShardExamples) else ShardExamples(shards)
         info, first = examples.info, examples.shards
@@ -118,6 +122,7 @@ class BatchCollator(HasEpoch):
         check_packing(packing, position_offset, attention_mask, sliding_window, causal=causal)
         check_varlen(attention_mask, model_config)
         self.info, self.pad_to_multiple_of, self.packing = info, pad_to_multiple_of, packing
+        self._scalars = info.scalar_columns | carried_columns(info, columns)
         self.position_offset, self.sliding_window = position_offset, sliding_window
         self.attention_mask = attention_mask
         if packing and (others := [name for name in info.list_columns if name.startswith("input_ids_")]):
@@ -209,10 +214,10 @@ class BatchCollator(HasEpoch):
         return batch | self._numbers(examples)
 
     def _numbers(self, examples: Examples) -> Batch:
-        return {name: column_numbers(examples, column) for column, name in self.info.scalar_columns.items()}
+        return {name: column_numbers(examples, column) for column, name in self._scalars.items()}
 
     def _check(self, examples: Examples) -> None:
-        needed = [*self.info.list_columns, *([] if self.static else ["example_id"]), *self.info.scalar_columns]
+        needed = [*self.info.list_columns, *([] if self.static else ["example_id"]), *self._scalars]
         needed += [CU_SEQLENS] if self.info.packed else []
         needed += [WORD_STARTS] if self._reads_words else []
         needed += [MASK_RATE] if self.static and self._rates is not None else []

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, expected_one_of
 from bertdata.loader.examples import ExampleBatch, as_numbers
+from bertdata.shards.pretraining_info import PretrainingInfo
+from bertdata.shards.schema import ShardInfo
 
 Examples = Sequence[Mapping[str, Any]]
 
@@ -48,3 +50,18 @@ def column_numbers(examples: Examples, name: str) -> NDArray[Any]:
         return examples.numbers(name)
     values = [example[name] for example in examples]
     return as_numbers(values) if np.ndim(values[0]) == 0 else as_numbers(np.concatenate(values).tolist())
+
+
+def carried_columns(info: ShardInfo, names: Sequence[str]) -> dict[str, str]:
+    """Return the columns of documents that a batch is to have, as `ShardInfo.scalar_columns` has others.
+
+    Raises ConfigError for a name that no column of the rows has.
+    """
+    carried = info.selection.kept if isinstance(info, PretrainingInfo) else {}
+    for name in names:
+        if name not in carried:
+            near = expected_one_of(name, carried) if carried else ""
+            raise ConfigError(
+                f"the rows carry no column {name!r} of their documents{near}; build with --keep {name}=float"
+            )
+    return {name: name for name in names}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +23,8 @@ class TokenBlock:
     tokens: ids, uint16 or uint32, shape (T,); word_start: True where a token begins a word, shape (T,);
     sentence_ends: position after each sentence, int64 (S,); document_ends: the same for documents, int64 (D,);
     document_keys: the hash of each document's id, uint64 (D,). No document and no sentence is empty.
-    document_sources: the source of each document, int16 (D,); empty where it is unknown.
+    document_sources: the source of each document, int16 (D,); empty where it is unknown. document_values: the columns
+    of documents that rows carry, by name, int64 or float64 (D,).
     """
 
     tokens: NDArray[np.unsignedinteger]
@@ -30,6 +33,7 @@ class TokenBlock:
     document_ends: Ints
     document_keys: NDArray[np.uint64]
     document_sources: NDArray[np.int16] = field(default_factory=lambda: np.zeros(0, np.int16))
+    document_values: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -89,4 +93,5 @@ def take_documents(block: TokenBlock, taken: Flags) -> TokenBlock:
         np.cumsum(sizes[taken], dtype=np.int64),
         block.document_keys[taken],
         block.document_sources[taken] if len(block.document_sources) else block.document_sources,
+        {name: values[taken] for name, values in block.document_values.items()},
     )

@@ -23,6 +23,7 @@ from bertdata.shards.by_source import source_type
 from bertdata.shards.card import ARROW, dataset_card, loading, markdown_table
 from bertdata.shards.card_metadata import account_lines, metadata_lines
 from bertdata.shards.info_numbers import Number
+from bertdata.shards.kept_columns import fields_of
 from bertdata.shards.packed import CU_SEQLENS, MASK_RATE, WORD_STARTS
 from bertdata.shards.schema import SPLITS, ShardInfo, label_type
 from bertdata.shards.settings import SelectionConfig
@@ -217,9 +218,10 @@ class PretrainingInfo(ShardInfo):
         The label's values are those of the objective (`next_sentence_label`: 0 is IsNext, 1 is NotNext); `labels`
         (static masking only): the id to predict, -100 elsewhere; `mask_rate` (static masking with drawn rates only):
         float32, the rate that the row was masked with; `example_id`: dynamic masks are drawn by it; `source`: the index
-        in `sources` of the source of the first token; `word_starts`, where an id alone does not tell: True where a word
-        begins and at special tokens. In packed rows the last two, the rate and the label are lists, and `cu_seqlens`
-        says where the examples end.
+        in `sources` of the source of the first token; the columns of `selection.kept`: the values of the document of
+        the first token; `word_starts`, where an id alone does not tell: True where a word begins and at special tokens.
+        In packed rows what an example has one of, as its source and its label, is a list, and `cu_seqlens` says where
+        the examples end.
         """
         each = pa.list_ if self.packed else lambda kind: kind
         columns = self.token_columns
@@ -230,6 +232,7 @@ class PretrainingInfo(ShardInfo):
         columns["example_id"] = each(pa.int64())
         if self.sources:
             columns["source"] = each(source_type(len(self.sources)))
+        columns |= {name: each(kind) for name, kind in fields_of(self.selection.kept).items()}
         if not self.draws_masks:
             columns["labels"] = pa.list_(label_type(self.vocab_size))
         if self.has_rates:
@@ -276,6 +279,7 @@ class PretrainingInfo(ShardInfo):
             f"`{self.label}`": self.label,
             "`example_id`": True,
             f"`source` ({numbered})": self.sources,
+            f"{', '.join(f'`{name}`' for name in self.selection.kept)} (of documents)": self.selection.kept,
             "`labels` (-100 where nothing is predicted)": not self.draws_masks,
             "`mask_rate` (the rate that a row is masked with)": self.has_rates,
             "`cu_seqlens` (the borders of the examples in a packed row)": self.packed,

@@ -10,6 +10,7 @@ from bertdata.curation.accounts import Account, parse_account
 from bertdata.curation.scores import Score, parse_score
 from bertdata.curation.where import OF_ALL, Condition, parse_condition
 from bertdata.options.option import MIB, Settings, option, require
+from bertdata.shards.kept_columns import parse_kept
 from bertdata.sources.names import is_source_name
 
 
@@ -59,9 +60,17 @@ class SelectionConfig(Settings):
         later=True,
     )
 
+    keep: tuple[str, ...] = option(
+        (),
+        "columns of numbers of the documents that each row carries, that of the document of its first token, as "
+        "score=float or year=int",
+        metavar="COLUMN=TYPE",
+        later=True,
+    )
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        _ = self.shares
+        _ = self.shares, self.kept
         require(len(set(self.sources)) == len(self.sources), f"--sources {' '.join(self.sources)} names one twice")
         names: set[str] = set()
         for text in self.source_where:
@@ -108,14 +117,22 @@ class SelectionConfig(Settings):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """All columns of documents that conditions read, and a sample."""
+        """All columns of documents that conditions read, a sample, and rows."""
         sampled = {"id"} if self.sample else set()
-        return tuple(sorted({name for condition in self.conditions for name in condition.names} | sampled))
+        return tuple(
+            sorted({name for condition in self.conditions for name in condition.names} | sampled | {*self.kept})
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of documents that conditions read, beside those that every document has."""
-        return tuple(sorted({name for condition in self.conditions for name in condition.columns}))
+        """The columns of documents that conditions and rows read, beside those that every document has."""
+        kept = {*self.kept} - {*OF_ALL}
+        return tuple(sorted({name for condition in self.conditions for name in condition.columns} | kept))
+
+    @property
+    def kept(self) -> dict[str, str]:
+        """The columns that rows carry, and their types, as {"score": "float"}."""
+        return parse_kept(self.keep)
 
     def names(self, sources: Sequence[str]) -> list[str]:
         """Return the names of sources with those that `source_where` adds to them.

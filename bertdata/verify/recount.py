@@ -18,6 +18,7 @@ from bertdata.corpus.writer import ROWS_PER_BATCH, order_draws
 from bertdata.engine.parts import Counters
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.shards.by_source import count_by_source
+from bertdata.shards.kept_columns import SUM_OF, sums_of
 from bertdata.shards.packed import MASK_RATE, WORD_STARTS, first_examples, unpacked
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
@@ -42,6 +43,7 @@ class _Batch:
     sources: NDArray[np.signedinteger] | None
     word_starts: Flags | None
     rates: NDArray[np.float32] | None
+    carried: dict[str, NDArray[np.integer | np.floating]]
 
     def sums(self, flags: Flags) -> Ints:
         """Return for how many tokens of each row a flag is set."""
@@ -107,6 +109,7 @@ class _Recount:
         self.replacement[tokenizer.replacement_ids] = True
         self.counters.add_all(examples=0, tokens_in_examples=0)
         self.counters.add_all(**count_by_source("examples", np.zeros(0, np.int8), info.sources))
+        self.counters.add_all(**{f"{SUM_OF}{name}": 0 for name in info.selection.kept})
 
     def unpacked(self, arrow: pa.RecordBatch) -> tuple[pa.RecordBatch, Ints | None]:
         """Return a batch of single examples and, for packed rows, the number of the first example of each."""
@@ -164,6 +167,7 @@ class _Recount:
             values.get("source"),
             values.get(WORD_STARTS),
             values.get(MASK_RATE),
+            {name: values[name] for name in info.selection.kept},
         )
 
     def add(self, batch: _Batch, copy: int) -> None:
@@ -187,6 +191,7 @@ class _Recount:
         if self.id_counts is not None:
             self.id_counts += np.bincount(batch.ids[~special], minlength=len(self.id_counts))
         counters.add_all(examples=len(lengths), row_tokens=len(batch.ids), tokens_in_examples=ordinary)
+        counters.add_all(**sums_of(batch.carried))
         if batch.labels is None:
             words = {"special": special, "word_starts": batch.word_starts}
             drawn, capped = self.masker.count(batch.ids, batch.offsets, batch.example_ids, 0, **words)

@@ -148,8 +148,9 @@ def test_plans_do_not_depend_on_the_width_of_the_ids() -> None:
 def test_a_block_whose_parts_do_not_go_together_is_refused_before_anything_is_read(name: str) -> None:
     block = random_block(1, 3, 4)
     for wrong in (getattr(block, name)[:-1], np.append(getattr(block, name), getattr(block, name)[-1:])):
+        changed: dict[str, Any] = {name: wrong}
         with pytest.raises(ValueError, match="not those of a block"):
-            plan_of(replace(block, **{name: wrong}), "sop")
+            plan_of(replace(block, **changed), "sop")
 
 
 @pytest.mark.parametrize("name", ["sentence_ends", "document_ends"])

@@ -201,4 +201,4 @@ class DeviceCollator(PretrainingCollator):
             whole["token_type_ids"] = typed * template.second_type
             if template.last_type is not None:
                 whole["token_type_ids"].scatter_(1, lengths - 1, template.last_type)
-        return whole | {name: batch[name] for name in self.info.scalar_columns.values()}
+        return whole | {name: batch[name] for name in self._scalars.values()}
