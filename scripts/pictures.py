@@ -1,6 +1,6 @@
 """Draws the pictures of the README and the site into docs/assets, for light and dark pages: python scripts/pictures.py.
 
-`show.svg` is the real output of `bertdata show` for a build of the sample corpus; it needs rich (the extra `docs`).
+`show.svg` is the real output of `bertdata show` for the first build of the README; it needs rich (the extra `docs`).
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def show_as_svg(columns: int = 92, count: int = 2) -> str:
 
     with tempfile.TemporaryDirectory() as folder:
         run = [sys.executable, "-m", "bertdata"]
-        subprocess.run([*run, "build", "--vocab", "bertdata-30k-uncased", "--output", f"{folder}/corpus"], check=True)
+        subprocess.run([*run, "build", "--quiet", "--output", f"{folder}/corpus"], check=True)
         inner = f"{sys.executable} -m bertdata show {folder}/corpus --count {count}"
         environment = os.environ | {"COLUMNS": str(columns), "TERM": "xterm-256color"}
         environment.pop("NO_COLOR", None)  # below, `script` gives the command a terminal

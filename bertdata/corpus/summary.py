@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,15 +36,29 @@ def source_rows(sources: Mapping[str, Any]) -> list[Row]:
         rows += [(f"  dropped, {reason}", f"{number:,}") for reason, number in source["drops"].items()]
         rows += [(f"  {name}", f"{number:,}") for name, number in counts.items() if _of_rules(name)]
         broken = source["broken"]
-        for entry in broken[:_SHOWN_BROKEN]:
+        for entry in _of_different_reasons(broken):
             place = entry["path"] + (f", byte {entry['offset']}" if "offset" in entry else "")
-            title = entry.get("title") or entry.get("place", "?")
-            rows.append((f"  broken, {entry['reason']}", place if title == place else f"{title} ({place})"))
+            if title := entry.get("title"):
+                place = f"{title} ({place})"
+            elif (number := entry.get("place", place)) != place:  # a byte or a row, as in the id of a document
+                place = f"{place}:{number}"
+            rows.append((f"  broken, {entry['reason']}", place))
         if len(broken) > _SHOWN_BROKEN:
             rows.append(("  broken, others", f"{len(broken) - _SHOWN_BROKEN:,}; the manifest or the records name them"))
         size = byte_size(counts.get("text_bytes", 0))
         rows.append(("  documents", f"{counts.get('documents', 0):,} ({size} of text)"))
     return rows
+
+
+def _of_different_reasons(broken: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the first few entries, one of each reason before a second of any."""
+    seen: Counter[str] = Counter()
+    turns: list[int] = []
+    for entry in broken:
+        turns.append(seen[entry["reason"]])
+        seen[entry["reason"]] += 1
+    chosen = sorted(range(len(broken)), key=lambda number: turns[number])[:_SHOWN_BROKEN]
+    return [broken[number] for number in sorted(chosen)]
 
 
 def _of_rules(count: str) -> bool:

@@ -34,6 +34,8 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_NULS = 8
+"""From one byte of so many on that is NUL, text is UTF-16 or UTF-32 without a mark: ASCII in these is valid UTF-8."""
 _STRAY_BYTE = re.compile("[\udc80-\udcff]")
 _FIRST_BYTES = bytes(range(0xC0, 256))
 _NONE: Mapping[str, str] = MappingProxyType({})
@@ -72,7 +74,10 @@ def strays_from_cp1252(text: str) -> str:
 
 
 def find_bad_byte(path: str, limit: int | None = None) -> BadByte | None:
-    """Return the first byte of a file, after decompression, that is not UTF-8; looks at `limit` bytes or at all."""
+    """Return the first byte of a file, after decompression, that is not UTF-8; looks at `limit` bytes or at all.
+
+    Text with many NULs is not UTF-8: it is UTF-16 or UTF-32.
+    """
     tail, offset = b"", 0
     with compression.open_decompressed(path) as stream:
         while data := stream.read(_CHUNK if limit is None else min(_CHUNK, limit - offset - len(tail))):
@@ -81,6 +86,8 @@ def find_bad_byte(path: str, limit: int | None = None) -> BadByte | None:
                 used = codecs.utf_8_decode(data, "strict", False)[1]
             except UnicodeDecodeError as error:
                 return BadByte(offset + error.start, data[error.start])
+            if _NULS * data.count(0) > len(data):
+                return BadByte(offset + data.index(0), 0)
             tail, offset = data[used:], offset + used
         if tail and limit is None:
             return BadByte(offset, tail[0])
@@ -96,10 +103,24 @@ def fitting(path: str, bad: BadByte) -> str:
         return str(marked) if _decodes(path, str(marked)) else ""
     part = _part_at(path, bad)
     if b"\0" in part:
-        return ""
+        return next((name for name in _without_mark(head) if _decodes(path, name)), "")
     if is_utf_8_with_others(part, part.decode(_UTF_8, "surrogateescape")):
         return WITH_CP1252
     return next((guess.encoding for guess in guesses(part, head) if _decodes(path, guess.encoding)), "")
+
+
+def _without_mark(head: bytes) -> Iterator[str]:
+    """Yield the encodings of two or four bytes a character in which the start of a text has ASCII, and no NUL."""
+    for name in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"):
+        text = head[: len(head) // 4 * 4].decode(name, "replace")
+        if "\0" not in text and _NULS * sum(map(str.isascii, text)) > len(text):
+            yield name
+
+
+def is_marked(path: str) -> bool:
+    """Return whether a file begins with the byte order mark of UTF-16 or UTF-32."""
+    with compression.open_decompressed(path) as stream:
+        return of_mark(stream.read(4)) not in (None, _UTF_8)
 
 
 def is_mostly_utf_8(path: str, bad: BadByte) -> bool:

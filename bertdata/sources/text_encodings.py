@@ -34,6 +34,7 @@ from bertdata.io.encodings import (
     find_undecodable,
     fitting,
     iconv_name,
+    is_marked,
     is_mostly_utf_8,
     open_text,
 )
@@ -225,6 +226,8 @@ def _look(path: str, identity: str, asked: str, whole: bool) -> _Found:
         with _guessing:
             fits = fitting(path, first)
         return _Found(fits) if fits else _Found("", first, "UTF-8", first)
+    if asked and (first.byte == 0 or is_marked(path)):
+        return _Found("", first, asked, first)
     if asked == "cp1252" and is_mostly_utf_8(path, first):
         return _Found(WITH_CP1252)
     undecodable = find_undecodable(path, asked) if asked else first
@@ -250,15 +253,23 @@ def _refused(bad: Mapping[str, _Found], paths: Mapping[str, str], *, skippable: 
     problems = {path: _Problem.of(path, bad[path]) for path in list(bad)[:_SHOWN]}
     fits = [problem.fits for problem in problems.values() if problem.fits and problem.fits != WITH_CP1252]
     name = max(fits, key=fits.count) if fits else ""
-    own = next((paths[path] for path, problem in problems.items() if problem.fits == name), "")
-    of_source = f", or of one source --encoding {own}={name}" if name and len({*paths.values()}) > 1 else ""
     those = "it" if len(bad) == 1 else "them"
     those += ", and the others as UTF-8" if len(paths) > len(bad) else ""
-    remedies = [f"--encoding {name} reads {those}{of_source}"] if name else []
+    by_source = {(paths[path], problem.fits) for path, problem in problems.items() if problem.fits in fits}
+    sources = {source for source, _ in by_source}
+    remedies: list[str] = []
+    if len({*fits}) == 1:
+        own = next(paths[path] for path, problem in problems.items() if problem.fits == name)
+        of_source = f", or of one source --encoding {own}={name}" if len({*paths.values()}) > 1 else ""
+        remedies.append(f"--encoding {name} reads {those}{of_source}")
+    elif len(sources) == len(by_source) > 0:
+        named = " ".join(f"{source}={encoding}" for source, encoding in sorted(by_source))
+        remedies.append(f"--encoding {named} reads {those}")
     if any(problem.fits for problem in problems.values()):
         remedies.append("--encoding guess takes the likeliest for each")
     remedies += ["--bad-files skip leaves them out"] if skippable else []
-    remedies += [f"to convert them: iconv -f {iconv_name(name)} -t utf-8 FILE > NEW"] if name else []
+    convert = iconv_name(name) if len({*fits}) == 1 else "ENCODING"
+    remedies += [f"to convert them: iconv -f {convert} -t utf-8 FILE > NEW"] if name else []
     remedy = "; ".join(remedies)
     if len(bad) == 1:
         [(path, one)] = problems.items()

@@ -91,8 +91,8 @@ def test_the_first_broken_pieces_are_named_by_title_place_and_byte_and_the_other
     rows = source_rows({"documents": source({"rows": 9}, {}, broken)})
     assert rows[1:5] == [
         ("  broken, no text", "Salt (w.bz2, byte 0)"),
-        ("  broken, not a JSON object", "0 (x.jsonl)"),
-        ("  broken, not text", "? (b.zip)"),
+        ("  broken, not a JSON object", "x.jsonl:0"),
+        ("  broken, not text", "b.zip"),
         ("  broken, others", "2; the manifest or the records name them"),
     ]
 
@@ -168,14 +168,20 @@ def test_of_a_phase_with_the_figures_of_another_that_one_is_named() -> None:
     assert rows == [*build_rows({"phases": {"a": first, "b": second}}), ("phase c", "as a, figure for figure")]
 
 
-def test_a_file_that_is_its_own_place_is_named_once() -> None:
-    one = manifest()
-    one["sources"]["wikipedia"]["broken"] = [
+def test_what_is_broken_is_named_with_its_place_and_each_reason_comes_before_a_second_of_one() -> None:
+    source = manifest()["sources"]["wikipedia"]
+    rows = [{"path": "t.jsonl", "place": place, "reason": "no text"} for place in (10, 20, 30)]
+    source["broken"] = [
+        *rows,
         {"path": "m.txt", "place": "m.txt", "reason": "not UTF-8"},
         {"path": "n.xml", "title": "Salt", "offset": 7, "reason": "cut off"},
     ]
-    broken = [row for row in build_rows(one) if "broken" in row[0]]
-    assert broken == [("  broken, not UTF-8", "m.txt"), ("  broken, cut off", "Salt (n.xml, byte 7)")]
+    assert [row for row in source_rows({"a": source}) if "broken" in row[0]] == [
+        ("  broken, no text", "t.jsonl:10"),
+        ("  broken, not UTF-8", "m.txt"),
+        ("  broken, cut off", "Salt (n.xml, byte 7)"),
+        ("  broken, others", "2; the manifest or the records name them"),
+    ]
 
 
 @pytest.mark.parametrize(("length", "shown"), [(0, "20.00%"), (160, "36.00%")])

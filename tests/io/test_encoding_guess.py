@@ -142,7 +142,7 @@ def test_books_files_and_the_command_take_the_same_encoding(tmp_path: Path, caps
     assert "Άνθρωποι" in captured.out
     assert captured.err == "read as iso8859_7, as it is not UTF-8\n"
     assert main(["clean", str(path)]) != 0
-    assert "it fits iso8859_7; --encoding iso8859_7 reads them" in capsys.readouterr().err
+    assert "it fits iso8859_7; --encoding iso8859_7 reads it" in capsys.readouterr().err
 
 
 def test_clean_books_counts_the_encodings_and_names_doubtful_books(

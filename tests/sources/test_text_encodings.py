@@ -233,3 +233,23 @@ def test_files_at_a_url_are_looked_at_and_decoded(name: str, tmp_path: Path) -> 
     with pytest.raises(InputError, match=r"byte 5: is not UTF-8 \(byte 0xe4\), it fits cp1252"):
         stages[()].plan(Standing())
     assert made(stages["guess",].plan(Standing()))[0] == [PROSE]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32-le"])
+def test_utf_16_is_neither_read_as_utf_8_nor_as_the_encoding_of_the_other_files(encoding: str, tmp_path: Path) -> None:
+    text = "Salt is a white mineral. It dissolves in water." * 9
+    wide, narrow = tmp_path / "wide.txt", tmp_path / "narrow.txt"
+    wide.write_bytes(text.encode(encoding))
+    narrow.write_bytes(PROSE.encode("cp1252"))
+    for asked in ([], ["cp1252"]):
+        with pytest.raises(InputError, match=f"it fits {encoding}"):
+            planned({wide: "a"}, tmp_path / "out", whole_files=True, encoding=asked)
+    with pytest.raises(InputError) as caught:
+        planned({wide: "a", narrow: "a"}, tmp_path / "out", whole_files=True)
+    assert "`encoding` guess" in str(caught.value)
+    assert "`encoding` cp1252" not in str(caught.value)
+    with pytest.raises(InputError, match=f"`encoding` a={encoding} b=cp1252 reads them"):
+        planned({wide: "a", narrow: "b"}, tmp_path / "out", whole_files=True)
+    for asked in (["guess"], [f"a={encoding}", "b=cp1252"]):
+        plan = planned({wide: "a", narrow: "b"}, tmp_path / str(len(asked)), whole_files=True, encoding=asked)
+        assert sorted(made(plan)[0]) == sorted([text, PROSE])
