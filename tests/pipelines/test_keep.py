@@ -31,9 +31,18 @@ def documents_in(folder: Path, number: int = 40, **wrong: Any) -> str:
 
 
 def built(folder: Path, documents: str, **settings: Any) -> BuiltCorpus:
-    options = {"vocab": "bertdata-30k-uncased", "workers": 1, "quiet": True, "keep": ("year=int", "score=float")}
+    options: dict[str, Any] = {
+        "vocab": "bertdata-30k-uncased",
+        "workers": 1,
+        "quiet": True,
+        "keep": ("year=int", "score=float"),
+    }
     options |= {"validation_fraction": 0.0, "max_seq_length": 16, "objective": "doc-sentences"}
     return bertdata.build(str(folder / "corpus"), documents=documents, **options | settings)
+
+
+def rows_of(corpus: BuiltCorpus) -> list[dict[str, Any]]:
+    return [corpus.train[number] for number in range(len(corpus.train))]
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +60,7 @@ def test_rows_have_the_values_of_their_documents(tmp_path: Path, settings: dict[
     corpus = built(tmp_path, documents_in(tmp_path), **settings)
     verify(corpus.path)
     years = set()
-    for row in corpus.train:
+    for row in rows_of(corpus):
         each = np.atleast_1d(row["year"]).tolist()
         assert np.atleast_1d(row["score"]).tolist() == [year / 2 for year in each]
         if "masking" not in settings:
@@ -89,7 +98,7 @@ def test_a_document_without_such_a_number_is_refused(tmp_path: Path, wrong: dict
 
 def test_documents_without_a_number_can_be_left_out(tmp_path: Path) -> None:
     corpus = built(tmp_path, documents_in(tmp_path, year=None), where="year is not None")
-    assert {row["year"] for row in corpus.train} == {*range(1900, 1939)}
+    assert {row["year"] for row in rows_of(corpus)} == {*range(1900, 1939)}
 
 
 @pytest.mark.parametrize(
@@ -132,4 +141,4 @@ def test_torch_batches_have_them_as_tensors(plain: BuiltCorpus) -> None:
 def test_what_a_score_made_is_kept_as_other_columns(tmp_path: Path) -> None:
     (tmp_path / "terms.txt").write_text("1901\n1902\n")
     corpus = built(tmp_path, documents_in(tmp_path), score=f"old=terms:{tmp_path / 'terms.txt'}", keep=("old=float",))
-    assert {int(row["old"]) for row in corpus.train} == {0, 1}
+    assert {int(row["old"]) for row in rows_of(corpus)} == {0, 1}
