@@ -40,6 +40,7 @@ from bertdata.io.console import counted
 _NAMES = (
     "docs/benchmarks.md",
     "docs/estimates.md",
+    "docs/explain/order.md",
     "docs/gpu.md",
     "docs/peers.md",
     "docs/scale.md",

@@ -13,6 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+import numpy as np
+
+from bertdata.loader.window_order import WindowedOrder
+
 ASSETS = Path(__file__).resolve().parents[1] / "docs" / "assets"
 THEMES = {
     "light": {
@@ -196,6 +200,24 @@ def vocab() -> Picture:
     return picture
 
 
+def order() -> Picture:
+    """The rows of an epoch as the loader orders them: which shard comes when, in a full and in a window shuffle."""
+    shards, rows, window = 24, 60, 4
+    picture = Picture(700, 286)
+    for x, shown, title in ((20, shards, "over all shards"), (370, window, f"windows of {window} shards")):
+        calculated = WindowedOrder(size=shards * rows, key=3, rows=np.full(shards, rows), window=shown, shards_key=5)
+        _, numbers = calculated.pairs(np.arange(shards * rows) + shards * rows)  # the second epoch
+        turn = np.argsort(calculated.windows(1).shards)[numbers // rows]
+        picture.words(x + 155, 22, title, 15, look="ink bold")
+        width, height = 310 / len(numbers), 216 / shards
+        dots = [f"M{x + place * width:.1f} {34 + one * height:.0f}v6" for place, one in enumerate(turn.tolist())]
+        picture.parts.append(f'<path d="{"".join(dots)}" class="s-edge" stroke-width="1.2"/>')
+        picture.parts.append(f'<rect x="{x}" y="32" width="310" height="220" fill="none" class="s-line"/>')
+        picture.words(x + 155, 270, "rows of an epoch, in the order in which they come", 12, "quiet")
+    picture.words(350, 284, "each line of dots is a shard, from the one that comes first to the last", 12, "quiet")
+    return picture
+
+
 def show_as_svg(columns: int = 92, count: int = 2) -> str:
     """Return what `bertdata show` prints on a terminal with colours, for a build of the sample corpus."""
     from rich.console import Console
@@ -220,7 +242,7 @@ def show_as_svg(columns: int = 92, count: int = 2) -> str:
 def main() -> None:
     """Write all pictures."""
     ASSETS.mkdir(exist_ok=True)
-    for draw in (way, way_narrow, references, draws, vocab):
+    for draw in (way, way_narrow, references, draws, vocab, order):
         (ASSETS / f"{draw.__name__}.svg").write_text(draw().svg(), encoding="utf-8")
     (ASSETS / "show.svg").write_text(show_as_svg(), encoding="utf-8")
     (ASSETS / "show_narrow.svg").write_text(show_as_svg(44, 1), encoding="utf-8")
