@@ -56,7 +56,7 @@ def run(request: Request) -> int:
     write = WriteShards(
         *(request.output, sources, sharding, phases, segmenter_of(sentences)),
         tokenizer=load_tokenizer_for(request.vocab, phases),
-        choices=Choices(dedup=dedup.dedup),
+        choices=Choices(dedup=dedup.dedup, cleans=False),
         accounts=accounts,
     )
     folder, spans = stages_folder(request), settings_from(request, DedupSpansConfig)

@@ -21,7 +21,8 @@ class Choices:
 
     objective: "" where it is not known. language: the code of that of the default sentence parameters, "" where their
     name tells none. dumps, books, plain_text: whether there are dumps, whose headers say a language, books, and
-    .txt files of --documents. trained: whether the vocabulary is.
+    .txt files of --documents. trained: whether the vocabulary is. cleans: whether the command cleans its sources and
+    can train a vocabulary, as build, and so has the flags for that; build-shards has not.
     """
 
     objective: str = ""
@@ -35,6 +36,7 @@ class Choices:
     language_model: str = ""
     split_chapters: bool = False
     whole_files: bool = False
+    cleans: bool = True
 
     @property
     def fills_rows(self) -> bool:
@@ -88,11 +90,9 @@ def of_text_that_is_not_english(choices: Choices, articles: Mapping[str, int], d
             "the header of the dump says that it is English: say its language with --language CODE, and give "
             f"--sentences of it: {shipped_text()}"
         )
-    several = " and --language-model py3langid" * (not choices.language_model)
-    return (
-        f"give --sentences of the language: {shipped_text()}; for several, --sentences auto{several} cut each document "
-        "by its language"
-    )
+    model = choices.cleans and not choices.language_model
+    several = "--sentences auto and --language-model py3langid cut" if model else "--sentences auto cuts"
+    return f"give --sentences of the language: {shipped_text()}; for several, {several} each document by its language"
 
 
 def of_languages_without_parameters(choices: Choices, others: Mapping[str, int]) -> str:
@@ -100,6 +100,8 @@ def of_languages_without_parameters(choices: Choices, others: Mapping[str, int])
     most = max(others, key=lambda code: others[code])
     if most != UNKNOWN:
         return f"give --sentences-of {most}={parameters_for(most)}"
+    if not choices.cleans:
+        return "nothing says their language: give documents with a column `language`"
     if choices.language_model in ("", SOURCE):
         return "nothing says their language: give --language-model py3langid, or a column `language`"
     other = next(name for name in LANGUAGE_MODELS if name != choices.language_model)
@@ -153,7 +155,8 @@ def of_unknown_tokens(choices: Choices) -> str:
     """Return what to do where many tokens are [UNK]."""
     if choices.trained:
         return "raise --limit-alphabet, or train on more text"
-    return "train a vocabulary on these texts (leave --vocab out), or give one of their language"
+    how = "leave --vocab out" if choices.cleans else "bertdata train-vocab"
+    return f"train a vocabulary on these texts ({how}), or give one of their language"
 
 
 def of_long_sentences(choices: Choices, articles: Mapping[str, int]) -> str:

@@ -176,12 +176,13 @@ def warnings_of(
     languages = add_counts(source.get("languages", {}) for source in sources.values())
     by_language = cutting.get("by_language")
     units = {unit for source in sources.values() for unit in source["counts"]}
+    given = choices or Choices()
     with_languages = replace(
-        choices or Choices(),
+        given,
         language=cutting.get("language", ""),
         by_language=by_language is not None,
-        dumps=InputCount.PAGES in units,
-        books=InputCount.BOOKS in units,
+        dumps=given.cleans and InputCount.PAGES in units,
+        books=given.cleans and InputCount.BOOKS in units,
         trained=bool(vocabulary.get("asked")),
     )
     documents = sum(entry["documents"] for entry in (by_language or {}).values())

@@ -69,7 +69,7 @@ LANGUAGES = [
 
 
 def of(state: Choices, language: str, told: dict[str, int], english: int, unit: str) -> list[dict[str, Any]]:
-    vocabularies = ({"pieces": 900}, {"pieces": 900, "asked": 10_000})
+    vocabularies = [{"pieces": 900}, *([{"pieces": 900, "asked": 10_000}] if state.cleans else [])]
     return [
         warning
         for vocabulary in vocabularies
@@ -134,14 +134,17 @@ def test_at_most_one_warning_is_about_the_language_and_one_language_is_advised(
         assert len(advised - {"auto"}) <= 1
 
 
-def test_every_flag_that_is_advised_is_one_of_build() -> None:
-    known = set(parser_of("build")._option_string_actions)
+@pytest.mark.parametrize("verb", ["build", "build-shards"])
+def test_every_flag_that_is_advised_is_one_of_the_command(verb: str) -> None:
+    known = set(parser_of(verb)._option_string_actions)
+    cleans = verb == "build"
     remedies = {
         warning["remedy"]
         for language, told, english, unit in LANGUAGES
         for state in STATES[::17]
-        for warning in of(state, language, told, english, unit)
+        for warning in of(replace(state, cleans=cleans, whole_files=not cleans), language, told, english, unit)
     }
+    remedies |= {entry["remedy"] for entry in of_not_served({"unknown": 9}, 10, Choices(cleans=cleans))}
     assert len(remedies) > 12
     assert {flag for remedy in remedies for flag in FLAG.findall(remedy)} <= known
 
