@@ -74,7 +74,7 @@ class CleaningConfig(Settings):
     language_model: str = option(
         "",
         "keep the language of each document, for --where, --source-where and the manifest: source (what the source "
-        "says), py3langid, lingua, or a file of fastText, as lid.176.bin; models are asked where the source is silent",
+        "says), py3langid, lingua, or a file of fastText, as lid.176.bin; models decide where the source says nothing",
         metavar="NAME",
         later=True,
         code=True,
