@@ -83,7 +83,7 @@ def parse_account(text: str) -> Account:
             near = did_you_mean(function, ACCOUNT_FUNCTIONS)
             raise ConfigError(
                 f"--account has {text!r}, and there is no function {function!r}{near}; "
-                f"expected a column, or {' or '.join(f'{one}(COLUMN)' for one in ACCOUNT_FUNCTIONS)}"
+                f"expected a column, or {' or '.join(f'{choice}(COLUMN)' for choice in ACCOUNT_FUNCTIONS)}"
             )
         return Account(f"{function}({column.strip()})", column.strip(), function)
     if not name or "(" in name or ")" in name or ":" in name:
@@ -117,7 +117,7 @@ def year_of(cell: Any) -> str | None:
 
     A number is a year itself: seconds since 1970 are not guessed at.
 
-    >>> [year_of(one) for one in ("2021-03-04T10:00:00", "4 March 1998", "20210304", 1875, 1614816000, "03/04/21")]
+    >>> [year_of(date) for date in ("2021-03-04T10:00:00", "4 March 1998", "20210304", 1875, 1614816000, "03/04/21")]
     ['2021', '1998', '2021', '1875', None, None]
     """
     if isinstance(cell, bool):

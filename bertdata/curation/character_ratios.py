@@ -22,8 +22,8 @@ def share_of_addresses(texts: pa.StringArray) -> pa.DoubleArray:
     >>> share_of_addresses(pa.array(["See https://a.b.", "Salt.", ""])).to_pylist()
     [0.75, 0.0, 1.0]
     """
-    left = pc.utf8_length(pc.replace_substring_regex(texts, _ADDRESS, ""))
-    return _share(pc.subtract(pc.utf8_length(texts), left), texts)
+    lengths_without = pc.utf8_length(pc.replace_substring_regex(texts, _ADDRESS, ""))
+    return _share(pc.subtract(pc.utf8_length(texts), lengths_without), texts)
 
 
 def share_of_digits(texts: pa.StringArray) -> pa.DoubleArray:

@@ -40,14 +40,14 @@ class Cleaner:
     revision: int | str = 1
 
 
-def _cleaner(name: str, found: object) -> Cleaner:
+def _cleaner(name: str, plugin: object) -> Cleaner:
     """Return the cleaner that an object is, or that applies a function to each text."""
-    if isinstance(found, Cleaner | type) or not callable(found):
-        return object_of("cleaner", name, found, Cleaner)
+    if isinstance(plugin, Cleaner | type) or not callable(plugin):
+        return object_of("cleaner", name, plugin, Cleaner)
     return Cleaner(
         help=f"what {name} returns for each text",
-        clean=lambda texts: of_each_text(f"the cleaner {name}", found, texts, str),
-        revision=digest(found),
+        clean=lambda texts: of_each_text(f"the cleaner {name}", plugin, texts, str),
+        revision=digest(plugin),
     )
 
 
@@ -85,16 +85,20 @@ def cleaned(texts: pa.StringArray, cleaners: Sequence[str], counters: Counters) 
     """
     reasons = pa.nulls(len(texts), pa.string())
     for name in cleaners:
-        found = CLEANERS[name].clean(texts)
-        if not isinstance(found, pa.StringArray) or len(found) != len(texts) or found.null_count:
-            kind, number, nulls = (getattr(found, key, "no") for key in ("type", "__len__", "null_count"))
+        cleaned_texts = CLEANERS[name].clean(texts)
+        if (
+            not isinstance(cleaned_texts, pa.StringArray)
+            or len(cleaned_texts) != len(texts)
+            or cleaned_texts.null_count
+        ):
+            kind, number, nulls = (getattr(cleaned_texts, key, "no") for key in ("type", "__len__", "null_count"))
             number = number() if callable(number) else number
             raise ConfigError(
                 f"the cleaner {name} returned {number} values of type {kind}, {nulls} of them null, for {len(texts)} "
                 "texts; expected a string for each"
             )
-        changed = pc.not_equal(texts, found)
-        new = pa.array(map(paragraphs, found.filter(changed).to_pylist()), pa.string())
+        changed = pc.not_equal(texts, cleaned_texts)
+        new = pa.array(map(paragraphs, cleaned_texts.filter(changed).to_pylist()), pa.string())
         counters.add(CHANGED + name, len(new))
         texts = pc.replace_with_mask(texts, changed, new)
         emptied = pc.and_(pc.is_null(reasons), pc.equal(texts, ""))

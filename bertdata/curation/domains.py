@@ -23,7 +23,7 @@ def registered_domain(cell: Any) -> str | None:
 
     An address without a scheme is read as if it had one. Raises MissingExtraError without the list.
 
-    >>> [registered_domain(one) for one in ("https://www.Example.co.uk:8080/a", "http://192.168.0.1/", "-")]
+    >>> [registered_domain(url) for url in ("https://www.Example.co.uk:8080/a", "http://192.168.0.1/", "-")]
     ['example.co.uk', '192.168.0.1', None]
     """
     host = _host(str(cell).strip())

@@ -70,16 +70,16 @@ class Filter:
             raise ConfigError(f"a filter that {self.help} has both keep and judge, or neither; expected one of them")
 
 
-def _filter(name: str, found: object) -> Filter:
+def _filter(name: str, plugin: object) -> Filter:
     """Return the filter that an object is, or that keeps the texts for which a function returns true."""
-    if isinstance(found, Filter | type) or not callable(found):
-        return object_of("filter", name, found, Filter)
+    if isinstance(plugin, Filter | type) or not callable(plugin):
+        return object_of("filter", name, plugin, Filter)
     return Filter(
         help=f"drops documents for which {name} does not return true",
-        keep=lambda texts, argument: of_each_text(f"the filter {name}", found, texts, bool),
+        keep=lambda texts, argument: of_each_text(f"the filter {name}", plugin, texts, bool),
         parse=partial(_no_argument, name),
         default="",
-        revision=digest(found),
+        revision=digest(plugin),
     )
 
 
@@ -153,21 +153,21 @@ def filtered(
     """
     reasons = pa.nulls(len(texts), pa.string())
     for text in filters:
-        kept = pc.is_null(reasons)
-        left = texts.filter(kept)
-        if not len(left):
+        not_dropped = pc.is_null(reasons)
+        remaining = texts.filter(not_dropped)
+        if not len(remaining):
             break
-        judged = _judged(text, left)
-        counters.add(JUDGED + text, len(left))
-        counters.add(DROPPED_BY + text, len(left) - judged.reasons.null_count)
-        reasons = pc.replace_with_mask(reasons, kept, judged.reasons)
+        judged = _judged(text, remaining)
+        counters.add(JUDGED + text, len(remaining))
+        counters.add(DROPPED_BY + text, len(remaining) - judged.reasons.null_count)
+        reasons = pc.replace_with_mask(reasons, not_dropped, judged.reasons)
         for name, number in judged.counts.items():
             counters.add(name, number)
         if judged.texts is not None:
-            changed = pc.and_(pc.not_equal(left, judged.texts), pc.is_null(judged.reasons))
+            changed = pc.and_(pc.not_equal(remaining, judged.texts), pc.is_null(judged.reasons))
             counters.add(CHANGED + text.partition("=")[0], pc.sum(changed).as_py() or 0)
             new = pa.array(map(paragraphs, judged.texts.filter(changed).to_pylist()), pa.string())
-            texts = pc.replace_with_mask(texts, kept, pc.replace_with_mask(left, changed, new))
+            texts = pc.replace_with_mask(texts, not_dropped, pc.replace_with_mask(remaining, changed, new))
     return texts, reasons
 
 
@@ -210,13 +210,13 @@ def _judged(text: str, texts: pa.StringArray) -> Judgement:
                 )
         return judged
     assert chosen.keep is not None
-    kept = chosen.keep(texts, argument)
-    if kept.type != pa.bool_() or len(kept) != len(texts) or kept.null_count:
+    flags = chosen.keep(texts, argument)
+    if flags.type != pa.bool_() or len(flags) != len(texts) or flags.null_count:
         raise ConfigError(
-            f"the filter {text} returned {len(kept)} values of type {kept.type}, {kept.null_count} of them null, "
+            f"the filter {text} returned {len(flags)} values of type {flags.type}, {flags.null_count} of them null, "
             f"for {len(texts)} texts; expected true or false for each"
         )
-    return Judgement(pc.if_else(kept, pa.scalar(None, pa.string()), f"filter {text}"))
+    return Judgement(pc.if_else(flags, pa.scalar(None, pa.string()), f"filter {text}"))
 
 
 def _positive_int(text: str) -> int:

@@ -67,8 +67,8 @@ def _load_lingua() -> Callable[[str], str]:
     detector = LanguageDetectorBuilder.from_all_languages().build()
 
     def code_of(text: str) -> str:
-        found = detector.detect_language_of(text)
-        return found.iso_code_639_1.name.lower() if found else ""
+        language = detector.detect_language_of(text)
+        return language.iso_code_639_1.name.lower() if language else ""
 
     return code_of
 
@@ -88,8 +88,8 @@ def check_model(name: str) -> None:
     """Raise ConfigError for what names neither a model nor the file of one; nothing is loaded."""
     if name in ("", SOURCE) or name in LANGUAGE_MODELS or ":" in name or name.lower().endswith(_FASTTEXT):
         return
-    known = expected_one_of(name, [SOURCE, *LANGUAGE_MODELS])
-    raise ConfigError(f"--language-model is {name!r}{known}, or a file of fastText (.bin or .ftz), as lid.176.bin")
+    expected = expected_one_of(name, [SOURCE, *LANGUAGE_MODELS])
+    raise ConfigError(f"--language-model is {name!r}{expected}, or a file of fastText (.bin or .ftz), as lid.176.bin")
 
 
 def with_language(tasks: Sequence[Task], model: str) -> list[Task]:
@@ -146,8 +146,8 @@ def _load_fasttext(path: str) -> Callable[[str], str]:
     model = load_fasttext(path, "--language-model")
 
     def code_of(text: str) -> str:
-        found = model.f.predict(one_line(text), 1, 0.0, "strict")
-        return found[0][1].removeprefix(LABEL) if found else ""
+        predictions = model.f.predict(one_line(text), 1, 0.0, "strict")
+        return predictions[0][1].removeprefix(LABEL) if predictions else ""
 
     return code_of
 

@@ -84,11 +84,11 @@ def _local_begin(text: str, after: int, at: int) -> int | None:
         window *= 2
 
 
-def _public_replaced(found: re.Match[str]) -> str:
+def _public_replaced(match: re.Match[str]) -> str:
     try:
-        return IP_ADDRESS if ipaddress.ip_address(found.group()).is_global else found.group()
+        return IP_ADDRESS if ipaddress.ip_address(match.group()).is_global else match.group()
     except ValueError:  # a number that begins with 0
-        return found.group()
+        return match.group()
 
 
 def _changed(texts: pa.StringArray, likely: pa.BooleanArray, replace: Callable[[str], str]) -> pa.StringArray:

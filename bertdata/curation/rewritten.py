@@ -29,7 +29,7 @@ def with_rewritten(documents: PartResult, written: PartResult, carried: Sequence
     details |= {name: made.details[name] for name in sorted(counted)}
     if samples := dropped_texts([record, made]):
         details[DROPPED_TEXTS] = samples
-    left = replace(made, counts=counts, drops=add_counts([record.drops, made.drops]), details=details)
+    new_record = replace(made, counts=counts, drops=add_counts([record.drops, made.drops]), details=details)
     return replace(
         task, directory=new.directory, name=new.name, suffix=new.suffix, records="", fingerprint=new.fingerprint
-    ), left
+    ), new_record

@@ -52,8 +52,8 @@ class DedupConfig(Settings):
         """
         if not self.dedup_minhash:
             return None
-        found = re.fullmatch(r"(\d{1,3})x(\d{1,3})", PRESETS.get(self.dedup_minhash, self.dedup_minhash))
-        buckets, hashes = map(int, found.groups()) if found else (0, 0)
+        match = re.fullmatch(r"(\d{1,3})x(\d{1,3})", PRESETS.get(self.dedup_minhash, self.dedup_minhash))
+        buckets, hashes = map(int, match.groups()) if match else (0, 0)
         require(
             0 < buckets * hashes <= SIGNATURE,
             f"--dedup-minhash is {self.dedup_minhash!r}; expected datatrove or BUCKETSxHASHES, as 14x8, with at most "

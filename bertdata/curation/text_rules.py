@@ -29,9 +29,11 @@ class RulesOfTask:
     def __call__(self, texts: pa.StringArray, counters: Counters) -> tuple[pa.StringArray, pa.StringArray]:
         """Return what becomes of texts, and why each is dropped, null where it is kept."""
         texts, reasons = cleaned(texts, self.cleaners, counters)
-        kept = pc.is_null(reasons)
-        left, dropped = filtered(texts.filter(kept), self.filters, counters)
-        return pc.replace_with_mask(texts, kept, left), pc.replace_with_mask(reasons, kept, dropped)
+        not_dropped = pc.is_null(reasons)
+        filtered_texts, dropped = filtered(texts.filter(not_dropped), self.filters, counters)
+        return pc.replace_with_mask(texts, not_dropped, filtered_texts), pc.replace_with_mask(
+            reasons, not_dropped, dropped
+        )
 
     def measured(self, text: str, reason: str) -> str:
         """Return what the filter that dropped a text measured, beside its threshold."""

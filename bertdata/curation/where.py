@@ -69,8 +69,8 @@ class Condition:
         [True, False, True]
         """
         number = len(next(iter(columns.values()))) if columns else 0
-        found = _Evaluation(self.label, columns, number).condition(self.tree)
-        flags: NDArray[np.bool_] = found.fill_null(False).to_numpy(zero_copy_only=False)
+        outcomes = _Evaluation(self.label, columns, number).condition(self.tree)
+        flags: NDArray[np.bool_] = outcomes.fill_null(False).to_numpy(zero_copy_only=False)
         return flags
 
     def can_hold(self, missing: Collection[str]) -> bool:
@@ -118,8 +118,8 @@ def parse_condition(text: str, flag: str = "--where") -> Condition:
 def _check(node: ast.expr, label: str) -> None:
     """Raise ConfigError where a part of a condition is neither a condition nor a comparison."""
     if isinstance(node, ast.BoolOp):
-        for one in node.values:
-            _check(one, label)
+        for condition in node.values:
+            _check(condition, label)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         _check(node.operand, label)
     elif isinstance(node, ast.Compare):
@@ -129,16 +129,16 @@ def _check(node: ast.expr, label: str) -> None:
 
 
 def _check_comparison(node: ast.Compare, label: str) -> None:
-    for one, operator, other in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
+    for left, operator, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
         if isinstance(operator, (ast.In, ast.NotIn)):
-            fits = _is_value(one) and isinstance(other, (ast.Tuple, ast.List)) and all(map(_is_constant, other.elts))
-            fits = fits and bool(other.elts) and len({type(_constant(item)) is str for item in other.elts}) == 1  # type: ignore[attr-defined]
+            fits = _is_value(left) and isinstance(right, (ast.Tuple, ast.List)) and all(map(_is_constant, right.elts))
+            fits = fits and bool(right.elts) and len({type(_constant(item)) is str for item in right.elts}) == 1  # type: ignore[attr-defined]
             if not fits:
                 raise _refused(node, label, "is not a value in (constant, ...) of one type")
         elif isinstance(operator, (ast.Is, ast.IsNot)):
-            if not (_name(one) and isinstance(other, ast.Constant) and other.value is None):
+            if not (_name(left) and isinstance(right, ast.Constant) and right.value is None):
                 raise _refused(node, label, "is not as `score is None`")
-        elif not (_is_value(one) and _is_value(other)):
+        elif not (_is_value(left) and _is_value(right)):
             raise _refused(node, label, "compares what is neither a column nor a constant")
 
 
@@ -170,8 +170,8 @@ def _constant(node: ast.expr) -> Any:
 
 
 def _names(tree: ast.expr) -> Iterator[str]:
-    if found := _name(tree):
-        yield found
+    if name := _name(tree):
+        yield name
         return
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.expr):
@@ -182,15 +182,15 @@ def _outcomes(node: ast.expr, missing: Collection[str]) -> set[bool | None]:
     """Return what a condition can be of a document without a value in some columns; None: neither true nor false."""
     if isinstance(node, ast.BoolOp):
         wins = isinstance(node.op, ast.Or)
-        found = _outcomes(node.values[0], missing)
+        outcomes = _outcomes(node.values[0], missing)
         for value in node.values[1:]:
-            pairs = product(found, _outcomes(value, missing))
-            found = {wins if wins in pair else None if None in pair else not wins for pair in pairs}
-        return found
+            pairs = product(outcomes, _outcomes(value, missing))
+            outcomes = {wins if wins in pair else None if None in pair else not wins for pair in pairs}
+        return outcomes
     if isinstance(node, ast.UnaryOp):
         return {None if outcome is None else not outcome for outcome in _outcomes(node.operand, missing)}
     assert isinstance(node, ast.Compare)
-    asks = any(isinstance(one, (ast.Is, ast.IsNot)) for one in node.ops)
+    asks = any(isinstance(operator, (ast.Is, ast.IsNot)) for operator in node.ops)
     if not {*missing} & {*_names(node)} or (asks and len(node.ops) > 1):
         return {True, False, None}
     if asks:
@@ -208,7 +208,9 @@ def _taking_missing(node: ast.expr, missing: Collection[str]) -> ast.expr:
     if isinstance(node, ast.BoolOp):
         allowed = {_names_none(value) for value in node.values} if isinstance(node.op, ast.Or) else set()
         return ast.BoolOp(node.op, [_taking_missing(value, {*missing} - allowed) for value in node.values])
-    asks = any(isinstance(one, ast.Compare) and isinstance(one.ops[0], (ast.Is, ast.IsNot)) for one in ast.walk(node))
+    asks = any(
+        isinstance(part, ast.Compare) and isinstance(part.ops[0], (ast.Is, ast.IsNot)) for part in ast.walk(node)
+    )
     names = sorted({*_names(node)} & {*missing})
     if asks or not names:
         return node
@@ -227,29 +229,33 @@ class _Evaluation:
     def condition(self, node: ast.expr) -> pa.BooleanArray:
         if isinstance(node, ast.BoolOp):
             combine = pc.and_kleene if isinstance(node.op, ast.And) else pc.or_kleene
-            found = self.condition(node.values[0])
-            for one in node.values[1:]:
-                found = combine(found, self.condition(one))
-            return found
+            combined = self.condition(node.values[0])
+            for value in node.values[1:]:
+                combined = combine(combined, self.condition(value))
+            return combined
         if isinstance(node, ast.UnaryOp):
             return pc.invert(self.condition(node.operand))
         assert isinstance(node, ast.Compare)
-        found = pa.array(np.ones(self.number, np.bool_))
-        for one, operator, other in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
-            found = pc.and_kleene(found, self.compare(node, one, operator, other))
-        return found
+        combined = pa.array(np.ones(self.number, np.bool_))
+        for left, operator, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
+            combined = pc.and_kleene(combined, self.compare(node, left, operator, right))
+        return combined
 
-    def compare(self, node: ast.Compare, one: ast.expr, operator: ast.cmpop, other: ast.expr) -> Any:
+    def compare(self, node: ast.Compare, left_node: ast.expr, operator: ast.cmpop, right_node: ast.expr) -> Any:
         if isinstance(operator, (ast.Is, ast.IsNot)):
-            return pc.is_null(self.value(one)) if isinstance(operator, ast.Is) else pc.is_valid(self.value(one))
-        left = self.value(one)
+            return (
+                pc.is_null(self.value(left_node))
+                if isinstance(operator, ast.Is)
+                else pc.is_valid(self.value(left_node))
+            )
+        left = self.value(left_node)
         if isinstance(operator, (ast.In, ast.NotIn)):
-            assert isinstance(other, (ast.Tuple, ast.List))
-            right = pa.array([_constant(item) for item in other.elts])
-            found = self.checked(node, left, right, lambda: pc.is_in(left, value_set=right.cast(left.type)))
-            found = pc.if_else(pc.is_valid(left), found, pa.scalar(None, pa.bool_()))
-            return pc.invert(found) if isinstance(operator, ast.NotIn) else found
-        right = self.value(other)
+            assert isinstance(right_node, (ast.Tuple, ast.List))
+            right = pa.array([_constant(item) for item in right_node.elts])
+            is_member = self.checked(node, left, right, lambda: pc.is_in(left, value_set=right.cast(left.type)))
+            is_member = pc.if_else(pc.is_valid(left), is_member, pa.scalar(None, pa.bool_()))
+            return pc.invert(is_member) if isinstance(operator, ast.NotIn) else is_member
+        right = self.value(right_node)
         return self.checked(node, left, right, lambda: _COMPARISONS[type(operator)](left, right))
 
     def value(self, node: ast.expr) -> pa.Array | pa.Scalar:

@@ -45,13 +45,13 @@ def add_dropped_text(
 
     measured: returns for the text and the reason what the rule measured, "" of a rule that measures nothing.
     """
-    found = samples.setdefault(reason, [])
+    of_reason = samples.setdefault(reason, [])
     bits = text_bits(document_id) >> 11
-    if len(found) < SAMPLES or bits < found[-1][0]:
+    if len(of_reason) < SAMPLES or bits < of_reason[-1][0]:
         figures = measured(text, reason) if measured else ""
-        found.append([bits, document_id, title, text[:SAMPLE_CHARACTERS], *([figures] if figures else [])])
-        found.sort()
-        del found[SAMPLES:]
+        of_reason.append([bits, document_id, title, text[:SAMPLE_CHARACTERS], *([figures] if figures else [])])
+        of_reason.sort()
+        del of_reason[SAMPLES:]
 
 
 def dropped_texts(records: Iterable[PartMetadata]) -> dict[str, list[list[Any]]]:
@@ -60,11 +60,11 @@ def dropped_texts(records: Iterable[PartMetadata]) -> dict[str, list[list[Any]]]
 
     The number is a hash of the id. Those with the smallest are the samples, so they are the same for any parts.
     """
-    found: dict[str, list[list[Any]]] = {}
+    by_reason: dict[str, list[list[Any]]] = {}
     for record in records:
         for reason, samples in record.details.get(DROPPED_TEXTS, {}).items():
-            found[reason] = sorted([*found.get(reason, []), *samples])[:SAMPLES]
-    return dict(sorted(found.items()))
+            by_reason[reason] = sorted([*by_reason.get(reason, []), *samples])[:SAMPLES]
+    return dict(sorted(by_reason.items()))
 
 
 def without_rows(
@@ -78,7 +78,7 @@ def without_rows(
         return record
     counts, drops = dict(record.counts), dict(record.drops)
     slots = {number: [documents, size] for number, documents, size in record.details["slots"]}
-    languages = {code: list(held) for code, held in record.details.get(DOCUMENT_LANGUAGES, {}).items()}
+    languages = {code: list(figures) for code, figures in record.details.get(DOCUMENT_LANGUAGES, {}).items()}
     for document in dropped:
         counts[DocumentCount.DOCUMENTS] -= 1
         counts[DocumentCount.TEXT_BYTES] -= document.text_bytes
@@ -95,5 +95,5 @@ def without_rows(
     if samples:
         details[DROPPED_TEXTS] = record.details.get(DROPPED_TEXTS, {}) | samples
     if languages:
-        details[DOCUMENT_LANGUAGES] = {code: held for code, held in languages.items() if held[0]}
+        details[DOCUMENT_LANGUAGES] = {code: figures for code, figures in languages.items() if figures[0]}
     return replace(record, counts=counts, drops=dict(sorted(drops.items())), details=details)

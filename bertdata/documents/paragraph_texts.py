@@ -25,7 +25,7 @@ def paragraphs_of(texts: pa.StringArray) -> pa.StringArray:
         return texts
     others = [paragraphs(texts[row].as_py()).encode() for row in np.flatnonzero(kinds == kernel.OTHER).tolist()]
     other_ends = np.zeros(len(others) + 1, np.int32)
-    np.cumsum([len(one) for one in others], out=other_ends[1:])
+    np.cumsum([len(text) for text in others], out=other_ends[1:])
     doubled = int(counts[kinds == kernel.DOUBLED].sum())
     out = np.empty(size - int(ends[0]) + doubled + int(other_ends[-1]) + BLOCK, np.uint8)
     out_ends = np.empty(len(texts) + 1, np.int32)

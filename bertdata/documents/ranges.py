@@ -52,17 +52,19 @@ def cut_ranges(parts: Sequence[tuple[str, PartMetadata]], target_bytes: int = RA
     """
     result: list[DocumentRange] = []
     for path, record in parts:
-        first, held, begins = 0, 0, first_rows(record)
+        first, range_bytes, begins = 0, 0, first_rows(record)
         groups = record.details["row_groups"]
         dropped = np.asarray(record.details.get("dropped", ()), np.int64)
         for number, (_, size) in enumerate(groups):
-            held += size
-            if held >= target_bytes or number == len(groups) - 1:
+            range_bytes += size
+            if range_bytes >= target_bytes or number == len(groups) - 1:
                 start, end = begins[first], begins[number + 1]
                 inside = dropped[slice(*np.searchsorted(dropped, [start, end]))]
                 if len(inside) < end - start:
-                    result.append(DocumentRange(path, record.sha256, first, number + 1, held, Ints(inside - start)))
-                first, held = number + 1, 0
+                    result.append(
+                        DocumentRange(path, record.sha256, first, number + 1, range_bytes, Ints(inside - start))
+                    )
+                first, range_bytes = number + 1, 0
     return result
 
 

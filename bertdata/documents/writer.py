@@ -136,8 +136,8 @@ class DocumentWriter:
             self._held.append([*part, *more])
             if self._rules:
                 self._on_drop += [None] * len(part[0])
-            start, held = start + len(part[0]), int(ends[start + len(part[0]) - 1]) - done
-            done, self._bytes = done + held, self._bytes + held
+            start, part_bytes = start + len(part[0]), int(ends[start + len(part[0]) - 1]) - done
+            done, self._bytes = done + part_bytes, self._bytes + part_bytes
             if self._bytes >= ROW_GROUP_BYTES:
                 self._flush()
 

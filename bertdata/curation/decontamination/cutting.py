@@ -19,8 +19,8 @@ def without_passages(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """Return a text without the passages around spans, given as UTF-8 bytes (begin, end); "" where it is dropped.
 
     >>> text = "a " * 300 + "the answer" + " b" * 300
-    >>> left = without_passages(text, [(600, 610)])
-    >>> len(text), [len(piece) for piece in left.split("\\n\\n")]
+    >>> remaining = without_passages(text, [(600, 610)])
+    >>> len(text), [len(piece) for piece in remaining.split("\\n\\n")]
     (1210, [399, 399])
     """
     data = text.encode()

@@ -70,8 +70,8 @@ class NgramTable:
         >>> table.files[0].texts, table.files[0].too_short, table.files[0].ngrams
         (2, 1, 2)
         """
-        known: list[TestFile] = []
-        held: list[bytes] = []
+        test_files: list[TestFile] = []
+        encoded: list[bytes] = []
         columns: list[tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]] = []
         base = 0
         for number, (name, every) in enumerate(texts.items()):
@@ -88,12 +88,14 @@ class NgramTable:
             columns.append(
                 (unique, places[first, 1] + base, places[first, 2] + base, np.full(len(unique), number, np.int32))
             )
-            held.append(data)
+            encoded.append(data)
             base += len(data)
-            known.append(TestFile(name, int(times.sum()), int(times[~long].sum()), len(unique)))
-        hashes, begins, ends, numbers = (np.concatenate(one) for one in zip(*columns, strict=True))
+            test_files.append(TestFile(name, int(times.sum()), int(times[~long].sum()), len(unique)))
+        hashes, begins, ends, numbers = (np.concatenate(arrays) for arrays in zip(*columns, strict=True))
         order = np.lexsort((numbers, hashes))
-        return NgramTable(n, tuple(known), b"".join(held), hashes[order], begins[order], ends[order], numbers[order])
+        return NgramTable(
+            n, tuple(test_files), b"".join(encoded), hashes[order], begins[order], ends[order], numbers[order]
+        )
 
     def ngram(self, place: int) -> str:
         """Return the n-gram at a place of the table, normalised."""
@@ -112,8 +114,8 @@ class NgramTable:
     def write(self, file: BinaryIO) -> None:
         """Write the table into a file, which `read_table` reads."""
         facts = pa.table(
-            {"name": [one.name for one in self.files]}
-            | {key: [asdict(one)[key] for one in self.files] for key in ("texts", "too_short", "ngrams")}
+            {"name": [test_file.name for test_file in self.files]}
+            | {key: [asdict(test_file)[key] for test_file in self.files] for key in ("texts", "too_short", "ngrams")}
         ).replace_schema_metadata({"n": str(self.n)})
         write_stream(file, facts)
         write_stream(file, pa.table([pa.array([self.texts], pa.large_binary())], ["texts"]))
@@ -130,6 +132,6 @@ def read_table(path: str, fingerprint: str) -> NgramTable:
     what = "the n-grams of test data"
     facts, texts, ngrams = read_stage_file(path, what, lambda raw: [read_stream(raw) for _ in range(3)])
     hashes, begins, ends, numbers = (ngrams[name].to_numpy() for name in _NGRAMS.names)
-    known = tuple(TestFile(**row) for row in facts.to_pylist())
+    test_files = tuple(TestFile(**row) for row in facts.to_pylist())
     n = int(facts.schema.metadata[b"n"])
-    return NgramTable(n, known, texts["texts"][0].as_py(), hashes, begins, ends, numbers, fingerprint)
+    return NgramTable(n, test_files, texts["texts"][0].as_py(), hashes, begins, ends, numbers, fingerprint)

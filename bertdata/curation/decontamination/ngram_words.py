@@ -34,13 +34,13 @@ def folding() -> NDArray[np.uint32]:
     ('ж', 'σ', 'ß')
     """
     old = unicodedata.ucd_3_2_0
-    found = np.arange(_FOLDED, dtype=np.uint32)
+    folded_codes = np.arange(_FOLDED, dtype=np.uint32)
     for code in range(_FOLDED):
         letter = chr(code)
         folded = letter.casefold()
         if folded != letter and len(folded) == 1 and old.category(letter) != "Cn" and old.category(folded) != "Cn":
-            found[code] = ord(folded)
-    return found
+            folded_codes[code] = ord(folded)
+    return folded_codes
 
 
 def words_of(text: str) -> Iterator[tuple[str, int, int]]:

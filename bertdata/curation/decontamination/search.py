@@ -34,8 +34,8 @@ def find_hits(texts: pa.Array, table: NgramTable) -> list[Hit]:
     """Return the n-grams of a table that texts, a string array, hold: by text, place and file.
 
     >>> table = NgramTable.of({"quiz.txt": ["Salt is a mineral."]}, 3)
-    >>> found = find_hits(pa.array(["Sea.", "SALT, is a rock"]), table)
-    >>> [(hit.text, hit.begin, hit.end, hit.ngram) for hit in found]
+    >>> hits = find_hits(pa.array(["Sea.", "SALT, is a rock"]), table)
+    >>> [(hit.text, hit.begin, hit.end, hit.ngram) for hit in hits]
     [(1, 0, 10, 'salt is a')]
     """
     large = texts.cast(pa.large_string())
@@ -64,9 +64,9 @@ def find_hits(texts: pa.Array, table: NgramTable) -> list[Hit]:
 
 def find_plainly(texts: list[str], table: NgramTable) -> list[Hit]:
     """Return what `find_hits` returns, from the words of each text and all n-grams of the table as a dictionary."""
-    known: dict[str, list[int]] = {}
+    files_by_ngram: dict[str, list[int]] = {}
     for place, number in enumerate(table.numbers.tolist()):
-        known.setdefault(table.ngram(place), []).append(number)
+        files_by_ngram.setdefault(table.ngram(place), []).append(number)
     hits = []
     for number, text in enumerate(texts):
         words = list(words_of(text))
@@ -74,5 +74,5 @@ def find_plainly(texts: list[str], table: NgramTable) -> list[Hit]:
             run = words[last - table.n : last]
             ngram = " ".join(word for word, _, _ in run)
             begin, end = (len(text[:place].encode()) for place in (run[0][1], run[-1][2]))
-            hits += [Hit(number, begin, end, file, ngram) for file in sorted(known.get(ngram, []))]
+            hits += [Hit(number, begin, end, file, ngram) for file in sorted(files_by_ngram.get(ngram, []))]
     return hits

@@ -63,7 +63,7 @@ def find_ngrams(
     for text in range(len(offsets) - 1):
         i, end = offsets[text], offsets[text + 1]
         words, begin = 0, i
-        held = run = _0
+        word_hash = run = _0
         while i <= end:
             code: Any = 0
             kind, at = SEPARATOR, i
@@ -77,13 +77,13 @@ def find_ngrams(
                 if code < len(folding):
                     code = np.int64(folding[code])
             if kind == WORD:
-                if held == _0:
+                if word_hash == _0:
                     begin = at
-                held = (held ^ _U(code)) * _WORD_PRIME
+                word_hash = (word_hash ^ _U(code)) * _WORD_PRIME
                 continue
             for alone in range(2):
                 if alone == 0:
-                    word, held, first, after = held, _0, begin, at
+                    word, word_hash, first, after = word_hash, _0, begin, at
                 else:
                     word, first, after = _U(code) * _WORD_PRIME if kind == SINGLE else _0, at, i
                 if word == _0:
@@ -96,12 +96,12 @@ def find_ngrams(
                 last[slot], begins[slot] = word, first
                 words += 1
                 if words >= n:
-                    found = mix(run)
-                    if found == _0:
-                        found = _1
-                    if len(table) == 0 or table[_place(table, found)] == found:
+                    ngram_hash = mix(run)
+                    if ngram_hash == _0:
+                        ngram_hash = _1
+                    if len(table) == 0 or table[_place(table, ngram_hash)] == ngram_hash:
                         if count < len(hashes):
-                            hashes[count] = found
+                            hashes[count] = ngram_hash
                             places[count, 0] = text
                             places[count, 1] = begins[words % n]
                             places[count, 2] = after

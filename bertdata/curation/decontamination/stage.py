@@ -118,7 +118,7 @@ def search_part(path: str, digest: str, action: str, task: Task, file: BinaryIO)
     searched: Searched = task.payload
     table = read_table(path, digest)
     counters = Counters()
-    found = _Found([one.name for one in table.files])
+    matches = _Matches([test_file.name for test_file in table.files])
     with files.open_raw(searched.documents.path) as raw:
         columns = COLUMNS in open_parquet(raw, searched.documents.path).schema_arrow.names
     if action == "cut":
@@ -126,24 +126,26 @@ def search_part(path: str, digest: str, action: str, task: Task, file: BinaryIO)
             file, counters, columns=columns, add_languages=languages_told if columns else None
         ) as writer:
             for documents in read_range(searched.documents, columns=columns):
-                _cut(documents, table, found, writer, counters)
+                _cut(documents, table, matches, writer, counters)
     else:
-        kept = np.delete(np.arange(searched.rows), searched.documents.dropped)
+        row_numbers = np.delete(np.arange(searched.rows), searched.documents.dropped)
         dropped: list[tuple[int, str, int, str, str | None]] = []
         begin = 0
         for documents in read_range(searched.documents, columns=columns):
             for place, hits in _by_text(find_hits(documents["text"].combine_chunks(), table)).items():
                 row = documents.slice(place, 1).to_pylist()[0]
-                reason = found.add(row["id"], row["text"], hits)
+                reason = matches.add(row["id"], row["text"], hits)
                 language = languages_in([row[COLUMNS]])[0] if columns else None
-                dropped.append((int(kept[begin + place]), row["id"], len(row["text"].encode()), reason, language))
+                dropped.append(
+                    (int(row_numbers[begin + place]), row["id"], len(row["text"].encode()), reason, language)
+                )
             begin += documents.num_rows
             counters.add(TestDataCount.SEARCHED, documents.num_rows)
-        rows = [dict(zip(DROPPED.names, one, strict=True)) for one in dropped]
+        rows = [dict(zip(DROPPED.names, values, strict=True)) for values in dropped]
         with pa.ipc.new_stream(file, DROPPED) as stream:
             stream.write_table(pa.Table.from_pylist(rows, schema=DROPPED))
-    counters.add(TestDataCount.CONTAMINATED, found.documents)
-    counters.details["decontamination"] = found.files
+    counters.add(TestDataCount.CONTAMINATED, matches.documents)
+    counters.details["decontamination"] = matches.files
     return counters
 
 
@@ -154,13 +156,13 @@ def _by_text(hits: Iterable[Hit]) -> dict[int, list[Hit]]:
     return result
 
 
-def _cut(documents: pa.Table, table: NgramTable, found: _Found, writer: DocumentWriter, counters: Counters) -> None:
+def _cut(documents: pa.Table, table: NgramTable, matches: _Matches, writer: DocumentWriter, counters: Counters) -> None:
     """Write documents without the passages around their hits."""
     by_text = _by_text(find_hits(documents["text"].combine_chunks(), table))
     for place, row in enumerate(documents.to_pylist()):
         counters.add(TestDataCount.SEARCHED)
         if hits := by_text.get(place):
-            reason = found.add(row["id"], row["text"], hits)
+            reason = matches.add(row["id"], row["text"], hits)
             row["text"] = without_passages(row["text"], [(hit.begin, hit.end) for hit in hits])
             if not row["text"]:
                 counters.drop(reason)
@@ -169,7 +171,7 @@ def _cut(documents: pa.Table, table: NgramTable, found: _Found, writer: Document
         writer.add(row["id"], row["source"], row["title"], row["url"], row["text"], None, row.get(COLUMNS))
 
 
-class _Found:
+class _Matches:
     """Adds up hits by file of test data, with some as samples."""
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -181,16 +183,18 @@ class _Found:
         self.documents += 1
         data = text.encode()
         for number in sorted({hit.file for hit in hits}):
-            entry, own = self.files[self.names[number]], [hit for hit in hits if hit.file == number]
+            entry, file_hits = self.files[self.names[number]], [hit for hit in hits if hit.file == number]
             entry["documents"] += 1
-            entry["hits"] += len(own)
-            passage = data[max(0, own[0].begin - _AROUND) : own[0].end + _AROUND].decode("utf-8", "ignore")
-            entry["samples"] = _lowest([*entry["samples"], {"id": document_id, "ngram": own[0].ngram, "text": passage}])
+            entry["hits"] += len(file_hits)
+            passage = data[max(0, file_hits[0].begin - _AROUND) : file_hits[0].end + _AROUND].decode("utf-8", "ignore")
+            entry["samples"] = _lowest(
+                [*entry["samples"], {"id": document_id, "ngram": file_hits[0].ngram, "text": passage}]
+            )
         return REASON + self.names[min(hit.file for hit in hits)]
 
 
 def _lowest(samples: Iterable[dict[str, str]]) -> list[dict[str, str]]:
-    return sorted(samples, key=lambda one: (text_bits(one["id"]), one["id"], one["text"]))[:SAMPLES]
+    return sorted(samples, key=lambda sample: (text_bits(sample["id"]), sample["id"], sample["text"]))[:SAMPLES]
 
 
 @dataclass(frozen=True)
@@ -250,12 +254,12 @@ class Decontaminate:
         assert self.table is not None
         entries = {}
         for file in self.table.files:
-            found = [record.details["decontamination"][file.name] for record in records]
+            parts = [record.details["decontamination"][file.name] for record in records]
             entries[file.name] = {
                 **{name: value for name, value in asdict(file).items() if name != "name"},
-                "documents": sum(each["documents"] for each in found),
-                "hits": sum(each["hits"] for each in found),
-                "samples": _lowest(sample for each in found for sample in each["samples"]),
+                "documents": sum(part["documents"] for part in parts),
+                "hits": sum(part["hits"] for part in parts),
+                "samples": _lowest(sample for part in parts for sample in part["samples"]),
             }
         counts = add_counts(record.counts for record in records)
         return {

@@ -46,35 +46,35 @@ def write_candidates(block: Block, file: BinaryIO, held_bytes: int = HELD_BYTES)
     """
     table = read_stream(block.pieces)
     documents, pieces = table["document"].to_numpy(), table["piece"].to_numpy()
-    begins = [one.first - block.files[0].first for one in block.files]
+    begins = [signed_file.first - block.files[0].first for signed_file in block.files]
     bounds = [*np.searchsorted(documents, begins).tolist(), len(documents)]
     streams: list[list[int]] = []
-    held: list[pa.Table] = []
+    pending: list[pa.Table] = []
     written = 0
-    for place, one in enumerate(block.files):
+    for place, signed_file in enumerate(block.files):
         begin, end = bounds[place], bounds[place + 1]
         if begin < end:
-            held.append(_taken(one, documents[begin:end] - np.uint32(begins[place])))
-        if held and (sum(table.nbytes for table in held) >= held_bytes or end == len(documents)):
-            streams += _by_piece(held, pieces[written:end], file)
-            held, written = [], end
+            pending.append(_taken(signed_file, documents[begin:end] - np.uint32(begins[place])))
+        if pending and (sum(table.nbytes for table in pending) >= held_bytes or end == len(documents)):
+            streams += _by_piece(pending, pieces[written:end], file)
+            pending, written = [], end
     return streams
 
 
-def _taken(one: SignedFile, rows: NDArray[np.uint32]) -> pa.Table:
+def _taken(file: SignedFile, rows: NDArray[np.uint32]) -> pa.Table:
     """Return documents of a file, with its number and their rows."""
-    number = pa.array(np.full(len(rows), one.number, np.uint32))
-    taken = read_stream(one.documents).take(pa.array(rows))
+    number = pa.array(np.full(len(rows), file.number, np.uint32))
+    taken = read_stream(file.documents).take(pa.array(rows))
     return taken.append_column("file", number).append_column("row", pa.array(rows))
 
 
-def _by_piece(held: Sequence[pa.Table], pieces: NDArray[np.uint32], file: BinaryIO) -> list[list[int]]:
+def _by_piece(tables: Sequence[pa.Table], pieces: NDArray[np.uint32], file: BinaryIO) -> list[list[int]]:
     """Write documents, of which `pieces` says where each belongs."""
-    table = pa.concat_tables(held)
+    table = pa.concat_tables(tables)
     order = np.argsort(pieces, kind="stable")
-    found, begins = np.unique(pieces[order], return_index=True)
+    numbers, begins = np.unique(pieces[order], return_index=True)
     ends = [*begins[1:].tolist(), len(order)]
     return [
         [piece, *write_stream(file, table.take(pa.array(order[begin:end])).combine_chunks())]
-        for piece, begin, end in zip(found.tolist(), begins.tolist(), ends, strict=True)
+        for piece, begin, end in zip(numbers.tolist(), begins.tolist(), ends, strict=True)
     ]

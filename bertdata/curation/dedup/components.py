@@ -32,10 +32,10 @@ def connected(links: Iterable[pa.Table], documents: int) -> Numbers:
     for table in links:
         for begin in range(0, table.num_rows, _AT_ONCE):
             some = table.slice(begin, _AT_ONCE)
-            one, other = (some[name].to_numpy().astype(np.int64) for name in table.column_names)
-            for ends in (one, other):
+            first, second = (some[name].to_numpy().astype(np.int64) for name in table.column_names)
+            for ends in (first, second):
                 lowest[ends] = np.minimum(lowest[ends], ends.astype(lowest.dtype))
-            join(lowest, one, other)
+            join(lowest, first, second)
     return lowest
 
 
@@ -44,11 +44,13 @@ def pieces_of(lowest: Numbers, borders: Sequence[int], pieces: int) -> Iterable[
 
     A component is in the piece that a hash of its lowest document says.
     """
-    own = key(0, "components")
+    component_key = key(0, "components")
     for begin, end in pairwise(borders):
-        documents, found = [np.zeros(0, np.uint32)], [np.zeros(0, np.uint32)]
+        documents, piece_numbers = [np.zeros(0, np.uint32)], [np.zeros(0, np.uint32)]
         for start in range(begin, end, _AT_ONCE):
             linked = np.flatnonzero(lowest[start : min(end, start + _AT_ONCE)] < len(lowest)) + start
             documents.append((linked - begin).astype(np.uint32))
-            found.append((bits(own, roots(lowest, linked).astype(np.int64)) % np.uint64(pieces)).astype(np.uint32))
-        yield pa.table([pa.array(np.concatenate(one)) for one in (documents, found)], schema=PIECES)
+            piece_numbers.append(
+                (bits(component_key, roots(lowest, linked).astype(np.int64)) % np.uint64(pieces)).astype(np.uint32)
+            )
+        yield pa.table([pa.array(np.concatenate(parts)) for parts in (documents, piece_numbers)], schema=PIECES)

@@ -60,20 +60,20 @@ class _Candidates:
     signatures: SignatureRows
     order: Places
 
-    def alike(self, one: Places, other: Places, threshold: float | None) -> NDArray[np.bool_]:
+    def alike(self, first: Places, second: Places, threshold: float | None) -> NDArray[np.bool_]:
         """Tell which pairs are the same text or, with a threshold, as alike as that."""
-        same = np.asarray((self.digests[one] == self.digests[other]).all(axis=1))
+        same = np.asarray((self.digests[first] == self.digests[second]).all(axis=1))
         if threshold:
-            for start in range(0, len(one), _PAIRS_AT_ONCE):
+            for start in range(0, len(first), _PAIRS_AT_ONCE):
                 part = slice(start, start + _PAIRS_AT_ONCE)
-                same[part] |= self.similarity(one[part], other[part]) >= threshold
+                same[part] |= self.similarity(first[part], second[part]) >= threshold
         return same | (threshold == 0)
 
-    def similarity(self, one: Places, other: Places) -> NDArray[np.float64]:
+    def similarity(self, first: Places, second: Places) -> NDArray[np.float64]:
         """Return the estimated similarity of pairs; without signatures all are taken for equal."""
         if not self.signatures.width:
-            return np.ones(len(one))
-        return estimate(self.signatures.take(self.order[one]), self.signatures.take(self.order[other]))
+            return np.ones(len(first))
+        return estimate(self.signatures.take(self.order[first]), self.signatures.take(self.order[second]))
 
     def buckets(self, rows: int) -> Iterator[tuple[Places, Places]]:
         """Yield for each kind of key the documents that share one: the number of the key, and their ranks.
@@ -109,17 +109,17 @@ def find_dropped(
     width = _width(streams[0])
     most = sum(stream.length for stream in streams) // max(1, 4 * width)
     with SignatureRows(most if width else 0, width, held_bytes) as signatures:
-        found = _candidates(streams, signatures)
-        lowest = np.arange(len(found.codes))
-        for bucket, ranks in found.buckets(rows):
+        candidates = _candidates(streams, signatures)
+        lowest = np.arange(len(candidates.codes))
+        for bucket, ranks in candidates.buckets(rows):
             for low, high in _pairs(bucket, ranks):
                 apart = roots(lowest, low) != roots(lowest, high)
-                one, other = low[apart], high[apart]
-                alike = found.alike(one, other, threshold)
-                join(lowest, one[alike], other[alike])
+                lower, higher = low[apart], high[apart]
+                alike = candidates.alike(lower, higher, threshold)
+                join(lowest, lower[alike], higher[alike])
         stays = roots(lowest, np.arange(len(lowest)))
         dropped = np.flatnonzero(stays != np.arange(len(stays)))
-        return _table(found, dropped, stays[dropped])
+        return _table(candidates, dropped, stays[dropped])
 
 
 def _width(stream: Stream) -> int:
@@ -188,28 +188,28 @@ def _coded(high: NDArray[np.integer], low: NDArray[np.integer]) -> Codes:
     return codes
 
 
-def _table(found: _Candidates, dropped: Places, stays: Places) -> pa.Table:
-    _, first = np.unique(found.digests, axis=0, return_index=True)
-    repeated = np.ones(len(found.codes), np.bool_)
+def _table(candidates: _Candidates, dropped: Places, stays: Places) -> pa.Table:
+    _, first = np.unique(candidates.digests, axis=0, return_index=True)
+    repeated = np.ones(len(candidates.codes), np.bool_)
     repeated[first] = False
     exact = repeated[dropped]
     similarity = np.zeros(len(dropped), np.float32)
     for start in range(0, len(dropped), _PAIRS_AT_ONCE):
         part = slice(start, start + _PAIRS_AT_ONCE)
-        similarity[part] = found.similarity(dropped[part], stays[part])
-    order = np.argsort(found.codes[dropped])
-    codes = found.codes[dropped][order]
+        similarity[part] = candidates.similarity(dropped[part], stays[part])
+    order = np.argsort(candidates.codes[dropped])
+    codes = candidates.codes[dropped][order]
     reasons = pa.array([NEAR, EXACT]).take(pa.array(exact[order].astype(np.int8)))
     return pa.table(
         [
             pa.array((codes >> np.uint64(32)).astype(np.uint32)),
             pa.array((codes & _LOW).astype(np.uint32)),
-            found.ids.take(pa.array(dropped[order])),
-            pa.array(found.sizes[dropped][order]),
+            candidates.ids.take(pa.array(dropped[order])),
+            pa.array(candidates.sizes[dropped][order]),
             reasons,
-            found.ids.take(pa.array(stays[order])),
+            candidates.ids.take(pa.array(stays[order])),
             pa.array(similarity[order]),
-            found.languages.take(pa.array(dropped[order])),
+            candidates.languages.take(pa.array(dropped[order])),
         ],
         schema=DROPPED,
     )

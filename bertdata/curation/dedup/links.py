@@ -35,10 +35,10 @@ def find_links(keys: Sequence[Keys], hashes: tuple[int, int], round_bytes: int =
     """
     for low, high in rounds([key.stream for key in keys], hashes, round_bytes):
         every, documents = [np.zeros(0, np.uint64)], [np.zeros(0, np.uint64)]
-        for one in (key for key in keys if key.stream.length):
-            found = between(one.stream, low, high)
-            every.append(found["key"])
-            documents.append(found["row"].astype(np.uint64) + np.uint64(one.first))
+        for file_keys in (key for key in keys if key.stream.length):
+            rows = between(file_keys.stream, low, high)
+            every.append(rows["key"])
+            documents.append(rows["row"].astype(np.uint64) + np.uint64(file_keys.first))
         table = _links(np.concatenate(every), np.concatenate(documents))
         if table.num_rows:
             yield table

@@ -34,17 +34,17 @@ SEPARATOR, WORD, SINGLE = range(3)
 Signatures = NDArray[np.uint32]
 
 
-def estimate(one: Signatures, other: Signatures) -> NDArray[np.float64]:
+def estimate(first: Signatures, second: Signatures) -> NDArray[np.float64]:
     """Return the estimated similarity of signatures, row by row: float64 from 0 to 1; 0 where a text has no words.
 
     >>> import pyarrow as pa
     >>> from bertdata.curation.dedup import signatures
     >>> texts = pa.array(["one two three four five six", "ONE two three four five six!", ""])
-    >>> found = signatures(texts)
-    >>> estimate(found[[0, 0, 2]], found[[1, 2, 2]]).tolist()
+    >>> rows = signatures(texts)
+    >>> estimate(rows[[0, 0, 2]], rows[[1, 2, 2]]).tolist()
     [1.0, 0.0, 0.0]
     """
-    return np.asarray(np.mean((one == other) & (one != EMPTY), axis=-1, dtype=np.float64))
+    return np.asarray(np.mean((first == second) & (first != EMPTY), axis=-1, dtype=np.float64))
 
 
 def signature(text: str) -> Signatures:
@@ -69,8 +69,8 @@ def bucket_hashes(text: str, buckets: int, hashes: int) -> Signatures:
     Two texts of similarity s have all numbers of a key in common with probability s ** hashes. It is what `signatures`
     with buckets is tested against.
 
-    >>> one, other = (bucket_hashes(text, 14, 8) for text in ("A dark and stormy night.", "It was a dark night."))
-    >>> one.shape, float(estimate(one, other))
+    >>> first, second = (bucket_hashes(text, 14, 8) for text in ("A dark and stormy night.", "It was a dark night."))
+    >>> first.shape, float(estimate(first, second))
     ((112,), 0.0)
     """
     numbers = [EMPTY] * (buckets * hashes)
@@ -78,10 +78,10 @@ def bucket_hashes(text: str, buckets: int, hashes: int) -> Signatures:
     for turn in range(2 * buckets if runs else 0):
         fresh = [EMPTY] * len(numbers)
         for run in runs:
-            for one in range(hashes):
-                mixed = _mix((run + (turn * hashes + one) * WORD_PRIME) & _MASK)
+            for hash_number in range(hashes):
+                mixed = _mix((run + (turn * hashes + hash_number) * WORD_PRIME) & _MASK)
                 bucket = (mixed >> 32) * buckets >> 32 if turn < buckets else turn - buckets
-                place = bucket * hashes + one
+                place = bucket * hashes + hash_number
                 fresh[place] = min(fresh[place], mixed & 0xFFFFFFFF, EMPTY - 1)
         numbers = [new if old == EMPTY else old for old, new in zip(numbers, fresh, strict=True)]
         if EMPTY not in numbers:
@@ -105,19 +105,19 @@ def _runs(words: list[int]) -> list[list[int]]:
 
 def _words(text: str) -> Iterator[int]:
     """Yield the hash of each word."""
-    held = 0
+    word_hash = 0
     for letter in text:
         code = ord(letter)
         kind = kind_of(code)
-        if kind != WORD and held:
-            yield _mix(held)
-            held = 0
+        if kind != WORD and word_hash:
+            yield _mix(word_hash)
+            word_hash = 0
         if kind == SINGLE:
             yield _mix((code * WORD_PRIME) & _MASK)
         elif kind == WORD:
-            held = ((held ^ lower(code)) * WORD_PRIME) & _MASK
-    if held:
-        yield _mix(held)
+            word_hash = ((word_hash ^ lower(code)) * WORD_PRIME) & _MASK
+    if word_hash:
+        yield _mix(word_hash)
 
 
 def kind_of(code: int) -> int:

@@ -38,10 +38,10 @@ def _put(run: Any, row: NDArray[np.uint32], buckets: int, hashes: int, turn: int
         place, rest = mixed >> _56, np.uint32(min((mixed >> _24) & _LOW, _LARGEST))
         row[place] = min(row[place], rest)
         return
-    for one in range(hashes):
-        own = mix(mixed + _U(turn * hashes + one) * _WORD_PRIME)
-        bucket = np.int64(((own >> _32) * _U(buckets)) >> _32) if turn < buckets else turn - buckets
-        spot, number = bucket * hashes + one, np.uint32(min(own & _LOW, _LARGEST))
+    for hash_number in range(hashes):
+        hash_bits = mix(mixed + _U(turn * hashes + hash_number) * _WORD_PRIME)
+        bucket = np.int64(((hash_bits >> _32) * _U(buckets)) >> _32) if turn < buckets else turn - buckets
+        spot, number = bucket * hashes + hash_number, np.uint32(min(hash_bits & _LOW, _LARGEST))
         row[spot] = min(row[spot], number)
 
 
@@ -71,7 +71,7 @@ def _sign(
 ) -> int:
     """Put the runs of one text into its row; returns how many words there are."""
     i, words = start, 0
-    held = run = _0
+    word_hash = run = _0
     while i <= end:
         kind, code = SEPARATOR, 0
         if i == end:
@@ -81,11 +81,11 @@ def _sign(
             i += size
             kind = _kind_of(code)
         if kind == WORD:
-            held = (held ^ _U(_lower(code))) * _WORD_PRIME
+            word_hash = (word_hash ^ _U(_lower(code))) * _WORD_PRIME
             continue
         for alone in range(2):
             if alone == 0:
-                word, held = held, _0
+                word, word_hash = word_hash, _0
             else:
                 word = _U(code) * _WORD_PRIME if kind == SINGLE else _0
             if word == _0:
@@ -104,30 +104,30 @@ def _sign(
 
 
 @typed_kernel(makes_arrays=True)
-def minhash(data: NDArray[np.uint8], offsets: NDArray[np.int64], found: NDArray[np.uint32]) -> None:
-    """Fill `found`, of shape (texts, 256) and full of the empty mark, with the signatures of texts."""
+def minhash(data: NDArray[np.uint8], offsets: NDArray[np.int64], signatures: NDArray[np.uint32]) -> None:
+    """Fill `signatures`, of shape (texts, 256) and full of the empty mark, with the signatures of texts."""
     last, bins = np.zeros(NGRAM, np.uint64), np.zeros(BINS, np.uint32)
     for text in range(len(offsets) - 1):
-        if _sign(data, offsets[text], offsets[text + 1], found[text], last, 0, 0, 0):
-            _fill(found[text], bins)
+        if _sign(data, offsets[text], offsets[text + 1], signatures[text], last, 0, 0, 0):
+            _fill(signatures[text], bins)
 
 
 @typed_kernel(makes_arrays=True)
 def bucket_minhash(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], buckets: int, hashes: int, found: NDArray[np.uint32]
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], buckets: int, hashes: int, signatures: NDArray[np.uint32]
 ) -> None:
-    """Fill `found`, of shape (texts, buckets * hashes) and full of the empty mark, with the numbers of texts."""
+    """Fill `signatures`, of shape (texts, buckets * hashes) and full of the empty mark, with the numbers of texts."""
     last, fresh = np.zeros(NGRAM, np.uint64), np.zeros(buckets * hashes, np.uint32)
     for text in range(len(offsets) - 1):
-        row = found[text]
+        row = signatures[text]
         for turn in range(2 * buckets):
             fresh[:] = _EMPTY
             if _sign(data, offsets[text], offsets[text + 1], fresh, last, buckets, hashes, turn) == 0:
                 break
-            left = 0
+            unfilled = 0
             for place in range(len(fresh)):
                 if row[place] == _EMPTY:
                     row[place] = fresh[place]
-                    left += fresh[place] == _EMPTY
-            if left == 0:
+                    unfilled += fresh[place] == _EMPTY
+            if unfilled == 0:
                 break

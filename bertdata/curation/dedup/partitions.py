@@ -56,7 +56,7 @@ def rounds(streams: Sequence[Stream], hashes: tuple[int, int], round_bytes: int)
     """Yield ranges of hashes, of each of which the streams have about `round_bytes`."""
     number = max(1, -(-sum(stream.length for stream in streams) // round_bytes))
     begin, end = hashes
-    return pairwise([begin + (end - begin) * one // number for one in range(number + 1)])
+    return pairwise([begin + (end - begin) * i // number for i in range(number + 1)])
 
 
 def between(stream: Stream, low: int, high: int) -> dict[str, NDArray[Any]]:

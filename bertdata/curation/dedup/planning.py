@@ -133,12 +133,14 @@ def keys_of(task: Task, record: PartMetadata) -> list[tuple[int, KeysRef]]:
 
 def links_task(directory: str, partition: int, keys: Iterable[KeysRef]) -> list[Task]:
     """Return the task of one partition, none where it has no key; it does not depend on the order of references."""
-    ordered = tuple(sorted(keys, key=lambda one: one.number))
+    ordered = tuple(sorted(keys, key=lambda reference: reference.number))
     if not ordered:
         return []
-    streams = [[one.keys.first, one.keys.stream.sha256, one.keys.stream.offset] for one in ordered]
+    streams = [
+        [reference.keys.first, reference.keys.stream.sha256, reference.keys.stream.offset] for reference in ordered
+    ]
     made_from = fingerprint("duplicate links", REVISION, partition, streams)
-    weight = sum(one.keys.stream.length for one in ordered)
+    weight = sum(reference.keys.stream.length for reference in ordered)
     name = part_name("links", partition)
     return [Task(files.join(directory, "links"), name, ".arrow", made_from, weight, (partition, ordered))]
 
@@ -153,7 +155,7 @@ def blocks_of(signing: Sequence[Task], blocks: int) -> tuple[int, ...]:
 
 def components_task(directory: str, blocks: Sequence[int], _: None, done: Iterable[PartResult]) -> list[Task]:
     """Return the task that finds the components of all documents from the links of all partitions, if there are any."""
-    ordered = sorted(done, key=lambda one: one[0].path)
+    ordered = sorted(done, key=lambda part: part[0].path)
     if not ordered:
         return []
     _, keys = ordered[0][0].payload
@@ -161,7 +163,7 @@ def components_task(directory: str, blocks: Sequence[int], _: None, done: Iterab
     links = [
         Stream(task.path, record.sha256, *place) for task, record in ordered for place in record.details["streams"]
     ]
-    given = [[link.sha256, link.offset] for link in links], [[one.documents.sha256, one.count] for one in store]
+    given = [[link.sha256, link.offset] for link in links], [[file.documents.sha256, file.count] for file in store]
     made_from = fingerprint("duplicate components", REVISION, blocks, given)
     weight = sum(link.length for link in links)
     folder = files.join(directory, "components")
@@ -182,12 +184,14 @@ def blocks_referred(blocks: Sequence[int], task: Task, record: PartMetadata) -> 
 def candidates_task(directory: str, block: int, referred: Iterable[Block]) -> list[Task]:
     """Return the task that brings together the candidates of one block, none where it has none."""
     tasks = []
-    for one in referred:
-        documents = [[file.documents.sha256, file.number, file.count] for file in one.files]
-        made_from = fingerprint("duplicate candidates", REVISION, one.pieces.sha256, one.pieces.offset, documents)
-        weight = sum(file.documents.length for file in one.files)
+    for candidate_block in referred:
+        documents = [[file.documents.sha256, file.number, file.count] for file in candidate_block.files]
+        made_from = fingerprint(
+            "duplicate candidates", REVISION, candidate_block.pieces.sha256, candidate_block.pieces.offset, documents
+        )
+        weight = sum(file.documents.length for file in candidate_block.files)
         folder = files.join(directory, "candidates")
-        tasks.append(Task(folder, part_name("candidates", block), ".arrow", made_from, weight, one))
+        tasks.append(Task(folder, part_name("candidates", block), ".arrow", made_from, weight, candidate_block))
     return tasks
 
 
@@ -198,11 +202,13 @@ def candidates_of(task: Task, record: PartMetadata) -> list[tuple[int, Stream]]:
 
 def decision_task(directory: str, made_from: Sequence[Any], piece: int, candidates: Iterable[Stream]) -> list[Task]:
     """Return the task that decides on one piece, none where it has no candidate."""
-    ordered = tuple(sorted(candidates, key=lambda one: (one.path, one.offset)))
+    ordered = tuple(sorted(candidates, key=lambda stream: (stream.path, stream.offset)))
     if not ordered:
         return []
-    given = fingerprint("duplicate decisions", REVISION, made_from, [[one.sha256, one.offset] for one in ordered])
-    weight = sum(one.length for one in ordered)
+    given = fingerprint(
+        "duplicate decisions", REVISION, made_from, [[stream.sha256, stream.offset] for stream in ordered]
+    )
+    weight = sum(stream.length for stream in ordered)
     folder = files.join(directory, "decisions")
     return [Task(folder, part_name("decisions", piece), ".arrow", given, weight, ordered)]
 
@@ -214,6 +220,6 @@ def decisions_of(task: Task, record: PartMetadata) -> list[tuple[None, Decided]]
 
 def dropped_task(directory: str, _: None, decided: Iterable[Decided]) -> list[Task]:
     """Return the task that writes all that is dropped, from the decisions on all pieces."""
-    ordered = tuple(sorted(decided, key=lambda one: one.path))
-    made_from = fingerprint("duplicates", REVISION, [one.sha256 for one in ordered])
+    ordered = tuple(sorted(decided, key=lambda decision: decision.path))
+    made_from = fingerprint("duplicates", REVISION, [decision.sha256 for decision in ordered])
     return [Task(directory, "duplicates", ".parquet", made_from, 0, ordered)]

@@ -32,9 +32,9 @@ class SignatureRows:
     def __init__(self, most: int, width: int, held_bytes: int = HELD_BYTES) -> None:
         self.width = width
         self._count = 0
-        held = most * width * 4 <= held_bytes
-        self._held = np.empty((most, width), np.uint32) if held else None
-        self._file = None if held else tempfile.TemporaryFile(prefix="bertdata-", buffering=0)  # noqa: SIM115
+        fits_in_memory = most * width * 4 <= held_bytes
+        self._held = np.empty((most, width), np.uint32) if fits_in_memory else None
+        self._file = None if fits_in_memory else tempfile.TemporaryFile(prefix="bertdata-", buffering=0)  # noqa: SIM115
 
     def __enter__(self) -> Self:
         return self
@@ -67,11 +67,11 @@ class SignatureRows:
         if self._held is not None:
             return np.asarray(self._held[places])
         wanted, which = np.unique(places, return_inverse=True)
-        found = np.empty((len(wanted), self.width), np.uint32)
+        rows = np.empty((len(wanted), self.width), np.uint32)
         begins = np.flatnonzero(np.diff(wanted, prepend=-2) != 1)
         for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(wanted)], strict=True):
-            self._read(int(wanted[begin]), found[begin:end])
-        return found[which]
+            self._read(int(wanted[begin]), rows[begin:end])
+        return rows[which]
 
     def _read(self, first: int, rows: Signatures) -> None:
         assert self._file

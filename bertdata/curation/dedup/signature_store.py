@@ -34,23 +34,23 @@ def signatures(texts: pa.Array, buckets: tuple[int, int] | None = None) -> Signa
     buckets: how many keys are made of them, and of how many numbers each is; the shape is then (texts, their product),
     and the numbers are those of `bertdata.curation.dedup.minhash.bucket_hashes`.
 
-    >>> one, other = signatures(pa.array(["It was a dark and stormy night.", "it was a dark -- and stormy -- night"]))
-    >>> bool((one == other).all())
+    >>> first, second = signatures(pa.array(["It was a dark and stormy night.", "it was a dark -- and stormy night"]))
+    >>> bool((first == second).all())
     True
     """
     from bertdata.curation.dedup import minhash_kernel
 
     large = texts.cast(pa.large_string())
-    found = np.full((len(large), buckets[0] * buckets[1] if buckets else BINS), EMPTY, np.uint32)
+    numbers = np.full((len(large), buckets[0] * buckets[1] if buckets else BINS), EMPTY, np.uint32)
     if len(large):
         _, offsets, data = large.buffers()
         ends = np.frombuffer(offsets, np.int64)[large.offset : large.offset + len(large) + 1]
         read = np.frombuffer(data or b"", np.uint8)
         if buckets:
-            minhash_kernel.bucket_minhash(read, ends, *buckets, found)
+            minhash_kernel.bucket_minhash(read, ends, *buckets, numbers)
         else:
-            minhash_kernel.minhash(read, ends, found)
-    return found
+            minhash_kernel.minhash(read, ends, numbers)
+    return numbers
 
 
 def documents_schema(numbers: int) -> pa.Schema:
@@ -119,10 +119,10 @@ def write_signed(signed: pa.Table, rows: int, file: BinaryIO, partitions: int) -
     every = np.arange(signed.num_rows, dtype=np.uint32)
     keys = [(exact_keys(digests), every)]
     if "signature" in signed.column_names:
-        found = numbers_of(signed["signature"], np.uint32)
-        worded = every[found[:, 0] != EMPTY]
-        keys += [(one, worded) for one in band_keys(found[worded], rows)]
-    columns = [pa.array(np.concatenate(one)) for one in zip(*keys, strict=True)]
+        signature_numbers = numbers_of(signed["signature"], np.uint32)
+        worded = every[signature_numbers[:, 0] != EMPTY]
+        keys += [(band, worded) for band in band_keys(signature_numbers[worded], rows)]
+    columns = [pa.array(np.concatenate(parts)) for parts in zip(*keys, strict=True)]
     counters.details["streams"] = streams + write_partitions(file, pa.table(columns, schema=KEYS), partitions)
     return counters
 
@@ -133,14 +133,16 @@ def _signed(table: pa.Table, threshold: float | None, buckets: tuple[int, int] |
     encoded = [text.encode() for text in texts.to_pylist()]
     digests = b"".join(hashlib.blake2b(text, digest_size=DIGEST_BYTES).digest() for text in encoded)
     sizes = np.array([len(text) for text in encoded], np.int64)
-    told = COLUMNS in table.column_names
-    languages = pa.array(languages_in(table[COLUMNS].to_pylist()) if told else [None] * len(encoded), pa.string())
+    has_columns = COLUMNS in table.column_names
+    languages = pa.array(
+        languages_in(table[COLUMNS].to_pylist()) if has_columns else [None] * len(encoded), pa.string()
+    )
     columns = [table["id"], pa.array(sizes), _fixed(digests, DIGEST_BYTES, len(encoded)), languages]
     if threshold is None:
         return pa.table(columns, schema=documents_schema(0))
-    found = signatures(texts, buckets)
-    columns.append(_fixed(found.tobytes(), 4 * found.shape[1], len(encoded)))
-    return pa.table(columns, schema=documents_schema(found.shape[1]))
+    signature_numbers = signatures(texts, buckets)
+    columns.append(_fixed(signature_numbers.tobytes(), 4 * signature_numbers.shape[1], len(encoded)))
+    return pa.table(columns, schema=documents_schema(signature_numbers.shape[1]))
 
 
 def _fixed(data: bytes, width: int, count: int) -> pa.Array:
@@ -165,14 +167,14 @@ def exact_keys(digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return bits(key(0, "exact duplicates"), digests[:, 0])
 
 
-def band_keys(found: NDArray[np.uint32], rows: int) -> Iterator[NDArray[np.uint64]]:
+def band_keys(signature_numbers: NDArray[np.uint32], rows: int) -> Iterator[NDArray[np.uint64]]:
     """Yield one key a text for each band of so many numbers of its signature."""
-    for band in range(found.shape[1] // rows):
-        yield band_key(found, band, rows)
+    for band in range(signature_numbers.shape[1] // rows):
+        yield band_key(signature_numbers, band, rows)
 
 
-def band_key(found: NDArray[np.uint32], band: int, rows: int) -> NDArray[np.uint64]:
+def band_key(signature_numbers: NDArray[np.uint32], band: int, rows: int) -> NDArray[np.uint64]:
     """Return one key a text for one band of its signature."""
     odd = bits(key(0, "bands"), np.arange(rows)) | np.uint64(1)
-    numbers = found[:, band * rows : (band + 1) * rows].astype(np.uint64)
+    numbers = signature_numbers[:, band * rows : (band + 1) * rows].astype(np.uint64)
     return bits(key(0, "near duplicates"), band, (numbers * odd).sum(axis=1, dtype=np.uint64))

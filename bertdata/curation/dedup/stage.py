@@ -67,8 +67,8 @@ def _notes(config: DedupConfig) -> list[str]:
     alike = similarity_of(number, rows)
     share = 1 - (1 - alike**rows) ** number
     what = f"{number} buckets of {rows} hashes"
-    found = f"pairs of similarity {alike:.2f} share one with a probability of {share:.0%}"
-    return [f"--dedup-minhash {config.dedup_minhash}: {what}; {found}"]
+    chance = f"pairs of similarity {alike:.2f} share one with a probability of {share:.0%}"
+    return [f"--dedup-minhash {config.dedup_minhash}: {what}; {chance}"]
 
 
 def signatures_part(config: DedupConfig, partitions: int, task: Task, file: BinaryIO) -> Counters:
@@ -88,7 +88,7 @@ def links_part(partitions: int, task: Task, file: BinaryIO) -> Counters:
     partition, ordered = task.payload
     counters = Counters()
     streams: list[list[int]] = []
-    for table in find_links([one.keys for one in ordered], hashes_of(partition, partitions)):
+    for table in find_links([reference.keys for reference in ordered], hashes_of(partition, partitions)):
         counters.add(DuplicateCount.LINKS, table.num_rows)
         streams.append(write_stream(file, table))
     counters.details["streams"] = streams
@@ -99,7 +99,7 @@ def components_part(blocks: Sequence[int], task: Task, file: BinaryIO) -> Counte
     """Write the piece of each document that shares a key; details["streams"] lists [offset, length] of each block."""
     linked: planning.Linked = task.payload
     lowest = connected(map(read_stream, linked.links), linked.documents)
-    firsts = [*(one.first for one in linked.files), linked.documents]
+    firsts = [*(signed_file.first for signed_file in linked.files), linked.documents]
     counters = Counters()
     streams: list[list[int]] = []
     for table in pieces_of(lowest, [firsts[number] for number in blocks], len(blocks) - 1):
@@ -139,9 +139,9 @@ def dropped_part(task: Task, file: BinaryIO) -> Counters:
     """
     decided: Sequence[planning.Decided] = task.payload
     by_block: dict[int, list[Stream]] = {}
-    for one in decided:
-        for block, *place in one.places:
-            by_block.setdefault(block, []).append(Stream(one.path, one.sha256, *place))
+    for decision in decided:
+        for block, *place in decision.places:
+            by_block.setdefault(block, []).append(Stream(decision.path, decision.sha256, *place))
     counters = Counters()
     counters.add(DuplicateCount.DROPPED, 0)
     with pq.ParquetWriter(file, DROPPED, compression="zstd", write_statistics=False) as writer:
@@ -151,8 +151,8 @@ def dropped_part(task: Task, file: BinaryIO) -> Counters:
             )
             writer.write_table(table.combine_chunks())
             counters.add(DuplicateCount.DROPPED, table.num_rows)
-            for one in pc.value_counts(table["reason"]).to_pylist():
-                counters.drop(one["values"], one["counts"])
+            for reason_count in pc.value_counts(table["reason"]).to_pylist():
+                counters.drop(reason_count["values"], reason_count["counts"])
     return counters
 
 
@@ -174,8 +174,8 @@ def apply_dedup(
             samples: dict[str, list[list[Any]]] = {}
             while row and signing[row["file"]].payload.path == task.path:
                 first = begins[signing[row["file"]].payload.documents.first]
-                one = (row["id"], row["bytes"], row["reason"], row["language"])
-                dropped.append(Dropped(first + row["row"], *one))
+                details = (row["id"], row["bytes"], row["reason"], row["language"])
+                dropped.append(Dropped(first + row["row"], *details))
                 stays = f"[{row['kept']} stays for it, similarity {row['similarity']:.2f}{limit}]"
                 add_dropped_text(samples, row["reason"], row["id"], "", stays)
                 row = next(rows, None)

@@ -21,7 +21,7 @@ def roots(lowest: Numbers, numbers: Numbers) -> Numbers:
     return above
 
 
-def join(lowest: Numbers, one: Numbers, other: Numbers) -> None:
+def join(lowest: Numbers, first: Numbers, second: Numbers) -> None:
     """Join pairs of numbers, in place.
 
     >>> lowest = np.arange(5)
@@ -29,9 +29,9 @@ def join(lowest: Numbers, one: Numbers, other: Numbers) -> None:
     >>> roots(lowest, np.arange(5)).tolist()
     [0, 1, 2, 1, 1]
     """
-    while len(one):
-        ends = roots(lowest, one), roots(lowest, other)
+    while len(first):
+        ends = roots(lowest, first), roots(lowest, second)
         low, high = np.minimum(*ends), np.maximum(*ends)
         apart = low != high
-        one, other, low, high = one[apart], other[apart], low[apart], high[apart]
+        first, second, low, high = first[apart], second[apart], low[apart], high[apart]
         np.minimum.at(lowest, high, low)

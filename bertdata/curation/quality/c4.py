@@ -49,23 +49,25 @@ def judge(texts: pa.StringArray, thresholds: Thresholds) -> Judgement:
     """Return what C4's rules leave of texts, why they drop others, and how many lines each rule leaves out."""
     on = {rule.name: limit for rule, limit in zip(RULES, thresholds.values, strict=True) if not isnan(limit)}
     counts: Counter[str] = Counter()
-    found = [_lines_left(text, on, counts) for text in texts.to_pylist()]
-    reasons = [reason for _, reason in found]
-    lines = [kept for kept, _ in found]
+    lines_and_reasons = [_lines_left(text, on, counts) for text in texts.to_pylist()]
+    reasons = [reason for _, reason in lines_and_reasons]
+    lines = [text_lines for text_lines, _ in lines_and_reasons]
     if "min_sentences" in on:
-        sentences = sentence_counts(pa.array([line for kept in lines for line in kept], pa.string()))
-        ends = np.cumsum([len(kept) for kept in lines])
+        sentences = sentence_counts(pa.array([line for text_lines in lines for line in text_lines], pa.string()))
+        ends = np.cumsum([len(text_lines) for text_lines in lines])
         totals = np.diff(np.concatenate([[0], np.cumsum(sentences)])[np.concatenate([[0], ends]).astype(np.int64)])
         few = (totals < on["min_sentences"]).tolist()
-        reasons = [one or (_REASONS["min_sentences"] if too else None) for one, too in zip(reasons, few, strict=True)]
-    left = ["\n".join(kept).strip() for kept in lines]
-    reasons = [one or (None if text else NOTHING_LEFT) for one, text in zip(reasons, left, strict=True)]
-    return Judgement(pa.array(reasons, pa.string()), pa.array(left, pa.string()), counts)
+        reasons = [
+            reason or (_REASONS["min_sentences"] if too else None) for reason, too in zip(reasons, few, strict=True)
+        ]
+    remaining = ["\n".join(text_lines).strip() for text_lines in lines]
+    reasons = [reason or (None if text else NOTHING_LEFT) for reason, text in zip(reasons, remaining, strict=True)]
+    return Judgement(pa.array(reasons, pa.string()), pa.array(remaining, pa.string()), counts)
 
 
 def _lines_left(text: str, on: Mapping[str, float], counts: Counter[str]) -> tuple[list[str], str | None]:
     """Return the lines that are left of a text, and why it is dropped; counts those left out where it is not."""
-    kept: list[str] = []
+    kept_lines: list[str] = []
     out = dict.fromkeys(_REASONS, 0)
     for line, rule in _judged_lines(text, on):
         if rule in ("lorem_ipsum", "curly_brackets"):
@@ -73,9 +75,9 @@ def _lines_left(text: str, on: Mapping[str, float], counts: Counter[str]) -> tup
         if rule:
             out[rule] += 1
         else:
-            kept.append(line)
+            kept_lines.append(line)
     counts.update({LINES + _REASONS[rule]: number for rule, number in out.items() if number})
-    return kept, None
+    return kept_lines, None
 
 
 def _judged_lines(text: str, on: Mapping[str, float]) -> Iterator[tuple[str, str]]:

@@ -41,14 +41,14 @@ def _judge(data: Any, begin: Any, end: Any, words: Any, bits: Any, limits: Any, 
             length = characters(data, start, i)
             short += length <= limits[SHORT_LINE]
             place = hash_bytes(data, start, i) & mask
-            found = False
-            while table[place, 0] == stamp and not found:
+            is_repeat = False
+            while table[place, 0] == stamp and not is_repeat:
                 other = np.int64(table[place, 1])
                 same = other + size <= end and same_bytes(data, start, data, other, size)
-                found = same and (other + size == end or data[other + size] == NEWLINE)
-                if not found:
+                is_repeat = same and (other + size == end or data[other + size] == NEWLINE)
+                if not is_repeat:
                     place = (place + np.uint64(1)) & mask
-            if found:
+            if is_repeat:
                 again += length
             else:
                 table[place, 0], table[place, 1] = stamp, start

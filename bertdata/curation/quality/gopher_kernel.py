@@ -138,7 +138,7 @@ def _judge(
     stop_ends: Any,
     limits: Any,
 ) -> Any:
-    words, counted, length, alphabetic, found = last - first, 0, 0, 0, 0
+    words, counted, length, alphabetic, stop_words = last - first, 0, 0, 0, 0
     for word in range(first, last):
         more, letter = _kind(data, starts[word], stops[word], bits)
         alphabetic += letter
@@ -150,7 +150,7 @@ def _judge(
             for number in range(len(stop_ends)):
                 size = stop_ends[number] - place
                 if size == stops[word] - starts[word] and same_bytes(data, starts[word], stop, place, size):
-                    found |= 1 << number
+                    stop_words |= 1 << number
                 place = stop_ends[number]
     if counted < limits[MIN_WORDS]:
         return MIN_WORDS
@@ -173,9 +173,9 @@ def _judge(
     if words and alphabetic / words < limits[ALPHABETIC]:
         return ALPHABETIC
     different = 0
-    while found:
-        different += found & 1
-        found >>= 1
+    while stop_words:
+        different += stop_words & 1
+        stop_words >>= 1
     return STOP if different < limits[STOP] else KEPT
 
 

@@ -111,13 +111,13 @@ def repeated(pieces: Sequence[str]) -> list[str]:
 def _repeated(words: Sequence[str], n: int) -> int:
     """Return the characters of the runs of n words that occurred before and do not overlap each other."""
     seen: set[str] = set()
-    found = place = 0
+    repeated = place = 0
     while place <= len(words) - n:
         run = "".join(words[place : place + n])
-        found += len(run) if run in seen else 0
+        repeated += len(run) if run in seen else 0
         place += n if run in seen else 1
         seen.add(run)
-    return found
+    return repeated
 
 
 REPETITION = rule_filter("drops documents by Gopher's rules of repetition", RULES, judge, figures)

@@ -53,14 +53,14 @@ def repeated_pieces(
         size = stop - i
         pieces += 1
         place = hash_bytes(data, i, stop) & mask
-        found = False
-        while table[place, 0] == stamp and not found:
+        is_repeat = False
+        while table[place, 0] == stamp and not is_repeat:
             other = np.int64(table[place, 1])
             same = other + size <= end and same_bytes(data, i, data, other, size)
-            found = same and _ends_at(data, other + size, end, breaks)
-            if not found:
+            is_repeat = same and _ends_at(data, other + size, end, breaks)
+            if not is_repeat:
                 place = (place + np.uint64(1)) & mask
-        if found:
+        if is_repeat:
             again += 1
             length += characters(data, i, stop)
         else:
@@ -82,20 +82,20 @@ def _number_words(
         begin = np.int64(starts[word])
         size = np.int64(stops[word]) - begin
         place = hash_bytes(data, begin, begin + size) & mask
-        found: Any = np.int64(-1)
-        while table[place, 0] == stamp and found < 0:
-            one = np.int64(table[place, 1])
-            other = first + at[one]
+        word_number: Any = np.int64(-1)
+        while table[place, 0] == stamp and word_number < 0:
+            earlier_number = np.int64(table[place, 1])
+            other = first + at[earlier_number]
             if stops[other] - starts[other] == size and same_bytes(data, begin, data, starts[other], size):
-                found = one
+                word_number = earlier_number
             else:
                 place = (place + np.uint64(1)) & mask
-        if found < 0:
-            found = count
+        if word_number < 0:
+            word_number = count
             table[place, 0], table[place, 1] = stamp, count
             at[count] = word - first
             count += 1
-        ids[word - first] = found
+        ids[word - first] = word_number
 
 
 @inlined
@@ -112,25 +112,25 @@ def _most_frequent(n: Any, words: Any, lengths: Any, table: Any, mask: Any, stam
         if ahead + n <= words:
             soon = mix(np.uint64(runs[ahead]) << _32 | np.uint64(ids[ahead + n - 1])) & mask
             prefetch(rows, soon << _1)
-        one, two = runs[i], ids[i + n - 1]
-        place = mix(np.uint64(one) << _32 | np.uint64(two)) & mask
-        found: Any = np.int64(-1)
-        while table[place, 0] == stamp and found < 0:
+        start_run, last_word = runs[i], ids[i + n - 1]
+        place = mix(np.uint64(start_run) << _32 | np.uint64(last_word)) & mask
+        run_number: Any = np.int64(-1)
+        while table[place, 0] == stamp and run_number < 0:
             other = np.int64(table[place, 1])
-            if left[other] == one and right[other] == two:
-                found = other
+            if left[other] == start_run and right[other] == last_word:
+                run_number = other
             else:
                 place = (place + np.uint64(1)) & mask
-        if found < 0:
-            found = count
+        if run_number < 0:
+            run_number = count
             table[place, 0], table[place, 1] = stamp, count
-            left[count], right[count], times[count], at[count] = one, two, 0, i
+            left[count], right[count], times[count], at[count] = start_run, last_word, 0, i
             count += 1
-        times[found] += 1
-        runs[i] = found
-    for one in range(1, count):
-        if times[one] > times[best]:
-            best = one
+        times[run_number] += 1
+        runs[i] = run_number
+    for run in range(1, count):
+        if times[run] > times[best]:
+            best = run
     return (lengths[at[best] + n] - lengths[at[best]] + n - 1) * times[best]
 
 
@@ -143,7 +143,7 @@ def _repeated_runs(
     rows = table.reshape(-1)
     for i in range(words - n + 1):
         places[i] = mix(sums[i + n] - sums[i] * powers[ends[i + n] - ends[i]]) & mask
-    found, i = 0, 0
+    repeated, i = 0, 0
     while i <= words - n:
         if i + AHEAD + n <= words:
             prefetch(rows, np.uint64(places[i + AHEAD]) << _1)
@@ -157,12 +157,12 @@ def _repeated_runs(
             if not again:
                 place = (place + np.uint64(1)) & mask
         if again:
-            found += lengths[i + n] - lengths[i]
+            repeated += lengths[i + n] - lengths[i]
             i += n
         else:
             table[place, 0], table[place, 1] = stamp, i
             i += 1
-    return found
+    return repeated
 
 
 @inlined
@@ -205,12 +205,12 @@ def _judge(
     for i in range(words):
         lengths[i + 1] = lengths[i] + characters(data, starts[first + i], stops[first + i])
         work[1, i] = work[0, i]
-    for one in range(TOPS):
-        n = FIRST_TOP + one
+    for offset in range(TOPS):
+        n = FIRST_TOP + offset
         if words >= n:
-            most = _most_frequent(n, words, lengths, table, mask, stamp + 4 + one, work)
-            if most / size > limits[4 + one]:
-                return 4 + one
+            most = _most_frequent(n, words, lengths, table, mask, stamp + 4 + offset, work)
+            if most / size > limits[4 + offset]:
+                return 4 + offset
     ends = work[4]
     ends[0] = 0
     sums[0] = 0
@@ -221,12 +221,12 @@ def _judge(
             total = total * _BASE + np.uint64(data[k]) + np.uint64(1)
             place += 1
         ends[i + 1], sums[i + 1] = place, total
-    for one in range(DUPLICATES):
-        n = FIRST_DUPLICATE + one
-        rule = 4 + TOPS + one
+    for offset in range(DUPLICATES):
+        n = FIRST_DUPLICATE + offset
+        rule = 4 + TOPS + offset
         if limits[rule] == limits[rule]:
-            found = _repeated_runs(n, words, lengths, joined, sums, powers, table, mask, stamp + 7 + one, work)
-            if found / size > limits[rule]:
+            repeated = _repeated_runs(n, words, lengths, joined, sums, powers, table, mask, stamp + 7 + offset, work)
+            if repeated / size > limits[rule]:
                 return rule
     return KEPT
 

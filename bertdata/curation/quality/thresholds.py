@@ -60,12 +60,12 @@ def parse_thresholds(text: str, rules: Sequence[Rule]) -> Thresholds:
     by_name = {rule.name: rule for rule in rules}
     given: set[str] = set()
     for part in text.split(",") if text else ():
-        name, sign, value = (one.strip() for one in part.partition(":"))
+        name, sign, value = (field.strip() for field in part.partition(":"))
         if name not in by_name:
             raise ValueError(f"there is no rule {name!r}{expected_one_of(name, by_name)}")
         if not sign or name in given:
-            found = "twice" if sign else "without a value"
-            raise ValueError(f"{name} is given {found}; expected each rule once, as {_example(by_name[name])}")
+            problem = "twice" if sign else "without a value"
+            raise ValueError(f"{name} is given {problem}; expected each rule once, as {_example(by_name[name])}")
         given.add(name)
         values[name] = _threshold(value, by_name[name])
     return Thresholds(tuple(rules), tuple(values.values()))

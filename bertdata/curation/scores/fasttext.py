@@ -48,11 +48,11 @@ def _probabilities(model: Any, label: str, texts: pa.StringArray) -> pa.DoubleAr
 
     fastText adds 1e-5 to a probability before it takes the logarithm, so it may be a little over 1: that is 1.
     """
-    found = []
+    probabilities = []
     for text in texts.to_pylist():
         predictions = {name: share for share, name in model.f.predict(one_line(text), -1, -1.0, "strict")}
-        found.append(min(1.0, max(0.0, predictions.get(label, 0.0))))
-    return pa.array(found, pa.float64())
+        probabilities.append(min(1.0, max(0.0, predictions.get(label, 0.0))))
+    return pa.array(probabilities, pa.float64())
 
 
 FASTTEXT = ScoreKind(

@@ -61,8 +61,8 @@ def tables_of(terms: list[str]) -> Tables:
     for term in terms:
         by_length.setdefault(sum(1 for _ in words_of(term)), []).append(term)
     tables = []
-    for words, own in sorted(by_length.items(), reverse=True):
-        hashes = np.unique(ngrams_of(pa.array(own, pa.large_string()), words)[0])
+    for words, same_length in sorted(by_length.items(), reverse=True):
+        hashes = np.unique(ngrams_of(pa.array(same_length, pa.large_string()), words)[0])
         table = np.zeros(2 << len(hashes).bit_length(), np.uint64)
         fill(table, hashes)
         tables.append((words, table))

@@ -67,10 +67,10 @@ class Rules(NamedTuple):
 @inlined
 def hash_bytes(data: Any, begin: Any, end: Any) -> Any:
     """Return 64 bits of some bytes."""
-    found = SEED
+    hash_bits = SEED
     for i in range(begin, end):
-        found = (found ^ np.uint64(data[i])) * PRIME
-    return mix(found)
+        hash_bits = (hash_bits ^ np.uint64(data[i])) * PRIME
+    return mix(hash_bits)
 
 
 @inlined
@@ -95,12 +95,12 @@ def find_string(rules: Any, data: Any, begin: Any, end: Any, kind: Any) -> Any:
     mask = np.uint64(len(rules.slots) - 1)
     place = key & mask
     while rules.slots[place] >= 0:
-        found = np.int64(rules.slots[place])
+        entry = np.int64(rules.slots[place])
         if rules.keys[place] == key:
-            at = rules.entries[found, ENTRY_BEGIN]
-            same = rules.entries[found, ENTRY_END] - at == end - begin
+            at = rules.entries[entry, ENTRY_BEGIN]
+            same = rules.entries[entry, ENTRY_END] - at == end - begin
             if same and same_bytes(data, begin, rules.pool, at, end - begin):
-                return found if rules.entries[found, KIND] & kind else np.int64(-1)
+                return entry if rules.entries[entry, KIND] & kind else np.int64(-1)
         place = (place + _ONE) & mask
     return np.int64(-1)
 
@@ -159,15 +159,15 @@ def _suffix(rules: Any, data: Any, codes: Any, places: Any, low: Any, high: Any)
         return 0
     last = codes[high - 1]
     kind = rules.classes[last]
-    found = 1 if kind & SUFFIX else 0
+    length = 1 if kind & SUFFIX else 0
     if high - low > 1:
         before = codes[high - 2]
         if last | 32 == LOWER_S and before in (APOSTROPHE, RIGHT_QUOTE):
-            found = 2
+            length = 2
         if last == ELLIPSIS and before == ELLIPSIS:
-            found = 2
-        if last == PLUS and is_digit(before) and found == 0:
-            found = 1
+            length = 2
+        if last == PLUS and is_digit(before) and length == 0:
+            length = 1
     if last == PERIOD:
         first = high - 1
         while first > low and codes[first - 1] == PERIOD:
@@ -180,9 +180,9 @@ def _suffix(rules: Any, data: Any, codes: Any, places: Any, low: Any, high: Any)
         while digit >= low and high - 1 - digit < MOST_UNIT and not is_digit(codes[digit]):
             digit -= 1
         size = high - 1 - digit
-        if digit >= low and size > found and is_digit(codes[digit]):
-            found = size if find_string(rules, data, places[digit + 1], places[high], UNIT) >= 0 else found
-    return found
+        if digit >= low and size > length and is_digit(codes[digit]):
+            length = size if find_string(rules, data, places[digit + 1], places[high], UNIT) >= 0 else length
+    return length
 
 
 @inlined
@@ -240,9 +240,9 @@ def _may_be_address(rules: Any, codes: Any, low: Any, high: Any) -> bool:
 @inlined
 def _is_together(rules: Any, data: Any, begins: Any, ends: Any, first: Any, last: Any, low: Any, high: Any) -> bool:
     """Tell whether tokens of a chunk, two or more, are an exception together, other than that from low to high."""
-    for one in range(first, last - 1):
-        for two in range(one + 1, last):
-            begin, end = np.int64(begins[one]), np.int64(ends[two])
+    for start in range(first, last - 1):
+        for stop in range(start + 1, last):
+            begin, end = np.int64(begins[start]), np.int64(ends[stop])
             if end - begin > MOST_BYTES:
                 break
             if (begin != low or end != high) and find_exception(rules, data, begin, end) >= 0:

@@ -44,15 +44,15 @@ def rules() -> Rules:
     strings = {text.encode(): kind for text, kind in sorted(kinds.items())}
     lengths = {text.encode(): [len(token.encode()) for token in tokens] for text, tokens in exceptions().items()}
     slots, keys = np.full(_SLOTS, -1, np.int32), np.zeros(_SLOTS, np.uint64)
-    rows, held, tokens = [], 0, 0
+    rows, pool_size, tokens = [], 0, 0
     for number, (text, kind) in enumerate(strings.items()):
         key = _hash(text)
         place = key % _SLOTS
         while slots[place] >= 0:
             place = (place + 1) % _SLOTS
         slots[place], keys[place] = number, key
-        rows.append((held, held + len(text), tokens, tokens + len(lengths.get(text, ())), kind))
-        held, tokens = held + len(text), rows[-1][3]
+        rows.append((pool_size, pool_size + len(text), tokens, tokens + len(lengths.get(text, ())), kind))
+        pool_size, tokens = pool_size + len(text), rows[-1][3]
     return Rules(
         _classes([*units, *currencies], long),
         _words(),
@@ -67,47 +67,47 @@ def rules() -> Rules:
 
 def _classes(units: list[str], currencies: list[str]) -> NDArray[np.uint16]:
     """Return the bits of each code point; raises ValueError where a unit is longer than the kernel looks, or counts."""
-    found = np.zeros(sys.maxunicode + 1, np.uint16)
+    classes = np.zeros(sys.maxunicode + 1, np.uint16)
     for name, bit in _CLASSES.items():
         for first, last in tables()["classes"][name]:
-            found[first : last + 1] |= np.uint16(bit)
+            classes[first : last + 1] |= np.uint16(bit)
     for unit in units:
-        found[ord(unit[-1])] |= np.uint16(kernel.UNIT_END)
+        classes[ord(unit[-1])] |= np.uint16(kernel.UNIT_END)
     for currency in currencies:
-        found[ord(currency[0])] |= np.uint16(kernel.CURRENCY_BEGIN)
+        classes[ord(currency[0])] |= np.uint16(kernel.CURRENCY_BEGIN)
     digits = any(sign in "0123456789" for unit in units for sign in unit)
     if digits or max(map(len, units)) > kernel.MOST_UNIT or max(map(len, currencies)) > kernel.MOST_CURRENCY:
         raise ValueError(
             f"{PATH.name} has units with a digit, or of over {kernel.MOST_UNIT} characters, or currencies of over "
             f"{kernel.MOST_CURRENCY}; the kernel does not look that far"
         )
-    return found
+    return classes
 
 
 def _words() -> NDArray[np.uint8]:
     """Return where the kernel looks closer at a word of letters alone."""
-    found = np.zeros(4096, np.uint8)
+    flags = np.zeros(4096, np.uint8)
     for text in {text.rstrip(".") for text in exceptions()}:
         if text.isascii() and text.isalpha():
             word = text.encode()
-            found[plain(word_place)(word[0], word[min(1, len(word) - 1)], word[-1], len(word))] = 1
-    return found
+            flags[plain(word_place)(word[0], word[min(1, len(word) - 1)], word[-1], len(word))] = 1
+    return flags
 
 
 def _shapes(strings: list[bytes]) -> NDArray[np.uint64]:
-    found = np.zeros((2, 256), np.uint64)
+    shapes = np.zeros((2, 256), np.uint64)
     for text in strings:
         if len(text) > kernel.MOST_BYTES:
             raise ValueError(f"{PATH.name} has an exception of {len(text)} bytes; expected at most {kernel.MOST_BYTES}")
-        found[0, text[0]] |= np.uint64(1 << len(text))
-        found[1, text[-1]] |= np.uint64(1 << len(text))
-    return found
+        shapes[0, text[0]] |= np.uint64(1 << len(text))
+        shapes[1, text[-1]] |= np.uint64(1 << len(text))
+    return shapes
 
 
 def _hash(text: bytes) -> int:
     """Return what `chunk_kernel.hash_bytes` makes of some bytes."""
-    found = int(SEED)
+    hash_bits = int(SEED)
     for byte in text:
-        found = (found ^ byte) * int(PRIME) & _WORD
+        hash_bits = (hash_bits ^ byte) * int(PRIME) & _WORD
     with np.errstate(over="ignore"):
-        return int(plain(mix)(np.uint64(found)))
+        return int(plain(mix)(np.uint64(hash_bits)))

@@ -64,10 +64,10 @@ def space_size(data: Any, i: Any, end: Any) -> Any:
 @inlined
 def characters(data: Any, begin: Any, end: Any) -> Any:
     """Count the code points of some bytes."""
-    found = 0
+    count = 0
     for i in range(begin, end):
-        found += (data[i] & 0xC0) != 0x80
-    return found
+        count += (data[i] & 0xC0) != 0x80
+    return count
 
 
 @inlined
@@ -120,13 +120,13 @@ def split_texts(
     begins: Any,
     ends: Any,
     borders: Any,
-    left: Any,
+    unsplit: Any,
 ) -> Any:
     """Write where the words of texts begin and end; returns how many chunks are left to the reference.
 
     rules: `chunk_kernel.Rules`. codes, places, after: int32, room for the longest chunk and one more. borders: int64
-    (texts + 1,), at which word each text begins. left: int64 (some, 4), of the first of the chunks that are left: text,
-    bytes, and before which word it is. It has no words itself.
+    (texts + 1,), at which word each text begins. unsplit: int64 (some, 4), of the first of the chunks that are left:
+    text, first byte, end, and before which word it is. Such a chunk has no words itself.
     """
     words, count = 0, 0
     for text in range(len(offsets) - 1):
@@ -151,12 +151,12 @@ def split_texts(
                     begins[words], ends[words] = last, i
                     words += 1
                 continue
-            found = split_chunk(rules, data, begin, i, codes, places, after, begins, ends, words)
-            if found != LEFT:
-                words = found
+            words_after = split_chunk(rules, data, begin, i, codes, places, after, begins, ends, words)
+            if words_after != LEFT:
+                words = words_after
                 continue
-            if count < len(left):
-                left[count, 0], left[count, 1], left[count, 2], left[count, 3] = text, begin, i, words
+            if count < len(unsplit):
+                unsplit[count, 0], unsplit[count, 1], unsplit[count, 2], unsplit[count, 3] = text, begin, i, words
             count += 1
     borders[len(offsets) - 1] = words
     return count
@@ -169,13 +169,13 @@ def count_sentences(data: Any, offsets: Any, begins: Any, ends: Any, borders: An
     White space beyond a single blank is a token of its own.
     """
     for text in range(len(offsets) - 1):
-        found, ended = 1, False
+        sentences, ended = 1, False
         place = np.int64(offsets[text])
         for word in range(borders[text], borders[text + 1] + 1):
             stop = np.int64(offsets[text + 1]) if word == borders[text + 1] else np.int64(begins[word])
             gap = stop - place
             if ended and (gap > 1 or (gap == 1 and data[place] != BLANK)):
-                found += 1
+                sentences += 1
                 ended = False
             if word == borders[text + 1]:
                 break
@@ -190,9 +190,9 @@ def count_sentences(data: Any, offsets: Any, begins: Any, ends: Any, borders: An
                     break
                 i += size
             if ended and not signs and not ends_one:
-                found += 1
+                sentences += 1
                 ended = False
             elif ends_one:
                 ended = True
             place = end
-        counts[text] = found
+        counts[text] = sentences

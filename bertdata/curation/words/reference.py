@@ -37,11 +37,11 @@ def words(text: str) -> list[str]:
 def word_spans(text: str) -> list[Span]:
     """Return where each word of a text begins and ends, in characters."""
     spans: list[Span] = []
-    for found in re.finditer(r"\S+", text):
-        if spans and text[spans[-1][1] : found.start()] != " ":
-            spans.append((found.start(), found.start()))  # a token of white space, which no exception reaches over
-        begin = found.start()
-        for length in _chunk_lengths(found.group()):
+    for match in re.finditer(r"\S+", text):
+        if spans and text[spans[-1][1] : match.start()] != " ":
+            spans.append((match.start(), match.start()))  # a token of white space, which no exception reaches over
+        begin = match.start()
+        for length in _chunk_lengths(match.group()):
             spans.append((begin, begin + length))
             begin += length
     return [(begin, end) for begin, end in _joined(text, spans) if begin < end]
@@ -82,20 +82,27 @@ def inner_pairs() -> frozenset[tuple[str, str]]:
     >>> (":", ")") in inner_pairs(), (")", '"') in inner_pairs()
     (True, False)
     """
-    every = [sequence for found in _sequences().values() for sequence in found]
+    every = [sequence for group in _sequences().values() for sequence in group]
     pairs = {pair for sequence in every for pair in pairwise(sequence)}
     ends: dict[str, set[str]] = {}
     begins: dict[str, set[str]] = {}
     for sequence in every:
         ends.setdefault(sequence[-1], {sequence[-1]}).add("".join(sequence))
         begins.setdefault(sequence[0], {sequence[0]}).add("".join(sequence))
-    joined = {(one, two) for first, second in pairs for one in ends.get(first, ()) for two in begins.get(second, ())}
-    joined |= {(one, second) for first, second in pairs for one in ends.get(first, ())}
-    return frozenset(pairs | joined | {(first, two) for first, second in pairs for two in begins.get(second, ())})
+    joined = {
+        (joined_first, joined_second)
+        for first, second in pairs
+        for joined_first in ends.get(first, ())
+        for joined_second in begins.get(second, ())
+    }
+    joined |= {(joined_first, second) for first, second in pairs for joined_first in ends.get(first, ())}
+    return frozenset(
+        pairs | joined | {(first, joined_second) for first, second in pairs for joined_second in begins.get(second, ())}
+    )
 
 
 def _chunk_lengths(chunk: str) -> list[int]:
-    known = exceptions()
+    exception_tokens = exceptions()
     begin, end = 0, len(chunk)
     before: list[int] = []
     after: list[int] = []
@@ -118,8 +125,8 @@ def _chunk_lengths(chunk: str) -> list[int]:
     middle = chunk[begin:end]
     if not middle:
         inner: list[int] = []
-    elif middle in known:
-        inner = [len(token) for token in known[middle]]
+    elif middle in exception_tokens:
+        inner = [len(token) for token in exception_tokens[middle]]
     else:
         inner = [len(middle)] if _is_address(middle) else _cut_inside(middle)
     return [*before, *inner, *reversed(after)]
@@ -157,9 +164,9 @@ def _suffix(chunk: str, begin: int, end: int) -> int:
     if begin >= end:
         return 0
     last = chunk[end - 1]
-    found = int(last in members("suffix"))
+    length = int(last in members("suffix"))
     if (last in "sS" and chunk[begin:end].endswith(_CLITICS)) or chunk.endswith("……", begin, end):
-        found = 2
+        length = 2
     if last == ".":
         first = end - 1
         while first > begin and chunk[first - 1] == ".":
@@ -167,21 +174,21 @@ def _suffix(chunk: str, begin: int, end: int) -> int:
         dots = end - first
         return dots if dots > 1 else int(_period_ends(chunk[max(begin, end - 4) : end - 1]))
     if last == "+" and end - begin > 1 and chunk[end - 2] in _DIGITS:
-        found = max(found, 1)
+        length = max(length, 1)
     for unit in _units_by_end().get(last, ()):
         place = end - len(unit)
-        if len(unit) > found and place > begin and chunk[place - 1] in _DIGITS and chunk.startswith(unit, place, end):
-            found = len(unit)
-    return found
+        if len(unit) > length and place > begin and chunk[place - 1] in _DIGITS and chunk.startswith(unit, place, end):
+            length = len(unit)
+    return length
 
 
 @cache
 def _units_by_end() -> dict[str, list[str]]:
     """Return the units and currencies, which come off after a digit, by their last characters."""
-    found: dict[str, list[str]] = {}
+    units: dict[str, list[str]] = {}
     for unit in (*tables()["units"], *tables()["currencies"]):
-        found.setdefault(unit[-1], []).append(unit)
-    return found
+        units.setdefault(unit[-1], []).append(unit)
+    return units
 
 
 def _period_ends(before: str) -> bool:
@@ -194,13 +201,13 @@ def _period_ends(before: str) -> bool:
 
 def _cut_inside(middle: str) -> list[int]:
     """Return the lengths of the tokens that signs between letters cut a middle into; these are tokens, too."""
-    found, start = [], 0
+    lengths, start = [], 0
     for begin, end in _infixes(middle):
         if begin:
-            found += [begin - start] if begin > start else []
-            found.append(end - begin)
+            lengths += [begin - start] if begin > start else []
+            lengths.append(end - begin)
             start = end
-    return [*found, len(middle) - start] if start < len(middle) else found
+    return [*lengths, len(middle) - start] if start < len(middle) else lengths
 
 
 def _infixes(middle: str) -> Iterator[Span]:
@@ -258,7 +265,7 @@ def _is_address(middle: str) -> bool:
 @cache
 def _sequences() -> dict[str, list[tuple[str, ...]]]:
     """Return the exceptions that the rules would cut, each as the tokens they cut it into, by the first of these."""
-    found: dict[str, list[tuple[str, ...]]] = {}
+    sequences: dict[str, list[tuple[str, ...]]] = {}
     for text in exceptions():
         inside = any(begin for begin, _ in _infixes(text)) or any(True for _ in _infixes(text))
         if inside or _prefix(text, 0, len(text)) or _suffix(text, 0, len(text)):
@@ -266,8 +273,8 @@ def _sequences() -> dict[str, list[tuple[str, ...]]]:
             for length in _lengths_by_rules(text):
                 tokens.append(text[begin : begin + length])
                 begin += length
-            found.setdefault(tokens[0], []).append(tuple(tokens))
-    return found
+            sequences.setdefault(tokens[0], []).append(tuple(tokens))
+    return sequences
 
 
 def _lengths_by_rules(chunk: str) -> list[int]:
@@ -300,21 +307,21 @@ def _joined(text: str, spans: Sequence[Span]) -> list[Span]:
         return list(spans)
     seen: set[int] = set()
     chosen: dict[int, int] = {}
-    for first, last in sorted(matches, key=lambda one: (one[0] - one[1], one[0])):
+    for first, last in sorted(matches, key=lambda match: (match[0] - match[1], match[0])):
         if first not in seen and last - 1 not in seen:
             chosen[first] = last
         seen.update(range(first, last))
-    found: list[Span] = []
+    joined: list[Span] = []
     place = 0
     while place < len(spans):
         last = chosen.get(place, place + 1)
         begin, end = spans[place][0], spans[last - 1][1]
-        known = exceptions().get(text[begin:end]) if place in chosen else None
-        if known:
-            for token in known:
-                found.append((begin, begin + len(token)))
+        exception = exceptions().get(text[begin:end]) if place in chosen else None
+        if exception:
+            for token in exception:
+                joined.append((begin, begin + len(token)))
                 begin += len(token)
         else:
-            found += spans[place:last]
+            joined += spans[place:last]
         place = last
-    return found
+    return joined

@@ -55,13 +55,13 @@ def split(texts: pa.StringArray) -> Words:
     longest = int(np.diff(offsets).max(initial=0)) + 1
     begins, ends = (np.empty(size + 1, np.int32) for _ in range(2))
     codes, places, after = (np.empty(longest, np.int32) for _ in range(3))
-    borders, left = np.empty(len(texts) + 1, np.int64), np.empty((_LEFT, 4), np.int64)
-    count = split_texts(rules(), data, offsets, codes, places, after, begins, ends, borders, left)
-    if count > len(left):
-        left = np.empty((count, 4), np.int64)
-        split_texts(rules(), data, offsets, codes, places, after, begins, ends, borders, left)
-    found = Words(data, offsets, begins[: borders[-1]], ends[: borders[-1]], borders)
-    return _with_left(found, left[:count]) if count else found
+    borders, unsplit = np.empty(len(texts) + 1, np.int64), np.empty((_LEFT, 4), np.int64)
+    count = split_texts(rules(), data, offsets, codes, places, after, begins, ends, borders, unsplit)
+    if count > len(unsplit):
+        unsplit = np.empty((count, 4), np.int64)
+        split_texts(rules(), data, offsets, codes, places, after, begins, ends, borders, unsplit)
+    words = Words(data, offsets, begins[: borders[-1]], ends[: borders[-1]], borders)
+    return _with_left(words, unsplit[:count]) if count else words
 
 
 def utf8(texts: pa.StringArray) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
@@ -87,10 +87,10 @@ def sentence_counts(texts: pa.StringArray) -> NDArray[np.int64]:
     return counts
 
 
-def _with_left(words: Words, left: Rows) -> Words:
+def _with_left(words: Words, unsplit: Rows) -> Words:
     """Return words with those of the chunks that the kernel left."""
     begins, ends, counts, depending = [], [], [], []
-    for text, begin, end, _ in left.tolist():
+    for text, begin, end, _ in unsplit.tolist():
         sizes, depends = _sizes_of(words.data[begin:end].tobytes())
         if depends:
             depending.append((text, begin, end))
@@ -98,13 +98,13 @@ def _with_left(words: Words, left: Rows) -> Words:
         borders_within = [begin, *(begin + size for size in accumulate(sizes))]
         begins += borders_within[:-1]
         ends += borders_within[1:]
-    places = np.repeat(left[:, 3], counts)
-    chunks_before = np.searchsorted(left[:, 0], np.arange(len(words.borders)))
+    places = np.repeat(unsplit[:, 3], counts)
+    chunks_before = np.searchsorted(unsplit[:, 0], np.arange(len(words.borders)))
     borders = words.borders + np.concatenate([[0], np.cumsum(counts)])[chunks_before]
-    found = Words(
+    merged = Words(
         words.data, words.offsets, np.insert(words.begins, places, begins), np.insert(words.ends, places, ends), borders
     )
-    return _with_clusters(found, depending) if depending else found
+    return _with_clusters(merged, depending) if depending else merged
 
 
 def _sizes_of(chunk: bytes) -> tuple[tuple[int, ...], bool]:
@@ -129,7 +129,7 @@ def _with_clusters(words: Words, chunks: list[tuple[int, int, int]]) -> Words:
         first, last = _cluster(words, text, begin, end)
         start, stop = int(words.begins[first]), int(words.ends[last - 1])
         string = words.data[start:stop].tobytes().decode()
-        sizes = np.fromiter((len(one.encode()) for one in string), np.int64, len(string))
+        sizes = np.fromiter((len(character.encode()) for character in string), np.int64, len(string))
         spans = (np.concatenate([[0], np.cumsum(sizes)]) + start)[np.array(word_spans(string))].astype(np.int32)
         begins += [words.begins[place:first], spans[:, 0]]
         ends += [words.ends[place:first], spans[:, 1]]
@@ -157,16 +157,16 @@ def _cluster(words: Words, text: int, begin: int, end: int) -> Span:
         start = first - 1
         while start > words.borders[text] and words.ends[start - 1] == words.begins[start]:
             start -= 1
-        found = tokens(start, first)
-        if (found[-1], left) not in inner_pairs():
+        neighbours = tokens(start, first)
+        if (neighbours[-1], left) not in inner_pairs():
             break
-        first, left = start, found[0]
+        first, left = start, neighbours[0]
     while last < words.borders[text + 1] and words.begins[last] == words.ends[last - 1] + 1:
         stop = last + 1
         while stop < words.borders[text + 1] and words.ends[stop - 1] == words.begins[stop]:
             stop += 1
-        found = tokens(last, stop)
-        if (right, found[0]) not in inner_pairs():
+        neighbours = tokens(last, stop)
+        if (right, neighbours[0]) not in inner_pairs():
             break
-        last, right = stop, found[-1]
+        last, right = stop, neighbours[-1]
     return first, last

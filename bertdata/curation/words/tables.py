@@ -52,20 +52,20 @@ def exceptions() -> dict[str, tuple[str, ...]]:
     >>> exceptions()["don't"], exceptions()["Mr."]
     (('do', "n't"), ('Mr.',))
     """
-    kept = {text: (text,) for text in tables()["kept"]}
-    return kept | {"".join(tokens): tuple(tokens) for tokens in tables()["split"]}
+    unsplit = {text: (text,) for text in tables()["kept"]}
+    return unsplit | {"".join(tokens): tuple(tokens) for tokens in tables()["split"]}
 
 
 @cache
 def character_bits() -> NDArray[np.uint8]:
     """Return what each code point is, uint8 (1114112,): the sum of its bits."""
-    found = np.zeros(sys.maxunicode + 1, np.uint8)
+    bits = np.zeros(sys.maxunicode + 1, np.uint8)
     every = list(map(chr, range(_PLANES)))
-    found[:_PLANES] |= np.fromiter(map(str.isspace, every), np.bool_) * np.uint8(SPACE)
-    found[:_PLANES] |= np.fromiter(map(str.isalpha, every), np.bool_) * np.uint8(LETTER)
-    punctuation = np.fromiter((one[0] == "P" for one in map(unicodedata.category, every)), np.bool_)
-    found[:_PLANES] |= punctuation * np.uint8(PUNCTUATION)
+    bits[:_PLANES] |= np.fromiter(map(str.isspace, every), np.bool_) * np.uint8(SPACE)
+    bits[:_PLANES] |= np.fromiter(map(str.isalpha, every), np.bool_) * np.uint8(LETTER)
+    punctuation = np.fromiter((category[0] == "P" for category in map(unicodedata.category, every)), np.bool_)
+    bits[:_PLANES] |= punctuation * np.uint8(PUNCTUATION)
     for name, bit in (("symbol", SYMBOL), ("terminal", TERMINAL), ("sentence_end", SENTENCE_END)):
         for first, last in tables()["classes"][name]:
-            found[first : last + 1] |= np.uint8(bit)
-    return found
+            bits[first : last + 1] |= np.uint8(bit)
+    return bits

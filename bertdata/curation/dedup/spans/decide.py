@@ -41,7 +41,7 @@ def find_left_out(
     order = np.lexsort((place, document, number))
     bounds = np.searchsorted(number[order], np.arange(len(streams) + 1))
     result = {}
-    for one in np.unique(number).tolist():
-        rows = order[bounds[one] : bounds[one + 1]]
-        result[one] = pa.table([pa.array(document[rows]), pa.array(place[rows])], schema=LEFT_OUT)
+    for stream_number in np.unique(number).tolist():
+        rows = order[bounds[stream_number] : bounds[stream_number + 1]]
+        result[stream_number] = pa.table([pa.array(document[rows]), pa.array(place[rows])], schema=LEFT_OUT)
     return result

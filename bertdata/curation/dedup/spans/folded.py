@@ -40,8 +40,8 @@ def fold(units: Units) -> Folded:
 
     >>> import pyarrow as pa
     >>> from bertdata.curation.dedup.spans.text_units import paragraph_units
-    >>> found = fold(paragraph_units(pa.array(["The SEA,\\n\\n***\\n\\nthe sea! 日本"])))
-    >>> found.words.tolist(), found.of(0, 0), found.of(2, 2).decode(), found.of(0, 2).decode()
+    >>> folded = fold(paragraph_units(pa.array(["The SEA,\\n\\n***\\n\\nthe sea! 日本"])))
+    >>> folded.words.tolist(), folded.of(0, 0), folded.of(2, 2).decode(), folded.of(0, 2).decode()
     ([2, 0, 4], b'the sea', 'the sea 日 本', 'the sea the sea 日 本')
     """
     from bertdata.curation.dedup.spans.folded_kernel import fold_units

@@ -39,9 +39,9 @@ def rank_of(document_id: str, text: bytes) -> int:
     >>> rank_of("a", b"One.") == rank_of("a", b"One."), rank_of("a", b"One.") == rank_of("a", b"Two.")
     (True, False)
     """
-    own = blake2b(document_id.encode("utf-8", "backslashreplace") + b"\0", digest_size=8)
-    own.update(text)
-    return int.from_bytes(own.digest(), "little")
+    hasher = blake2b(document_id.encode("utf-8", "backslashreplace") + b"\0", digest_size=8)
+    hasher.update(text)
+    return int.from_bytes(hasher.digest(), "little")
 
 
 def digest_of(words: bytes) -> bytes:
@@ -70,12 +70,14 @@ class Occurrences:
         return Occurrences(**columns, file=np.full(len(columns["high"]), file, np.uint32))
 
     @staticmethod
-    def joined(some: list[Occurrences]) -> Occurrences:
+    def joined(parts: list[Occurrences]) -> Occurrences:
         """Return those of several, one after another; empties the list."""
-        empty = Occurrences.of({one.name: np.zeros(0, one.type.to_pandas_dtype()) for one in SPANS}, 0)
-        names = [one.name for one in fields(Occurrences)]
-        result = Occurrences(*(np.concatenate([getattr(one, name) for one in [empty, *some]]) for name in names))
-        some.clear()
+        empty = Occurrences.of({column.name: np.zeros(0, column.type.to_pandas_dtype()) for column in SPANS}, 0)
+        names = [field.name for field in fields(Occurrences)]
+        result = Occurrences(
+            *(np.concatenate([getattr(occurrences, name) for occurrences in [empty, *parts]]) for name in names)
+        )
+        parts.clear()
         return result
 
     def __len__(self) -> int:
@@ -83,7 +85,7 @@ class Occurrences:
 
     def taken(self, rows: NDArray[np.int64] | slice) -> Occurrences:
         """Return some of them, as a copy."""
-        return Occurrences(*(getattr(self, one.name)[rows].copy() for one in fields(self)))
+        return Occurrences(*(getattr(self, field.name)[rows].copy() for field in fields(self)))
 
     def left_out(self) -> NDArray[np.int64]:
         """Return the rows of those that are left out: of equal spans all but the one that comes first."""

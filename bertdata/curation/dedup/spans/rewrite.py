@@ -66,7 +66,7 @@ def write_without(config: DedupSpansConfig, segmenter: FindsSentences, part: Rew
     Memory is a row group and 24 bytes for each occurrence that is left out.
     """
     counters = Counters()
-    found = _Found(config, segmenter, counters)
+    rewriter = _Rewriter(config, segmenter, counters)
     which, place = _occurrences(part.repeats)
     with files.open_raw(part.documents.path) as raw:
         columns = COLUMNS in open_parquet(raw, part.documents.path).schema_arrow.names
@@ -74,14 +74,14 @@ def write_without(config: DedupSpansConfig, segmenter: FindsSentences, part: Rew
     with DocumentWriter(file, counters, columns=columns, add_languages=languages_told if columns else None) as writer:
         for documents in read_range(part.documents, columns=columns):
             begin, end = np.searchsorted(which, [first, first + documents.num_rows])
-            texts = found.texts(documents, which[begin:end] - first, place[begin:end])
+            texts = rewriter.texts(documents, which[begin:end] - first, place[begin:end])
             for row, document in enumerate(documents.to_pylist()):
                 text = texts.get(row, document["text"])
                 if text is not None:
                     given = {name: document[name] for name in ("source", "title", "url")}
                     writer.add(document["id"], **given, text=text, columns=document.get(COLUMNS))
             first += documents.num_rows
-    counters.details[DETAIL] = {"dropped_bytes": found.dropped_bytes, "samples": found.samples}
+    counters.details[DETAIL] = {"dropped_bytes": rewriter.dropped_bytes, "samples": rewriter.samples}
     return counters
 
 
@@ -97,7 +97,7 @@ def _occurrences(repeats: Sequence[Repeats]) -> tuple[NDArray[np.int64], NDArray
     return which_one[order], place[order]
 
 
-class _Found:
+class _Rewriter:
     """Makes the texts of changed documents, and counts what was left out, with some of it as samples."""
 
     def __init__(self, config: DedupSpansConfig, segmenter: FindsSentences, counters: Counters) -> None:
@@ -113,29 +113,39 @@ class _Found:
         ends = np.append(begins[1:], len(which)).tolist()
         given = documents["text"].combine_chunks().take(pa.array(rows))
         units, n = units_of(given, self._config, self._segmenter), units_of_a_span(self._config)
-        left_out, left = [], []
+        left_out, remaining = [], []
         for text, (begin, end) in enumerate(zip(begins.tolist(), ends, strict=True)):
             chosen = np.zeros(int(units.borders[text + 1] - units.borders[text]), np.bool_)
             for more in range(n):
                 chosen[place[begin:end] + more] = True
             left_out.append(chosen)
-            left.append(text_without(units, text, chosen))
-        reasons = self._reasons(left)
+            remaining.append(text_without(units, text, chosen))
+        reasons = self._reasons(remaining)
         for text, row in enumerate(rows.tolist()):
-            self._count(documents.slice(row, 1).to_pylist()[0], units, text, left_out[text], left[text], reasons[text])
-        return {row: None if reasons[i] else left[i] for i, row in enumerate(rows.tolist())}
+            self._count(
+                documents.slice(row, 1).to_pylist()[0], units, text, left_out[text], remaining[text], reasons[text]
+            )
+        return {row: None if reasons[i] else remaining[i] for i, row in enumerate(rows.tolist())}
 
-    def _reasons(self, left: Sequence[str]) -> list[str]:
+    def _reasons(self, remaining: Sequence[str]) -> list[str]:
         """Return for each text that is left why its document is dropped, "" where it is kept."""
-        texts = pa.array(left, pa.string())
+        texts = pa.array(remaining, pa.string())
         short = fold(whole_units(texts)).words < self._config.dedup_spans_words_left
         if self._config.dedup_spans == "sentences" and self._config.dedup_spans_sentences_left:
             sentences = np.diff(np.asarray(self._segmenter.spans_batch(texts).offsets))
             short |= sentences < self._config.dedup_spans_sentences_left
-        return [(TOO_SHORT if few else "") if text else NOTHING_LEFT for text, few in zip(left, short, strict=True)]
+        return [
+            (TOO_SHORT if few else "") if text else NOTHING_LEFT for text, few in zip(remaining, short, strict=True)
+        ]
 
     def _count(
-        self, document: dict[str, Any], units: Units, text: int, left_out: NDArray[np.bool_], left: str, reason: str
+        self,
+        document: dict[str, Any],
+        units: Units,
+        text: int,
+        left_out: NDArray[np.bool_],
+        remaining: str,
+        reason: str,
     ) -> None:
         size = len(document["text"].encode())
         first = units.borders[text] + int(np.argmax(left_out))
@@ -149,7 +159,7 @@ class _Found:
             return
         self._counters.add(CHANGED_DOCUMENTS)
         self._counters.add(self._config.dedup_spans + REPEATED, int(left_out.sum()))
-        self._counters.add(LEFT_OUT_BYTES, size - len(left.encode()))
+        self._counters.add(LEFT_OUT_BYTES, size - len(remaining.encode()))
 
 
 def lowest_samples(samples: Iterable[dict[str, str]]) -> list[dict[str, str]]:
@@ -158,5 +168,7 @@ def lowest_samples(samples: Iterable[dict[str, str]]) -> list[dict[str, str]]:
     >>> lowest_samples([{"id": "b", "text": "One."}, {"id": "a", "text": "One."}])
     [{'id': 'a', 'text': 'One.'}]
     """
-    ordered = sorted(samples, key=lambda one: (text_bits(one["text"]), one["text"], one["id"]), reverse=True)
-    return list({one["text"]: one for one in ordered}.values())[::-1][:SAMPLES]
+    ordered = sorted(
+        samples, key=lambda sample: (text_bits(sample["text"]), sample["text"], sample["id"]), reverse=True
+    )
+    return list({sample["text"]: sample for sample in ordered}.values())[::-1][:SAMPLES]

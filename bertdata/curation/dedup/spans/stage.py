@@ -74,9 +74,9 @@ def signed_ranges(parts: Sequence[PartResult], directory: str, made_from: Sequen
         first = 0
         for documents in cut_ranges([(task.path, record)]):
             begins = first_rows(record)
-            [one] = range_tasks([documents], directory, *made_from)
+            [range_task] = range_tasks([documents], directory, *made_from)
             name = part_name(files.name(directory), len(tasks))
-            tasks.append(replace(one, name=name, payload=Signed(documents, len(tasks), part, first)))
+            tasks.append(replace(range_task, name=name, payload=Signed(documents, len(tasks), part, first)))
             first += begins[documents.last] - begins[documents.first] - len(documents.dropped)
     return tasks
 
@@ -95,21 +95,27 @@ def spans_of(task: Task, record: PartMetadata) -> list[tuple[int, SpansRef]]:
     references: list[tuple[int, SpansRef]] = []
     for partition, spans in enumerate(streams):
         if spans.length:
-            own = again if again.length and not references else None
-            references.append((partition, SpansRef(signed.number, signed.part, signed.first, spans, own)))
+            repeated_within = again if again.length and not references else None
+            references.append((partition, SpansRef(signed.number, signed.part, signed.first, spans, repeated_within)))
     return references
 
 
 def repeats_task(directory: str, partition: int, spans: Iterable[SpansRef]) -> list[Task]:
     """Return the task of one partition, none where it has no span; it does not depend on the order of references."""
-    ordered = tuple(sorted(spans, key=lambda one: one.number))
+    ordered = tuple(sorted(spans, key=lambda reference: reference.number))
     if not ordered:
         return []
     streams = [
-        [one.number, one.spans.sha256, one.spans.offset, one.again.length if one.again else 0] for one in ordered
+        [
+            reference.number,
+            reference.spans.sha256,
+            reference.spans.offset,
+            reference.again.length if reference.again else 0,
+        ]
+        for reference in ordered
     ]
     made_from = fingerprint("repeats", REVISION, partition, streams)
-    weight = sum(one.spans.length for one in ordered)
+    weight = sum(reference.spans.length for reference in ordered)
     name = part_name("repeats", partition)
     return [Task(files.join(directory, "repeats"), name, ".arrow", made_from, weight, (partition, ordered))]
 
@@ -120,20 +126,22 @@ def repeats_part(partitions: int, task: Task, file: BinaryIO) -> Counters:
     details["streams"] lists [place of the range among those of the task, offset, length].
     """
     partition, ordered = task.payload
-    found = find_left_out([one.spans for one in ordered], hashes_of(partition, partitions))
+    left_out = find_left_out([reference.spans for reference in ordered], hashes_of(partition, partitions))
     counters = Counters()
-    counters.add(SpanCount.LEFT_OUT, sum(table.num_rows for table in found.values()))
-    counters.details["streams"] = [[place, *write_stream(file, table)] for place, table in sorted(found.items())]
+    counters.add(SpanCount.LEFT_OUT, sum(table.num_rows for table in left_out.values()))
+    counters.details["streams"] = [[place, *write_stream(file, table)] for place, table in sorted(left_out.items())]
     return counters
 
 
 def repeats_of(task: Task, record: PartMetadata) -> list[tuple[int, Repeats]]:
     """Return the references (part, what is to be left out of it) into the file of one partition, and into ranges."""
     _, ordered = task.payload
-    references = [(one.part, Repeats(one.first, one.again)) for one in ordered if one.again]
+    references = [
+        (reference.part, Repeats(reference.first, reference.again)) for reference in ordered if reference.again
+    ]
     for place, *where in record.details["streams"]:
-        one = ordered[place]
-        references.append((one.part, Repeats(one.first, Stream(task.path, record.sha256, *where))))
+        reference = ordered[place]
+        references.append((reference.part, Repeats(reference.first, Stream(task.path, record.sha256, *where))))
     return references
 
 
@@ -141,11 +149,11 @@ def rewrite_task(
     directory: str, parts: Sequence[DocumentRange], made_from: Sequence[Any], part: int, repeats: Iterable[Repeats]
 ) -> list[Task]:
     """Return the task that writes one part of documents anew, none where nothing is to be left out of it."""
-    ordered = tuple(sorted(repeats, key=lambda one: (one.first, one.stream.path, one.stream.offset)))
+    ordered = tuple(sorted(repeats, key=lambda repeat: (repeat.first, repeat.stream.path, repeat.stream.offset)))
     if not ordered:
         return []
     documents = parts[part]
-    streams = [[one.first, one.stream.sha256, one.stream.offset, one.stream.length] for one in ordered]
+    streams = [[repeat.first, repeat.stream.sha256, repeat.stream.offset, repeat.stream.length] for repeat in ordered]
     values = fingerprint("dedup spans", REVISION, *made_from, asdict(documents) | {"path": ""}, streams)
     folder = files.join(directory, "documents")
     payload = Rewritten(documents, ordered, part)
@@ -186,9 +194,11 @@ class DropSpans:
         made_from = ["spans", REVISION, *units, config.dedup_spans_min_words, partitions]
         signing = signed_ranges(parts, files.join(self.directory, "signatures"), made_from)
         whole = [_whole(task, record) for task, record in parts]
-        left = [config.dedup_spans_words_left, *([config.dedup_spans_sentences_left] if sentences else [])]
+        minimum_left = [config.dedup_spans_words_left, *([config.dedup_spans_sentences_left] if sentences else [])]
         deciding = Grouping(range(partitions), spans_of, partial(repeats_task, self.directory))
-        writing = Grouping(range(len(parts)), repeats_of, partial(rewrite_task, self.directory, whole, [*units, *left]))
+        writing = Grouping(
+            range(len(parts)), repeats_of, partial(rewrite_task, self.directory, whole, [*units, *minimum_left])
+        )
         return Plan(
             [
                 Step(TITLE, partial(spans_part, config, segmenter, partitions), signing),
@@ -213,21 +223,21 @@ class DropSpans:
         self, before: Sequence[PartResult], after: Sequence[PartResult], done: Sequence[Sequence[PartResult]]
     ) -> dict[str, Any]:
         """Return what the manifest says: what was looked for, what was left out, and samples."""
-        came, left = (add_counts(record.counts for _, record in parts) for parts in (before, after))
+        counts_before, counts_after = (add_counts(record.counts for _, record in parts) for parts in (before, after))
         records = [record for _, record in done[2]]
         counts = add_counts(record.counts for record in records)
         return {
             "spans": self.config.dedup_spans,
             "min_words": self.config.dedup_spans_min_words,
             "found": sum(record.counts[SpanCount.SPANS] for _, record in done[0]),
-            "documents": came.get(DocumentCount.DOCUMENTS, 0),
+            "documents": counts_before.get(DocumentCount.DOCUMENTS, 0),
             "documents_changed": counts.get(CHANGED_DOCUMENTS, 0),
             "documents_dropped": sum(sum(record.drops.values()) for record in records),
-            "documents_left": left.get(DocumentCount.DOCUMENTS, 0),
-            "text_bytes": came.get(DocumentCount.TEXT_BYTES, 0),
+            "documents_left": counts_after.get(DocumentCount.DOCUMENTS, 0),
+            "text_bytes": counts_before.get(DocumentCount.TEXT_BYTES, 0),
             "bytes_left_out": counts.get(LEFT_OUT_BYTES, 0),
             "bytes_dropped": sum(record.details[DETAIL]["dropped_bytes"] for record in records),
-            "bytes_left": left.get(DocumentCount.TEXT_BYTES, 0),
+            "bytes_left": counts_after.get(DocumentCount.TEXT_BYTES, 0),
             "left_out": counts.get(self.config.dedup_spans + REPEATED, 0),
             "samples": lowest_samples(sample for record in records for sample in record.details[DETAIL]["samples"]),
         }

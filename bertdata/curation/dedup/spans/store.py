@@ -72,13 +72,13 @@ def occurrences_in(documents: pa.Table, first: int, config: DedupSpansConfig, se
     starts = starts[inside & (total[starts + n] - total[starts] >= config.dedup_spans_min_words)]
     digests = b"".join(digest_of(folded.of(start, start + n - 1)) for start in starts.tolist())
     halves = np.frombuffer(digests, "<u8").astype(np.uint64).reshape(-1, 2)
-    own, place = owner[starts], starts - units.borders[owner[starts]]
+    owners, place = owner[starts], starts - units.borders[owner[starts]]
     ranks = np.zeros(documents.num_rows, np.uint64)
-    for row in np.unique(own).tolist():
+    for row in np.unique(owners).tolist():
         ranks[row] = rank_of(documents["id"][row].as_py(), documents["text"][row].as_buffer())
     return Occurrences(
-        *(halves[:, 0].copy(), halves[:, 1].copy(), ranks[own], (first + own).astype(np.uint32)),
-        *(place.astype(np.uint32), np.zeros(len(own), np.uint32)),
+        *(halves[:, 0].copy(), halves[:, 1].copy(), ranks[owners], (first + owners).astype(np.uint32)),
+        *(place.astype(np.uint32), np.zeros(len(owners), np.uint32)),
     )
 
 
@@ -95,16 +95,16 @@ def write_spans(
     where there is nothing. Memory is about 100 bytes for each span.
     """
     counters = Counters()
-    found: list[Occurrences] = []
+    occurrences: list[Occurrences] = []
     count = 0
     for table in tables:
-        found.append(occurrences_in(table, count, config, segmenter))
+        occurrences.append(occurrences_in(table, count, config, segmenter))
         count += table.num_rows
-    every = Occurrences.joined(found)
+    every = Occurrences.joined(occurrences)
     counters.add(DocumentCount.DOCUMENTS, count)
     counters.add(SpanCount.SPANS, len(every))
     again = every.left_out()
-    columns = [pa.array(one[again]) for one in (every.document, every.place)]
+    columns = [pa.array(column[again]) for column in (every.document, every.place)]
     repeated = pa.table(columns, schema=LEFT_OUT)
     streams = [write_stream(file, repeated) if repeated.num_rows else [file.tell(), 0]]
     first = np.delete(np.arange(len(every)), again)

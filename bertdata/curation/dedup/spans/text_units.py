@@ -53,8 +53,8 @@ def whole_units(texts: pa.StringArray) -> Units:
 def paragraph_units(texts: pa.StringArray) -> Units:
     r"""Return the paragraphs of texts: what blank lines separate, without the white space around it.
 
-    >>> found = paragraph_units(pa.array(["One.\n\nTwo\nlines.", "", "\n \r\n\n Three. "]))
-    >>> found.borders.tolist(), [bytes(found.data[b:e]) for b, e in zip(found.begins, found.ends)]
+    >>> units = paragraph_units(pa.array(["One.\n\nTwo\nlines.", "", "\n \r\n\n Three. "]))
+    >>> units.borders.tolist(), [bytes(units.data[b:e]) for b, e in zip(units.begins, units.ends)]
     ([0, 2, 2, 3], [b'One.', b'Two\nlines.', b'Three.'])
     """
     data = text_of(texts)
@@ -65,7 +65,7 @@ def paragraph_units(texts: pa.StringArray) -> Units:
     offsets = offsets_of(texts).tolist()
     for begin, end in pairwise(offsets):
         place = begin
-        for border in [*(found.span() for found in _BORDER.finditer(content, begin, end)), (end, end)]:
+        for border in [*(match.span() for match in _BORDER.finditer(content, begin, end)), (end, end)]:
             paragraph = content[place : border[0]]
             if stripped := paragraph.strip():
                 first = place + len(paragraph) - len(paragraph.lstrip())
@@ -73,14 +73,14 @@ def paragraph_units(texts: pa.StringArray) -> Units:
                 ends.append(first + len(stripped))
             place = border[1]
         borders.append(len(begins))
-    return Units(data, *(np.array(one, np.int64) for one in (begins, ends, borders)))
+    return Units(data, *(np.array(values, np.int64) for values in (begins, ends, borders)))
 
 
 def sentence_units(texts: pa.StringArray, segmenter: FindsSentences) -> Units:
     """Return the sentences of texts."""
-    found = segmenter.spans_batch(texts)
-    borders = np.asarray(found.offsets, np.int64) - found.offsets[0].as_py()
-    spans, base = found.flatten(), np.repeat(offsets_of(texts)[:-1].astype(np.int64), np.diff(borders))
+    sentences = segmenter.spans_batch(texts)
+    borders = np.asarray(sentences.offsets, np.int64) - sentences.offsets[0].as_py()
+    spans, base = sentences.flatten(), np.repeat(offsets_of(texts)[:-1].astype(np.int64), np.diff(borders))
     begins, ends = (np.asarray(spans.field(i), np.int64) + base for i in (0, 1))
     return Units(text_of(texts), begins, ends, borders)
 
@@ -95,7 +95,7 @@ def text_without(units: Units, text: int, left_out: NDArray[np.bool_]) -> str:
     'One.\n\nThree.'
     """
     first = int(units.borders[text])
-    begins, ends = (one[first : units.borders[text + 1]].tolist() for one in (units.begins, units.ends))
+    begins, ends = (positions[first : units.borders[text + 1]].tolist() for positions in (units.begins, units.ends))
     pieces: list[bytes] = []
     last = -1
     for unit in np.flatnonzero(~left_out).tolist():
