@@ -44,7 +44,7 @@ class ArrowFormat(TableFormat):
     def select(self, paths: Sequence[str]) -> list[str]:
         """Return the files without the Arrow files that are parts of bertdata's, or caches of `datasets`."""
         listed: dict[str, set[str] | None] = {}
-        kept = []
+        chosen = []
         for path in paths:
             if ends_in(path, (".arrow",)):
                 folder = folder_of(path)
@@ -55,26 +55,26 @@ class ArrowFormat(TableFormat):
                     continue
                 if names is not None and files.name(path) not in names:
                     continue
-            kept.append(path)
-        if paths and not kept:
+            chosen.append(path)
+        if paths and not chosen:
             raise InputError(
                 "these Arrow files are parts that bertdata wrote on its way; expected documents: those they were made "
                 "from",
                 path=paths[0],
             )
-        return kept
+        return chosen
 
     def layout(self, source: SourceFile, request: Request) -> Layout:
         """Return the column of the text; raises InputError where it does not hold strings."""
-        found = super().layout(source, request)
+        layout = super().layout(source, request)
         with _opened(source.path) as (schema, _):
-            require_strings(schema, found, source.path)
+            require_strings(schema, layout, source.path)
         split = files.name(folder_of(source.path))
         above = folder_of(folder_of(source.path))
         if split not in _OF_A_SPLIT or not files.exists(files.join(above, "dataset_dict.json")):
-            return found
+            return layout
         note = f"is of the split {split}; to take one split alone name its folder"
-        return Layout(found.text_column, found.form, found.rules, found.made_from, found.note or note)
+        return Layout(layout.text_column, layout.form, layout.rules, layout.made_from, layout.note or note)
 
     def names_of(self, path: str) -> list[str]:
         """Return the columns of a file."""
@@ -91,16 +91,16 @@ class ArrowFormat(TableFormat):
 
     def ranges(self, path: str, target_bytes: int, text_column: str) -> Iterator[tuple[int, int, int]]:
         """Yield runs of record batches."""
-        first, held, number = 0, 0, -1
+        first, run_bytes, number = 0, 0, -1
         with _opened(path) as (_, batches):
             for number, batch in enumerate(batches):
                 batch.validate()  # its lengths, by which `nbytes` counts
-                held += batch.nbytes
-                if held >= target_bytes:
-                    yield first, number + 1, held
-                    first, held = number + 1, 0
+                run_bytes += batch.nbytes
+                if run_bytes >= target_bytes:
+                    yield first, number + 1, run_bytes
+                    first, run_bytes = number + 1, 0
         if first <= number:
-            yield first, number + 1, held
+            yield first, number + 1, run_bytes
 
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
         """Yield the rows of a range."""
@@ -152,7 +152,7 @@ def _data_files(folder: str) -> set[str] | None:
         return None
     state = files.read_json(place)
     listed = state.get("_data_files") if isinstance(state, dict) else None
-    return {one["filename"] for one in listed} if listed else None
+    return {entry["filename"] for entry in listed} if listed else None
 
 
 @contextmanager

@@ -65,9 +65,9 @@ def copy_beginning(
                 break
             data += piece
             taken = raw.tell()
-    held = text(bytes(data))
-    beginning = whole(held)
+    converted = text(bytes(data))
+    beginning = whole(converted)
     if not beginning:
         return None
     files.write_bytes(copy, beginning)
-    return copy, max(1, taken * min(len(beginning), len(held)) // len(held))
+    return copy, max(1, taken * min(len(beginning), len(converted)) // len(converted))

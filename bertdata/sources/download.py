@@ -105,10 +105,10 @@ def _refuse_others(dump: Dump, output: str) -> None:
     """Raise OutputError where a folder holds files of another export, which a build would read as well."""
     for entry in sorted(os.listdir(output)) if os.path.isdir(output) else ():
         name = entry.removesuffix(".part")
-        if (found := EXPORT_FILE.fullmatch(name)) and name not in dump.checksums:
+        if (match := EXPORT_FILE.fullmatch(name)) and name not in dump.checksums:
             raise OutputError(
                 f"holds {entry}, which is not of the export {dump.title}; choose another --output, delete it, or go on "
-                f"with the export that it is of by --date {found['date']}",
+                f"with the export that it is of by --date {match['date']}",
                 path=output,
             )
 
@@ -203,10 +203,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"where the books are (default: {GUTENBERG}); not Project Gutenberg's own site, which is for people: "
         "www.gutenberg.org/MIRRORS.ALL lists the mirrors",
     )
-    for one in (wiki, books):
-        add_log_format(one)
-        one.add_argument("--output", required=True, metavar="DIR", help="a local folder")
-        one.add_argument(
+    for subparser in (wiki, books):
+        add_log_format(subparser)
+        subparser.add_argument("--output", required=True, metavar="DIR", help="a local folder")
+        subparser.add_argument(
             "--contact",
             default=os.environ.get(CONTACT, ""),
             metavar="ADDRESS",

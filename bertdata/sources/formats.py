@@ -178,8 +178,10 @@ def document_writer(task: Task, file: BinaryIO, counters: Counters, *, columns: 
     They are compressed where they go to a URL. On a disk they take the room of the text: compressing them would take
     longer than cutting their sentences.
     """
-    compressed, told = files.is_remote(task.path), add_languages(task)
-    return DocumentWriter(file, counters, text_rules(task), columns=columns, add_languages=told, compressed=compressed)
+    compressed, languages = files.is_remote(task.path), add_languages(task)
+    return DocumentWriter(
+        file, counters, text_rules(task), columns=columns, add_languages=languages, compressed=compressed
+    )
 
 
 class RangeFormat(SourceFormat):
@@ -290,23 +292,23 @@ _DEFAULTS = {"wikipedia": "wikipedia", "books": "books", "documents": "json-line
 """The format of a file of each kind whose name has the suffix of none."""
 
 
-def formats_of(kind: str, own: Sequence[str] = ()) -> dict[str, SourceFormat]:
-    """Return the formats that the flag of a kind takes, by name: first `own`, that are not registered."""
-    names = [*own, *SOURCE_FORMATS]
-    return {name: one for name in names if (one := SOURCE_FORMATS[name]).kind == kind}
+def formats_of(kind: str, unregistered: Sequence[str] = ()) -> dict[str, SourceFormat]:
+    """Return the formats that the flag of a kind takes, by name: first `unregistered`, that are not registered."""
+    names = [*unregistered, *SOURCE_FORMATS]
+    return {name: source_format for name in names if (source_format := SOURCE_FORMATS[name]).kind == kind}
 
 
-def format_of(path: str, kind: str, own: Sequence[str] = ()) -> str:
+def format_of(path: str, kind: str, unregistered: Sequence[str] = ()) -> str:
     """Return the name of the format of a file of a kind.
 
     >>> format_of("a/Wiki.TXT.gz", "documents"), format_of("a/wiki.odd", "documents")
     ('plain-text', 'json-lines')
     """
-    formats = formats_of(kind, own)
-    for name, one in formats.items():
-        if ends_in(path, one.suffixes):
+    formats = formats_of(kind, unregistered)
+    for name, source_format in formats.items():
+        if ends_in(path, source_format.suffixes):
             return name
-    signatures = {signature: name for name, one in formats.items() for signature in one.signatures}
+    signatures = {signature: name for name, source_format in formats.items() for signature in source_format.signatures}
     if signatures and files.exists(path) and not os.path.isdir(path):
         with files.open_raw(path) as raw:
             start = raw.read(max(map(len, signatures)))
@@ -324,23 +326,23 @@ def write_documents(task: Task, file: BinaryIO) -> Counters:
     return counters
 
 
-def find_kind(kind: str, paths: Sequence[str], own: Sequence[str] = ()) -> list[str]:
+def find_kind(kind: str, paths: Sequence[str], unregistered: Sequence[str] = ()) -> list[str]:
     """Return the files of a kind that paths, folders and globs name; raises InputError where there are none."""
-    formats = formats_of(kind, own).values()
-    found = expand(paths, [suffix for one in formats for suffix in one.suffixes])
-    for one in formats:
-        found = one.select(found)
-    return found
+    formats = formats_of(kind, unregistered).values()
+    matching = expand(paths, [suffix for source_format in formats for suffix in source_format.suffixes])
+    for source_format in formats:
+        matching = source_format.select(matching)
+    return matching
 
 
 def described(kind: str) -> str:
     """Return what the help of a kind's flag says of its formats."""
-    return ", ".join(one.described for one in formats_of(kind).values() if one.described)
+    return ", ".join(source_format.described for source_format in formats_of(kind).values() if source_format.described)
 
 
 def settings_of(kind: str) -> list[str]:
     """Return the settings that the formats of a kind read, each once."""
-    return list(dict.fromkeys(name for one in formats_of(kind).values() for name in one.settings))
+    return list(dict.fromkeys(name for source_format in formats_of(kind).values() for name in source_format.settings))
 
 
 def text_bytes(sources: Sequence[SourceFile]) -> int:

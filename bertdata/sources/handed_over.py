@@ -107,7 +107,7 @@ def handed_over(given: Any, output: str, text_column: str = "text") -> HandedOve
     if not several:
         raise InputError("there are no rows; expected documents")
     _refuse_one_row(several, text_column)
-    found = HandedOver()
+    documents = HandedOver()
     for source, value in several.items():
         if source and not is_source_name(source):
             raise ConfigError(f"documents has the source {source!r}; expected letters, digits, _ and -")
@@ -120,18 +120,18 @@ def handed_over(given: Any, output: str, text_column: str = "text") -> HandedOve
             if not path:
                 name = (source or "documents") + (f".{number}" if number else "")
                 path = files.join(f"{output.rstrip('/')}-documents", name + _suffix(part))
-                found.rows[path] = part
-            found.paths.append(f"{source}={path}" if source else path)
-    return found
+                documents.rows[path] = part
+            documents.paths.append(f"{source}={path}" if source else path)
+    return documents
 
 
 def _refuse_one_row(given: Mapping[str, Any], text_column: str) -> None:
     """Raise ConfigError for one row in the place of a mapping from sources: its text is no path."""
     text = given.get(text_column)
     if isinstance(text, str) and not files.is_remote(text) and not os.path.lexists(text) and not glob.glob(text):
-        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+        start = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
         raise ConfigError(
-            f"documents is a mapping whose {text_column!r} is {shown!r}, and there is no such path; expected a list of "
+            f"documents is a mapping whose {text_column!r} is {start!r}, and there is no such path; expected a list of "
             "rows, as [{...}], or a mapping from names of sources to paths or rows"
         )
 

@@ -58,7 +58,11 @@ class Sources:
         by_kind = {kind: find_files(getattr(self, kind), kind, partial(_expand, kind, self.formats)) for kind in KINDS}
         refuse_shared(by_kind)
         by_kind["documents"], empty = _without_empty("documents", by_kind["documents"], self.documents)
-        read = [suffix for one in formats_of("documents", self.formats).values() for suffix in one.suffixes]
+        read = [
+            suffix
+            for source_format in formats_of("documents", self.formats).values()
+            for suffix in source_format.suffixes
+        ]
         notes = [unsupported.left_out(named(document, "")[1], read) for document in self.documents]
         notes.append(empty)
         return Inputs(by_kind, tuple(note for note in notes if note))
@@ -70,10 +74,10 @@ class Sources:
 
     def given(self) -> dict[str, Any]:
         """Return what names the same files from any other folder, as JSON."""
-        paths = {kind: [anywhere(one) for one in getattr(self, kind)] for kind in KINDS}
-        own = {"formats": list(self.formats)} if self.formats else {}
+        paths = {kind: [anywhere(path) for path in getattr(self, kind)] for kind in KINDS}
+        formats = {"formats": list(self.formats)} if self.formats else {}
         columns = {"columns": stored} if (stored := self.columns.stored()) else {}
-        return paths | {"text_column": self.text_column} | own | columns
+        return paths | {"text_column": self.text_column} | formats | columns
 
     @staticmethod
     def from_given(value: Mapping[str, Any]) -> Sources:
@@ -91,15 +95,15 @@ def find_documents(given: Sequence[str], default: str = "") -> dict[str, str]:
     return find_files(given, default, partial(_expand, "documents", ()))
 
 
-def _expand(kind: str, own: Sequence[str], paths: Sequence[str]) -> list[str]:
+def _expand(kind: str, formats: Sequence[str], paths: Sequence[str]) -> list[str]:
     for path in paths if kind == "documents" else ():
-        if os.path.isdir(path) and (known := unsupported.what_a_build_is(path)):
-            raise InputError(known, path=path)
+        if os.path.isdir(path) and (description := unsupported.what_a_build_is(path)):
+            raise InputError(description, path=path)
     try:
-        return find_kind(kind, paths, own)
+        return find_kind(kind, paths, formats)
     except InputError:
         if kind == "documents" and (with_lines := _with_json_lines(paths)) != [*paths]:
-            return find_kind(kind, with_lines, own)
+            return find_kind(kind, with_lines, formats)
         for path in paths if kind == "documents" else ():
             if _HUB_NAME.fullmatch(path) and not os.path.lexists(path) and not closed_folder(path):
                 raise InputError(
@@ -107,8 +111,8 @@ def _expand(kind: str, own: Sequence[str], paths: Sequence[str]) -> list[str]:
                     "the Hugging Face hub",
                     path=path,
                 ) from None
-            if os.path.isdir(path) and (known := unsupported.what_a_folder_is(path)):
-                raise InputError(known, path=path) from None
+            if os.path.isdir(path) and (description := unsupported.what_a_folder_is(path)):
+                raise InputError(description, path=path) from None
         raise
 
 
@@ -122,7 +126,7 @@ def _with_json_lines(paths: Sequence[str]) -> list[str]:
         with contextlib.suppress(InputError):
             if unsupported.what_a_data_set_is(path) is None:
                 named_json = expand([path], (".json",)) if files.is_remote(path) or os.path.isdir(path) else []
-        are_lines = named_json != [path] and all(ends_in(one, (".json",)) for one in named_json)
+        are_lines = named_json != [path] and all(ends_in(file, (".json",)) for file in named_json)
         result += named_json if named_json and are_lines and all(map(begins_with_an_object, named_json)) else [path]
     return result
 
@@ -215,7 +219,7 @@ class GivenDocuments:
 
     def possible_names(self) -> list[str]:
         """Return the names that sources may have, before the kinds of the documents are known."""
-        return order_sources(one for name in self.source_of.values() for one in ([name] if name else KINDS))
+        return order_sources(source for name in self.source_of.values() for source in ([name] if name else KINDS))
 
     def files_of(self, name: str, parts: Sequence[SourcePart]) -> tuple[list[tuple[str, int]], int]:
         """Return no files and no bytes: what the documents were made from is not known."""

@@ -42,21 +42,21 @@ def read_columns(stream: BinaryIO, place: int, end: int, names: Sequence[str]) -
     """
     from bertdata.kernels.simd import BLOCK  # numba is for those that read, not for those that start a build
 
-    held, whole = np.empty(0, np.uint8), False
+    unread, whole = np.empty(0, np.uint8), False
     while place < end and not whole:
-        more = stream.read(max(min(PIECE, max(end - place - len(held), 0) + BEYOND), len(held)))
+        more = stream.read(max(min(PIECE, max(end - place - len(unread), 0) + BEYOND), len(unread)))
         whole = not more
-        size = len(held) + len(more)
+        size = len(unread) + len(more)
         data = np.empty(size + 1 + BLOCK, np.uint8)
-        data[: len(held)], data[len(held) : size], data[size:] = held, np.frombuffer(more, np.uint8), _NEWLINE
-        used, count = len(held) + more.rfind(b"\n") + 1, more.count(b"\n")
+        data[: len(unread)], data[len(unread) : size], data[size:] = unread, np.frombuffer(more, np.uint8), _NEWLINE
+        used, count = len(unread) + more.rfind(b"\n") + 1, more.count(b"\n")
         if not count:
             used, count = (size + 1, 1) if whole and size else (0, 0)
         if used:
             yield from _read(data, place, min(end - place, size, used), min(size, used), count, names)
-        held, place = data[used:size], place + used
-        if len(held) > LONGEST and place < end:
-            yield Lines(place, held[: LONGEST + 1].tobytes())
+        unread, place = data[used:size], place + used
+        if len(unread) > LONGEST and place < end:
+            yield Lines(place, unread[: LONGEST + 1].tobytes())
             return
 
 

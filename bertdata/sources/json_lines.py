@@ -51,14 +51,14 @@ class JsonLinesFormat(TableFormat):
         """Return the columns of the first row."""
         with open_text(path) as stream:
             start = _start(stream)
-            known = unsupported.what_it_is(path, start)
-            if known and not start.startswith(b"{"):
-                raise InputError(known, path=path)
+            description = unsupported.what_it_is(path, start)
+            if description and not start.startswith(b"{"):
+                raise InputError(description, path=path)
             for line in bounded_lines(stream, path, _WHAT):
                 if line.strip():
                     row = _parse(line)
                     if isinstance(row, str):
-                        raise InputError(known or _other_start(line, row), path=path)
+                        raise InputError(description or _other_start(line, row), path=path)
                     if action_id(row) is None:
                         return list(row)
         raise InputError("holds no lines; expected JSON lines, one object in a line", path=path)
@@ -91,7 +91,11 @@ class JsonLinesFormat(TableFormat):
         written = {json.dumps(name, ensure_ascii=ascii_alone).encode() for ascii_alone in (True, False)}
         with open_text(path) as stream:
             for line in bounded_lines(stream, path, _WHAT):
-                if any(one in line for one in written) and isinstance(row := _parse(line), dict) and name in row:
+                if (
+                    any(spelling in line for spelling in written)
+                    and isinstance(row := _parse(line), dict)
+                    and name in row
+                ):
                     return True
         return False
 
@@ -199,18 +203,20 @@ def begins_with_an_object(path: str) -> bool:
     return isinstance(_parse(line), dict) or (len(line) == _SEEN and line.startswith(b'{"'))
 
 
-def _other_start(line: bytes, found: str) -> str:
+def _other_start(line: bytes, reason: str) -> str:
     """Return what a file is, if its first line is not a JSON object, and what to do about it."""
-    if found != _NO_OBJECT:
+    if reason != _NO_OBJECT:
         return (
-            f"its first line is {found}; expected JSON lines in UTF-8: {how_to_convert(line)}, or add --encoding guess"
+            f"its first line is {reason}; expected JSON lines in UTF-8: {how_to_convert(line)}, or add --encoding guess"
         )
-    shown = line.decode("utf-8", "replace").strip()
-    if shown.startswith("["):
+    beginning = line.decode("utf-8", "replace").strip()
+    if beginning.startswith("["):
         return "is a JSON array; expected JSON lines, one object in a line (.jsonl): jq -c '.[]' FILE > rows.jsonl"
-    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+    beginning = beginning if len(beginning) <= _SHOWN else f"{beginning[:_SHOWN]}..."
     problem = (
-        "begins with a JSON object that does not end in its line" if shown.startswith("{") else f"begins {shown!r}"
+        "begins with a JSON object that does not end in its line"
+        if beginning.startswith("{")
+        else f"begins {beginning!r}"
     )
     return (
         f'{problem}; expected JSON lines, one whole object in a line, as {{"text": ...}}; end the name of plain text '

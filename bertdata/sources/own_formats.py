@@ -21,11 +21,11 @@ ReadRows = Callable[[str], Iterable[Mapping[str, Any] | str]]
 """Takes a path or URL, and returns the rows of the file."""
 
 
-def own_format(name: str, found: object) -> SourceFormat:
+def own_format(name: str, plugin: object) -> SourceFormat:
     """Return the source format that an object is, or whose rows a function returns."""
-    if isinstance(found, SourceFormat | type) or not callable(found):
-        return object_of("source format", name, found, SourceFormat)  # type: ignore[type-abstract]
-    return FunctionFormat(name, found)
+    if isinstance(plugin, SourceFormat | type) or not callable(plugin):
+        return object_of("source format", name, plugin, SourceFormat)  # type: ignore[type-abstract]
+    return FunctionFormat(name, plugin)
 
 
 class FunctionFormat(TableFormat):

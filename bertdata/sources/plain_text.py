@@ -81,10 +81,10 @@ class PlainTextFormat(RangeFormat):
 
     def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
         """Write the documents of one range."""
-        for found in read_texts(chosen.path, chosen.start, chosen.end):
-            counters.add(InputCount.ROWS, len(found.texts))
-            ids = [f"{chosen.label}:{place}" for place in found.places.tolist()]
-            writer.add_texts(ids, "documents", found.texts)
+        for batch in read_texts(chosen.path, chosen.start, chosen.end):
+            counters.add(InputCount.ROWS, len(batch.texts))
+            ids = [f"{chosen.label}:{place}" for place in batch.places.tolist()]
+            writer.add_texts(ids, "documents", batch.texts)
 
     def beginning(self, task: Task, size: int, folder: str) -> Task | str:
         """Return the task of the first bytes of a range."""
@@ -152,8 +152,8 @@ def _documents(stream: BinaryIO, begin: int, limit: int, path: str) -> Iterator[
 
 def _read(stream: BinaryIO, size: int) -> bytes:
     """Return so many bytes, fewer only at the end."""
-    chunks, left = [], size
-    while left and (chunk := stream.read(left)):
+    chunks, remaining = [], size
+    while remaining and (chunk := stream.read(remaining)):
         chunks.append(chunk)
-        left -= len(chunk)
+        remaining -= len(chunk)
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)

@@ -68,13 +68,13 @@ class SeparatedFormat(TableFormat):
     def layout(self, source: SourceFile, request: Request) -> Layout:
         """Return the column of the text; a note where one worker reads a large file."""
         quotes = request.config.csv_quotes
-        found = super().layout(source, request)
+        layout = super().layout(source, request)
         if quotes != CHECKED:
-            found = replace(found, quotes=quotes, made_from=(*found.made_from, "quotes", quotes))
+            layout = replace(layout, quotes=quotes, made_from=(*layout.made_from, "quotes", quotes))
         if files.size(source.path) <= 4 * request.target_bytes:
-            return found
+            return layout
         note = f"one worker reads all of it, as it is {self.name.upper()}; Parquet or JSON lines are read by all"
-        return replace(found, note="; ".join(one for one in (found.note, note) if one))
+        return replace(layout, note="; ".join(text for text in (layout.note, note) if text))
 
     def names_of(self, path: str) -> list[str]:
         """Return the names in the first line; raises InputError where there are none, or two are the same."""
@@ -126,8 +126,8 @@ class SeparatedFormat(TableFormat):
         """Yield the fields of each row; raises InputError where the file is something else, or not UTF-8."""
         try:
             first = next(bounded_lines(stream, path, WHAT), "")
-            if known := unsupported.what_it_is("", first.encode()):
-                raise InputError(known, path=path)
+            if description := unsupported.what_it_is("", first.encode()):
+                raise InputError(description, path=path)
             separator = separator_of(first) if self._separator == "," else self._separator
             lines = chain([first] if first else [], bounded_lines(stream, path, WHAT, 1))
             for _, fields in rows_of(lines, path, separator, quotes, _REMEDY):
@@ -165,9 +165,9 @@ def _numbers(rows: Iterator[dict[str, Any] | str], names: set[str]) -> list[str]
     """Return those of some columns whose values in the first rows are numbers, where they have any."""
     if not names:
         return []
-    found = [row for row in islice(rows, LOOKED_AT) if isinstance(row, dict)]
-    values = {name: [row[name] for row in found if row.get(name)] for name in sorted(names)}
-    return [name for name, of in values.items() if of and all(_is_number(value) for value in of)]
+    first_rows = [row for row in islice(rows, LOOKED_AT) if isinstance(row, dict)]
+    values = {name: [row[name] for row in first_rows if row.get(name)] for name in sorted(names)}
+    return [name for name, cells in values.items() if cells and all(_is_number(value) for value in cells)]
 
 
 def _is_number(text: str) -> bool:

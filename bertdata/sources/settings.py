@@ -115,7 +115,7 @@ class CleaningConfig(Settings):
                 f"--language has {text!r}; expected the code of a language, as de, or SOURCE=CODE, as wiki=de",
             )
             sources.append(source)
-        twice = sorted({one for one in sources if sources.count(one) > 1})
+        twice = sorted({repeated for repeated in sources if sources.count(repeated) > 1})
         require(not twice, f"--language names {', '.join(twice) or 'all dumps'} twice; give one language for each")
 
     def language_of(self, source: str) -> str:

@@ -85,34 +85,34 @@ class ReadSource:
 
     def plan(self, standing: Standing) -> Plan:
         """Plan the parts; raises the errors with which files are refused."""
-        own = finished_parts(self.source_of) if self.kind == "documents" else []
-        if own and (self.config.filter or self.config.clean):
+        finished = finished_parts(self.source_of) if self.kind == "documents" else []
+        if finished and (self.config.filter or self.config.clean):
             flag = "--filter" if self.config.filter else "--clean"
             raise ConfigError(
                 f"these documents are written already, and {flag} is for where they are; give it to clean-wikipedia "
                 "or clean-books",
-                path=own[0][0].path,
+                path=finished[0][0].path,
             )
-        given = {task.payload.path for task, _ in own}
+        given = {task.payload.path for task, _ in finished}
         paths = [path for path in self.source_of if path not in given]
         templates = [self.config.templates] if self.config.templates else []
         states = file_states([*paths, *templates]) if paths else {}
         tasks, notes = self._tasks(paths, states) if paths else ([], [])
         notes = [*self.notes, *notes]
         if self.sampler:
-            own, tasks = self.sampler.finished(own), self.sampler.tasks(self.kind, tasks)
+            finished, tasks = self.sampler.finished(finished), self.sampler.tasks(self.kind, tasks)
         formats = formats_of(self.kind, self.formats).values()
 
         def prepare() -> None:
-            refuse_damaged(own)
-            for one in formats:
-                one.prepare(tasks, self.config)
+            refuse_damaged(finished)
+            for source_format in formats:
+                source_format.prepare(tasks, self.config)
 
-        before = [step for one in formats for step in one.steps_before(tasks, self.config)]
+        before = [step for source_format in formats for step in source_format.steps_before(tasks, self.config)]
         grouping = Grouping((None,), all_together, partial(_after, tasks)) if before else None
         return Plan(
             [*before, Step(self.title, write_documents, () if before else tasks, grouping)],
-            lambda done: replace(standing, documents=(*standing.documents, *own, *done[-1])),
+            lambda done: replace(standing, documents=(*standing.documents, *finished, *done[-1])),
             prepare,
             inputs=paths,
             states=states,
@@ -154,10 +154,10 @@ class ReadSource:
         notes += self._check_templates(by_format)
         for (name, text, document_id), sources in self._by_columns(by_format).items():
             asked = replace(request, format=name, text_column=text, id_column=document_id)
-            planned, said = SOURCE_FORMATS[name].plan(sources, asked)
+            planned, format_notes = SOURCE_FORMATS[name].plan(sources, asked)
             planned = self._own(planned, name) if name in self.formats else planned
             tasks += [_with_inputs(task, states) for task in planned]
-            notes += said
+            notes += format_notes
         if not tasks:
             raise InputError("these files hold no rows; expected documents", path=", ".join(paths[:3]))
         if len(by_format) > 1:
@@ -179,13 +179,13 @@ class ReadSource:
 
         Raises ConfigError where columns are named for a source that has no tables.
         """
-        found: dict[tuple[str, str, str], list[SourceFile]] = {}
+        by_columns: dict[tuple[str, str, str], list[SourceFile]] = {}
         with_tables = set()
         for name, sources in by_format.items():
             reads = "text_column" in SOURCE_FORMATS[name].settings
             for source in sources:
                 columns = self._columns(source.source if reads else "")
-                found.setdefault((name, *columns), []).append(source)
+                by_columns.setdefault((name, *columns), []).append(source)
                 with_tables |= {source.source} if reads else set()
         here = {source.source for sources in by_format.values() for source in sources}
         for flag, pairs in (("--text-column", self.own_columns.texts), ("--id-column", self.own_columns.ids)):
@@ -194,21 +194,21 @@ class ReadSource:
                     source_name not in here - with_tables,
                     f"{flag} {source_name}={column} has no effect: the files of the source {source_name} are no tables",
                 )
-        return found
+        return by_columns
 
     def _check_templates(self, by_format: Mapping[str, Sequence[SourceFile]]) -> list[str]:
         """Return notes on sources that lack columns of their template; raises InputError for one that none has."""
         there: dict[str, dict[str, set[str]]] = {}
         paths_of: dict[str, list[str]] = {}
         for name, sources in by_format.items():
-            one = SOURCE_FORMATS[name]
-            for source in sources if "text_column" in one.settings else ():
+            source_format = SOURCE_FORMATS[name]
+            for source in sources if "text_column" in source_format.settings else ():
                 if is_template(text := self._columns(source.source)[0]):
                     paths_of.setdefault(text, []).append(source.path)
                     columns = there.setdefault(text, {}).setdefault(source.source, set())
-                    names = one.columns_of(source.path)
-                    if isinstance(one, TableFormat):
-                        names = one.all_names(source.path, self.config)
+                    names = source_format.columns_of(source.path)
+                    if isinstance(source_format, TableFormat):
+                        names = source_format.all_names(source.path, self.config)
                     columns.update(names)
         notes = []
         for text, columns_of in there.items():
@@ -250,15 +250,19 @@ class ReadSource:
 
         Raises ConfigError for a column that no file has, and for one of `made` that some have.
         """
-        if not (self.columns or self.made) and not any(one.columns for of in self.conditions.values() for one in of):
+        if not (self.columns or self.made) and not any(
+            condition.columns for conditions in self.conditions.values() for condition in conditions
+        ):
             return []
-        every = [(SOURCE_FORMATS[one], source) for one, sources in by_format.items() for source in sources]
+        every = [
+            (SOURCE_FORMATS[format_name], source) for format_name, sources in by_format.items() for source in sources
+        ]
         columns_of: dict[str, set[str]] = {}
-        for one, source in every:
-            columns = one.columns_of(source.path)
+        for source_format, source in every:
+            columns = source_format.columns_of(source.path)
             columns_of.setdefault(source.source, set()).update(columns, path_columns(source.path) if columns else ())
-        found = set().union(*columns_of.values())
-        if taken := sorted({*self.made} & found):
+        all_columns = set().union(*columns_of.values())
+        if taken := sorted({*self.made} & all_columns):
             raise ConfigError(
                 f"--score makes the column {taken[0]!r}, which these documents have; give it another name"
             )
@@ -266,22 +270,22 @@ class ReadSource:
             if name == LANGUAGE and self.config.language_model:
                 continue
             places = dict.fromkeys((name, name.partition(".")[0]))
-            if not found & places.keys() and not any(
-                one.has_column(source.path, at) for one, source in every for at in places
+            if not all_columns & places.keys() and not any(
+                source_format.has_column(source.path, at) for source_format, source in every for at in places
             ):
                 raise ConfigError(
                     f"--where, --source-where or --account names the column {name!r}, which these documents do not have"
-                    + (did_you_mean(name, found) or ".")
-                    + f" Their columns are {', '.join(map(repr, sorted(found))) or 'none'}"
+                    + (did_you_mean(name, all_columns) or ".")
+                    + f" Their columns are {', '.join(map(repr, sorted(all_columns))) or 'none'}"
                 )
         return list(self._excluded(columns_of))
 
     def _excluded(self, columns_of: Mapping[str, set[str]]) -> Iterator[str]:
         """Yield a note on each source of which a condition takes no document, as its files lack a column."""
         for source, columns in columns_of.items():
-            known = columns | {*self.made} | ({LANGUAGE} if self.config.language_model else set())
+            present = columns | {*self.made} | ({LANGUAGE} if self.config.language_model else set())
             for condition in self.conditions.get(source, ()):
-                missing = [name for name in condition.columns if not {name, name.partition(".")[0]} & known]
+                missing = [name for name in condition.columns if not {name, name.partition(".")[0]} & present]
                 if not condition.can_hold(missing):
                     yield (
                         f"{condition.label} takes no document of the source {source}: its files have no column "
@@ -297,19 +301,19 @@ def _with_inputs(task: Task, states: Mapping[str, str]) -> Task:
 
 def _after(tasks: Sequence[Task], _: None, parts: Iterable[PartResult]) -> list[Task]:
     """Return the tasks of documents, once the parts are there that they read."""
-    found = list(parts)
-    return [SOURCE_FORMATS[task.payload.format].after(task, found) for task in tasks]
+    finished = list(parts)
+    return [SOURCE_FORMATS[task.payload.format].after(task, finished) for task in tasks]
 
 
 def finished_parts(paths: Sequence[str] | Mapping[str, str]) -> list[PartResult]:
     """Return the parts of documents among files that bertdata wrote, with their records."""
-    found = []
+    parts = []
     for path in paths:
         if record := record_of_part(path):
             folder, name = os.path.split(path)
             stem = name.removesuffix(".parquet")
-            found.append((Task(folder, stem, ".parquet", record.fingerprint, 0, FinishedPart(path)), record))
-    return found
+            parts.append((Task(folder, stem, ".parquet", record.fingerprint, 0, FinishedPart(path)), record))
+    return parts
 
 
 def record_of_part(path: str) -> PartMetadata | None:
@@ -332,9 +336,9 @@ def record_of_part(path: str) -> PartMetadata | None:
     return None
 
 
-def refuse_damaged(own: Sequence[PartResult]) -> None:
+def refuse_damaged(parts: Sequence[PartResult]) -> None:
     """Raise InputError for a local part that is not as cleaning wrote it; those at a URL are checked when read."""
-    expected = [(task.path, record.sha256) for task, record in own if not files.is_remote(task.path)]
+    expected = [(task.path, record.sha256) for task, record in parts if not files.is_remote(task.path)]
     for path, problem in damaged(expected, "check documents"):
         raise InputError(
             f"{problem}: these documents were damaged; delete the file and run clean-wikipedia or clean-books again",

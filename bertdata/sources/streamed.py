@@ -99,19 +99,19 @@ def written(
     """
     if sum(named(document, "")[1].partition(".")[0] == "-" for document in documents) > 1:
         raise ConfigError("--documents names standard input (-) twice; it can be read once")
-    found = []
+    paths = []
     for document in documents:
         source, path = named(document, "")
         if not is_stream(path):
-            found.append(document)
+            paths.append(document)
             continue
         if not output:
             raise ConfigError(f"--documents {path} needs --output: the stream is written beside it")
         folder = f"{output.rstrip('/')}-documents"
         asked = hub_data_set(path)
         place = _from_hub(path, asked, folder, force, say) if asked else _from_stdin(path, source, folder, stdin(), say)
-        found.append(f"{source}={place}" if source else place)
-    return found
+        paths.append(f"{source}={place}" if source else place)
+    return paths
 
 
 def _from_stdin(path: str, source: str, folder: str, stream: BinaryIO, say: Callable[[str], object]) -> str:
@@ -191,18 +191,18 @@ def _tables(path: str, asked: HubDataSet) -> Iterator[pa.Table]:
     except ImportError as error:
         raise MissingExtraError("datasets", "hub") from error
     try:
-        found: Any = datasets.load_dataset(
+        data_set: Any = datasets.load_dataset(
             asked.name, asked.config or None, split=asked.split or None, revision=asked.revision or None, streaming=True
         )
-        if not hasattr(found, "iter"):
-            splits = list(found)
+        if not hasattr(data_set, "iter"):
+            splits = list(data_set)
             if len(splits) > 1:
-                one = f"{path}{'&' if '?' in path else '?'}split={splits[0]}"
-                raise InputError(f"has the splits {', '.join(splits)}; name one: {one}", path=path)
-            found = found[splits[0]]
+                example = f"{path}{'&' if '?' in path else '?'}split={splits[0]}"
+                raise InputError(f"has the splits {', '.join(splits)}; name one: {example}", path=path)
+            data_set = data_set[splits[0]]
         if asked.rows:
-            found = found.take(asked.rows)
-        tables = iter(found.with_format("arrow").iter(_ROWS_AT_A_TIME))
+            data_set = data_set.take(asked.rows)
+        tables = iter(data_set.with_format("arrow").iter(_ROWS_AT_A_TIME))
         first = next(tables, None)
         if first is not None:
             yield from (table.cast(first.schema) for table in chain([first], tables))

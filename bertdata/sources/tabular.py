@@ -224,22 +224,22 @@ class ParquetFormat(TableFormat):
 
     def layout(self, source: SourceFile, request: Request) -> Layout:
         """Return the column of the text, which holds strings where they are taken as they are."""
-        found = super().layout(source, request)
+        layout = super().layout(source, request)
         with files.open_raw(source.path) as raw:
-            require_strings(open_parquet(raw, source.path).schema_arrow, found, source.path)
-        return found
+            require_strings(open_parquet(raw, source.path).schema_arrow, layout, source.path)
+        return layout
 
     def ranges(self, path: str, target_bytes: int, text_column: str) -> Iterator[tuple[int, int, int]]:
         """Yield runs of row groups."""
         with files.open_raw(path) as raw:
             parquet = open_parquet(raw, path)
             sizes = [parquet.metadata.row_group(i).total_byte_size for i in range(parquet.metadata.num_row_groups)]
-        first, held = 0, 0
+        first, run_bytes = 0, 0
         for number, size in enumerate(sizes):
-            held += size
-            if held >= target_bytes or number == len(sizes) - 1:
-                yield first, number + 1, held
-                first, held = number + 1, 0
+            run_bytes += size
+            if run_bytes >= target_bytes or number == len(sizes) - 1:
+                yield first, number + 1, run_bytes
+                first, run_bytes = number + 1, 0
 
     def names_of(self, path: str) -> list[str]:
         """Return the columns of a file."""
@@ -261,17 +261,17 @@ class ParquetFormat(TableFormat):
                 place += len(batch)
 
 
-def require_strings(schema: pa.Schema, found: Layout, path: str) -> None:
+def require_strings(schema: pa.Schema, layout: Layout, path: str) -> None:
     """Raise InputError where the one column of the text does not hold strings, and is taken as it is."""
-    if found.form or found.text_column not in schema.names:
+    if layout.form or layout.text_column not in schema.names:
         return
-    kind = schema.field(found.text_column).type
+    kind = schema.field(layout.text_column).type
     if pa.types.is_dictionary(kind):  # as pandas and polars write categories
         kind = kind.value_type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
-        example = f"; a list goes by a template, as {{{found.text_column}[]:{{role}}: {{content}}}}"
+        example = f"; a list goes by a template, as {{{layout.text_column}[]:{{role}}: {{content}}}}"
         hint = example if pa.types.is_list(kind) or pa.types.is_large_list(kind) else ""
-        raise InputError(f"the column {found.text_column!r} holds {kind}; expected strings{hint}", path=path)
+        raise InputError(f"the column {layout.text_column!r} holds {kind}; expected strings{hint}", path=path)
 
 
 def columns_read(chosen: FileRange, names: Sequence[str]) -> list[str]:
@@ -294,20 +294,20 @@ def _form(chosen: FileRange) -> Form | None:
 
 
 def _write_article(
-    found: Article, row: dict[str, Any], place: int, chosen: FileRange, writer: DocumentWriter, counters: Counters
+    article: Article, row: dict[str, Any], place: int, chosen: FileRange, writer: DocumentWriter, counters: Counters
 ) -> None:
-    if found.reason:
-        counters.drop(found.reason)
+    if article.reason:
+        counters.drop(article.reason)
         return
-    if found.language:
+    if article.language:
         languages = counters.details.setdefault("languages", {})
-        languages[found.language] = languages.get(found.language, 0) + 1
+        languages[article.language] = languages.get(article.language, 0) + 1
     columns = _kept(row, chosen) if chosen.columns else None
-    if LANGUAGE in chosen.columns and found.language:
-        columns = json.dumps({LANGUAGE: found.language} | json.loads(columns or "{}"))
+    if LANGUAGE in chosen.columns and article.language:
+        columns = json.dumps({LANGUAGE: article.language} | json.loads(columns or "{}"))
     named = None if chosen.id_column == ID else _id_of(row, chosen)
-    document_id = _text(named, found.id or f"{chosen.label}:{place}")
-    writer.add(document_id, SOURCE, found.title, found.url, found.text, columns=columns)
+    document_id = _text(named, article.id or f"{chosen.label}:{place}")
+    writer.add(document_id, SOURCE, article.title, article.url, article.text, columns=columns)
 
 
 def _id_of(row: dict[str, Any], chosen: FileRange) -> Any:
@@ -328,7 +328,7 @@ def root(name: str) -> str:
 
 def _kept(row: dict[str, Any], chosen: FileRange) -> str:
     """Return the columns of a row that are kept, as a JSON object; raises InputError for lists and the like."""
-    found = {}
+    values = {}
     for name in chosen.columns:
         value = value_at(row, name)
         if isinstance(value, (date, time)):
@@ -339,8 +339,8 @@ def _kept(row: dict[str, Any], chosen: FileRange) -> str:
                 path=chosen.path,
             )
         if value is not None and not (isinstance(value, float) and math.isnan(value)):
-            found[name] = value
-    return json.dumps(found)
+            values[name] = value
+    return json.dumps(values)
 
 
 def _text(value: Any, default: str) -> str:

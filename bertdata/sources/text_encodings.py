@@ -66,15 +66,17 @@ def parse_encodings(given: Iterable[str]) -> dict[str, str]:
     >>> parse_encodings(["guess", "notes=CP1252"])
     {'': 'guess', 'notes': 'cp1252'}
     """
-    found: dict[str, str] = {}
-    for one in given:
-        source, sign, name = one.rpartition("=")
+    encodings: dict[str, str] = {}
+    for choice in given:
+        source, sign, name = choice.rpartition("=")
         if sign and not is_source_name(source):
-            raise ConfigError(f"--encoding {one!r} is not of a source; expected NAME or SOURCE=NAME, as notes=cp1252")
-        if source in found:
+            raise ConfigError(
+                f"--encoding {choice!r} is not of a source; expected NAME or SOURCE=NAME, as notes=cp1252"
+            )
+        if source in encodings:
             raise ConfigError(f"--encoding names two for {f'the source {source}' if source else 'all sources'}")
-        found[source] = name if name == GUESS else _known(name)
-    return found
+        encodings[source] = name if name == GUESS else _known(name)
+    return encodings
 
 
 def check_sources(given: Iterable[str], names: Collection[str]) -> None:
@@ -101,7 +103,7 @@ def _known(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _EncodingCheck:
     """What a file is: its encoding, "" for UTF-8, or where it is not of the one that was `asked` for.
 
     first: its first byte that is not UTF-8, None where it is.
@@ -117,26 +119,26 @@ class _Found:
 class _Problem:
     """Why a file cannot be read: what it is, if it is no text, else the encoding that it fits, "" of none."""
 
-    found: _Found
-    known: str = ""
+    check: _EncodingCheck
+    description: str = ""
     fits: str = ""
 
     @staticmethod
-    def of(path: str, found: _Found) -> _Problem:
+    def of(path: str, check: _EncodingCheck) -> _Problem:
         with compression.open_decompressed(path) as stream:
-            known = unsupported.what_it_is(path, stream.read(_START)) or ""
-        return _Problem(found, known, fitting(path, found.first) if found.first and not known else "")
+            description = unsupported.what_it_is(path, stream.read(_START)) or ""
+        return _Problem(check, description, fitting(path, check.first) if check.first and not description else "")
 
     @property
     def offset(self) -> int:
-        return self.found.bad.offset if self.found.bad else 0
+        return self.check.bad.offset if self.check.bad else 0
 
     @property
     def text(self) -> str:
-        if self.known or not self.found.bad:
-            return self.known
+        if self.description or not self.check.bad:
+            return self.description
         fits = f"it fits {self.fits}" if self.fits else "and fits no encoding that is known: it may not be text"
-        return f"is not {self.found.asked} (byte 0x{self.found.bad.byte:02x}), {fits}"
+        return f"is not {self.check.asked} (byte 0x{self.check.bad.byte:02x}), {fits}"
 
 
 def encodings_of(
@@ -165,14 +167,16 @@ def encodings_of(
     with ThreadPoolExecutor(min(len(chosen), cores()), "bertdata-encodings") as pool:
         whole = bad_files == SKIP
         looked_at = pool.map(lambda path: _look(path, files.identity(path), of(path), whole), chosen)
-        shown = progress_bar(
+        progress = progress_bar(
             looked_at, desc="check text", total=len(chosen), unit="file", delay=SHOW_AFTER, leave=False
         )
-        found = dict(zip(chosen, shown, strict=True))
-    bad = {path: one for path, one in found.items() if one.bad}
+        checks = dict(zip(chosen, progress, strict=True))
+    bad = {path: check for path, check in checks.items() if check.bad}
     if bad and bad_files != SKIP:
         raise _refused(bad, paths, skippable=skippable)
-    return {path: SKIP if one.bad else one.encoding for path, one in found.items() if one.bad or one.encoding}
+    return {
+        path: SKIP if check.bad else check.encoding for path, check in checks.items() if check.bad or check.encoding
+    }
 
 
 def open_checked(path: str, asked: str) -> io.BufferedReader:
@@ -189,8 +193,8 @@ def open_checked(path: str, asked: str) -> io.BufferedReader:
     with tempfile.NamedTemporaryFile(suffix=".txt") as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)
         copy.flush()
-        found = encodings_of({copy.name: ""}, encodings, REFUSE, skippable=False) if copy.tell() else {}
-        return io.BufferedReader(io.BytesIO(_read(copy.name, found)))
+        guessed = encodings_of({copy.name: ""}, encodings, REFUSE, skippable=False) if copy.tell() else {}
+        return io.BufferedReader(io.BytesIO(_read(copy.name, guessed)))
 
 
 def _read(path: str, encoding_of: Mapping[str, str]) -> bytes:
@@ -200,8 +204,8 @@ def _read(path: str, encoding_of: Mapping[str, str]) -> bytes:
 
 def readable(paths: Sequence[str], asked: str, bad_files: str) -> tuple[list[str], list[str]]:
     """Return the files that a verb reads, and those that it leaves out; raises InputError that names all bad files."""
-    found = encodings_of(dict.fromkeys(paths, ""), parse_encodings([asked] if asked else []), bad_files)
-    left_out = [path for path in paths if found.get(path) == SKIP]
+    encodings = encodings_of(dict.fromkeys(paths, ""), parse_encodings([asked] if asked else []), bad_files)
+    left_out = [path for path in paths if encodings.get(path) == SKIP]
     return [path for path in paths if path not in left_out], left_out
 
 
@@ -210,28 +214,28 @@ _guessing = threading.Lock()
 
 
 @lru_cache(maxsize=1 << 16)
-def _look(path: str, identity: str, asked: str, whole: bool) -> _Found:
+def _look(path: str, identity: str, asked: str, whole: bool) -> _EncodingCheck:
     """Look at a file, once for what it is known by."""
     if asked not in ("", GUESS) and not keeps_ascii(asked):
         undecodable = find_undecodable(path, asked)
         if undecodable is None:
-            return _Found(asked)
+            return _EncodingCheck(asked)
         first = find_bad_byte(path)
-        return _Found("", undecodable, asked, first) if first else _Found()
+        return _EncodingCheck("", undecodable, asked, first) if first else _EncodingCheck()
     far = compression.compression(path) is not None or files.is_remote(path)
     first = find_bad_byte(path, None if asked or whole or not far else _BEGINNING)
     if first is None:
-        return _Found()
+        return _EncodingCheck()
     if asked == GUESS:
         with _guessing:
             fits = fitting(path, first)
-        return _Found(fits) if fits else _Found("", first, "UTF-8", first)
+        return _EncodingCheck(fits) if fits else _EncodingCheck("", first, "UTF-8", first)
     if asked and (first.byte == 0 or is_marked(path)):
-        return _Found("", first, asked, first)
+        return _EncodingCheck("", first, asked, first)
     if asked == "cp1252" and is_mostly_utf_8(path, first):
-        return _Found(WITH_CP1252)
+        return _EncodingCheck(WITH_CP1252)
     undecodable = find_undecodable(path, asked) if asked else first
-    return _Found("", undecodable, asked or "UTF-8", first) if undecodable else _Found(asked)
+    return _EncodingCheck("", undecodable, asked or "UTF-8", first) if undecodable else _EncodingCheck(asked)
 
 
 def count_encodings(counters: Counters, encoding_of: Mapping[str, str]) -> None:
@@ -245,7 +249,7 @@ def count_encodings(counters: Counters, encoding_of: Mapping[str, str]) -> None:
             counters.details[ENCODINGS] = [*counters.details.get(ENCODINGS, []), [files.name(path), encoding]]
 
 
-def _refused(bad: Mapping[str, _Found], paths: Mapping[str, str], *, skippable: bool) -> InputError:
+def _refused(bad: Mapping[str, _EncodingCheck], paths: Mapping[str, str], *, skippable: bool) -> InputError:
     """Return the error that names files which are not of their encoding, with the encodings that fit.
 
     skippable: whether there is --bad-files.
@@ -259,8 +263,8 @@ def _refused(bad: Mapping[str, _Found], paths: Mapping[str, str], *, skippable: 
     sources = {source for source, _ in by_source}
     remedies: list[str] = []
     if len({*fits}) == 1:
-        own = next(paths[path] for path, problem in problems.items() if problem.fits == name)
-        of_source = f", or of one source --encoding {own}={name}" if len({*paths.values()}) > 1 else ""
+        example_source = next(paths[path] for path, problem in problems.items() if problem.fits == name)
+        of_source = f", or of one source --encoding {example_source}={name}" if len({*paths.values()}) > 1 else ""
         remedies.append(f"--encoding {name} reads {those}{of_source}")
     elif len(sources) == len(by_source) > 0:
         named = " ".join(f"{source}={encoding}" for source, encoding in sorted(by_source))
@@ -272,11 +276,13 @@ def _refused(bad: Mapping[str, _Found], paths: Mapping[str, str], *, skippable: 
     remedies += [f"to convert them: iconv -f {convert} -t utf-8 FILE > NEW"] if name else []
     remedy = "; ".join(remedies)
     if len(bad) == 1:
-        [(path, one)] = problems.items()
-        if one.known:
-            return InputError(one.known, path=path)
-        return InputError("; ".join(filter(None, [one.text, remedy])), path=path, offset=one.offset)
-    shown = [f"  {printable(path)}, byte {problem.offset}: {problem.text}" for path, problem in problems.items()]
+        [(path, problem)] = problems.items()
+        if problem.description:
+            return InputError(problem.description, path=path)
+        return InputError("; ".join(filter(None, [problem.text, remedy])), path=path, offset=problem.offset)
+    problem_lines = [
+        f"  {printable(path)}, byte {problem.offset}: {problem.text}" for path, problem in problems.items()
+    ]
     more = [f"  and {len(bad) - _SHOWN:,} more"] if len(bad) > _SHOWN else []
-    lines = [f"{len(bad):,} of {len(paths):,} files are not text in UTF-8:", *shown, *more, remedy]
+    lines = [f"{len(bad):,} of {len(paths):,} files are not text in UTF-8:", *problem_lines, *more, remedy]
     return InputError("\n".join(filter(None, lines)))

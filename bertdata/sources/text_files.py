@@ -58,10 +58,12 @@ class TextFilesFormat(SourceFormat):
         for name, of_source in by_source.items():
             for number, (group, weight) in enumerate(_groups(of_source, request.target_bytes)):
                 payload = TextGroup(
-                    tuple(one.path for one in group),
-                    tuple(one.label for one in group),
+                    tuple(member.path for member in group),
+                    tuple(member.label for member in group),
                     bool(request.columns),
-                    encodings=tuple(one.encoding for one in group) if any(one.encoding for one in group) else (),
+                    encodings=tuple(member.encoding for member in group)
+                    if any(member.encoding for member in group)
+                    else (),
                 )
                 identities = [files.identity(path) for path in payload.paths]
                 others = [payload.encodings] if payload.encodings else []
@@ -105,7 +107,7 @@ class TextFilesFormat(SourceFormat):
         if task.weight <= size:
             return task
         sizes = list(accumulate(map(files.size, group.paths)))
-        number = max(1, sum(one <= size for one in sizes))
+        number = max(1, sum(end <= size for end in sizes))
         chosen = group.paths[:number], group.labels[:number], group.encodings[:number]
         first = replace(group, paths=chosen[0], labels=chosen[1], encodings=chosen[2])
         return replace(task, weight=sizes[number - 1], payload=first)
@@ -140,16 +142,16 @@ def _is_odd(line: str) -> bool:
 
 
 def _groups(sources: Sequence[SourceFile], target_bytes: int) -> Iterator[tuple[list[SourceFile], int]]:
-    held: list[SourceFile] = []
+    group: list[SourceFile] = []
     weight = 0
     for source in sources:
-        held.append(source)
+        group.append(source)
         weight += files.size(source.path)
-        if weight >= target_bytes or len(held) == _MOST_FILES:
-            yield held, weight
-            held, weight = [], 0
-    if held:
-        yield held, weight
+        if weight >= target_bytes or len(group) == _MOST_FILES:
+            yield group, weight
+            group, weight = [], 0
+    if group:
+        yield group, weight
 
 
 def _text_of(path: str) -> str:

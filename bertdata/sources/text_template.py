@@ -55,9 +55,9 @@ class Template:
         ... )
         'user: Salt?\\n\\nassistant: Yes.'
         """
-        found = [_value(part, row) if isinstance(part, _Field) else part for part in self.parts]
-        filled = any(value for part, value in zip(self.parts, found, strict=True) if isinstance(part, _Field))
-        return "".join(found) if filled else None
+        values = [_value(part, row) if isinstance(part, _Field) else part for part in self.parts]
+        filled = any(value for part, value in zip(self.parts, values, strict=True) if isinstance(part, _Field))
+        return "".join(values) if filled else None
 
 
 def is_template(text_column: str) -> bool:
@@ -114,8 +114,8 @@ def columns_of_text(text_column: str, names: Sequence[str]) -> tuple[str, ...]:
     """
     if text_column in names or not is_template(text_column):
         return (text_column,)
-    found = parse_template(text_column).columns
-    return tuple(dict.fromkeys(name if name in names else name.partition(".")[0] for name in found))
+    columns = parse_template(text_column).columns
+    return tuple(dict.fromkeys(name if name in names else name.partition(".")[0] for name in columns))
 
 
 def _parse(text: str, start: int, *, inside: bool) -> tuple[Template, int]:
@@ -164,11 +164,11 @@ def _refused(text: str, place: int, problem: str) -> ConfigError:
     return ConfigError(f"--text-column {text!r}, character {place}: {problem}; {_EXAMPLES}")
 
 
-def _value(one: _Field, row: Mapping[str, Any]) -> str:
-    value = value_at(row, one.name)
-    if one.items is not None:
-        found = value if isinstance(value, list) else []
-        return _BETWEEN_ITEMS.join(text for text in _texts(one.items, found) if text)
+def _value(field: _Field, row: Mapping[str, Any]) -> str:
+    value = value_at(row, field.name)
+    if field.items is not None:
+        elements = value if isinstance(value, list) else []
+        return _BETWEEN_ITEMS.join(text for text in _texts(field.items, elements) if text)
     return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
 
 

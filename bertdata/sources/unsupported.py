@@ -82,11 +82,11 @@ def what_it_is(path: str, start: bytes = b"") -> str | None:
     start = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     if kind == ".json" and start.startswith(b"{"):  # JSON lines under another name
         return None
-    found = next((of for sign, of in _STARTS.items() if start.lower().startswith(sign.lower())), None)
-    if not found and b"\0" in start and {*start} & _CONTROLS:
+    kind_by_start = next((of for sign, of in _STARTS.items() if start.lower().startswith(sign.lower())), None)
+    if not kind_by_start and b"\0" in start and {*start} & _CONTROLS:
         return _BINARY.format(f"it begins with the bytes {start[:8].hex(' ')}")
-    in_it = found == ".zip" or (kind in (".tar", ".tgz") and found in ("gzip", "bzip2", "zstd"))
-    return _KINDS.get(kind if in_it and kind in _KINDS else found or kind)
+    in_it = kind_by_start == ".zip" or (kind in (".tar", ".tgz") and kind_by_start in ("gzip", "bzip2", "zstd"))
+    return _KINDS.get(kind if in_it and kind in _KINDS else kind_by_start or kind)
 
 
 def _kind(name: str) -> str:
@@ -104,14 +104,14 @@ def left_out(path: str, suffixes: Sequence[str]) -> str:
     """
     if files.is_remote(path) or not os.path.isdir(path):
         return ""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for _, folders, names in os.walk(path):
         folders[:] = [name for name in folders if not name.startswith(".")]
         visible = [name for name in names if not name.startswith(".") and not ends_in(name, suffixes)]
-        found.update(kind for name in visible if (kind := _kind(name)) in _KINDS and kind not in _OFTEN_BESIDE)
-    if not found:
+        counts.update(kind for name in visible if (kind := _kind(name)) in _KINDS and kind not in _OFTEN_BESIDE)
+    if not counts:
         return ""
-    kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(found.items()))
+    kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(counts.items()))
     return f"{path}: files that --documents does not read are left out: {kinds} (name one of them to see what to do)"
 
 
@@ -135,8 +135,8 @@ def what_a_data_set_is(path: str) -> str | None:
 
 def what_a_folder_is(path: str) -> str | None:
     """Return what a folder without documents is, where it is of a known kind or holds files of one, and what to do."""
-    if known := what_a_data_set_is(path):
-        return known
+    if description := what_a_data_set_is(path):
+        return description
     names = listing.names(path)
     kinds = Counter(_kind(name) for name in names if "." in name[1:])
     for kind, number in kinds.most_common():

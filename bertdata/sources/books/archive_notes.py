@@ -150,19 +150,19 @@ def without_archive_notes(lines: Sequence[str], text: str) -> list[str]:
             dropped.update(range(blocks[number].begin, blocks[number].end))
     if not dropped:
         return unmarked
-    left = [line for number, line in enumerate(unmarked) if number not in dropped]
-    first = next((number for number, line in enumerate(left) if line.strip()), len(left))
-    return left[first:]
+    remaining = [line for number, line in enumerate(unmarked) if number not in dropped]
+    first = next((number for number, line in enumerate(remaining) if line.strip()), len(remaining))
+    return remaining[first:]
 
 
 def _begin_of_last(lines: Sequence[str]) -> int:
     """Return the number of the line in which the last blocks begin, `BACK_BLOCKS` and one more."""
-    found, number = 0, len(lines)
+    blocks, number = 0, len(lines)
     filled = False
-    while number and found <= BACK_BLOCKS:
+    while number and blocks <= BACK_BLOCKS:
         number -= 1
         was, filled = filled, bool(lines[number].strip())
-        found += was and not filled
+        blocks += was and not filled
     return number
 
 
@@ -214,7 +214,7 @@ def _front(blocks: Sequence[_Block]) -> Iterator[int]:
             continue
         if _OF_GOOGLE.search(block.text):
             near = range(number, min(len(blocks), number + _NOTE_BLOCKS))
-            last = next((one for one in near if _GOOGLE_ENDS.search(blocks[one].text)), number)
+            last = next((near_number for near_number in near if _GOOGLE_ENDS.search(blocks[near_number].text)), number)
             yield from range(number, last + 1)
             number = last + 1
             continue
@@ -292,15 +292,19 @@ def _end_of_note(blocks: Sequence[_Block], head: int) -> int:
         return head + 1
     first, last = blocks[head + 1], min(len(blocks), head + 1 + _NOTE_BLOCKS)
     if _EDITION_HEAD.match(blocks[head].text):
-        return next((one for one in range(head + 1, last) if not is_of_archive(blocks[one].text)), last)
+        return next((number for number in range(head + 1, last) if not is_of_archive(blocks[number].text)), last)
     if first.is_heading and not _OF_A_NOTE.search(first.text):
         return head + 1
     if first.indent:
-        return next((one for one in range(head + 1, last) if blocks[one].indent < first.indent), last)
-    for one in range(head + 2, last):
-        if blocks[one].gap > max(1, first.gap) or (blocks[one].is_heading and not _OF_A_NOTE.search(blocks[one].text)):
-            return one
-    return next((one for one in range(head + 2, last) if not _OF_A_NOTE.search(blocks[one].text)), min(last, head + 2))
+        return next((number for number in range(head + 1, last) if blocks[number].indent < first.indent), last)
+    for number in range(head + 2, last):
+        if blocks[number].gap > max(1, first.gap) or (
+            blocks[number].is_heading and not _OF_A_NOTE.search(blocks[number].text)
+        ):
+            return number
+    return next(
+        (number for number in range(head + 2, last) if not _OF_A_NOTE.search(blocks[number].text)), min(last, head + 2)
+    )
 
 
 def _end_of_note_at_once(blocks: Sequence[_Block], number: int) -> int:
@@ -318,7 +322,7 @@ def _end_of_note_at_once(blocks: Sequence[_Block], number: int) -> int:
             return block.indent >= begin.indent
         return block.gap == 1 and (bool(_OF_A_NOTE.search(block.text)) or is_of_archive(block.text))
 
-    return next((one for one in range(number + 1, last) if not goes_on(blocks[one])), last)
+    return next((later for later in range(number + 1, last) if not goes_on(blocks[later])), last)
 
 
 def _is_header(block: _Block) -> bool:

@@ -32,8 +32,8 @@ def cut_chapters(paragraphs: Sequence[str], headings: Sequence[Heading]) -> list
     [Chapter(title='CHAPTER I', text='It rained.'), Chapter(title='CHAPTER II', text='It stopped.')]
     """
     places = {
-        place: [one.line for one in group]
-        for place, group in groupby(headings, lambda one: one.paragraphs)
+        place: [heading.line for heading in group]
+        for place, group in groupby(headings, lambda heading: heading.paragraphs)
         if place < len(paragraphs)
     }
     ranks = {place: [rank_of(line) for line in lines] for place, lines in places.items()}
@@ -46,7 +46,9 @@ def cut_chapters(paragraphs: Sequence[str], headings: Sequence[Heading]) -> list
 
 def _divides(paragraphs: Sequence[str], ranks: dict[int, list[int]], rank: int) -> bool:
     """Tell whether the headings of a rank make at least two chapters, and, for headings by layout, few short ones."""
-    begins = [place for place, found in ranks.items() if any(0 < one <= rank for one in found)]
+    begins = [
+        place for place, place_ranks in ranks.items() if any(0 < heading_rank <= rank for heading_rank in place_ranks)
+    ]
     if rank < 3 or len(begins) < 2:
         return len(begins) > 1
     lengths = [sum(map(len, paragraphs[start:end])) for start, end in pairwise([*begins, len(paragraphs)])]

@@ -134,19 +134,19 @@ class BooksFormat(SourceFormat):
         """Return the task of the first books, if the first alone is not over 16 times the size."""
         group: BookGroup = task.payload
         ends = accumulate(volume.weight for volume in group.volumes)
-        held, number = next(
+        weight, number = next(
             ((end, n) for n, end in enumerate(ends, 1) if end >= size), (task.weight, len(group.labels))
         )
         first = replace(
             group,
             volumes=group.volumes[:number],
             labels=group.labels[:number],
-            compiled=compiling_pays(held, None),
+            compiled=compiling_pays(weight, None),
         )
-        if held > 16 * size:
+        if weight > 16 * size:
             name, least = files.name(first.volumes[-1].path), byte_size(first.volumes[-1].weight)
             return f"{name} has {least} and is read whole, and a sample has at most {byte_size(16 * size)}"
-        return replace(task, weight=held, payload=first)
+        return replace(task, weight=weight, payload=first)
 
 
 BOOKS = BooksFormat()

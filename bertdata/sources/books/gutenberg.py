@@ -104,18 +104,18 @@ def title_and_author(head: str) -> tuple[str, str]:
     >>> title_and_author("The Project Gutenberg eBook\\n\\nTitle: A Book\\n  Of Ours\\n\\nAuthor: N. N.\\n")
     ('A Book Of Ours', 'N. N.')
     """
-    found = {"title": "", "author": ""}
+    fields = {"title": "", "author": ""}
     name = ""
     for line in head.splitlines()[:300]:
         match = _FIELD.match(line)
-        if match and not found[match[1].lower()]:
+        if match and not fields[match[1].lower()]:
             name = match[1].lower()
-            found[name] = match[2].strip()
+            fields[name] = match[2].strip()
         elif name and line[:1] in (" ", "\t") and line.strip():
-            found[name] += " " + line.strip()
+            fields[name] += " " + line.strip()
         else:
             name = ""
-    return found["title"], found["author"]
+    return fields["title"], fields["author"]
 
 
 def body_lines(lines: Sequence[str]) -> list[str]:
@@ -129,13 +129,13 @@ def body_lines(lines: Sequence[str]) -> list[str]:
     inside = not marks or marks[0][1] == "end"
     if begins == "small print" and _small_print_is_first(lines, marks):
         inside = False
-    kept: list[str] = []
+    body: list[str] = []
     since = 0
     for number, kind in [*marks, (len(lines), "end")]:
         if inside:
-            kept += [*lines[since:number], ""]
+            body += [*lines[since:number], ""]
         inside, since = kind == begins, number + 1
-    return kept
+    return body
 
 
 def _marker(line: str) -> str | None:

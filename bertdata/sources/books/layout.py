@@ -116,9 +116,9 @@ def prose_of(
     (['It was a dark night, and nobody spoke for an hour.'], [Heading(paragraphs=0, line='CHAPTER I')])
     """
     width = width or width_of([len(line) for block in blocks if len(block) > 2 for line in block[:-1]])
-    kept: list[str] = []
+    paragraphs: list[str] = []
     waiting: list[str] = []
-    found: list[Heading] = []
+    headings: list[Heading] = []
     front: list[str] = []
     contents, notes, headed, open_end = False, False, True, False
     divided = list(_split_at_indents(blocks, width))
@@ -126,24 +126,24 @@ def prose_of(
     running |= {len(divided) - 1} if cut.ends_inside else set()
     for number, block in enumerate(divided):
         if isinstance(block, str):
-            if kept and not (notes or headed or contents):
+            if paragraphs and not (notes or headed or contents):
                 paragraph = block.lstrip()
                 if open_end and paragraph[0].islower():
-                    kept[-1] += "\n" + paragraph
+                    paragraphs[-1] += "\n" + paragraph
                 else:
-                    kept.append(paragraph)
+                    paragraphs.append(paragraph)
                 open_end = paragraph[-1].isalnum()
                 continue
             block = block.split("\n")  # noqa: PLW2901
         late = number > len(blocks) // 2
-        headings = 0 if number in running else _headings(block, width)
-        for line in block[:headings]:
+        heading_lines = 0 if number in running else _headings(block, width)
+        for line in block[:heading_lines]:
             contents = contents or bool(CONTENTS.match(line))
             notes = (notes and not DIVISION_TITLE.match(line)) or (late and bool(NOTES.match(line)))
             headed = True
             waiting.clear()
-            found.append(Heading(len(kept), line.strip()))
-        lines = block[headings:]
+            headings.append(Heading(len(paragraphs), line.strip()))
+        lines = block[heading_lines:]
         if notes or not lines or (headed and number not in running and _is_synopsis(lines)):
             continue
         paragraph = "\n".join(map(str.strip, lines))
@@ -154,38 +154,40 @@ def prose_of(
         if kind == "heading":
             headed = True
             waiting.clear()
-            found += [Heading(len(kept), line) for line in paragraph.split("\n")]
+            headings += [Heading(len(paragraphs), line) for line in paragraph.split("\n")]
         if kind not in ("prose", "verse"):
             continue
-        if not (kept or cut.is_later or number in running or len(lines) > 1) and _is_on_title_page(paragraph, width):
+        if not (paragraphs or cut.is_later or number in running or len(lines) > 1) and _is_on_title_page(
+            paragraph, width
+        ):
             front.append(paragraph)
             continue
         if contents and number not in running and not _is_running(paragraph, width):
             waiting.append(paragraph)
             continue
-        kept += waiting
+        paragraphs += waiting
         waiting.clear()
         contents = headed = False
         if open_end and kind == "prose" and paragraph[0].islower():
-            kept[-1] += "\n" + paragraph
+            paragraphs[-1] += "\n" + paragraph
         else:
-            kept.append(paragraph)
+            paragraphs.append(paragraph)
         open_end = kind == "prose" and paragraph[-1].isalnum()
-    if kept and left_out is not None:
+    if paragraphs and left_out is not None:
         left_out[LeftOut.FRONT_MATTER] += sum(len(line.encode("utf-8", "surrogatepass")) for line in front)
-    return joined(kept), found
+    return joined(paragraphs), headings
 
 
 def lines_of(lines: Iterable[str]) -> tuple[list[str], list[Heading]]:
     """Return the lines that have words, each as a paragraph, and the lines that are chapter labels."""
-    kept: list[str] = []
-    found: list[Heading] = []
+    paragraphs: list[str] = []
+    headings: list[Heading] = []
     for line in map(str.strip, one_line(BORDER.join(lines)).split(BORDER)):
         if LABEL.match(line):
-            found.append(Heading(len(kept), line))
+            headings.append(Heading(len(paragraphs), line))
         elif any(map(str.isalpha, line)):
-            kept.append(line)
-    return kept, found
+            paragraphs.append(line)
+    return paragraphs, headings
 
 
 def width_of(lengths: list[int]) -> int:

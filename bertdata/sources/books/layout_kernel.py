@@ -114,18 +114,18 @@ def _names_archive(data: Bytes, i: int, size: int) -> bool:
     byte = data[i] | 32
     if i < 6 or i + 1 >= size:
         return True
-    one, two, three, following = data[i - 1] | 32, data[i - 2] | 32, data[i - 3] | 32, data[i + 1] | 32
+    one_back, two_back, three_back, following = data[i - 1] | 32, data[i - 2] | 32, data[i - 3] | 32, data[i + 1] | 32
     if byte == 98:  # gutenberg
-        return bool(one == 110 and two == 101 and three == 116)
+        return bool(one_back == 110 and two_back == 101 and three_back == 116)
     if byte == 107:  # ebook, e-book
-        return bool(one == 111 and two == 111 and three == 98 and _ends_in_e(data, i - 4))
+        return bool(one_back == 111 and two_back == 111 and three_back == 98 and _ends_in_e(data, i - 4))
     if byte == 120:  # etext, e-text
-        return bool(one == 101 and two == 116 and following == 116 and _ends_in_e(data, i - 3))
+        return bool(one_back == 101 and two_back == 116 and following == 116 and _ends_in_e(data, i - 3))
     if byte == 102:  # proofread
-        return bool(one == 111 and two == 111 and following == 114)
+        return bool(one_back == 111 and two_back == 111 and following == 114)
     if byte == 100:  # pgdp
-        return bool(one == 103 and two == 112 and following == 112)
-    return bool(one == 100 and two == 101 and three == 100)  # fadedpage
+        return bool(one_back == 103 and two_back == 112 and following == 112)
+    return bool(one_back == 100 and two_back == 101 and three_back == 100)  # fadedpage
 
 
 @inlined
@@ -155,12 +155,17 @@ def _begin(data: Bytes, i: int, end: int, words: int, solid: int, starts: Bytes)
             return flags
         flags |= HEADING if data[i] == _SPACE else 0
         i += 1
-    known = starts[_start_of(data, i, end)]
-    if i == end or 48 <= data[i] <= 57 or known & _DIVIDES or (known & _COUNTS and _is_number(data, i, end)):
+    start_flags = starts[_start_of(data, i, end)]
+    if (
+        i == end
+        or 48 <= data[i] <= 57
+        or start_flags & _DIVIDES
+        or (start_flags & _COUNTS and _is_number(data, i, end))
+    ):
         flags |= ENTRY | HEADING
-    flags |= CREDIT if known & _CREDITS else 0
-    flags |= HEADING if known & _NAMES else 0
-    if known & _LEADS:
+    flags |= CREDIT if start_flags & _CREDITS else 0
+    flags |= HEADING if start_flags & _NAMES else 0
+    if start_flags & _LEADS:
         while i < end and _is_letter_or_digit(data[i]):
             i += 1
         while i < end and not _is_letter_or_digit(data[i]):

@@ -39,13 +39,13 @@ def mixed_blocks(
         return None
     blocks = np.empty((count // 2 + 1, kernel.BLOCK_COLUMNS), np.int32)
     blocks = blocks[: kernel.blocks_kernel(lines, count, blocks)]
-    kept = list(keep(list(_blocks(text, lines, blocks))))
-    width = width_of(_lengths(kept, lines, blocks))
+    remaining = list(keep(list(_blocks(text, lines, blocks))))
+    width = width_of(_lengths(remaining, lines, blocks))
     kernel.plain_kernel(lines, blocks, len(blocks), width)
     plain = blocks[:, kernel.PLAIN].tolist()
     return [
         block if isinstance(block, list) else PlainBlock(block.text) if plain[block.number] else block.text.split("\n")
-        for block in kept
+        for block in remaining
     ], width
 
 
@@ -69,10 +69,10 @@ def _blocks(text: str, lines: Table, blocks: Table) -> Iterator[Block | Candidat
             yield [(line.expandtabs() if "\t" in line else line).rstrip() for line in block.split("\n")]
 
 
-def _lengths(kept: Sequence[Block | Candidate], lines: Table, blocks: Table) -> list[int]:
+def _lengths(remaining: Sequence[Block | Candidate], lines: Table, blocks: Table) -> list[int]:
     """Return the lengths of the lines that another follows in a block of three or more."""
-    lengths = [len(line) for block in kept if isinstance(block, list) and len(block) > 2 for line in block[:-1]]
-    numbers = [block.number for block in kept if not isinstance(block, list)]
+    lengths = [len(line) for block in remaining if isinstance(block, list) and len(block) > 2 for line in block[:-1]]
+    numbers = [block.number for block in remaining if not isinstance(block, list)]
     chosen = blocks[np.array(numbers, np.int64)]
     chosen = chosen[chosen[:, kernel.LAST] - chosen[:, kernel.FIRST] > 2]
     turns = np.zeros(len(lines) + 1, np.int32)

@@ -107,7 +107,7 @@ def clean_chapters(
     The other arguments and errors are as in `clean_book`.
 
     >>> text = "CHAPTER I\\n\\nThe Sea\\n\\nIt was late.\\n\\nCHAPTER II\\n\\nThe clock had struck.\\n"
-    >>> [(one.title, one.text) for one in clean_chapters(text)]
+    >>> [(chapter.title, chapter.text) for chapter in clean_chapters(text)]
     [('CHAPTER I The Sea', 'It was late.'), ('CHAPTER II', 'The clock had struck.')]
     """
     paragraphs, before, headings = _prose(source, drops, compiled, cut, left_out)
@@ -133,10 +133,10 @@ def _prose(
     body = gutenberg.without_notes("\n".join(lines))
     counted = Counter[str]()
     mixed = _mixed_prose(body, cut, counted) if KERNELS.pay(len(source), compiled) else None
-    found, headings = mixed or _laid_out_prose(body.split("\n"), cut, counted)
+    prose, headings = mixed or _laid_out_prose(body.split("\n"), cut, counted)
     paragraphs: list[str] = []
     before = [0]
-    for paragraph in found:
+    for paragraph in prose:
         cleaned = gutenberg.without_marks(paragraph).strip()
         if cleaned[:1].isalpha() or any(map(str.isalpha, cleaned)):
             paragraphs.append(cleaned)
@@ -237,7 +237,7 @@ def group_books(paths: Sequence[str], target_bytes: int) -> list[tuple[Volume, .
         weight = size(path)
         if compression(path) == "zip" and weight > target_bytes:
             sizes = _member_sizes(path)
-            ranges = [(one[0], one[-1] + 1) for one in _grouped(sizes, target_bytes)]
+            ranges = [(run[0], run[-1] + 1) for run in _grouped(sizes, target_bytes)]
             if len(ranges) > 1:
                 volumes += [Volume(path, sum(sizes[slice(*members)]), members) for members in ranges]
                 continue
@@ -260,8 +260,8 @@ def _grouped(weights: Sequence[int], target: int) -> list[list[int]]:
 
 def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     """Return the books of an archive in the order of their names."""
-    found = [item for item in archive.infolist() if item.filename.lower().endswith(".txt")]
-    return sorted(found, key=lambda item: item.filename)
+    books = [item for item in archive.infolist() if item.filename.lower().endswith(".txt")]
+    return sorted(books, key=lambda item: item.filename)
 
 
 def _member_sizes(path: str) -> list[int]:
@@ -325,8 +325,8 @@ def _books(
             yield BrokenBook(identity, title, "unknown encoding", len(part))
             continue
         if number == 1:
-            found = gutenberg.title_and_author(decoded.text[: 1 << 16])
-            title, author = found[0] or name, found[1]
+            title_author = gutenberg.title_and_author(decoded.text[: 1 << 16])
+            title, author = title_author[0] or name, title_author[1]
         yield Book(identity, title, author, decoded.text, cut, decoded.encoding, decoded.doubt)
     if not number:
         yield BrokenBook(name, name, "empty")

@@ -196,7 +196,7 @@ def _conllu_tag(value: str, tag_at: int, key: str, number: int, path: str) -> La
     """Return a tag of CoNLL-U, None where it is not given."""
     if key:
         pairs = (pair.partition("=") for pair in value.split("|"))
-        return next((found for name, _, found in pairs if name == key), "") or None
+        return next((tag for name, _, tag in pairs if name == key), "") or None
     if tag_at == _CONLLU["misc"] and "=" in value:
         names = ", ".join(pair.partition("=")[0] for pair in value.split("|"))
         raise InputError(

@@ -66,10 +66,10 @@ def _rows(path: str, words_column: str | None, tags_column: str | None, unlabell
 
 
 def _named(
-    path: str, given: str | None, known: Sequence[str], what: str, flag: str, *, required: bool = True
+    path: str, given: str | None, usual_names: Sequence[str], what: str, flag: str, *, required: bool = True
 ) -> str | None:
     there = column_names(path)
-    wanted = [given] if given else [name for name in known if name in there]
+    wanted = [given] if given else [name for name in usual_names if name in there]
     if wanted and wanted[0] in there:
         return wanted[0]
     if not required:

@@ -87,8 +87,10 @@ def file_format(path: str, others: Sequence[str] = ()) -> str:
     for suffix in (*FORMATS, *others):
         if plain.endswith(suffix):
             return suffix
-    known = ", ".join((*FORMATS, *others))
-    raise InputError(f"has a name of no known format; expected one that ends in {known} (or these with .gz)", path=path)
+    endings = ", ".join((*FORMATS, *others))
+    raise InputError(
+        f"has a name of no known format; expected one that ends in {endings} (or these with .gz)", path=path
+    )
 
 
 def column_names(path: str, *, header: bool = True) -> list[str]:
@@ -239,10 +241,10 @@ def read_texts(
     """
     header, numbered = has_names(path, text_columns, label_column), _are_numbers(path, text_columns)
     there = column_names(path, header=header)
-    known = next((names for names in KNOWN_COLUMNS if set(names) <= set(there)), ())
-    if unlabelled and header and numbered and known and not set(text_columns) <= set(there):
-        text_columns = known
-    columns = tuple(text_columns) or known
+    known_columns = next((names for names in KNOWN_COLUMNS if set(names) <= set(there)), ())
+    if unlabelled and header and numbered and known_columns and not set(text_columns) <= set(there):
+        text_columns = known_columns
+    columns = tuple(text_columns) or known_columns
     missing = [name for name in columns if name not in there]
     if not 1 <= len(columns) <= 2 or missing:
         asked = f"no column {missing[0]!r}" if missing else "no text columns with known names"
@@ -258,17 +260,17 @@ def read_texts(
         )
     needed = {*columns, *([label_column] if label_column in there else [])}
     lenient = lenient and file_format(path) in TABLES
-    held, left_out = None, 0
+    pending, left_out = None, 0
     for place, row in read_rows(path, header=header, lenient=lenient, needed=tuple(needed)):
         if lenient and not needed <= row.keys():
             left_out += 1
             continue
-        if held:
-            yield held
-        held, left_out = _labelled(row, columns, label_column, place, path, left_out), 0
-    if not held:
+        if pending:
+            yield pending
+        pending, left_out = _labelled(row, columns, label_column, place, path, left_out), 0
+    if not pending:
         raise InputError("holds no rows; expected labelled texts", path=path)
-    yield replace(held, left_out=held.left_out + left_out)
+    yield replace(pending, left_out=pending.left_out + left_out)
 
 
 def _labelled(

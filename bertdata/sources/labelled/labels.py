@@ -68,9 +68,9 @@ def find_labels(values: Iterable[Label], path: str) -> tuple[str, ...]:
         names.add(label_name(value))
     labels = label_set(names)
     if len(labels) < 2:
-        found = f"all have the label {labels[0]!r}" if labels else "none has a label"
+        problem = f"all have the label {labels[0]!r}" if labels else "none has a label"
         raise InputError(
-            f"has fewer than two labels: {found}; expected two or more ({_NOT_LABELS}; if one of these is a class, "
+            f"has fewer than two labels: {problem}; expected two or more ({_NOT_LABELS}; if one of these is a class, "
             "name the classes with --labels)",
             path=path,
         )
@@ -89,7 +89,7 @@ def label_ids(
     [1, 0]
     """
     ids = {name: number for number, name in enumerate(labels)}
-    found: list[int | None] = []
+    row_ids: list[int | None] = []
     for place, value in values:
         name = "" if value is None else label_name(value)
         number = ids.get(name)
@@ -97,15 +97,15 @@ def label_ids(
             number = int(name)
         missing = number is None and is_missing(value)
         if number is None and not (missing and unlabelled):
-            shown = ", ".join(labels[:_SHOWN]) + (", ..." if len(labels) > _SHOWN else "")
+            first_labels = ", ".join(labels[:_SHOWN]) + (", ..." if len(labels) > _SHOWN else "")
             if not missing:
-                what = f"the label {value!r}, which the training file does not have; expected one of {shown}"
+                what = f"the label {value!r}, which the training file does not have; expected one of {first_labels}"
             else:
-                what = f"no label{'' if name == '' else f' ({value!r})'}; expected one of {shown}: {_REMEDY}"
+                what = f"no label{'' if name == '' else f' ({value!r})'}; expected one of {first_labels}: {_REMEDY}"
                 what += "" if name.strip() in ("", "nan") else f", or, if {value!r} is a class, name it in --labels"
             raise InputError(f"{place} has {what}", path=path)
-        found.append(number)
-    return found
+        row_ids.append(number)
+    return row_ids
 
 
 def numbers(
@@ -126,20 +126,20 @@ def numbers(
     """
     low, high = bounds
     expected = "a number" if bounds == FLOAT32 else f"a number from {low:g} to {high:g}"
-    found: list[float | None] = []
+    parsed: list[float | None] = []
     for place, value in values:
         try:
             number = float(value)  # type: ignore[arg-type]
         except (TypeError, ValueError):
             number = float("nan")
         if low <= number <= high:
-            found.append(number)
+            parsed.append(number)
         elif unlabelled and is_missing_number(value, bounds):
-            found.append(None)
+            parsed.append(None)
         else:
             remedy = f": {_REMEDY}" if is_missing_number(value, bounds) else ""
             raise InputError(f"{place} has the label {value!r}; expected {expected}{hint}{remedy}", path=path)
-    return found
+    return parsed
 
 
 def is_missing_number(value: Label, bounds: tuple[float, float] = FLOAT32) -> bool:

@@ -48,13 +48,13 @@ def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for one in value.values():
-            yield from _strings(one)
-    elif isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+        for element in value.values():
+            yield from _strings(element)
+    elif isinstance(value, list) and value and all(isinstance(element, str) for element in value):
         yield " ".join(value)
     elif isinstance(value, list):
-        for one in value:
-            yield from _strings(one)
+        for element in value:
+            yield from _strings(element)
 
 
 def _json(path: str) -> Any:
@@ -68,12 +68,12 @@ def _json(path: str) -> Any:
 
 
 def _paragraphs(path: str) -> Iterator[str]:
-    held: list[str] = []
+    lines: list[str] = []
     for _, line in text_lines(path):
         if line.strip():
-            held.append(line)
-        elif held:
-            yield "\n".join(held)
-            held = []
-    if held:
-        yield "\n".join(held)
+            lines.append(line)
+        elif lines:
+            yield "\n".join(lines)
+            lines = []
+    if lines:
+        yield "\n".join(lines)

@@ -120,12 +120,14 @@ class WikipediaFormat(SourceFormat):
                 DumpPlan((DumpRange(path, 0, files.size(path)),)) if more else plan_ranges(path, request.target_bytes)
             )
             notes += [f"{label}: {note}" for note in plan.notes]
-            identity: Any = [files.identity(one) for one in (path, *others)] if more else files.identity(path)
-            own: tuple[Any, ...] = (*rules, language) if language else rules
-            own = (*own, config.variant, config.keep_lists) if config.variant or config.keep_lists else own
+            identity: Any = [files.identity(part) for part in (path, *others)] if more else files.identity(path)
+            all_rules: tuple[Any, ...] = (*rules, language) if language else rules
+            all_rules = (
+                (*all_rules, config.variant, config.keep_lists) if config.variant or config.keep_lists else all_rules
+            )
             for number, span in enumerate(plan.ranges):
                 name = part_name(label, number)
-                made_from = fingerprint("clean_wikipedia", REVISION, identity, span.start, span.end, own)
+                made_from = fingerprint("clean_wikipedia", REVISION, identity, span.start, span.end, all_rules)
                 rejects = files.join(config.rejects, name + ".jsonl") if config.rejects else ""
                 work = CleaningTask(
                     span,
@@ -138,7 +140,7 @@ class WikipediaFormat(SourceFormat):
                     variant=config.variant,
                     keep_lists=config.keep_lists,
                 )
-                weight = span.weight + sum(one.weight for one in more)
+                weight = span.weight + sum(extra.weight for extra in more)
                 tasks.append(Task(request.directory, name, ".parquet", made_from, weight, work))
         return tasks, notes
 
@@ -173,7 +175,7 @@ class WikipediaFormat(SourceFormat):
         articles = 0
         broken: list[dict[str, Any]] = []
         left_out: Counter[str] = Counter()
-        known = json.dumps({LANGUAGE: site.content_language}) if task.language and site.content_language else None
+        columns = json.dumps({LANGUAGE: site.content_language}) if task.language and site.content_language else None
         with (
             _rejects(work.rejects) as reject,
             DocumentWriter(file, counters, text_rules(task), add_languages=add_languages(task)) as writer,
@@ -187,7 +189,7 @@ class WikipediaFormat(SourceFormat):
                         articles += 1
                         on_drop = partial(reject, page.id, page.title, page.offset)
                         url = site.url(page.title)
-                        writer.add(f"{wiki}:{page.id}", "wikipedia", page.title, url, text, on_drop, known)
+                        writer.add(f"{wiki}:{page.id}", "wikipedia", page.title, url, text, on_drop, columns)
                         continue
                 else:
                     place = {"path": page.path or work.span.path, "offset": page.offset}

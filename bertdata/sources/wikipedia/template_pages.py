@@ -49,7 +49,7 @@ def steps(tasks: Sequence[Task]) -> list[Step]:
     read, directory = [], folder(tasks[0].directory)
     for task in tasks:
         span, more = task.payload.span, task.payload.more
-        identities = [files.identity(one.path) for one in (span, *more)]
+        identities = [files.identity(dump_range.path) for dump_range in (span, *more)]
         made_from = fingerprint("template_pages", REVISION, *identities, span.start, span.end)
         payload = PagesTask(span, task.payload.compiled, more)
         read.append(Task(directory, task.name, ".arrow", made_from, task.weight, payload, inputs=task.inputs))
@@ -76,8 +76,8 @@ def read_part(task: Task, file: BinaryIO) -> Counters:
     for page in read_split_page(spans, site, **how) if work.more else read_pages(work.span, site, **how):
         if isinstance(page, Page) and page.ns == _TEMPLATE_NAMESPACE and page.model in ("", "wikitext"):
             counters.add("template_pages")
-            if found := entry(page.title, page.text, page.redirect, language):
-                entries.append(found)
+            if template_entry := entry(page.title, page.text, page.redirect, language):
+                entries.append(template_entry)
     _write({wiki_of(site): entries}, file, counters)
     return counters
 
@@ -95,11 +95,11 @@ def _gather_task(directory: str, _: None, parts: Iterable[PartResult]) -> list[T
 
 def gather_part(task: Task, file: BinaryIO) -> Counters:
     """Write the table of all entries."""
-    counters, found = Counters(), defaultdict[str, list[Entry]](list)
+    counters, entries_by_wiki = Counters(), defaultdict[str, list[Entry]](list)
     for path in task.payload:
         for wiki, entries in read_entries(path).items():
-            found[wiki] += entries
-    _write({wiki: gather(found[wiki]) for wiki in sorted(found)}, file, counters)
+            entries_by_wiki[wiki] += entries
+    _write({wiki: gather(entries_by_wiki[wiki]) for wiki in sorted(entries_by_wiki)}, file, counters)
     return counters
 
 
@@ -112,28 +112,30 @@ def after(task: Task, parts: Sequence[PartResult]) -> Task:
     return replace(task, fingerprint=fingerprint(task.fingerprint, record.sha256), payload=payload)
 
 
-def templates_of(site: SiteInfo, own: str, table: str, sha256: str) -> Templates:
+def templates_of(site: SiteInfo, user_table: str, table: str, sha256: str) -> Templates:
     """Return the templates that carry text: a wiki's language's, of a user's table, and of a table of pages, if any."""
-    given = (site.content_language, own, files.sha256(own) if own else "")
+    given = (site.content_language, user_table, files.sha256(user_table) if user_table else "")
     return _with_table(*given, wiki_of(site), table, sha256) if table else known_templates(*given)
 
 
 @lru_cache(maxsize=8)
-def _with_table(language: str, own: str, own_sha256: str, wiki: str, table: str, sha256: str) -> Templates:
-    return with_pages(known_templates(language, own, own_sha256), read_entries(table).get(wiki, []))
+def _with_table(
+    language: str, user_table: str, user_table_sha256: str, wiki: str, table: str, sha256: str
+) -> Templates:
+    return with_pages(known_templates(language, user_table, user_table_sha256), read_entries(table).get(wiki, []))
 
 
 def read_entries(path: str) -> dict[str, list[Entry]]:
     """Return the entries of one part, by wiki."""
     columns = read_stage_file(path, "the entries of template pages").to_pydict()
-    found = defaultdict[str, list[Entry]](list)
+    entries_by_wiki = defaultdict[str, list[Entry]](list)
     for wiki, *row in zip(*(columns[name] for name in _SCHEMA.names), strict=True):
-        found[wiki].append(Entry(*row))
-    return dict(found)
+        entries_by_wiki[wiki].append(Entry(*row))
+    return dict(entries_by_wiki)
 
 
 def _write(entries: Mapping[str, Sequence[Entry]], file: BinaryIO, counters: Counters) -> None:
-    rows = [(wiki, *one) for wiki, found in entries.items() for one in found]
+    rows = [(wiki, *entry) for wiki, wiki_entries in entries.items() for entry in wiki_entries]
     columns = [pa.array([row[place] for row in rows], pa.string()) for place in range(len(_SCHEMA))]
     batch = pa.record_batch(columns, schema=_SCHEMA)
     sink = pa.BufferOutputStream()

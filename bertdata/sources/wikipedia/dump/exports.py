@@ -66,14 +66,14 @@ def check_overlap(groups: Iterable[Sequence[str]]) -> list[str]:
         other, other_exported = seen.setdefault((wiki[1], page), (path, exported))
         if other == path:
             continue
-        said = f"begins with page {page.decode()} of {wiki[1].decode('utf-8', 'replace')}, as {other} does"
+        overlap = f"begins with page {page.decode()} of {wiki[1].decode('utf-8', 'replace')}, as {other} does"
         if exported and other_exported:
             raise InputError(
-                f"{said}: they are of two exports, or copies, or hold revisions of one page; give one export, each "
+                f"{overlap}: they are of two exports, or copies, or hold revisions of one page; give one export, each "
                 "file once, and under the name it was published with, by which a page in several files is put together",
                 path=path,
             )
-        notes.append(f"{path} {said}: leave one of them out if they hold the same pages, which are else read twice")
+        notes.append(f"{path} {overlap}: leave one of them out if they hold the same pages, which are else read twice")
     return notes
 
 
@@ -86,9 +86,9 @@ def _first_page(path: str) -> bytes | None:
                 return None
             start += data
             page = _PAGE.search(start)
-            found = page and _ID.search(start, page.end())
-            if found or len(start) > _START:
-                return found[1] if found else None
+            page_id = page and _ID.search(start, page.end())
+            if page_id or len(start) > _START:
+                return page_id[1] if page_id else None
     return None
 
 
@@ -100,10 +100,10 @@ def check_folders(paths: Iterable[str]) -> list[str]:
             names_in.setdefault(path.removesuffix(files.name(path)), set()).add(files.name(path))
     notes = []
     for folder, names in names_in.items():
-        shown = folder.rstrip("/") or "."
+        label = folder.rstrip("/") or "."
         if not files.exists(files.join(folder, SUCCESS)):
             notes.append(
-                f"{shown} has no {SUCCESS}: this export may not be finished, or not be downloaded whole; "
+                f"{label} has no {SUCCESS}: this export may not be finished, or not be downloaded whole; "
                 "`bertdata download wikipedia` goes on with it"
             )
         with contextlib.suppress(InputError), files.open_raw(files.join(folder, SHA256SUMS)) as file:
@@ -111,7 +111,7 @@ def check_folders(paths: Iterable[str]) -> list[str]:
             if missing := sorted(listed - names):
                 more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
                 notes.append(
-                    f"{shown}: {len(missing)} of the {len(listed)} files of this export are not read: "
+                    f"{label}: {len(missing)} of the {len(listed)} files of this export are not read: "
                     f"{', '.join(missing[:3])}{more}"
                 )
     return notes

@@ -53,7 +53,7 @@ def find_export(client: Client, mirror: str, wiki: str, date: str = LATEST) -> t
             checksums = {
                 name: checksum
                 for name, checksum in parse_sums(listing).items()
-                if (found := EXPORT_FILE.fullmatch(name)) and (found["wiki"], found["date"]) == (wiki, day)
+                if (match := EXPORT_FILE.fullmatch(name)) and (match["wiki"], match["date"]) == (wiki, day)
             }
             if checksums:
                 return Dump(f"{wiki} {day}", base, checksums, listing, SHA256SUMS, SUCCESS), dates

@@ -70,7 +70,7 @@ class SiteInfo:
         """
         if self.language:
             return self.language
-        project = next((one for one in ("wiki", *SISTER_PROJECTS) if self.dbname.endswith(one)), "")
+        project = next((suffix for suffix in ("wiki", *SISTER_PROJECTS) if self.dbname.endswith(suffix)), "")
         return self.dbname.removesuffix(project).replace("_", "-") if project else ""
 
     def namespace(self, title: str) -> int:
@@ -170,8 +170,8 @@ def read_pages(
     [Page(id=7, ns=0, title='A', redirect=None, model='wikitext', wikitext=b'<b>', offset=11, deleted=False)]
     """
     plain = unescaper(span.weight, compiled)
-    for found in _cut_pages(span, compiled):
-        yield found if isinstance(found, BrokenPage) else _parse(*found, siteinfo, plain, namespaces)
+    for cut_page in _cut_pages(span, compiled):
+        yield cut_page if isinstance(cut_page, BrokenPage) else _parse(*cut_page, siteinfo, plain, namespaces)
 
 
 def read_split_page(
@@ -190,11 +190,11 @@ def read_split_page(
     number, begin = None, ("", 0)
     broken: BrokenPage | None = None
     for span in spans:
-        for found in _cut_pages(span, compiled):
-            if isinstance(found, BrokenPage):
-                broken = broken or replace(found, path=span.path)
+        for cut_page in _cut_pages(span, compiled):
+            if isinstance(cut_page, BrokenPage):
+                broken = broken or replace(cut_page, path=span.path)
                 continue
-            data, place = found
+            data, place = cut_page
             first = data.find(REVISION)
             id_here = _ID.search(data, 0, first if first >= 0 else len(data))
             if merged is None:
@@ -221,7 +221,7 @@ def read_split_page(
 
 def _cut_pages(span: DumpRange, compiled: bool | None) -> Iterator[tuple[bytes, int] | BrokenPage]:
     """Yield the XML and the offset of each page of a range; of a long page only its newest revision."""
-    buffer, base, scanned, held = bytearray(), 0, 0, b""
+    buffer, base, scanned, page_so_far = bytearray(), 0, 0, b""
     origins: deque[tuple[int, int, bool]] = deque()
     opened: int | None = None
     page_offset = 0
@@ -236,13 +236,13 @@ def _cut_pages(span: DumpRange, compiled: bool | None) -> Iterator[tuple[bytes, 
     for offset, data, exact in read_chunks(span, compiled=compiling_pays(span.weight, compiled)):
         if data is None:
             if opened is not None:
-                yield BrokenPage("damaged block", _title_of(held + bytes(buffer[opened - base :])), page_offset)
+                yield BrokenPage("damaged block", _title_of(page_so_far + bytes(buffer[opened - base :])), page_offset)
             if origins and origins[-1][1] >= span.end:
                 return
             yield BrokenPage("damaged block", None, offset)
             base += len(buffer)
             buffer.clear()
-            opened, held, must_end, scanned = None, b"", False, base
+            opened, page_so_far, must_end, scanned = None, b"", False, base
             continue
         origins.append((base + len(buffer), offset, exact))
         buffer += data
@@ -251,13 +251,13 @@ def _cut_pages(span: DumpRange, compiled: bool | None) -> Iterator[tuple[bytes, 
             scanned = base + tag.end()
             if tag.group() == b"</page>":
                 if opened is not None:
-                    yield held + bytes(buffer[opened - base : tag.end()]), page_offset
-                opened, held = None, b""
+                    yield page_so_far + bytes(buffer[opened - base : tag.end()]), page_offset
+                opened, page_so_far = None, b""
                 continue
             if opened is not None:
-                page = held + bytes(buffer[opened - base : tag.start()])
+                page = page_so_far + bytes(buffer[opened - base : tag.start()])
                 yield BrokenPage("not closed", _title_of(page), page_offset)
-            opened, held, must_end = None, b"", False
+            opened, page_so_far, must_end = None, b"", False
             if tag.group() != b"</mediawiki":
                 page_offset = origin(base + tag.start())
                 if page_offset >= span.end:
@@ -267,7 +267,7 @@ def _cut_pages(span: DumpRange, compiled: bool | None) -> Iterator[tuple[bytes, 
         if opened is not None and base + len(buffer) - opened > _LONG_PAGE:
             ended = buffer.rfind(REVISION_END, max(opened, fresh) - base) + len(REVISION_END)
             if ended >= len(REVISION_END):
-                held = keep_newest(held + bytes(buffer[opened - base : ended]))
+                page_so_far = keep_newest(page_so_far + bytes(buffer[opened - base : ended]))
                 opened = base + ended
                 scanned = max(scanned, opened)
         keep = scanned if opened is None else opened
@@ -281,7 +281,7 @@ def _cut_pages(span: DumpRange, compiled: bool | None) -> Iterator[tuple[bytes, 
             "get it again and check its size",
             path=span.path,
             offset=size(span.path),
-            title=None if opened is None else _title_of(held + bytes(buffer)),
+            title=None if opened is None else _title_of(page_so_far + bytes(buffer)),
         )
 
 

@@ -45,9 +45,9 @@ def without_slots(revision: bytes) -> bytes:
     >>> without_slots(b"<id>1</id><content><text>a</text></content><text>b</text>")
     b'<id>1</id><text>b</text>'
     """
-    kept, position = [], 0
+    pieces, position = [], 0
     while (start := revision.find(SLOT, position)) >= 0:
-        kept.append(revision[position:start])
+        pieces.append(revision[position:start])
         end = revision.find(SLOT_END, start)
         position = end + len(SLOT_END) if end >= 0 else len(revision)
-    return b"".join((*kept, revision[position:]))
+    return b"".join((*pieces, revision[position:]))

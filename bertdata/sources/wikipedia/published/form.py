@@ -106,7 +106,7 @@ def without_prose(title: str) -> bool:
     return fold_title(title.translate(_SHOWN).strip(TITLE_EDGES)) in SECTIONS_WITHOUT_PROSE
 
 
-def title_reason(found: Article, rules: ArticleRules, *, mostly_list: bool) -> str:
+def title_reason(article: Article, rules: ArticleRules, *, mostly_list: bool) -> str:
     """Return why a page is no article by its title, of a list also by how it looks; "" if it may be one.
 
     >>> title_reason(Article(title="Salt (disambiguation)"), ArticleRules(), mostly_list=False)
@@ -114,7 +114,7 @@ def title_reason(found: Article, rules: ArticleRules, *, mostly_list: bool) -> s
     >>> [title_reason(Article(title="List of salts"), ArticleRules(), mostly_list=listed) for listed in (True, False)]
     ['list', '']
     """
-    kind = title_kind(found.title, found.language)
+    kind = title_kind(article.title, article.language)
     return "" if kind == "list" and (rules.keep_lists or not mostly_list) else kind
 
 
@@ -168,8 +168,8 @@ def language_of(row: Mapping[str, Any]) -> str:
     language = field(row, "in_language", "identifier")
     if isinstance(language, str) and language:
         return language
-    found = _LANGUAGE_OF_URL.match(str(row.get("url")))
-    return found[1] if found else ""
+    match = _LANGUAGE_OF_URL.match(str(row.get("url")))
+    return match[1] if match else ""
 
 
 def whole(value: Any) -> int | None:
@@ -181,7 +181,7 @@ def whole(value: Any) -> int | None:
     [14, 14, 14, 14, None, None, None, None, None]
     """
     if isinstance(value, str):
-        return int(found[1]) if (found := _WHOLE.fullmatch(value.strip())) else None
+        return int(match[1]) if (match := _WHOLE.fullmatch(value.strip())) else None
     if isinstance(value, float):
         return int(value) if value.is_integer() else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
@@ -198,8 +198,8 @@ def identity(row: Mapping[str, Any]) -> Article:
     wiki = field(row, "is_part_of", "identifier")
     if not isinstance(wiki, str) or not wiki:
         wiki = f"{language_of(row).replace('-', '_')}wiki"
-    own = row.get("identifier")
-    page = number if number is not None else own if isinstance(own, str) else ""
+    identifier = row.get("identifier")
+    page = number if number is not None else identifier if isinstance(identifier, str) else ""
     return Article(
         f"{wiki}:{page}" if page != "" else "", title if isinstance(title, str) else "", url, language=language_of(row)
     )

@@ -33,21 +33,21 @@ def choose(names: Sequence[str], asked: str) -> Choice:
 
     >>> choose(["id", "text"], "text")
     Choice(column='text', form=None, note='')
-    >>> found = choose(["name", "identifier", "article_body", "sections"], "text")
-    >>> found.form.name, found.note
+    >>> choice = choose(["name", "identifier", "article_body", "sections"], "text")
+    >>> choice.form.name, choice.note
     ('enterprise', "has the columns 'article_body' and 'sections': reads 'article_body' (enterprise); for the other give
     --text-column sections")
     """
     fitting = [form for form in FORMS.values() if form.fits(names)]
     if asked != USUAL_COLUMN or not fitting:
         return Choice(asked, next((form for form in fitting if form.text_column == asked), None))
-    form = next((one for one in fitting if one.text_column == asked), None)
+    form = next((candidate for candidate in fitting if candidate.text_column == asked), None)
     column, kind = asked, "as it is"
     if asked not in names:
         form = fitting[0]
     if form:
         column, kind = form.text_column, form.name
-    others = [one.text_column for one in fitting if one.text_column != column]
+    others = [candidate.text_column for candidate in fitting if candidate.text_column != column]
     if not others:
         return Choice(column, form)
     has = " and ".join(map(repr, [column, *others]))

@@ -141,13 +141,13 @@ class _Reader:
         """Take in the text of `-{ }-`, which Parsoid keeps in an attribute."""
         from selectolax.lexbor import LexborHTMLParser
 
-        shown = variant_of_html(parsed(data), self._language, self._variant)
-        if "<" not in shown:
-            self._add(undo_character_references(shown), verse=verse)
-        elif excess(shown):
+        text = variant_of_html(parsed(data), self._language, self._variant)
+        if "<" not in text:
+            self._add(undo_character_references(text), verse=verse)
+        elif excess(text):
             self._texts.append(PLACEHOLDER)
         else:
-            self.read(LexborHTMLParser(shown).body, depth + 1, verse=verse)
+            self.read(LexborHTMLParser(text).body, depth + 1, verse=verse)
 
     def _add(self, text: str, *, verse: bool) -> None:
         text = text.translate(_RESERVED)
@@ -170,7 +170,7 @@ def _is_hidden(attributes: Mapping[str, str | None], classes: Sequence[str]) -> 
 
 def _formula(node: Any) -> str:
     """Return the TeX of a formula where it is short and plain text, as the wikitext cleaner does."""
-    found = node if node.tag == "math" else node.css_first("math")
-    tex = (found.attributes.get("alttext") or "").strip() if found is not None else ""
+    math = node if node.tag == "math" else node.css_first("math")
+    tex = (math.attributes.get("alttext") or "").strip() if math is not None else ""
     tex = tex.removeprefix("{\\displaystyle").removesuffix("}").strip() if tex.startswith("{\\displaystyle") else tex
     return tex if len(tex) <= FORMULA_LENGTH and not set(tex) & set(NOT_IN_FORMULAS) else ""

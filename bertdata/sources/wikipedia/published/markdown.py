@@ -44,13 +44,13 @@ class FineWikiForm(Form):
 
     def article(self, row: Mapping[str, Any], rules: ArticleRules) -> Article:
         """Return the prose of the text."""
-        found = _identity(row)
+        metadata = _identity(row)
         if not isinstance(text := row.get("text"), str):
-            return found._replace(reason="no text")
-        if reason := title_reason(found, rules, mostly_list=_is_mostly_list(text)):
-            return found._replace(reason=reason)
+            return metadata._replace(reason="no text")
+        if reason := title_reason(metadata, rules, mostly_list=_is_mostly_list(text)):
+            return metadata._replace(reason=reason)
         lines = list(prose_of_markdown(text, formulas=bool(row.get("has_math"))))
-        return finished(found._replace(text=plain(lines)), rules)
+        return finished(metadata._replace(text=plain(lines)), rules)
 
 
 class FineWikiWikitextForm(FineWikiForm):
@@ -61,10 +61,10 @@ class FineWikiWikitextForm(FineWikiForm):
 
     def article(self, row: Mapping[str, Any], rules: ArticleRules) -> Article:
         """Return the prose of the wikitext."""
-        found = _identity(row)
+        metadata = _identity(row)
         if not isinstance(source := row.get("wikitext"), str):
-            return found._replace(reason="no wikitext")
-        return from_wikitext(found, source, rules)
+            return metadata._replace(reason="no wikitext")
+        return from_wikitext(metadata, source, rules)
 
 
 FINEWIKI = FineWikiForm()
@@ -87,8 +87,8 @@ def prose_of_markdown(text: str, *, formulas: bool = False) -> Iterator[str]:
         if fence:
             fence = "" if line.startswith(fence) else fence
             continue
-        if found := _FENCE.match(line):
-            fence = found[0].strip()
+        if opening := _FENCE.match(line):
+            fence = opening[0].strip()
             continue
         if heading := _HEADING.match(line):
             skipped = sections.enter(len(heading[1]), heading[2].rstrip().rstrip("#").rstrip().replace("*", ""))
@@ -144,10 +144,10 @@ def _formula(match: re.Match[str]) -> str:
 def _identity(row: Mapping[str, Any]) -> Article:
     """Return the article of a row without its text; the id, "enwiki/7" there, is that of the page in a dump."""
     number, wiki = whole(row.get("page_id")), row.get("wikiname")
-    title, url, own = (row.get(name) for name in ("title", "url", "id"))
+    title, url, row_id = (row.get(name) for name in ("title", "url", "id"))
     language = row.get("in_language")
     return Article(
-        f"{wiki}:{number}" if wiki and number is not None else str(own or ""),
+        f"{wiki}:{number}" if wiki and number is not None else str(row_id or ""),
         title if isinstance(title, str) else "",
         url if isinstance(url, str) else "",
         language=language if isinstance(language, str) else "",

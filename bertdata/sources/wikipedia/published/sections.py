@@ -50,15 +50,15 @@ class StructuredForm(Form):
 
     def article(self, row: Mapping[str, Any], rules: ArticleRules) -> Article:
         """Return the paragraphs of the sections."""
-        found = identity(row)
+        metadata = identity(row)
         sections = parsed(row.get("sections"))
         if not isinstance(sections, list):
-            return found._replace(reason="no sections")
-        if reason := title_reason(found, rules, mostly_list=_is_mostly_list(sections)):
-            return found._replace(reason=reason)
+            return metadata._replace(reason="no sections")
+        if reason := title_reason(metadata, rules, mostly_list=_is_mostly_list(sections)):
+            return metadata._replace(reason=reason)
         if _is_disambiguation(row.get("description")):
-            return found._replace(reason="disambiguation")
-        return finished(found._replace(text=plain(list(section_paragraphs(sections)))), rules)
+            return metadata._replace(reason="disambiguation")
+        return finished(metadata._replace(text=plain(list(section_paragraphs(sections)))), rules)
 
 
 STRUCTURED = StructuredForm()
@@ -97,7 +97,7 @@ def _is_mostly_list(sections: Any) -> bool:
     while waiting:
         part, depth = waiting.pop()
         if isinstance(part, list):
-            waiting += [(one, depth) for one in part]
+            waiting += [(child, depth) for child in part]
         elif isinstance(part, dict) and depth < MAX_DEPTH:
             size = len(part["value"]) if isinstance(part.get("value"), str) else 0
             everything += size
