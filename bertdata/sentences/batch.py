@@ -46,7 +46,7 @@ def find_spans(data: Bytes, offsets: Longs, tables: Tables, decide: Callable[[by
     state, joined = np.zeros(4, np.int64), np.zeros(4, np.int64)
     state[punkt_kernel.AT] = offsets[0]
     counts = np.zeros(len(offsets) - 1, np.int64)
-    found: list[tuple[Longs, Longs]] = []
+    batches: list[tuple[Longs, Longs]] = []
     while n := punkt_kernel.find_breaks(data, offsets, tables.places, tables.chars, state, records, word):
         unknown = np.flatnonzero(records[:n, punkt_kernel.KIND] == punkt_kernel.UNKNOWN)
         if len(unknown):
@@ -59,10 +59,10 @@ def find_spans(data: Bytes, offsets: Longs, tables: Tables, decide: Callable[[by
             records[unknown, punkt_kernel.KIND] = np.where(answers, punkt_kernel.BREAK, punkt_kernel.NO)
         starts, stops = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
         written = punkt_kernel.join_breaks(data, records, n, tables.chars, joined, starts, stops, counts)
-        found.append((starts[:written], stops[:written]))
-    if len(found) == 1:
-        return Spans(*found[0], counts)
-    starts, stops = np.concatenate(found, axis=1) if found else np.zeros((2, 0), np.int64)
+        batches.append((starts[:written], stops[:written]))
+    if len(batches) == 1:
+        return Spans(*batches[0], counts)
+    starts, stops = np.concatenate(batches, axis=1) if batches else np.zeros((2, 0), np.int64)
     return Spans(starts, stops, counts)
 
 
@@ -72,7 +72,7 @@ def spans_by(spans_of: Callable[[str], list[tuple[int, int]]], data: Bytes, offs
     Raises InputError, with the byte of the row, for a row that is not UTF-8.
     """
     counts = np.zeros(len(offsets) - 1, np.int64)
-    found = [np.zeros((0, 2), np.int64)]
+    row_spans = [np.zeros((0, 2), np.int64)]
     for row, (begin, end) in enumerate(pairwise(offsets.tolist())):
         text = data[begin:end]
         try:
@@ -80,7 +80,7 @@ def spans_by(spans_of: Callable[[str], list[tuple[int, int]]], data: Bytes, offs
         except UnicodeDecodeError:
             raise utf8_error(data, offsets, row, 0) from None
         places = np.append(np.flatnonzero((text & 0xC0) != 0x80), len(text))
-        found.append(begin + places[spans])
+        row_spans.append(begin + places[spans])
         counts[row] = len(spans)
-    starts, stops = np.concatenate(found).T
+    starts, stops = np.concatenate(row_spans).T
     return Spans(starts, stops, counts)

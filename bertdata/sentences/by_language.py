@@ -40,13 +40,13 @@ class SentencesByLanguage:
 
     def __init__(self, default: SentenceSegmenter, by_code: Mapping[str, SentenceSegmenter]) -> None:
         self.default = default
-        self.by_code = {code: one for code, one in sorted(by_code.items()) if one != default}
+        self.by_code = {code: segmenter for code, segmenter in sorted(by_code.items()) if segmenter != default}
         self.served = frozenset({*by_code, language_of(default.parameters)})
 
     @functools.cached_property
     def fingerprint(self) -> str:
         """SHA-256, 64 hexadecimal digits, of all segmenters and their languages."""
-        ours = [[code, one.fingerprint] for code, one in self.by_code.items()]
+        ours = [[code, segmenter.fingerprint] for code, segmenter in self.by_code.items()]
         return hashlib.sha256(f"by language {self.default.fingerprint} {json.dumps(ours)}".encode()).hexdigest()
 
     def for_codes(self, codes: Iterable[str]) -> SentencesByLanguage | SentenceSegmenter:
@@ -79,9 +79,11 @@ class SentencesByLanguage:
         options = {"keep_whitespace": keep_whitespace, "compiled": compiled}
         if len(rows_of) <= 1:
             return self._of(codes[0] if codes else DEFAULT).segment_batch(column, **options)
-        found = [self._of(code).segment_batch(column.take(pa.array(rows)), **options) for code, rows in rows_of.items()]
+        segmented = [
+            self._of(code).segment_batch(column.take(pa.array(rows)), **options) for code, rows in rows_of.items()
+        ]
         order = np.argsort(np.concatenate([np.array(rows) for rows in rows_of.values()]))
-        return pa.concat_arrays(found).take(pa.array(order))
+        return pa.concat_arrays(segmented).take(pa.array(order))
 
     def _of(self, code: str) -> SentenceSegmenter:
         return self.default if code == DEFAULT else self.by_code[code]
@@ -89,13 +91,13 @@ class SentencesByLanguage:
     def save_pretrained(self, directory: str) -> None:
         """Write the default parameters, and those of each language in a folder below, which its code names."""
         self.default.save_pretrained(directory)
-        for code, one in self.by_code.items():
-            save_parameters(one.parameters, files.join(directory, code))
+        for code, segmenter in self.by_code.items():
+            save_parameters(segmenter.parameters, files.join(directory, code))
 
     @property
     def saved(self) -> tuple[tuple[str, bool], ...]:
         """The code and whether marks end sentences of each saved segmenter, for `load_saved`."""
-        return tuple((code, one.sentence_marks) for code, one in self.by_code.items())
+        return tuple((code, segmenter.sentence_marks) for code, segmenter in self.by_code.items())
 
 
 Segmenter = SentenceSegmenter | SentencesByLanguage
@@ -107,15 +109,15 @@ def segmenter_of(config: SentencesConfig) -> Segmenter:
     default = SentenceSegmenter.from_pretrained(config.default, sentence_marks=config.sentence_marks, **options)
     if not config.goes_by_language:
         return default
-    found: dict[str, SentenceSegmenter] = {}
+    by_code: dict[str, SentenceSegmenter] = {}
     by_language = config.by_language
     for code in {*by_language, *MARKED}:
         marks = config.sentence_marks or code in MARKED
         if code in by_language:
-            found[code] = SentenceSegmenter.from_pretrained(by_language[code], sentence_marks=marks, **options)
+            by_code[code] = SentenceSegmenter.from_pretrained(by_language[code], sentence_marks=marks, **options)
         else:
-            found[code] = SentenceSegmenter(default.parameters, sentence_marks=marks, **options)
-    return SentencesByLanguage(default, found)
+            by_code[code] = SentenceSegmenter(default.parameters, sentence_marks=marks, **options)
+    return SentencesByLanguage(default, by_code)
 
 
 def load_saved(

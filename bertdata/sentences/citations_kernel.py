@@ -44,11 +44,11 @@ def attach_citations(data: Bytes, chars: Bytes, starts: Longs, stops: Longs, cou
     """Move leading reference marks in spans (starts, stops) of rows of counts sentences; returns how many are left."""
     written = at = 0
     for row in range(len(counts)):
-        kept = 0
+        sentences = 0
         for _ in range(counts[row]):
             begin, end = starts[at], stops[at]
             at += 1
-            joins = kept > 0
+            joins = sentences > 0
             if joins:
                 for i in range(stops[written - 1], begin - 1):
                     if data[i] == NEWLINE_BYTE and data[i + 1] == NEWLINE_BYTE:
@@ -64,6 +64,6 @@ def attach_citations(data: Bytes, chars: Bytes, starts: Longs, stops: Longs, cou
             if begin < end:
                 starts[written], stops[written] = begin, end
                 written += 1
-                kept += 1
-        counts[row] = kept
+                sentences += 1
+        counts[row] = sentences
     return written

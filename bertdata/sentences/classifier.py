@@ -108,22 +108,22 @@ class BreakClassifier:
             if len(before) > 1 and before.isalpha() and before.lower() not in self._not_plain:
                 return True
         context = text[word : candidate.end(2) if candidate[2] else mark + 2]
-        known = self._decided.get(context)
-        return self._remember(context, self.contains_break(context)) if known is None else known
+        decision = self._decided.get(context)
+        return self._remember(context, self.contains_break(context)) if decision is None else decision
 
     def decide(self, context: bytes) -> bool:
         """Tell whether a sentence ends in a context in UTF-8; raises UnicodeDecodeError for what is not UTF-8."""
-        known = self._decided.get(context)
-        if known is None:
-            known = self._remember(context, self.contains_break(context.decode("utf-8", "surrogatepass")))
-        return known
+        decision = self._decided.get(context)
+        if decision is None:
+            decision = self._remember(context, self.contains_break(context.decode("utf-8", "surrogatepass")))
+        return decision
 
-    def _remember(self, context: str | bytes, known: bool) -> bool:
+    def _remember(self, context: str | bytes, decision: bool) -> bool:
         if len(context) <= _CACHE_LENGTH:
             if len(self._decided) >= _CACHE_ENTRIES:
                 self._decided.clear()
-            self._decided[context] = known
-        return known
+            self._decided[context] = decision
+        return decision
 
     def contains_break(self, context: str) -> bool:
         """Tell whether a sentence ends in a context before its last token."""

@@ -47,7 +47,7 @@ def code_of(name: str) -> str:
     >>> code_of("english"), code_of("nltk:german"), code_of("my/parameters")
     ('en', 'de', '')
     """
-    return next((code for code, known in NAMES.items() if known == name.removeprefix(NLTK_PREFIX)), "")
+    return next((code for code, language_name in NAMES.items() if language_name == name.removeprefix(NLTK_PREFIX)), "")
 
 
 def shipped_by_code() -> dict[str, str]:

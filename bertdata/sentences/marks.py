@@ -43,15 +43,15 @@ def split_at_marks(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[in
     return [piece for start, stop in spans for piece in _pieces(text, start, stop)]
 
 
-def split_batch_at_marks(data: Bytes, found: Spans) -> Spans:
+def split_batch_at_marks(data: Bytes, spans: Spans) -> Spans:
     """Return the spans of many rows, in bytes, cut as `split_at_marks` cuts them."""
     whole = data.tobytes()
     if not _ANY.search(whole):
-        return found
+        return spans
     starts: list[int] = []
     stops: list[int] = []
-    numbers = np.ones(len(found.starts), np.int64)
-    for number, (start, stop) in enumerate(zip(found.starts.tolist(), found.stops.tolist(), strict=True)):
+    numbers = np.ones(len(spans.starts), np.int64)
+    for number, (start, stop) in enumerate(zip(spans.starts.tolist(), spans.stops.tolist(), strict=True)):
         if not _ANY.search(whole, start, stop):
             starts.append(start)
             stops.append(stop)
@@ -67,9 +67,9 @@ def split_batch_at_marks(data: Bytes, found: Spans) -> Spans:
             stops.append(offset)
             last = end
     ends = np.concatenate([[0], np.cumsum(numbers)])
-    rows = np.concatenate([[0], np.cumsum(found.counts)])
-    counts = np.diff(ends[rows]).astype(found.counts.dtype)
-    return Spans(np.array(starts, found.starts.dtype), np.array(stops, found.stops.dtype), counts)
+    rows = np.concatenate([[0], np.cumsum(spans.counts)])
+    counts = np.diff(ends[rows]).astype(spans.counts.dtype)
+    return Spans(np.array(starts, spans.starts.dtype), np.array(stops, spans.stops.dtype), counts)
 
 
 def _pieces(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:

@@ -106,9 +106,9 @@ def _find(name: str) -> str:
                 return os.path.join(place, language)
     elif _is_directory_of_parameters(name):
         return name
-    found = [*shipped_names(), *(NLTK_PREFIX + language for language in nltk_names())]
+    names = [*shipped_names(), *(NLTK_PREFIX + language for language in nltk_names())]
     raise ConfigError(
-        f"there are no sentence parameters {name!r}{did_you_mean(name, found)}; there are: {', '.join(found)}. Name "
+        f"there are no sentence parameters {name!r}{did_you_mean(name, names)}; there are: {', '.join(names)}. Name "
         f"one of these, or a directory with {', '.join(FILES)}, or train your own with bertdata.sentences.train_punkt"
     )
 

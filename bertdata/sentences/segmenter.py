@@ -79,9 +79,9 @@ class SentenceSegmenter:
         return {"attach_citations": self.attach_citations, "sentence_marks": self.sentence_marks}
 
     def __repr__(self) -> str:
-        known = len(self.parameters.abbrev_types)
+        abbreviations = len(self.parameters.abbrev_types)
         marks = ", sentence_marks=True" if self.sentence_marks else ""
-        return f"SentenceSegmenter(abbreviations={known}, attach_citations={self.attach_citations}{marks})"
+        return f"SentenceSegmenter(abbreviations={abbreviations}, attach_citations={self.attach_citations}{marks})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SentenceSegmenter) and self.fingerprint == other.fingerprint
@@ -124,12 +124,12 @@ class SentenceSegmenter:
         if len(text) < _SHORT or not KERNELS.pay(len(text)):
             return self._spans_of(text)
         data = np.frombuffer(text.encode(), np.uint8)
-        found = self._find_spans(data, np.array([0, len(data)]), compiled=True)
+        spans = self._find_spans(data, np.array([0, len(data)]), compiled=True)
         if not text.isascii():
             from bertdata.sentences.punkt_kernel import count_characters
 
-            count_characters(data, found.starts, found.stops)
-        return list(zip(found.starts.tolist(), found.stops.tolist(), strict=True))
+            count_characters(data, spans.starts, spans.stops)
+        return list(zip(spans.starts.tolist(), spans.stops.tolist(), strict=True))
 
     def _spans_of(self, text: str) -> list[tuple[int, int]]:
         """Return the spans of a text, in characters, in plain Python."""
@@ -157,13 +157,13 @@ class SentenceSegmenter:
         >>> segmenter.segment_batch([" One. \n\nTwo.", "Three."], keep_whitespace=True).to_pylist()
         [['One. \n\n', 'Two.'], ['Three.']]
         """
-        column, data, _, found = self._find(texts, compiled)
+        column, data, _, spans = self._find(texts, compiled)
         if keep_whitespace:
-            borders = np.append(found.starts, found.stops[-1:] if len(found.stops) else 0)
-            return _lists(found, _slices(column.type, borders, data))
-        borders = np.append(np.stack([found.starts, found.stops], axis=1), len(data))
-        sentences = pa.array(np.arange(0, 2 * len(found.starts), 2))
-        return _lists(found, _slices(column.type, borders, data).take(sentences))
+            borders = np.append(spans.starts, spans.stops[-1:] if len(spans.stops) else 0)
+            return _lists(spans, _slices(column.type, borders, data))
+        borders = np.append(np.stack([spans.starts, spans.stops], axis=1), len(data))
+        sentences = pa.array(np.arange(0, 2 * len(spans.starts), 2))
+        return _lists(spans, _slices(column.type, borders, data).take(sentences))
 
     def spans_batch(self, texts: Texts) -> pa.ListArray:
         """Return the (start, end) offsets, in bytes of UTF-8, of the sentences of each text; `spans` counts characters.
@@ -174,10 +174,10 @@ class SentenceSegmenter:
         >>> SentenceSegmenter.from_pretrained().spans_batch(["Été. Two."]).to_pylist()
         [[{'start': 0, 'end': 6}, {'start': 7, 'end': 11}]]
         """
-        _, _, offsets, found = self._find(texts, None)
-        base = np.repeat(offsets[:-1], found.counts)
-        ends = [pa.array(found.starts - base), pa.array(found.stops - base)]
-        return _lists(found, pa.StructArray.from_arrays(ends, ["start", "end"]))
+        _, _, offsets, spans = self._find(texts, None)
+        base = np.repeat(offsets[:-1], spans.counts)
+        ends = [pa.array(spans.starts - base), pa.array(spans.stops - base)]
+        return _lists(spans, pa.StructArray.from_arrays(ends, ["start", "end"]))
 
     def _find(self, texts: Any, compiled: bool | None) -> tuple[Any, Any, Any, Spans]:
         """Return the texts as one array, its bytes and offsets, and the spans of its sentences in the bytes."""
@@ -189,15 +189,15 @@ class SentenceSegmenter:
     def _find_spans(self, data: NDArray[np.uint8], offsets: NDArray[np.int64], compiled: bool) -> Spans:
         if not compiled:
             return spans_by(self._spans_of, data, offsets)
-        found = find_spans(data, offsets, self._tables, self._classifier.decide)
+        spans = find_spans(data, offsets, self._tables, self._classifier.decide)
         if self.sentence_marks:
-            found = marks.split_batch_at_marks(data, found)
+            spans = marks.split_batch_at_marks(data, spans)
         if not self.attach_citations:
-            return found
+            return spans
         from bertdata.sentences import citations_kernel
 
-        left = citations_kernel.attach_citations(data, self._tables.chars, *found)
-        return found._replace(starts=found.starts[:left], stops=found.stops[:left])
+        count = citations_kernel.attach_citations(data, self._tables.chars, *spans)
+        return spans._replace(starts=spans.starts[:count], stops=spans.stops[:count])
 
 
 def _slices(kind: pa.DataType, borders: NDArray[np.int64], data: NDArray[np.uint8]) -> pa.Array:
@@ -206,6 +206,6 @@ def _slices(kind: pa.DataType, borders: NDArray[np.int64], data: NDArray[np.uint
     return pa.Array.from_buffers(kind, len(borders) - 1, [None, pa.py_buffer(borders), pa.py_buffer(data)])
 
 
-def _lists(found: Spans, values: Any) -> pa.ListArray:
-    offsets = pa.array(np.concatenate([[0], np.cumsum(found.counts)]), pa.int32())
+def _lists(spans: Spans, values: Any) -> pa.ListArray:
+    offsets = pa.array(np.concatenate([[0], np.cumsum(spans.counts)]), pa.int32())
     return pa.ListArray.from_arrays(offsets, values)

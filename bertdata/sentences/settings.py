@@ -39,11 +39,11 @@ class SentencesConfig(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         codes = []
-        for one in self.sentences_of:
-            code, _, name = one.partition("=")
+        for choice in self.sentences_of:
+            code, _, name = choice.partition("=")
             require(
                 bool(code and name and name != AUTO),
-                f"--sentences-of has {one!r}; expected LANGUAGE=PARAMETERS, as de=nltk:german or de=FOLDER",
+                f"--sentences-of has {choice!r}; expected LANGUAGE=PARAMETERS, as de=nltk:german or de=FOLDER",
             )
             codes.append(base_code(code))
         twice = sorted({code for code in codes if codes.count(code) > 1})
@@ -66,6 +66,6 @@ class SentencesConfig(Settings):
         >>> SentencesConfig("nltk:german", sentences_of=("fr=folder",)).by_language
         {'fr': 'folder'}
         """
-        found = shipped_by_code() if self.sentences == AUTO else {}
-        named = (one.partition("=") for one in self.sentences_of)
-        return found | {base_code(code): name for code, _, name in named}
+        shipped = shipped_by_code() if self.sentences == AUTO else {}
+        named = (choice.partition("=") for choice in self.sentences_of)
+        return shipped | {base_code(code): name for code, _, name in named}

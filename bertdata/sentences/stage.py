@@ -169,9 +169,9 @@ class TrainParameters:
             "made_by": "pipelines/train_sentences.py",
             "settings": _given(self.settings),
             "given_abbreviations_not_learned": record.details["given_not_learned"],
-            "counts": record.counts | add_counts(one.counts for _, one in counted),
+            "counts": record.counts | add_counts(part.counts for _, part in counted),
             "documents": [
-                {"sha256": one.sha256, "documents": one.counts["documents"]} for _, one in standing.documents
+                {"sha256": part.sha256, "documents": part.counts["documents"]} for _, part in standing.documents
             ],
         }
         save_parameters(read_parameters(task.path, card), self.output)

@@ -130,8 +130,8 @@ class PunktCounts:
                 elif word[-1] == ".":
                     pairs.append((word, following))
         fold = _fold_numbers(tokens)
-        for table, found in ((self.tokens, tokens), (self.begin, Counter(begin)), (self.unknown, Counter(unknown))):
-            for token, count in found.items():
+        for table, counts in ((self.tokens, tokens), (self.begin, Counter(begin)), (self.unknown, Counter(unknown))):
+            for token, count in counts.items():
                 table[fold.get(token, token)] += count
         for (token, following), count in Counter(pairs).items():
             self.pairs[fold.get(token, token), fold.get(following, following)] += count
@@ -267,8 +267,8 @@ class _Trainer:
         )
 
     def _type(self, token: str) -> str:
-        known = self.type_of.get(token)
-        return type_of(token) if known is None else known
+        learned = self.type_of.get(token)
+        return type_of(token) if learned is None else learned
 
     def _type_in_text(self, token: str) -> str:
         return without_period(self._type(token)) if self._breaks(token) else self._type(token)

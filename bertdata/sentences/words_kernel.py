@@ -324,8 +324,8 @@ def token_after(
     key = index[tables.NUMBER_AFTER]
     if not is_number(word, n):
         if period:
-            known = find(word, 0, n - 1, index, chars, tables.BEFORE)
-            if not is_abbreviation(word, n - 1, known, index, chars):
+            entry = find(word, 0, n - 1, index, chars, tables.BEFORE)
+            if not is_abbreviation(word, n - 1, entry, index, chars):
                 n -= 1
         key = find(word, 0, n, index, chars, tables.AFTER)
     return 1, character_flags(data, begin, end, chars), key, value_of(key, index, chars, tables.AFTER)

@@ -37,14 +37,14 @@ def table_of(page: PageContext) -> tuple[Ints, Bytes]:
 _tables: WeakKeyDictionary[Templates, dict[Namespaces, tuple[Ints, Bytes]]] = WeakKeyDictionary()
 
 
-def _entries(own: Templates, namespaces: Namespaces) -> Iterator[tuple[int, bytes, int, bytes]]:
+def _entries(templates: Templates, namespaces: Namespaces) -> Iterator[tuple[int, bytes, int, bytes]]:
     """Yield (kind, name, code, value) of every name the kernels know; of two entries of one name the first counts."""
-    language = own.locale.wiki
+    language = templates.locale.wiki
     for name in known_variables(language):
         yield TEMPLATE, name.encode(), template_calls.ASKED, b""
-    for name, handler in own.handlers.items():
+    for name, handler in templates.handlers.items():
         yield TEMPLATE, name.encode(), *_code_of(handler)
-    for name, reason in page_kinds(own.locale.code).items():
+    for name, reason in page_kinds(templates.locale.code).items():
         yield TEMPLATE, name.encode(), template_calls.NO_ARTICLE + template_calls.CODES * REASONS.index(reason), b""
     for name in SILENT:
         yield TEMPLATE, name.encode(), template_calls.SILENT, b""

@@ -58,8 +58,8 @@ def call_text(head: str, parts: list[str], page: PageContext, *, nested: bool, i
         head = _template_or_function(head, page)
     name = fold_name(head)
     if ":" in name:
-        known = fold_prefix(head.partition(":")[0]) in calls.functions
-        text = render_parser_function(head, parts, page.title, calls.language) if known else None
+        is_function = fold_prefix(head.partition(":")[0]) in calls.functions
+        text = render_parser_function(head, parts, page.title, calls.language) if is_function else None
     elif not parts and name in calls.variables and is_variable(head, calls.language):
         text = render_parser_function(head, parts, page.title, calls.language)
     else:

@@ -132,17 +132,17 @@ def _write(
     scale = np.int64(_TENS[_MOST_DIGITS + places])
     if number >= 1e10 or number * scale > 4e15:
         return ASK
-    shown: Int = np.int64(np.rint(number * scale))
+    scaled: Int = np.int64(np.rint(number * scale))
     out[n], out[n + 1] = char.SPACE, char.LEFT_PARENTHESIS
     n += 2
     if result < 0 and number > 0:
         n = utf8.encode(char.MINUS_SIGN, out, n)
-    n = _write_grouped(shown // scale, out, n)
+    n = _write_grouped(scaled // scale, out, n)
     if places:
         out[n] = char.PERIOD
         for k in range(places):
-            out[n + places - k] = char.DIGIT_0 + shown % 10
-            shown //= 10
+            out[n + places - k] = char.DIGIT_0 + scaled % 10
+            scaled //= 10
         n += places + 1
     n = _write_unit(target, number != 1, (words and both) or _IS_NAMED[target], hyphen, american, out, n)
     out[n] = char.RIGHT_PARENTHESIS

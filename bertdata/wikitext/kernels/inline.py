@@ -190,8 +190,8 @@ def _behaviour_switch(text: Bytes, begin: int, limit: int, table: Ints, blob: By
         i += 1
         if i - begin > first and _is_edge(text, i - 1):
             edges += 1
-            known = common.lookup(table, blob, common.SWITCH, scratch, 0, i - begin) >= 0
-            if known or common.lookup(table, blob, common.EXACT_SWITCH, text, begin, i) >= 0:
+            is_switch = common.lookup(table, blob, common.SWITCH, scratch, 0, i - begin) >= 0
+            if is_switch or common.lookup(table, blob, common.EXACT_SWITCH, text, begin, i) >= 0:
                 end = i
     return end
 

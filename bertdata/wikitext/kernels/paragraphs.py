@@ -59,9 +59,9 @@ def lines_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, s
             if level:
                 undecided = False
                 if skipped == 0 or level <= skipped:
-                    known = _section(text, title, title_end, table, blob, scratch)
-                    skipped = level if known >= 0 else 0
-                    undecided = known == NOTES
+                    section = _section(text, title, title_end, table, blob, scratch)
+                    skipped = level if section >= 0 else 0
+                    undecided = section == NOTES
                 body, end = common.strip_flagged(text, rest, end, _EDGES)
                 line, line_end = body, end
                 first = text[body] if body < end else 0
@@ -210,7 +210,7 @@ def _section(text: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratc
                 return -1
             scratch[length] = char.lower(text[i])
             length += 1
-    kept = i = 0
+    written = i = 0
     while i < length:
         run = _quotes(scratch, i, length)
         if run >= 2:
@@ -221,10 +221,10 @@ def _section(text: Bytes, begin: int, end: int, table: Ints, blob: Bytes, scratc
             if close < length and scratch[close] == char.GREATER_THAN:
                 i = close + 1
                 continue
-        scratch[kept] = scratch[i]
-        kept += 1
+        scratch[written] = scratch[i]
+        written += 1
         i += 1
-    begin, end = common.strip_flagged(scratch, 0, kept, _TITLE_EDGES)
+    begin, end = common.strip_flagged(scratch, 0, written, _TITLE_EDGES)
     row = common.lookup(table, blob, common.SECTION, scratch, begin, end)
     return table[row, common.CODE] if row >= 0 else -1
 
@@ -263,10 +263,10 @@ def _strip_quotes(out: Bytes, begin: int, end: int) -> Int:
         quote = find(out, i, end, char.APOSTROPHE)
         n = copy(out, i, quote, out, n)
         run = _quotes(out, quote, end)
-        kept = run
+        apostrophes = run
         if run >= 2:
-            kept = run - 5 if run > 5 else (run == 4) + (quote == apostrophe)
-        for _ in range(kept):
+            apostrophes = run - 5 if run > 5 else (run == 4) + (quote == apostrophe)
+        for _ in range(apostrophes):
             out[n] = char.APOSTROPHE
             n += 1
         i = quote + run

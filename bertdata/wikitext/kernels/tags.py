@@ -255,8 +255,8 @@ def _next_reference(text: Bytes, size: int, begin: int, closing: bool) -> Int:
     while i < size:
         slash = i + 1 < size and text[i + 1] == char.SLASH
         k = i + 1 + slash
-        found = (slash or not closing) and k + 3 <= size and _is_ref(text, k)
-        if found and common.ends_name(text, k + 3, size, char.LESS_THAN):
+        is_reference = (slash or not closing) and k + 3 <= size and _is_ref(text, k)
+        if is_reference and common.ends_name(text, k + 3, size, char.LESS_THAN):
             break
         i = find(text, i + 1, size, char.LESS_THAN)
     return i

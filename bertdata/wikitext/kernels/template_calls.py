@@ -161,14 +161,14 @@ def _write_nihongo(source: Bytes, count: int, spans: Ints, out: Bytes, n: int) -
     """Write `English (kanji, romaji, extra) more`; without English, romaji or kanji takes its place."""
     for k in range(count, 5):
         spans[LEFT + k] = spans[RIGHT + k] = 0
-    shown = 0
+    head = 0
     if spans[LEFT] == spans[RIGHT]:
-        shown = 2 if spans[LEFT + 2] < spans[RIGHT + 2] else 1
+        head = 2 if spans[LEFT + 2] < spans[RIGHT + 2] else 1
     start = n
-    n = copy(source, spans[LEFT + shown], spans[RIGHT + shown], out, n)
+    n = copy(source, spans[LEFT + head], spans[RIGHT + head], out, n)
     inside = 0
     for k in range(1, 4):
-        if k == shown or spans[LEFT + k] == spans[RIGHT + k]:
+        if k == head or spans[LEFT + k] == spans[RIGHT + k]:
             continue
         if inside:
             out[n] = char.COMMA

@@ -237,9 +237,9 @@ def reformat_date(text: str, order: str, names: Calendar) -> str:
             return text
         if order == "ISO 8601":
             return text if "BC" in parts["year"] else f"{int(parts['year']):04}-{month:02}-{int(parts['day']):02}"
-        day, shown = parts["day"], parts["year"]
+        day, year_text = parts["day"], parts["year"]
         if written == "iso":
-            day, shown = str(int(day)), str(int(shown))
+            day, year_text = str(int(day)), str(int(year_text))
         pattern = _ORDERS.get(order or written, "{year}, {day} {month}")
-        return pattern.format(day=day, month=names["months"][month - 1], year=shown)
+        return pattern.format(day=day, month=names["months"][month - 1], year=year_text)
     return text

@@ -42,7 +42,9 @@ def case_variants(names: Iterable[str]) -> Iterator[str]:
     """
     for name in names:
         yield from (
-            {name} if name.isascii() else {fold_title(one) for one in (name, name.upper(), name[:1].upper() + name[1:])}
+            {name}
+            if name.isascii()
+            else {fold_title(cased) for cased in (name, name.upper(), name[:1].upper() + name[1:])}
         )
 
 

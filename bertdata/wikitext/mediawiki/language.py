@@ -65,7 +65,7 @@ class Language:
     @cached_property
     def calendar(self) -> Calendar:
         """The names of months and days."""
-        return {kind: names for one in reversed(self._chain) for kind, names in one["calendar"].items()}
+        return {kind: names for entry in reversed(self._chain) for kind, names in entry["calendar"].items()}
 
     @property
     def month_names(self) -> Sequence[str]:
@@ -87,7 +87,7 @@ class Language:
 
     def words(self, name: str) -> list[str]:
         """Return the words for one thing: the language's own, then those of the languages that it falls back on."""
-        return list(dict.fromkeys(word for one in self._chain for word in one["words"].get(name, ())))
+        return list(dict.fromkeys(word for entry in self._chain for word in entry["words"].get(name, ())))
 
     @cached_property
     def variables(self) -> Names:

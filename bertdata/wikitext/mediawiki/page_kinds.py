@@ -63,7 +63,7 @@ def _titles(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 def _of(table: str, language: str) -> Iterator[str]:
     """Yield the entries of a table for a language and for English, those of all languages where none is known."""
     code = facts.code_of(language).partition("-")[0]
-    yield from (text for own, text in _TABLES[table].items() if not code or own in (code, "en"))
+    yield from (text for entry_code, text in _TABLES[table].items() if not code or entry_code in (code, "en"))
 
 
 def is_mostly_list(wikitext: bytes) -> bool:

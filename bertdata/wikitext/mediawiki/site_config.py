@@ -61,23 +61,23 @@ class Namespaces:
         >>> "attēls" in wiki.hidden, "image" in wiki.hidden, "k" in wiki.hidden
         (True, True, True)
         """
-        known = cls.of_language(language, wiki)
+        standard = cls.of_language(language, wiki)
 
         def of(*numbers: int) -> frozenset[str]:
             values = [names.get(number, ()) for number in numbers]
-            return folded_prefixes(name for one in values for name in ([one] if isinstance(one, str) else one))
+            return folded_prefixes(name for value in values for name in ([value] if isinstance(value, str) else value))
 
-        return cls(known.hidden | of(_FILES, _CATEGORIES), known.templates | of(_TEMPLATES))
+        return cls(standard.hidden | of(_FILES, _CATEGORIES), standard.templates | of(_TEMPLATES))
 
 
 @lru_cache(maxsize=64)
 def _of_language(code: str, wiki: str) -> Namespaces:
     if not code:
         return DEFAULT_NAMESPACES
-    own, added = facts.member(code)["namespaces"], facts.aliases_of_wiki(wiki)
+    namespaces, added = facts.member(code)["namespaces"], facts.aliases_of_wiki(wiki)
 
     def of(number: int) -> frozenset[str]:
-        return folded_prefixes(name for name in [*own[str(number)], *added.get(number, ())] if name)
+        return folded_prefixes(name for name in [*namespaces[str(number)], *added.get(number, ())] if name)
 
     return Namespaces(of(_FILES) | of(_CATEGORIES) | frozenset(facts.member(facts.WIKIS)["codes"]), of(_TEMPLATES))
 

@@ -118,7 +118,7 @@ def namespace_number(name: str, language: Language) -> int | None:
         (
             number
             for number, names in language.namespaces.items()
-            if any(wanted == one.replace("_", " ").lower() for one in names)
+            if any(wanted == alias.replace("_", " ").lower() for alias in names)
         ),
         None,
     )

@@ -59,8 +59,8 @@ def _resolved(text: str, markup: re.Pattern[str], switches: Switches) -> str:
         if kind == "label":
             out.append(_resolved(match["label"], _IN_A_LABEL, switches) or PLACEHOLDER)
         elif kind == "entity":
-            shown = entity_text(match["entity"])
-            out.append(match[0] if shown is None else shown)
+            character = entity_text(match["entity"])
+            out.append(match[0] if character is None else character)
         elif kind == "edge":
             end = switches.end(text, match.start())
             out.append("" if end >= 0 else match[0])

@@ -91,12 +91,12 @@ def _close(inner: list[list[str]], calls: list[int], rules: _Rules | None, text:
             inner[-1].append("-{" + content + "}-")
             return
         rules = _rules_of(language_of(code or "zh"), "")
-    shown = _shown(content, rules)
+    displayed = _shown(content, rules)
     before = inner[-1][-1] if inner[-1] and inner[-1][-1] else ""
     begins_line = len(inner) == 1 and (before.endswith("\n") or not any(inner[-1]))
-    if begins_line and shown and shown[0] in LINE_MARKUP:
-        shown = f"&#{ord(shown[0])};{shown[1:]}"
-    inner[-1].append(shown)
+    if begins_line and displayed and displayed[0] in LINE_MARKUP:
+        displayed = f"&#{ord(displayed[0])};{displayed[1:]}"
+    inner[-1].append(displayed)
 
 
 @lru_cache(maxsize=64)
@@ -131,7 +131,7 @@ def variant_of_html(rule: Any, language: Language, variant: str = "") -> str:
     for name in ("disabled", "filter"):
         if isinstance(rule.get(name), dict):
             return str(rule[name].get("t") or "")
-    choices = [one for name in ("twoway", "oneway") for one in rule.get(name) or () if isinstance(one, dict)]
+    choices = [choice for name in ("twoway", "oneway") for choice in rule.get(name) or () if isinstance(choice, dict)]
     both = {str(choice.get("l")).lower(): str(choice.get("t") or "") for choice in choices if "f" not in choice}
     one_way: dict[str, dict[str, str]] = {}
     for choice in choices:
@@ -186,9 +186,9 @@ def _flags(content: str, rules: _Rules) -> tuple[set[str], str, bool]:
     before, bar, text = content.partition("|")
     if not bar or "[[" in before or "{{" in before:
         return {"S"}, content, False
-    own = _OWN_FLAGS.get(rules.variants["codes"][0], {})
+    local_flags = _OWN_FLAGS.get(rules.variants["codes"][0], {})
     written = [flag.strip() for flag in before.split(";")]
-    flags = {own.get(flag, flag) for flag in written if flag in own or flag in _FLAGS}
+    flags = {local_flags.get(flag, flag) for flag in written if flag in local_flags or flag in _FLAGS}
     codes = {flag for flag in written if flag in rules.variants["codes"]}
     if not flags and not codes:
         flags = {"S"}
@@ -210,7 +210,7 @@ def _choices(text: str, rules: _Rules) -> tuple[dict[str, str], dict[str, dict[s
     both: dict[str, str] = {}
     one_way: dict[str, dict[str, str]] = {}
     parts = _separator(tuple(rules.variants["codes"])).split(_ENTITY.sub(rf"\1{_ENTITY_END}", text))
-    for part in (one.replace(_ENTITY_END, ";") for one in parts):
+    for part in (raw.replace(_ENTITY_END, ";") for raw in parts):
         name, colon, to = part.partition(":")
         if not colon:
             continue
@@ -246,10 +246,10 @@ def _choice(both: Mapping[str, str], one_way: Mapping[str, Mapping[str, str]], r
 def _description(both: Mapping[str, str], one_way: Mapping[str, Mapping[str, str]], rules: _Rules) -> str:
     """Return the choices as a reader sees them explained."""
     (colon, end), names = rules.variants["separators"], rules.variants["names"]
-    shown = [f"{names.get(code, code)}{colon}{text}{end}" for code, text in both.items()]
+    phrases = [f"{names.get(code, code)}{colon}{text}{end}" for code, text in both.items()]
     for code, words in one_way.items():
-        shown += [f"{word}⇒{names.get(code, code)}{colon}{text}{end}" for word, text in words.items()]
-    return "".join(shown)
+        phrases += [f"{word}⇒{names.get(code, code)}{colon}{text}{end}" for word, text in words.items()]
+    return "".join(phrases)
 
 
 def _words(both: Mapping[str, str], one_way: Mapping[str, Mapping[str, str]], rules: _Rules) -> dict[str, str]:
@@ -262,6 +262,6 @@ def _words(both: Mapping[str, str], one_way: Mapping[str, Mapping[str, str]], ru
         chosen = next((both[other] for other in variants["tried"].get(code, ()) if other in both), "")
         if code not in both and chosen:
             filled[code] = chosen
-    own = filled.get(rules.variant)
-    words = {text: own for text in filled.values() if own and text != own}
+    target = filled.get(rules.variant)
+    words = {text: target for text in filled.values() if target and text != target}
     return {**words, **one_way.get(rules.variant, {})}

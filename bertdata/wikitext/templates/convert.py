@@ -85,7 +85,9 @@ def convert(arguments: Arguments, *, abbreviate: bool = False) -> str | None:
     def given(words: bool | None, adjective: str) -> str:
         if quantity.smaller:
             parts = [(quantity.numbers[0], unit), *quantity.smaller]
-            return _compound_phrase([(one.text, one.value, each) for one, each in parts], words, adjective, options)
+            return _compound_phrase(
+                [(number.text, number.value, its_unit) for number, its_unit in parts], words, adjective, options
+            )
         return _series(quantity, quantity.numbers, unit, words, adjective, options)
 
     def converted(code: str, words: bool | None, adjective: str) -> str:
@@ -97,8 +99,8 @@ def convert(arguments: Arguments, *, abbreviate: bool = False) -> str | None:
         if target is None or target.kind != unit.kind:
             return ""
         texts = _converted_numbers(values, unit, target, places, options)
-        shown = [Number(text, number.value if (number := read_number(text)) else 0.0, 0) for text in texts]
-        return _series(quantity, shown, target, words, adjective, options)
+        numbers = [Number(text, number.value if (number := read_number(text)) else 0.0, 0) for text in texts]
+        return _series(quantity, numbers, target, words, adjective, options)
 
     disp = options.get("disp", "")
     if disp in ("number", "output number only"):

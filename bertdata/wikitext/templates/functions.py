@@ -42,10 +42,10 @@ def language(code: str, arguments: Arguments, start: int = 1) -> str | None:
         return None
     code = code.strip().lower()
     name = get(arguments, "label") or LANGUAGE_NAMES.get(code) or LANGUAGE_NAMES.get(code.partition("-")[0], "")
-    shown = f"{name.rstrip(':')}: {text}" if name and name.lower() != "none" else text
+    phrase = f"{name.rstrip(':')}: {text}" if name and name.lower() != "none" else text
     roman = get(arguments, "translit", "tr", "r") or roman
     meaning = get(arguments, "lit", "literal", "translation") or meaning
-    return shown + (f", romanized: {roman}" if roman else "") + (f", lit. '{meaning}'" if meaning else "")
+    return phrase + (f", romanized: {roman}" if roman else "") + (f", lit. '{meaning}'" if meaning else "")
 
 
 def langx(arguments: Arguments) -> str | None:
@@ -212,8 +212,8 @@ def ordinal(arguments: Arguments) -> str | None:
 
 def plural(arguments: Arguments) -> str | None:
     """{{plural|2|word|words}}: the number and the noun."""
-    number, one, many = (get(arguments, str(n)) for n in (1, 2, 3))
-    return f"{number} {one if number == '1' else many or _plural_of(one)}" if one else None
+    number, singular, plural_form = (get(arguments, str(n)) for n in (1, 2, 3))
+    return f"{number} {singular if number == '1' else plural_form or _plural_of(singular)}" if singular else None
 
 
 def _plural_of(noun: str) -> str:
@@ -236,8 +236,8 @@ def ship(prefix: str) -> Handler:
         full = f"{first} {name}".strip()
         if not full or not hull:
             return full or None
-        shown = {"1": hull, "2": name, "3": f"{name} ({hull})", "5": f"{first} {hull}", "6": full}
-        return shown.get(get(arguments, "format") or choice, f"{full} ({hull})")
+        by_choice = {"1": hull, "2": name, "3": f"{name} ({hull})", "5": f"{first} {hull}", "6": full}
+        return by_choice.get(get(arguments, "format") or choice, f"{full} ({hull})")
 
     return handler
 

@@ -33,17 +33,17 @@ def read_number(text: str) -> Number | None:
         if int(below) == 0:
             return None
         value = int(whole or 0) + int(above) / int(below)
-        shown = f"{whole}+{above}⁄{below}" if whole else f"{above}⁄{below}"
+        written = f"{whole}+{above}⁄{below}" if whole else f"{above}⁄{below}"
         decimals = max(1, round(math.log10(int(below))))
     elif (plain := _NUMBER.fullmatch(text)) is not None:
         sign, digits, power = plain[1], plain[2].replace(",", ""), int((plain[3] or "0").replace("−", "-"))
         whole, point, decimal = digits.partition(".")
         value = float(digits) * 10.0**power
-        shown = group_digits(digits) + (f"×10{power}".replace("-", "−") if power else "")
+        written = group_digits(digits) + (f"×10{power}".replace("-", "−") if power else "")
         decimals = (len(decimal) if point else len(whole.rstrip("0")) - len(whole)) - power
     else:
         return None
-    return Number("−" + shown, -value, decimals) if sign in ("-", "−") else Number(shown, value, decimals)
+    return Number("−" + written, -value, decimals) if sign in ("-", "−") else Number(written, value, decimals)
 
 
 def group_digits(digits: str) -> str:

@@ -73,39 +73,41 @@ def gather(entries: Iterable[Entry]) -> list[Entry]:
     A redirect to a template that is known by name, or to an entry, is kept; a text that calls a template of which
     nothing is known is not.
     """
-    found: dict[str, Entry] = {}
-    for one in entries:
-        found.setdefault(one.name, one)
-    for name, one in list(found.items()):
-        target = one
+    by_name: dict[str, Entry] = {}
+    for entry in entries:
+        by_name.setdefault(entry.name, entry)
+    for name, entry in list(by_name.items()):
+        target = entry
         for _ in range(_MOST_REDIRECTS):
-            if target.kind == REDIRECT and target.text in found:
-                target = found[target.text]
+            if target.kind == REDIRECT and target.text in by_name:
+                target = by_name[target.text]
         if target.kind != REDIRECT:
-            found[name] = target._replace(name=name)
+            by_name[name] = target._replace(name=name)
         elif is_silent(target.text):
-            found[name] = Entry(name, SILENT, "")
+            by_name[name] = Entry(name, SILENT, "")
         elif is_known(target.text):
-            found[name] = Entry(name, REDIRECT, target.text)
+            by_name[name] = Entry(name, REDIRECT, target.text)
         else:
-            del found[name]
+            del by_name[name]
     calls = {
-        name: pages.calls_of(PageTemplate.parse(one.text).parts) for name, one in found.items() if one.kind == TEXT
+        name: pages.calls_of(PageTemplate.parse(entry.text).parts)
+        for name, entry in by_name.items()
+        if entry.kind == TEXT
     }
     callers = defaultdict[str, list[str]](list)
     for name, called in calls.items():
         for other in called:
             callers[other].append(name)
-    lacking = [name for name in callers if not _has_text_or_none(found, name)]
+    lacking = [name for name in callers if not _has_text_or_none(by_name, name)]
     while lacking:  # each name once, when it is deleted
         for name in callers.pop(lacking.pop(), ()):
-            if found.pop(name, None) and not _has_text_or_none(found, name):
+            if by_name.pop(name, None) and not _has_text_or_none(by_name, name):
                 lacking.append(name)
-    return [found[name] for name in sorted(found)]
+    return [by_name[name] for name in sorted(by_name)]
 
 
-def _has_text_or_none(found: Mapping[str, Entry], name: str) -> bool:
-    return name in found or is_known(name) or is_silent(name)
+def _has_text_or_none(entries: Mapping[str, Entry], name: str) -> bool:
+    return name in entries or is_known(name) or is_silent(name)
 
 
 def page_handlers(entries: Iterable[Entry], language: Language = UNKNOWN) -> dict[str, Handler]:
@@ -117,26 +119,26 @@ def page_handlers(entries: Iterable[Entry], language: Language = UNKNOWN) -> dic
     """
     texts: dict[str, str] = {}
     handlers: dict[str, Handler] = {}
-    for one in entries:
-        if one.kind == TEXT:
-            texts[one.name] = one.text
-            handlers[one.name] = PageHandler(texts, one.name, language)
+    for entry in entries:
+        if entry.kind == TEXT:
+            texts[entry.name] = entry.text
+            handlers[entry.name] = PageHandler(texts, entry.name, language)
         else:
-            handlers[one.name] = _handler_of(one)
+            handlers[entry.name] = _handler_of(entry)
     return handlers
 
 
-def _handler_of(one: Entry) -> Handler:
+def _handler_of(entry: Entry) -> Handler:
     """Return the function of a redirect, which the kernels may know, or of a template that prints nothing."""
-    if one.kind == SILENT:
+    if entry.kind == SILENT:
         return nothing
-    return TEMPLATES.get(one.text) or partial(BUILT_IN.render, one.text)
+    return TEMPLATES.get(entry.text) or partial(BUILT_IN.render, entry.text)
 
 
 def with_pages(templates: Templates, entries: Iterable[Entry]) -> Templates:
     """Return templates to which those of pages are added; those that are known by name, or a user's own, come first."""
-    known = {**TEMPLATES, **templates.locale.handlers, **templates.own}
-    return Templates({**page_handlers(entries, templates.locale.wiki), **known}, templates.locale)
+    by_name = {**TEMPLATES, **templates.locale.handlers, **templates.own}
+    return Templates({**page_handlers(entries, templates.locale.wiki), **by_name}, templates.locale)
 
 
 class PageHandler(OnPage):

@@ -58,8 +58,8 @@ class OverBudgetError(Exception):
 class Work:
     """The work that the expansion of a call may still take: parts gone through, and each two characters written."""
 
-    def __init__(self, left: float) -> None:
-        self.left = left
+    def __init__(self, budget: float) -> None:
+        self.left = budget
 
     def spend(self, parts: int, characters: int) -> None:
         """Count work; raises OverBudgetError where none is left."""

@@ -115,10 +115,10 @@ def without_modifier(head: str, language: Language) -> str:
     """
     name, colon, rest = head.partition(":")
     written = name.strip().lower() + ":"
-    known = colon and any(
-        written == word.lower().removesuffix(":") + ":" for one in _MODIFIERS for word in language.words(one)
+    is_modifier = colon and any(
+        written == word.lower().removesuffix(":") + ":" for modifier in _MODIFIERS for word in language.words(modifier)
     )
-    return without_modifier(rest.strip(), language) if known else head
+    return without_modifier(rest.strip(), language) if is_modifier else head
 
 
 def _nth(values: list[str], index: int) -> str:

@@ -82,14 +82,14 @@ def district(arguments: Arguments) -> str | None:
     >>> district({"1": "NM", "2": "3"}), district({"1": "Ohio", "2": "AL", "3": "X"})
     ("New Mexico's 3rd congressional district", 'Ohio at-large')
     """
-    state, number, shown = get(arguments, "1"), get(arguments, "2"), get(arguments, "3")
+    state, number, label = get(arguments, "1"), get(arguments, "2"), get(arguments, "3")
     if not (state and number):
         return None
     state = STATES.get(state.upper(), state)
     at_large = number.upper() == "AL"
-    if shown.upper() == "X":
+    if label.upper() == "X":
         return f"{state} {'at-large' if at_large else number}"
-    return shown or f"{state}'s {'at-large' if at_large else ordinal({'1': number})} congressional district"
+    return label or f"{state}'s {'at-large' if at_large else ordinal({'1': number})} congressional district"
 
 
 def marriage(arguments: Arguments) -> str | None:
@@ -146,8 +146,8 @@ def code_point(arguments: Arguments) -> str | None:
         point = int(digits, 16)
     except ValueError:
         return None
-    shown = f"&#{point};" if point < 0x110000 else ""
-    return f"U+{digits} {shown} {name.upper()}".strip()
+    character = f"&#{point};" if point < 0x110000 else ""
+    return f"U+{digits} {character} {name.upper()}".strip()
 
 
 def tag(arguments: Arguments) -> str | None:

@@ -48,8 +48,8 @@ class Templates:
     False
     """
 
-    def __init__(self, own: Mapping[str, Handler] | None = None, locale: Locale = ENGLISH) -> None:
-        self.own = dict(own or {})
+    def __init__(self, user_templates: Mapping[str, Handler] | None = None, locale: Locale = ENGLISH) -> None:
+        self.own = dict(user_templates or {})
         self.locale = locale
 
     @cached_property
@@ -90,8 +90,8 @@ def templates_of(language: str, path: str = "", sha256: str = "") -> Templates:
     ('en allemand : Wien', True)
     """
     locale = locale_of(language)
-    own = own_templates(path).own if path else {}
-    return Templates(own, locale) if own or locale is not ENGLISH else BUILT_IN
+    user_templates = own_templates(path).own if path else {}
+    return Templates(user_templates, locale) if user_templates or locale is not ENGLISH else BUILT_IN
 
 
 def own_templates(path: str) -> Templates:
@@ -105,7 +105,7 @@ def own_templates(path: str) -> Templates:
     >>> own_templates("memory://own.txt").render("altitude", {"1": "12"})
     '12 m'
     """
-    own: dict[str, Handler] = {}
+    handlers: dict[str, Handler] = {}
     with compression.open_decompressed(path) as file:
         lines = file.read().decode("utf-8", "replace").splitlines()
     for number, line in enumerate(lines, 1):
@@ -117,8 +117,8 @@ def own_templates(path: str) -> Templates:
             raise InputError(
                 f"line {number} is {line!r}; expected `name, name = text`, as `elevation = {{1}} m`", path=path
             )
-        own.update(dict.fromkeys(case_variants(folded), factories.pattern(text)))
-    return Templates(own)
+        handlers.update(dict.fromkeys(case_variants(folded), factories.pattern(text)))
+    return Templates(handlers)
 
 
 _FUNCTIONS: dict[str, Handler] = {

@@ -96,12 +96,10 @@ def unknown_text(head: str, name: str, arguments: Arguments) -> str | None:
     values = positional(arguments)
     if len(values) > _MOST_POSITIONAL or len(named) > _MOST_NAMED or not _NAMED_BY_NOTES.isdisjoint(named):
         return None
-    shown = (
-        get(arguments, *_TEXT_ARGUMENTS[: None if values else 1]) or (values and _displayed(arguments, values)) or ""
-    )
-    if len(shown) > _LONGEST or _NO_TEXT.match(shown) or not _LETTER_OR_DIGIT.search(shown.replace(PLACEHOLDER, "")):
+    text = get(arguments, *_TEXT_ARGUMENTS[: None if values else 1]) or (values and _displayed(arguments, values)) or ""
+    if len(text) > _LONGEST or _NO_TEXT.match(text) or not _LETTER_OR_DIGIT.search(text.replace(PLACEHOLDER, "")):
         return None
-    return shown
+    return text
 
 
 def _displayed(arguments: Arguments, values: list[str]) -> str:

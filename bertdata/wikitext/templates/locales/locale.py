@@ -48,8 +48,8 @@ class Locale:
         def langx(arguments: Arguments) -> str | None:
             return self.foreign(get(arguments, "1"), {**arguments, "1": get(arguments, "2")})
 
-        own: dict[str, Handler] = {"convert, conv": cvt, "langx": langx, **self.templates}
-        return {name: handler for names, handler in own.items() for name in case_variants(names.split(", "))}
+        by_names: dict[str, Handler] = {"convert, conv": cvt, "langx": langx, **self.templates}
+        return {name: handler for names, handler in by_names.items() for name in case_variants(names.split(", "))}
 
 
 def word(code: str, arguments: Arguments) -> str | None:

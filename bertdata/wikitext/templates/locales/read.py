@@ -77,5 +77,5 @@ def _read_locale(code: str, language: str) -> Locale:
         **{"number": number(numbers), "quantity": quantity(numbers)},
         "date": date(words.months, table.get("date", "{day} {month} {year}")),
     }
-    own = SPECIAL[code](words) if code in SPECIAL else {}
-    return Locale(code, {**handlers_of(table, by_name), **own}, foreign, language)
+    special = SPECIAL[code](words) if code in SPECIAL else {}
+    return Locale(code, {**handlers_of(table, by_name), **special}, foreign, language)

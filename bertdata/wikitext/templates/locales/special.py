@@ -53,8 +53,8 @@ def _french(words: Words) -> dict[str, Handler]:
         """{{s|XIX}}: XIXe siècle; {{sp|XVI|e|ou|XVII|e}}: XVIe ou XVIIe siècle."""
 
         def handler(arguments: Arguments) -> str | None:
-            shown = [ordinal(value) for value in positional(arguments) if value not in ("e", "er", "s")]
-            return f"{' '.join(shown)} siècle{after}" if shown else None
+            numerals = [ordinal(value) for value in positional(arguments) if value not in ("e", "er", "s")]
+            return f"{' '.join(numerals)} siècle{after}" if numerals else None
 
         return handler
 
@@ -62,8 +62,8 @@ def _french(words: Words) -> dict[str, Handler]:
         """{{s2|XII|XIII}}: XIIe et XIIIe siècles."""
 
         def handler(arguments: Arguments) -> str | None:
-            shown = [ordinal(value) for value in positional(arguments) if value not in ("e", "er")]
-            return f"{', '.join(shown[:-1])} et {shown[-1]} siècles{after}" if len(shown) > 1 else None
+            numerals = [ordinal(value) for value in positional(arguments) if value not in ("e", "er")]
+            return f"{', '.join(numerals[:-1])} et {numerals[-1]} siècles{after}" if len(numerals) > 1 else None
 
         return handler
 
@@ -79,9 +79,9 @@ def _french(words: Words) -> dict[str, Handler]:
         """{{souverain2|Joseph II (empereur)}}: Joseph II."""
         return re.sub(r" \([^()]*\)\Z", "", get(arguments, "2", "1")) or None
 
-    def before(shown: str) -> Handler:
+    def before(numeral: str) -> Handler:
         """{{84e|congrès}}: 84e congrès."""
-        return lambda arguments: f"{shown} {get(arguments, '1')}".strip()
+        return lambda arguments: f"{numeral} {get(arguments, '1')}".strip()
 
     to_nine = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX")
     roman = [ordinal(tens + number) for tens in ("", "X", "XX") for number in to_nine if tens + number] + ["XXXe"]
@@ -93,9 +93,12 @@ def _french(words: Words) -> dict[str, Handler]:
         "-s, -s-": century(before_christ),
         "-s2, -s2-": centuries(before_christ),
         "s mini, nobr romains, romain, rom, rom-maj, rom-min": lambda arguments: ordinal(get(arguments, "1")) or None,
-        **{f"{one.lower()} siècle": Literal(f"{one} siècle") for one in roman},
-        **{f"{one.lower()} siècle{before_christ.lower()}": Literal(f"{one} siècle{before_christ}") for one in roman},
-        **{one.lower(): before(one) for one in numbers},
+        **{f"{numeral.lower()} siècle": Literal(f"{numeral} siècle") for numeral in roman},
+        **{
+            f"{numeral.lower()} siècle{before_christ.lower()}": Literal(f"{numeral} siècle{before_christ}")
+            for numeral in roman
+        },
+        **{numeral.lower(): before(numeral) for numeral in numbers},
         "1re, 1ère": before("1re"),
         "ire, ière": before("Ire"),
         "n°, numéro, no": before("no"),
@@ -145,8 +148,8 @@ def _italian(words: Words) -> dict[str, Handler]:
         """{{bandiera|Francia|nome}}: the country, where its name is asked for."""
         return get(arguments, "1") if "nome" in positional(arguments)[1:] or get(arguments, "nome") else None
 
-    own = {"m": measure, "exp": power, "passo biblico": joined(" ", most=2), "bandiera": flag}
-    return {**own, **{name: named(name) for name in words.languages.values()}}
+    handlers = {"m": measure, "exp": power, "passo biblico": joined(" ", most=2), "bandiera": flag}
+    return {**handlers, **{name: named(name) for name in words.languages.values()}}
 
 
 def _japanese(words: Words) -> dict[str, Handler]:
@@ -171,8 +174,8 @@ def _russian(words: Words) -> dict[str, Handler]:
         """Write 6.6 as a day and a month; anything else is returned as it is."""
         day, _, month = text.partition(".")
         numbers = all(part.isdecimal() and len(part) < 10 for part in (day, month))
-        known = numbers and 1 <= int(month) <= len(words.months)
-        return f"{int(day)} {words.months[int(month) - 1]}" if known else text
+        is_date = numbers and 1 <= int(month) <= len(words.months)
+        return f"{int(day)} {words.months[int(month) - 1]}" if is_date else text
 
     def old_style(arguments: Arguments) -> str | None:
         """{{OldStyleDate|6 июня|1799|26 мая}}: 26 мая (6 июня) 1799."""
