@@ -35,8 +35,8 @@ class IntArray(Sequence[T]):
     @overload
     def __getitem__(self, index: slice) -> list[T]: ...
     def __getitem__(self, index: int | slice) -> T | list[T]:
-        found: T | list[T] = self.array[index].tolist()
-        return found
+        values: T | list[T] = self.array[index].tolist()
+        return values
 
     def __iter__(self) -> Iterator[T]:
         for begin in range(0, len(self.array), _AT_ONCE):

@@ -55,8 +55,12 @@ class Origin:
     def left_out(self, other: Origin) -> list[str]:
         """Return the files of this run that another one reads neither at their path nor moved or renamed."""
         sizes_and_times = {path: identity.rsplit(":", 2)[1:] for path, identity in self.files.items()}
-        kept = [identity.rsplit(":", 2)[1:] for identity in other.files.values()]
-        return [path for path, found in sizes_and_times.items() if path not in other.files and found not in kept]
+        others = [identity.rsplit(":", 2)[1:] for identity in other.files.values()]
+        return [
+            path
+            for path, size_and_time in sizes_and_times.items()
+            if path not in other.files and size_and_time not in others
+        ]
 
     @property
     def phases(self) -> list[str]:
@@ -70,14 +74,14 @@ class Origin:
         """
         old, new = _flat(self.settings), _flat(other.settings)
         flags = {flag_of(name) for name in named}
-        left = [name for name in sorted(old) if old[name] != new.get(name) and name not in flags]
-        left = [name for name in left if name not in (_RECIPE, flag_of("phases"))]
-        if left and (recipe := old.get(_RECIPE)) != new.get(_RECIPE):
+        names = [name for name in sorted(old) if old[name] != new.get(name) and name not in flags]
+        names = [name for name in names if name not in (_RECIPE, flag_of("phases"))]
+        if names and (recipe := old.get(_RECIPE)) != new.get(_RECIPE):
             return [] if new.get(_RECIPE) else [f"{_RECIPE} {recipe}"]
-        return [_as_flag(name, old[name]) for name in left]
+        return [_as_flag(name, old[name]) for name in names]
 
 
-_Held = tuple[Origin | None, Origin | None]
+_Recorded = tuple[Origin | None, Origin | None]
 """The origins of the last finished run in an output, and of the last that was started."""
 
 
@@ -86,7 +90,7 @@ def absolute(path: str) -> str:
     return path if files.is_remote(path) else os.path.abspath(os.path.expanduser(path))
 
 
-def read_origin(directory: str) -> _Held:
+def read_origin(directory: str) -> _Recorded:
     """Return the origins of the last finished run in an output and of the last that was started, or None."""
     path = files.join(directory, ORIGIN)
     value = files.read_json_if_there(path)
@@ -106,12 +110,12 @@ def begin(directory: str, origin: Origin, *, force: bool = False, named: Collect
 
     Raises OutputError for the reason that `refusal` returns, unless `force` is given.
     """
-    held = read_origin(directory)
-    refused = _refusal(held, origin, named)
+    recorded = read_origin(directory)
+    refused = _refusal(recorded, origin, named)
     if refused and not force:
         raise OutputError(refused, path=directory)
-    _write(directory, held, (None if refused else held[0], origin))
-    return [f"{what}: {text}" for what, text in _changes(directory, held, origin)]
+    _write(directory, recorded, (None if refused else recorded[0], origin))
+    return [f"{what}: {text}" for what, text in _changes(directory, recorded, origin)]
 
 
 def refusal(directory: str, origin: Origin, named: Collection[str] | None = None) -> str:
@@ -123,8 +127,8 @@ def refusal(directory: str, origin: Origin, named: Collection[str] | None = None
     return _refusal(read_origin(directory), origin, named)
 
 
-def _refusal(held: _Held, origin: Origin, named: Collection[str] | None) -> str:
-    finished, _ = held
+def _refusal(recorded: _Recorded, origin: Origin, named: Collection[str] | None) -> str:
+    finished, _ = recorded
     if finished is None or finished.given is None:
         return ""
     if lost := finished.left_out(origin):
@@ -163,9 +167,11 @@ def finish(directory: str, origin: Origin) -> None:
     _write(directory, read_origin(directory), (origin, origin))
 
 
-def _write(directory: str, held: _Held, wanted: _Held) -> None:
-    if held != wanted:
-        value = {name: asdict(one) if one else None for name, one in zip(("finished", "begun"), wanted, strict=True)}
+def _write(directory: str, recorded: _Recorded, wanted: _Recorded) -> None:
+    if recorded != wanted:
+        value = {
+            name: asdict(origin) if origin else None for name, origin in zip(("finished", "begun"), wanted, strict=True)
+        }
         files.write_json(files.join(directory, ORIGIN), sealed(value))
 
 
@@ -174,8 +180,8 @@ def changes(directory: str, origin: Origin) -> list[tuple[str, str]]:
     return _changes(directory, read_origin(directory), origin)
 
 
-def _changes(directory: str, held: _Held, origin: Origin) -> list[tuple[str, str]]:
-    finished, begun = held
+def _changes(directory: str, recorded: _Recorded, origin: Origin) -> list[tuple[str, str]]:
+    finished, begun = recorded
     last = finished or begun
     if last is None:
         return []
@@ -231,5 +237,5 @@ def _shown(value: Any) -> str:
 
 
 def _some(names: list[str], what: str = "files") -> str:
-    shown = ", ".join(names[:_SHOWN])
-    return shown + (f" and {len(names) - _SHOWN:,} more {what}" if len(names) > _SHOWN else "")
+    listed = ", ".join(names[:_SHOWN])
+    return listed + (f" and {len(names) - _SHOWN:,} more {what}" if len(names) > _SHOWN else "")

@@ -85,8 +85,8 @@ def _check_kind(marker: str, directory: str, kind: str) -> None:
         with open(marker, "wb") as file:
             file.write(json.dumps({"kind": kind}).encode())
         return
-    held = files.parse_json(data, marker)
-    held_kind = held.get("kind") if isinstance(held, dict) else None
+    content = files.parse_json(data, marker)
+    held_kind = content.get("kind") if isinstance(content, dict) else None
     if held_kind != kind:
         raise OutputError(
             f"holds {held_kind or 'something else'}, and {kind} was to be written; choose another --output",
@@ -100,9 +100,9 @@ def _refuse_others(directory: str) -> None:
     if not files.is_remote(directory) and os.path.exists(directory) and not os.path.isdir(directory):
         raise OutputError("is a file; choose a directory for --output", path=directory)
     if others := [name for name in listing.names(directory) if not name.startswith((files.TEMPORARY, LOCK))]:
-        shown = ", ".join(others[:5]) + (f" and {len(others) - 5} more" if len(others) > 5 else "")
+        listed = ", ".join(others[:5]) + (f" and {len(others) - 5} more" if len(others) > 5 else "")
         raise OutputError(
-            f"holds something else ({shown}); choose an empty or new directory for --output", path=directory
+            f"holds something else ({listed}); choose an empty or new directory for --output", path=directory
         )
 
 
@@ -122,9 +122,9 @@ def _lock(marker: str, directory: str) -> Iterator[None]:
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            held = os.path.exists(marker) and os.path.samestat(os.stat(marker), os.fstat(file.fileno()))
+            is_locked = os.path.exists(marker) and os.path.samestat(os.stat(marker), os.fstat(file.fileno()))
         except BlockingIOError:
-            held = False
-        if not held:  # locked by another process, or removed by one that was refused just now
+            is_locked = False
+        if not is_locked:  # locked by another process, or removed by one that was refused just now
             raise OutputError("another build is writing here; wait for it, or choose another --output", path=directory)
         yield

@@ -81,15 +81,15 @@ def importable_name(item: Any) -> str:
 
 def _names(module: str, item: Any) -> list[str]:
     """Return the names of an object in a module that another process can import."""
-    found = sys.modules.get(module)
-    if module in _MAIN or not isinstance(found, ModuleType):
+    loaded = sys.modules.get(module)
+    if module in _MAIN or not isinstance(loaded, ModuleType):
         return []
-    names = [name for name, value in list(vars(found).items()) if value is item and name.isidentifier()]
+    names = [name for name, value in list(vars(loaded).items()) if value is item and name.isidentifier()]
     try:
         spec = importlib.util.find_spec(module) if names else None
     except (ImportError, ValueError):
         return []
-    return names if spec and spec.origin == getattr(found, "__file__", None) else []
+    return names if spec and spec.origin == getattr(loaded, "__file__", None) else []
 
 
 def digest(item: Any) -> str:
@@ -185,5 +185,9 @@ def _members(kind: type) -> dict[str, Any]:
 def _globals_of(code: CodeType) -> set[str]:
     """Return the global names that a function and those inside it read."""
     inner = (_globals_of(co_const) for co_const in code.co_consts if isinstance(co_const, CodeType))
-    found = {one.argval for one in dis.get_instructions(code) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    return found.union(*inner)
+    names = {
+        instruction.argval
+        for instruction in dis.get_instructions(code)
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+    }
+    return names.union(*inner)

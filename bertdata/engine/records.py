@@ -33,28 +33,30 @@ def load_all(tasks: Sequence[Task], *, write_index: bool = False) -> list[PartMe
     answers = remote.at_once(_ask, [*((folder, False) for folder in folders), *((place, True) for place in places)])
     listed = {folder: entries for folder, (entries, _) in zip(folders, answers, strict=False)}
     indexes = zip(places, answers[len(folders) :], strict=True)
-    known = {place: _Known(place, listed[place], dict(_current(data, listed[place]))) for place, (_, data) in indexes}
+    index_of = {
+        place: _FolderIndex(place, listed[place], dict(_current(data, listed[place]))) for place, (_, data) in indexes
+    }
     there = [task for task in tasks if files.name(task.path) in listed[task.directory]]
-    unknown = [task for task in there if known[_records_of(task)].must_read(_record_name(task))]
+    unknown = [task for task in there if index_of[_records_of(task)].must_read(_record_name(task))]
     for task, record in zip(unknown, remote.at_once(lambda task: read_record(task.record_path), unknown), strict=True):
         if record is not None:
-            known[_records_of(task)].add(_record_name(task), record)
+            index_of[_records_of(task)].add(_record_name(task), record)
     if write_index:
-        remote.at_once(_Known.write, known.values())
-    found: list[PartMetadata | None] = []
+        remote.at_once(_FolderIndex.write, index_of.values())
+    finished: list[PartMetadata | None] = []
     for task in tasks:
         data = listed[task.directory].get(files.name(task.path))
-        record = known[_records_of(task)].records.get(_record_name(task))
+        record = index_of[_records_of(task)].records.get(_record_name(task))
         done = data and record and record.fingerprint == task.fingerprint and record.bytes == data.size
-        found.append(record if done else None)
-    return found
+        finished.append(record if done else None)
+    return finished
 
 
 def records_there(tasks: Iterable[Task]) -> set[str]:
     """Return the paths of the records that are there, whatever they say, in the folders of tasks' records."""
     folders = sorted({_records_of(task) for task in tasks})
     names = zip(folders, remote.at_once(listing.names, folders), strict=True)
-    return {files.join(folder, name) for folder, found in names for name in found}
+    return {files.join(folder, name) for folder, file_names in names for name in file_names}
 
 
 def _ask(question: tuple[str, bool]) -> tuple[dict[str, Entry], bytes]:
@@ -74,7 +76,7 @@ def _record_name(task: Task) -> str:
 
 
 @dataclass
-class _Known:
+class _FolderIndex:
     """What is known of the records in a folder: those of its index whose files did not change, and those read since."""
 
     folder: str

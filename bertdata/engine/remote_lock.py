@@ -78,12 +78,12 @@ class _Lease:
 
     def acquire(self) -> None:
         """Write the lease, if there is none or its holder is gone; raises OutputError where another build renews it."""
-        found = self.read()
-        if found is not None and not _is_gone(found.get("process", "")):
-            found = self._watch(found)
+        lease = self.read()
+        if lease is not None and not _is_gone(lease.get("process", "")):
+            lease = self._watch(lease)
         began = time.monotonic()
         try:
-            self.write(new=found is None)
+            self.write(new=lease is None)
         except (FileExistsError, OutputError) as error:
             there = self.read()
             if there is None:
@@ -94,7 +94,7 @@ class _Lease:
         if (self.read() or {}).get("token") != self.token:
             raise _taken(self.directory)
 
-    def _watch(self, found: dict[str, Any]) -> dict[str, Any] | None:
+    def _watch(self, lease: dict[str, Any]) -> dict[str, Any] | None:
         """Return the lease once it has not changed for `LEASE_SECONDS`, or None once it is released.
 
         Raises OutputError as soon as it changes.
@@ -110,9 +110,9 @@ class _Lease:
             now = self.read()
             if now is None:
                 return None
-            if now != found:
+            if now != lease:
                 raise _taken(self.directory)
-        return found
+        return lease
 
     def read(self) -> dict[str, Any] | None:
         """Return what the file says, None where there is none; {} where it is no lease."""

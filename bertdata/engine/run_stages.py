@@ -58,9 +58,9 @@ def job_titles(stages: Sequence[Stage], plans: Sequence[Plan | None]) -> list[st
     """
     titles: list[list[str]] = []
     for together, group in groupby(zip(stages, plans, strict=True), lambda pair: pair[1] is not None):
-        found = [stage.title for stage, plan in group if plan is None or any(step.tasks for step in plan.steps)]
-        titles += [found] if together else [[title] for title in found]
-    return [text for found in titles if (text := " and ".join(filter(None, found)))]
+        stage_titles = [stage.title for stage, plan in group if plan is None or any(step.tasks for step in plan.steps)]
+        titles += [stage_titles] if together else [[title] for title in stage_titles]
+    return [text for job in titles if (text := " and ".join(filter(None, job)))]
 
 
 def run_stages(stages: Sequence[Stage], runner: StageRunner, plans: Sequence[Plan | None] = ()) -> Standing:
@@ -125,8 +125,8 @@ def _delete_parts_of_others(plan: Plan) -> None:
 
 def _tidy(tasks: Sequence[Task], folder: str) -> None:
     """Delete the parts in a folder that are of none of the tasks, and the folder if it has none of theirs."""
-    if kept := [task for task in tasks if folder in (task.directory, task.records)]:
-        delete_orphans(folder, kept)
+    if of_folder := [task for task in tasks if folder in (task.directory, task.records)]:
+        delete_orphans(folder, of_folder)
     else:
         files.remove(folder)
 
@@ -181,17 +181,17 @@ def _heaviest_first(tasks: Sequence[Task]) -> list[Task]:
 
 
 def delete_stale(
-    tasks: Sequence[Task], found: Sequence[PartMetadata | None], say: Callable[[str], None] = lambda text: None
+    tasks: Sequence[Task], stored: Sequence[PartMetadata | None], say: Callable[[str], None] = lambda text: None
 ) -> list[Task]:
     """Delete records that do not fit their tasks any more; returns the tasks to be done, the heaviest first.
 
-    found: what `load_all` returned for the tasks.
+    stored: what `load_all` returned for the tasks.
 
     Finished local parts are compared with the SHA-256 in their records, on all cores. The record of a damaged part is
     deleted, too, and `say` is called with a message. Parts at a URL are checked by the worker that gets their task
     (`bertdata.engine.parts.run_once`), or when they are read.
     """
-    records = list(zip(tasks, found, strict=True))
+    records = list(zip(tasks, stored, strict=True))
     for task in (task for task, record in records if record is None and not files.is_remote(task.record_path)):
         if problem := _unfit(task):
             say(f"{printable(task.path)}: {problem}: it is made again")

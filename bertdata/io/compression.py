@@ -69,10 +69,10 @@ def decompress(
     if kind == "bz2" and compiled:
         from bertdata.io.bzip2.streams import read_streams
 
-        left = yield from read_streams(raw, path, _MAX_OUTPUT)
-        if left is None:
+        stopped_at = yield from read_streams(raw, path, _MAX_OUTPUT)
+        if stopped_at is None:
             return
-        stream, given = left
+        stream, given = stopped_at
         raw.seek(stream)
     for offset, data in _decompress(raw, kind, path, chunk):
         if len(data) > given:

@@ -70,12 +70,12 @@ def table(rows: Sequence[Row], columns: int | None = None) -> str:
     labels  one two three four
             five six
     """
-    shown = [(printable(left), printable(right)) for left, right in rows]
-    width = max((len(left) for left, _ in shown), default=0)
+    cells = [(printable(left), printable(right)) for left, right in rows]
+    width = max((len(left) for left, _ in cells), default=0)
     columns = terminal_columns() if columns is None else columns
     room = max(columns - width - 2, _LEAST_ROOM)
     lines = []
-    for left, right in shown:
+    for left, right in cells:
         fits = not columns or len(right) <= room
         parts = [right] if fits else textwrap.wrap(right, room, break_long_words=False, break_on_hyphens=False)
         names = [left, *[""] * len(parts)]

@@ -22,19 +22,19 @@ def once_for_contents(make: Callable[..., Made]) -> Callable[..., Made]:
     >>> parse("a.txt", b"rain"), parse("b.txt", b"rain")
     (['a.txt', 'rain'], ['a.txt', 'rain'])
     """
-    kept: dict[tuple[bytes | None, ...], Any] = {}
+    cache: dict[tuple[bytes | None, ...], Any] = {}
     lock = threading.Lock()
 
     @functools.wraps(make)
     def made(path: str, *contents: bytes | None) -> Any:
         key = tuple(None if data is None else hashlib.sha256(data).digest() for data in contents)
-        found = kept.get(key, _NOTHING)  # in one step, as another thread may leave it out at any moment
-        if found is _NOTHING:
-            found = make(path, *contents)
+        result = cache.get(key, _NOTHING)  # in one step, as another thread may leave it out at any moment
+        if result is _NOTHING:
+            result = make(path, *contents)
             with lock:
-                if len(kept) >= _KEPT:
-                    kept.pop(next(iter(kept)))
-                kept[key] = found
-        return found
+                if len(cache) >= _KEPT:
+                    cache.pop(next(iter(cache)))
+                cache[key] = result
+        return result
 
     return made

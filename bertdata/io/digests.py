@@ -24,8 +24,8 @@ def damaged(expected: Sequence[tuple[str, str]], title: str) -> Iterator[tuple[s
         return
     with ThreadPoolExecutor(min(len(expected), cores()), "bertdata-digest") as pool:
         problems = pool.map(_problem, *zip(*expected, strict=True))
-        shown = progress_bar(problems, desc=title, total=len(expected), unit="file", delay=SHOW_AFTER, leave=False)
-        for (path, _), problem in zip(expected, shown, strict=True):
+        progress = progress_bar(problems, desc=title, total=len(expected), unit="file", delay=SHOW_AFTER, leave=False)
+        for (path, _), problem in zip(expected, progress, strict=True):
             if problem:
                 yield path, problem
 

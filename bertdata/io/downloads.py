@@ -125,12 +125,12 @@ def _check_room(wanted: Sequence[RemoteFile], client: Client, title: str) -> tup
     """Say what will be fetched; returns the bytes that are there of it and the bytes in all, None if not known."""
     missing = [file for file in wanted if not os.path.exists(file.path)]
     sizes = [client.size(file.url) for file in missing]
-    known = [size for size in sizes if size is not None]
+    known_sizes = [size for size in sizes if size is not None]
     done = sum(_size(file.path + ".part") for file in missing)
     folder = os.path.dirname(os.path.abspath(wanted[0].path))
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
-    free, to_fetch = shutil.disk_usage(folder).free, max(0, sum(known) - done)
+    free, to_fetch = shutil.disk_usage(folder).free, max(0, sum(known_sizes) - done)
     if to_fetch > free:
         raise OutputError(
             f"{byte_size(to_fetch)} are to be fetched, {byte_size(free)} are free; make room, or choose another "
@@ -138,13 +138,13 @@ def _check_room(wanted: Sequence[RemoteFile], client: Client, title: str) -> tup
             path=os.path.dirname(wanted[0].path) or ".",
         )
     there = len(wanted) - len(missing)
-    unknown = len(sizes) - len(known)
+    unknown = len(sizes) - len(known_sizes)
     size = byte_size(to_fetch) + (f" and {counted(unknown, 'file')} of unknown size" if unknown else "")
     client.say(
         f"{title}: {counted(len(wanted), 'file')}, {size} to fetch, {byte_size(free)} free"
         + (f"; {there} are there already, and are checked" if there else "")
     )
-    return done, None if unknown else sum(known)
+    return done, None if unknown else sum(known_sizes)
 
 
 def _size(path: str) -> int:

@@ -208,8 +208,8 @@ def letters_of(codes: tuple[str, ...]) -> dict[str, float]:
     """Return the letters beyond ASCII of languages: 1 for their own, 0.5 for those of foreign words in them."""
     letters: dict[str, float] = {}
     for code in codes:
-        one = known_languages()[code]
-        for text, worth in ((one.get("more", ""), 0.5), (one.get("letters", ""), 1.0)):
+        language = known_languages()[code]
+        for text, worth in ((language.get("more", ""), 0.5), (language.get("letters", ""), 1.0)):
             for sign in text + text.upper():
                 letters[sign] = max(worth, letters.get(sign, 0.0))
     return letters

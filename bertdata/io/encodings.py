@@ -162,7 +162,9 @@ def find_undecodable(path: str, encoding: str) -> BadByte | None:
 @contextmanager
 def encoded(encoding_of: Mapping[str, str]) -> Iterator[None]:
     """Let `open_text` read some files, by their paths, as text of an encoding; "" is UTF-8."""
-    token = _encoding_of.set({**_encoding_of.get(), **{path: one for path, one in encoding_of.items() if one}})
+    token = _encoding_of.set(
+        {**_encoding_of.get(), **{path: encoding for path, encoding in encoding_of.items() if encoding}}
+    )
     try:
         yield
     finally:

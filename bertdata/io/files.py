@@ -65,8 +65,8 @@ def size(path: str) -> int:
     """Return the bytes of a file; raises InputError where there is none."""
     with _reading(path):
         if is_remote(path):
-            if (known := listed.info(path)) is not None:
-                return _size(known["size"], path)
+            if (info := listed.info(path)) is not None:
+                return _size(info["size"], path)
             with remote.reading(path) as (fs, place):
                 return _size(fs.size(place), path)
         return os.stat(path).st_size

@@ -128,11 +128,11 @@ class Client:
         if not self.quiet:
             tqdm.write(log.timed(text), file=sys.stderr)
 
-    def _fetch_whole(self, url: str, file: BinaryIO, path: str | None, shown: Any = None) -> None:
+    def _fetch_whole(self, url: str, file: BinaryIO, path: str | None, bar: Any = None) -> None:
         """Append the missing bytes of a file, over several connections if need be."""
         validator: str | None = None
-        own = contextlib.nullcontext(shown) if shown is not None else None
-        with own or _progress(None if self.quiet else path, _end_of(file)) as progress:
+        given_bar = contextlib.nullcontext(bar) if bar is not None else None
+        with given_bar or _progress(None if self.quiet else path, _end_of(file)) as progress:
 
             def ask() -> None:
                 nonlocal validator
@@ -258,8 +258,8 @@ def _differs(file: BinaryIO, checksum: str | None) -> str:
     file.seek(0)
     digest = hashlib.file_digest(file, partial(hashlib.new, algorithm, usedforsecurity=False))  # type: ignore[arg-type]
     name = algorithm.upper().replace("SHA", "SHA-")
-    found = digest.hexdigest()
-    return "" if found == checksum else f"has the {name} {found}, and the server's list says {checksum}"
+    actual = digest.hexdigest()
+    return "" if actual == checksum else f"has the {name} {actual}, and the server's list says {checksum}"
 
 
 @contextlib.contextmanager

@@ -33,9 +33,9 @@ def languages_of(head: bytes) -> tuple[str, ...]:
     if not (match := _LANGUAGE.search(head[:HEAD])):
         return ()
     table = known_languages()
-    codes = {one["name"].casefold(): code for code, one in table.items()} | {code: code for code in table}
+    codes = {language["name"].casefold(): code for code, language in table.items()} | {code: code for code in table}
     names = re.split(r"[,;/&+]|\band\b|\(", match[1].decode("latin_1"))
-    return tuple(codes[name] for name in (one.strip(" )\t.").casefold() for one in names) if name in codes)
+    return tuple(codes[name] for name in (raw.strip(" )\t.").casefold() for raw in names) if name in codes)
 
 
 @cache

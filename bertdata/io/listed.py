@@ -30,8 +30,8 @@ def kept_listings() -> Iterator[None]:
 
 def keep(infos: Mapping[str, dict[str, Any]]) -> None:
     """Keep what a store says of files, by their URLs, inside of `kept_listings`."""
-    for kept in _kept[-1:]:
-        kept.update(infos)
+    for listing in _kept[-1:]:
+        listing.update(infos)
 
 
 def is_enough(info: Mapping[str, Any]) -> bool:

@@ -52,7 +52,10 @@ def entries(directory: str) -> dict[str, Entry]:
         return {}
     except OSError as error:
         raise input_error(error, directory) from error
-    return {each: Entry(found.st_size, str(found.st_mtime_ns)) for each, found in sorted(status.items())}
+    return {
+        item_name: Entry(item_status.st_size, str(item_status.st_mtime_ns))
+        for item_name, item_status in sorted(status.items())
+    }
 
 
 def names(directory: str) -> list[str]:

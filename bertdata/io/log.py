@@ -123,8 +123,8 @@ def timed(text: str) -> str:
     """Return a text with the time of day before it, where stderr is a log of text, not a terminal.
 
     >>> stream, sys.stderr = sys.stderr, io.StringIO()
-    >>> shown, sys.stderr = timed("clean books"), stream
-    >>> len(shown.split(":")), shown[8:]
+    >>> line, sys.stderr = timed("clean books"), stream
+    >>> len(line.split(":")), line[8:]
     (3, ' clean books')
     """
     return text if is_json() or sys.stderr.isatty() else f"{_time_of_day()} {text}"

@@ -43,6 +43,6 @@ def escaped(text: str) -> str:
     >>> escaped("  a < b")
     '&nbsp;&nbsp;a &lt; b'
     """
-    shown = printable(text)
-    rest = shown.lstrip(" ")
-    return "&nbsp;" * (len(shown) - len(rest)) + html.escape(rest)
+    visible = printable(text)
+    rest = visible.lstrip(" ")
+    return "&nbsp;" * (len(visible) - len(rest)) + html.escape(rest)

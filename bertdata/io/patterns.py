@@ -36,9 +36,9 @@ def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
     Raises InputError where a pattern matches nothing.
     """
     by_real_path: dict[str, str] = {}
-    found = iter(remote.at_once(partial(_remote_matches, suffixes), filter(files.is_remote, patterns)))
+    remote_matches = iter(remote.at_once(partial(_remote_matches, suffixes), filter(files.is_remote, patterns)))
     for pattern in patterns:
-        matches = next(found) if files.is_remote(pattern) else _local_matches(pattern, suffixes)
+        matches = next(remote_matches) if files.is_remote(pattern) else _local_matches(pattern, suffixes)
         if not matches:
             problem = "this path matches nothing; expected a file, a folder or a glob (quote globs)"
             if files.is_remote(pattern):

@@ -53,4 +53,4 @@ def _kind() -> tuple[Any, bool]:
         from tqdm.auto import tqdm
     if any("IProgress" in str(warning.message) for warning in caught):
         print(NO_WIDGETS, file=sys.stderr)
-    return tqdm, any(one.__module__ == "tqdm.notebook" for one in tqdm.__mro__)
+    return tqdm, any(base.__module__ == "tqdm.notebook" for base in tqdm.__mro__)

@@ -204,5 +204,5 @@ def ahead(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator
             while waiting:
                 yield waiting.popleft().result()
         finally:
-            for one in waiting:
-                one.cancel()
+            for future in waiting:
+                future.cancel()

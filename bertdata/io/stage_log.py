@@ -54,8 +54,8 @@ class StageLog:
         self._event("done", done)
         seconds = self._seconds()
         rate = f" ({byte_size((done - self.before) / seconds)}/s)" if self.unit == BYTES and seconds else ""
-        kept = f", {self._size(self.before)} of it before" if self.before else ""
-        self._line(f"{self._size(done)} in {seconds:.1f} s{rate}{kept}")
+        resumed = f", {self._size(self.before)} of it before" if self.before else ""
+        self._line(f"{self._size(done)} in {seconds:.1f} s{rate}{resumed}")
 
     def _seconds(self) -> float:
         return time.monotonic() - self._began

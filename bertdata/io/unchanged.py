@@ -36,17 +36,17 @@ def file_states(paths: Iterable[str], *, again: bool = False) -> dict[str, str]:
     """
     paths = list(dict.fromkeys(paths))
     states = {path: _state(path, again) for path in paths if not files.is_remote(path)}
-    left = [path for path in paths if path not in states]
+    remaining = [path for path in paths if path not in states]
     if again:
-        folders = Counter(folder_of(path) for path in left)
-        for folder in (one for one, number in folders.items() if number >= _LISTED):
+        folders = Counter(folder_of(path) for path in remaining)
+        for folder in (candidate for candidate, number in folders.items() if number >= _LISTED):
             of_name = listing.entries(folder)
-            for path in (path for path in left if folder_of(path) == folder):
+            for path in (path for path in remaining if folder_of(path) == folder):
                 entry = of_name.get(files.name(path))
                 if entry is None or entry.version:
                     states[path] = f"{entry.size}:{entry.version}" if entry else GONE
-        left = [path for path in left if path not in states]
-    states |= zip(left, remote.at_once(lambda path: _state(path, again), left), strict=True)
+        remaining = [path for path in remaining if path not in states]
+    states |= zip(remaining, remote.at_once(lambda path: _state(path, again), remaining), strict=True)
     return {path: states[path] for path in paths}
 
 

@@ -55,21 +55,21 @@ def sources_of(kernels: Iterable[Path], root: Path) -> list[Path]:
 
     The tables of data that lie beside these are among them: their values may be constants of a kernel.
     """
-    found: set[Path] = set()
+    sources: set[Path] = set()
     waiting = list(kernels)
     while waiting:
         path = waiting.pop()
-        if path not in found:
-            found.add(path)
+        if path not in sources:
+            sources.add(path)
             waiting += _imported(path, root)
-    tables = (one for folder in {path.parent for path in found} for one in folder.iterdir() if one.suffix in _DATA)
-    return sorted({*found, *tables})
+    tables = (file for folder in {path.parent for path in sources} for file in folder.iterdir() if file.suffix in _DATA)
+    return sorted({*sources, *tables})
 
 
 def _imported(path: Path, root: Path) -> Iterator[Path]:
     for module, names, plain in _IMPORT.findall(path.read_text(encoding="utf-8")):
         place = root.joinpath(*(module or plain).split("."))
-        yield from (one for one in (place.with_suffix(".py"), place / "__init__.py") if one.is_file())
+        yield from (candidate for candidate in (place.with_suffix(".py"), place / "__init__.py") if candidate.is_file())
         for name in re.findall(r"\w+", re.sub(r"#.*|\bas\s+\w+", "", names)):
             if (place / f"{name}.py").is_file():
                 yield place / f"{name}.py"
@@ -142,10 +142,10 @@ def _kernel(function: Function, signatures: tuple[Any, ...], makes_arrays: bool)
     if hasattr(dispatcher, "_cache"):
         with contextlib.suppress(RuntimeError, OSError):  # numba finds no folder to write to, or cannot
             dispatcher._cache = _Cache(function)
-        kept = dispatcher._cache
-        kept.load_overload = _or_telling(_or_nothing(kept.load_overload))
-        kept.save_overload = _or_nothing(kept.save_overload)
-        dispatcher.compile = _one_process_at_a_time(dispatcher.compile, kept, function.__qualname__)
+        cache = dispatcher._cache
+        cache.load_overload = _or_telling(_or_nothing(cache.load_overload))
+        cache.save_overload = _or_nothing(cache.save_overload)
+        dispatcher.compile = _one_process_at_a_time(dispatcher.compile, cache, function.__qualname__)
         if signatures:
             dispatcher.compile = _compile_one_of(dispatcher, signatures)
     return dispatcher  # type: ignore[no-any-return]
@@ -159,9 +159,9 @@ def is_kept(function: Callable[..., Any]) -> bool:
 
 def _kept_signatures(dispatcher: Any) -> list[Any]:
     """Return the signatures of a kernel whose machine code would be loaded."""
-    codegen, kept = dispatcher.targetctx.codegen(), dispatcher._cache
-    keys = kept._cache_file._load_index()
-    return [signature for signature, *rest in keys if (signature, *rest) == kept._index_key(signature, codegen)]
+    codegen, cache = dispatcher.targetctx.codegen(), dispatcher._cache
+    keys = cache._cache_file._load_index()
+    return [signature for signature, *rest in keys if (signature, *rest) == cache._index_key(signature, codegen)]
 
 
 _LOCATORS = ("UserProvided", "UserWide", "InTree")
@@ -187,15 +187,15 @@ def _or_telling(load: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method that tells the listeners where there is nothing to load, so that compiling follows."""
 
     def load_or_tell(*arguments: Any) -> Any:
-        found = load(*arguments)
-        if found is None:
+        loaded = load(*arguments)
+        if loaded is None:
             compilation_begins()
-        return found
+        return loaded
 
     return load_or_tell
 
 
-def _one_process_at_a_time(compile_any: Callable[[Any], Any], kept: Any, name: str) -> Callable[[Any], Any]:
+def _one_process_at_a_time(compile_any: Callable[[Any], Any], cache: Any, name: str) -> Callable[[Any], Any]:
     """Return a method that compiles a kernel while others that keep it in the same place wait, and then load it.
 
     Machine code of another Python or numba is another one, which they do not wait for.
@@ -203,7 +203,7 @@ def _one_process_at_a_time(compile_any: Callable[[Any], Any], kept: Any, name: s
     lock = f"{name} {sys.implementation.cache_tag} {numba.__version__}"
 
     def compile_alone(given: Any) -> Any:
-        with held(kept.cache_path, lock):
+        with held(cache.cache_path, lock):
             return compile_any(given)
 
     return compile_alone
@@ -215,8 +215,8 @@ def _compile_one_of(dispatcher: Any, signatures: tuple[Any, ...]) -> Callable[[A
 
     def loss(types: tuple[Any, ...], signature: Any) -> float:
         """Return what the worst conversion of an argument loses, as numba rates it: 0 or more, infinity for none."""
-        found = [dispatcher.typingctx.can_convert(*pair) for pair in zip(types, signature.args, strict=False)]
-        return float("inf") if len(types) != len(signature.args) or None in found else max(found, default=0)
+        losses = [dispatcher.typingctx.can_convert(*pair) for pair in zip(types, signature.args, strict=False)]
+        return float("inf") if len(types) != len(signature.args) or None in losses else max(losses, default=0)
 
     def compile_one(given: Any) -> Any:
         types, _ = sigutils.normalize_signature(given)
@@ -314,7 +314,7 @@ _call_types: dict[Any, Any] = {}
 def _call_type(function: Any, context: Any, arguments: Any, keywords: Any) -> Any:
     """Return the signature of an operator for arguments of these types."""
     plain = tuple(map(numba.types.unliteral, arguments))
-    if keywords or not all(isinstance(one, _REMEMBERED) for one in plain):
+    if keywords or not all(isinstance(kind, _REMEMBERED) for kind in plain):
         return type(function).get_call_type(function, context, arguments, keywords)
     key = (context, function, plain)
     if key not in _call_types:

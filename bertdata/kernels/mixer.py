@@ -34,13 +34,13 @@ def mix(x: Any) -> Any:
 @typed_kernel(_VOID(_US, _US32, _I, _I, _US32, _US32))
 def sort_draws(
     draws: NDArray[np.uint64],
-    kept: NDArray[np.uint32],
-    found: int,
+    units: NDArray[np.uint32],
+    number: int,
     count: int,
     order: NDArray[np.uint32],
     buckets: NDArray[np.uint32],
 ) -> None:
-    """Put kept[:found] into `order` by their draws, equal ones as they are.
+    """Put units[:number] into `order` by their draws, equal ones as they are.
 
     They go by their high bits to as many buckets as there are draws (`count`), then sorted by insertion.
     """
@@ -49,19 +49,19 @@ def sort_draws(
         width += 1
     shift = np.uint64(_BITS - width)
     buckets[: 1 << width] = 0
-    for place in range(found):
-        buckets[draws[kept[place]] >> shift] += np.uint32(1)
+    for place in range(number):
+        buckets[draws[units[place]] >> shift] += np.uint32(1)
     before = np.uint32(0)
     for place in range(1 << width):
-        held = buckets[place]
+        in_bucket = buckets[place]
         buckets[place] = before
-        before += held
-    for place in range(found):
-        unit = kept[place]
+        before += in_bucket
+    for place in range(number):
+        unit = units[place]
         high = draws[unit] >> shift
         order[buckets[high]] = unit
         buckets[high] += np.uint32(1)
-    for place in range(1, found):
+    for place in range(1, number):
         unit = order[place]
         draw = draws[unit]
         at = place

@@ -203,9 +203,11 @@ def _equal_bits(_: Any, data: Any, i: Any, byte: Any) -> Any:
         vector = ir.VectorType(ir.IntType(8), BLOCK)
         block = builder.load(pointer(context, builder, signature.args[0], args[0], args[1], vector))
         block.align = 1
-        one = builder.insert_element(ir.Constant(vector, ir.Undefined), args[2], ir.IntType(32)(0))
+        first_lane = builder.insert_element(ir.Constant(vector, ir.Undefined), args[2], ir.IntType(32)(0))
         zeros = ir.Constant(ir.VectorType(ir.IntType(32), BLOCK), [0] * BLOCK)
-        same = builder.icmp_unsigned("==", block, builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), zeros))
+        same = builder.icmp_unsigned(
+            "==", block, builder.shuffle_vector(first_lane, ir.Constant(vector, ir.Undefined), zeros)
+        )
         return builder.bitcast(same, ir.IntType(64))
 
     return types.uint64(data, i, types.uint8), generate

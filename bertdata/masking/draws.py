@@ -30,8 +30,8 @@ def shares_of(config: MaskingConfig) -> NDArray[np.uint64]:
             f"the rates change during the run ({config.rate_text}), and the position is not known; take "
             "`Masker.at(level)`, the level 0 to 1000"
         )
-    shown = config.mask_token_prob, config.mask_token_prob + config.random_token_prob
-    return np.array([threshold(share) for share in (config.masked_lm_prob, *shown)], np.uint64)
+    of_actions = config.mask_token_prob, config.mask_token_prob + config.random_token_prob
+    return np.array([threshold(share) for share in (config.masked_lm_prob, *of_actions)], np.uint64)
 
 
 @lru_cache(maxsize=64)

@@ -27,25 +27,25 @@ def bound_of(highs: NDArray[np.uint32], count: int, tokens: int, needed: int) ->
     low, high, fewer, more = 0.0, _ALL - 1, 0, tokens + 1
     guess = _ALL * (needed + 0.5) / more
     for _ in range(_TRIES):
-        bound, found = np.uint32(guess), 0
+        bound, below = np.uint32(guess), 0
         for place in range(count):
-            found += highs[place] < bound
-        if abs(found - needed) <= _STEPS:
-            for _step in range(found - needed):
+            below += highs[place] < bound
+        if abs(below - needed) <= _STEPS:
+            for _step in range(below - needed):
                 highest = _NONE
                 for place in range(count):
                     highest = max(highest, highs[place] if highs[place] < bound else _NONE)
                 bound = highest
-            for _step in range(needed - found):
+            for _step in range(needed - below):
                 lowest = _HIGHEST
                 for place in range(count):
                     lowest = min(lowest, highs[place] if highs[place] >= bound else _HIGHEST)
                 bound = np.uint32(min(np.int64(lowest) + 1, np.int64(_HIGHEST)))
             return bound
-        if found < needed:
-            low, fewer = guess, found
+        if below < needed:
+            low, fewer = guess, below
         else:
-            high, more = guess, found
+            high, more = guess, below
         guess = low + (high - low) * (needed + 0.5 - fewer) / (more - fewer)
     return _NONE
 
@@ -59,12 +59,12 @@ def bound_by_halves(numbers: NDArray[np.uint32], count: int, needed: int) -> Any
     low, high = np.int64(0), np.int64(_HIGHEST)
     while low < high:
         middle = (low + high + 1) >> 1
-        bound, found = np.uint32(middle), 0
+        bound, below = np.uint32(middle), 0
         for place in range(count):
-            found += numbers[place] < bound
-        if found == needed:
+            below += numbers[place] < bound
+        if below == needed:
             return bound
-        if found < needed:
+        if below < needed:
             low = middle
         else:
             high = middle - 1

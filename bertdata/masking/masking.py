@@ -239,8 +239,8 @@ class Masker:
         if not self.by_words:
             return ~special
         if word_starts is None:
-            known = (input_ids >= 0) & (input_ids < len(self.continues_word))
-            word_starts = ~(known & self.continues_word[np.where(known, input_ids, 0)])
+            in_vocabulary = (input_ids >= 0) & (input_ids < len(self.continues_word))
+            word_starts = ~(in_vocabulary & self.continues_word[np.where(in_vocabulary, input_ids, 0)])
         return starting(word_starts, special, offsets)
 
     def row_shares(self, example_ids: Ints, epochs: int | Ints) -> Ints:

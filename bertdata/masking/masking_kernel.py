@@ -98,7 +98,7 @@ def mask_units(
     place_bits, draws = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
     _mix_places(place_bits)
     first, size = np.empty(longest, np.int64), np.empty(longest, np.int64)
-    kept, order = np.empty(longest, np.uint32), np.empty(longest, np.uint32)
+    unit_numbers, order = np.empty(longest, np.uint32), np.empty(longest, np.uint32)
     buckets = np.empty(2 * longest + 2, np.uint32)
     choices = np.uint64(len(replacement_ids))
     capped, share = 0, shares[0]
@@ -157,7 +157,7 @@ def mask_units(
                     words_left += draw >= lengths[shorter]
                 first[units], size[units] = head, count
                 draws[units] = mix(unit_key ^ place_bits[head])
-                kept[units] = np.uint32(units)
+                unit_numbers[units] = np.uint32(units)
                 units += 1
             words_left -= 1
 
@@ -169,7 +169,7 @@ def mask_units(
             arc = (part[row] + 1) * around // parts[row] - window
             wanted = max((arc * reach + np.int64(fraction)) >> 32, most)
         wanted = min(max(wanted, 1), around)
-        sort_draws(draws, kept, units, tokens, order, buckets)
+        sort_draws(draws, unit_numbers, units, tokens, order, buckets)
         start, at = 0, 0
         while at < units and start < window:
             start += min(size[order[at]], most)
@@ -312,11 +312,11 @@ def count_masked(
     ids: NDArray[np.integer], labels: NDArray[np.signedinteger], mask_token_id: int, counts: NDArray[np.int64]
 ) -> None:
     """Write into `counts` how many tokens are predicted, how many of them are [MASK] now, how many are unchanged."""
-    predicted, masked, kept = 0, 0, 0
+    predicted, masked, unchanged = 0, 0, 0
     for place in range(min(len(ids), len(labels))):
-        label, shown = np.int64(labels[place]), np.int64(ids[place])
+        label, token = np.int64(labels[place]), np.int64(ids[place])
         wanted = label != IGNORED
         predicted += wanted
-        masked += wanted & (shown == mask_token_id)
-        kept += wanted & (shown == label)
-    counts[0], counts[1], counts[2] = predicted, masked, kept
+        masked += wanted & (token == mask_token_id)
+        unchanged += wanted & (token == label)
+    counts[0], counts[1], counts[2] = predicted, masked, unchanged

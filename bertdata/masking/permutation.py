@@ -95,10 +95,10 @@ def _predicted_units(rows: Rows, units: Ints, probability: float, max_span: int)
         places = units[first]
         length = 1 + randint(rows.draws(LENGTH, places), max_span)
         context = _rounded(length / probability, rows.draws(CONTEXT, places))
-        left = end - first
-        short = context > left
-        length = np.where(short, _rounded(left * probability, rows.draws(NUMBER, places)), length)
-        context = np.minimum(context, left)
+        remaining = end - first
+        short = context > remaining
+        length = np.where(short, _rounded(remaining * probability, rows.draws(NUMBER, places)), length)
+        context = np.minimum(context, remaining)
         start = first + randint(rows.draws(START, places), context - length + 1)
         np.add.at(change, start, 1)
         np.add.at(change, start + length, -1)

@@ -104,8 +104,8 @@ def _bell(time: Decimal) -> Decimal:
         return time
     wanted = (2 * time - 1) * _normal_half()
     place = Decimal(NormalDist().inv_cdf(0.5 + float(wanted)))
-    density, found = _normal(place)
-    return MEAN + DEVIATION * (place - (found - wanted) / density)
+    density, share = _normal(place)
+    return MEAN + DEVIATION * (place - (share - wanted) / density)
 
 
 @lru_cache(maxsize=1)

@@ -112,9 +112,9 @@ def mask_row(
     capped = sum(map(len, chosen)) > limit
     taken: list[list[int]] = []
     for unit in [unit for _, unit in circle] if capped else chosen:
-        left = limit - sum(map(len, taken))
-        if len(unit) <= left or not taken:
-            taken.append(unit[:left])
+        room_left = limit - sum(map(len, taken))
+        if len(unit) <= room_left or not taken:
+            taken.append(unit[:room_left])
 
     masked, labels = list(input_ids), [-100] * len(input_ids)
     word_of = {position: word for word in words for position in word}

@@ -89,8 +89,8 @@ class SimilarWords:
         """Return the table that `to_arrow` wrote; raises ValueError for what is not one."""
         lists = [table[name].combine_chunks() for name in ("word", "similar")]
         (sizes, words), (lengths, similar) = (
-            (np.diff(one.offsets.to_numpy()).astype(np.int64), one.flatten().to_numpy().astype(np.int64))
-            for one in lists
+            (np.diff(column.offsets.to_numpy()).astype(np.int64), column.flatten().to_numpy().astype(np.int64))
+            for column in lists
         )
         if (sizes < 1).any() or (lengths < 1).any() or (lengths % np.maximum(sizes, 1)).any():
             raise ValueError("the similar words of a word have another number of tokens")
@@ -144,8 +144,8 @@ class SimilarWords:
             going = np.flatnonzero((sizes > depth) & (node >= 0))
             keys = (node[going] << 32) | ids[starts[going] + depth].astype(np.int64)
             at = np.searchsorted(edges, keys)
-            found = np.append(edges, -1)[at] == keys
-            node[going] = np.where(found, at + 1, -1)
+            matched = np.append(edges, -1)[at] == keys
+            node[going] = np.where(matched, at + 1, -1)
         return np.where(node >= 0, words[node], -1)
 
     def replace(
@@ -170,17 +170,17 @@ class SimilarWords:
         fate = masked[starts]
         originals = np.where(labels == IGNORED, masked, labels)
         whole = (fate == TO_SIMILAR) & (taken == lengths)
-        found = np.full(len(chosen), -1)
-        found[whole] = self.find(originals, starts[whole], lengths[whole])
+        word_numbers = np.full(len(chosen), -1)
+        word_numbers[whole] = self.find(originals, starts[whole], lengths[whole])
 
         def draws(purpose: int, positions: Ints) -> NDArray[np.uint64]:
             return token_draws(rows.keys[purpose], rows.offsets, rows.example_ids, positions)
 
         masked[predicted] = labels[predicted]
-        at_random = predicted[((fate < 0) & (found < 0))[at]]
+        at_random = predicted[((fate < 0) & (word_numbers < 0))[at]]
         masked[at_random] = choices[randint(draws(REPLACEMENT, at_random), len(choices))]
-        similar = np.flatnonzero(found >= 0)
-        word, size = found[similar], lengths[similar]
+        similar = np.flatnonzero(word_numbers >= 0)
+        word, size = word_numbers[similar], lengths[similar]
         spans = self.sizes * self.counts
         drawn = randint(draws(_SIMILAR, starts[similar]), self.counts[word])
         source = (np.cumsum(spans) - spans)[word] + drawn * size
@@ -221,7 +221,7 @@ def compile_table(words: Mapping[str, Sequence[str]], tokenizer: Tokenizer) -> t
     texts = list(dict.fromkeys(text for word, similar in words.items() for text in (word, *similar)))
     ordinary = np.zeros(tokenizer.vocab_size, np.bool_)
     ordinary[tokenizer.replacement_ids] = True
-    kept: dict[Word, dict[Word, None]] = {}
+    similar_by_word: dict[Word, dict[Word, None]] = {}
     left_out: dict[tuple[str, str], str] = {}
     used: set[tuple[str, str]] = set()
     for before in (" ", ""):
@@ -234,17 +234,17 @@ def compile_table(words: Mapping[str, Sequence[str]], tokenizer: Tokenizer) -> t
                 if reason:
                     left_out[word, other] = reason
                 else:
-                    kept.setdefault(ids[word], {})[ids[other]] = None
+                    similar_by_word.setdefault(ids[word], {})[ids[other]] = None
                     used.add((word, other))
     counts = Counter(reason for pair, reason in left_out.items() if pair not in used)
     counted = {"words": len({word for word, _ in used}), "similar_words": len(used), **dict(sorted(counts.items()))}
-    if not kept:
+    if not similar_by_word:
         reasons = ", ".join(f"{name.removeprefix('dropped_').replace('_', ' ')}: {counts[name]:,}" for name in counts)
         raise ConfigError(
             f"of the table of similar words nothing is left for this vocabulary ({reasons or 'it is empty'}); expected "
             "words that the tokenizer takes as one word each, with similar words of the same number of tokens"
         )
-    return SimilarWords.of({word: list(similar) for word, similar in kept.items()}), counted
+    return SimilarWords.of({word: list(similar) for word, similar in similar_by_word.items()}), counted
 
 
 def _reason(word: Word, other: Word, starts: tuple[Sequence[bool], ...], ordinary: NDArray[np.bool_]) -> str:

@@ -80,9 +80,9 @@ def delays(counts: Ints, never: Collection[int], smoothing: float) -> Ints:
     >>> (delays(np.array([0, 1, 4, 16]), [0], 0.5) / 2**FRACTION).tolist()
     [128.0, 0.0, 1.0, 2.0]
     """
-    found: Ints = np.rint(smoothing * log2(np.maximum(counts, 1))).astype(np.int64)
-    found[list(never)] = NEVER
-    return found
+    id_delays: Ints = np.rint(smoothing * log2(np.maximum(counts, 1))).astype(np.int64)
+    id_delays[list(never)] = NEVER
+    return id_delays
 
 
 def log2(numbers: Ints) -> Ints:
@@ -97,10 +97,10 @@ def log2(numbers: Ints) -> Ints:
     whole = np.frexp(numbers.astype(np.float64))[1].astype(np.int64) - 1
     up, down = np.maximum(31 - whole, 0).astype(np.uint64), np.maximum(whole - 31, 0).astype(np.uint64)
     size = (numbers.astype(np.uint64) << up) >> down
-    found = whole
+    logarithms = whole
     for _ in range(FRACTION):
         size = (size * size) >> np.uint64(31)
         carry = size >> np.uint64(32)
         size >>= carry
-        found = 2 * found + carry.astype(np.int64)
-    return found
+        logarithms = 2 * logarithms + carry.astype(np.int64)
+    return logarithms

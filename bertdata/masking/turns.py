@@ -80,10 +80,10 @@ def turns_of(
     schedule: the settings of which `config` is a level, where a schedule changes the rates.
 
     >>> config = MaskingConfig(mask_in_turn=True)
-    >>> found = [turns_of(config, 0, np.array([7]), epoch) for epoch in range(15)]
-    >>> [int(one.rounds[0]) for one in found]
+    >>> turns = [turns_of(config, 0, np.array([7]), epoch) for epoch in range(15)]
+    >>> [int(turn.rounds[0]) for turn in turns]
     [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 2, 2]
-    >>> [int(one.part[0]) for one in found]
+    >>> [int(turn.part[0]) for turn in turns]
     [0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5, 6, 0, 1]
     """
     whole = schedule or config

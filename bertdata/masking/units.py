@@ -64,8 +64,8 @@ SPAN = MaskUnit(
 
 def find_unit(config: MaskingConfig) -> MaskUnit:
     """Return the unit that settings name; raises ConfigError, which lists the known names, for an unknown one."""
-    found: MaskUnit = MASK_UNITS[config.mask_unit]
-    return found
+    unit: MaskUnit = MASK_UNITS[config.mask_unit]
+    return unit
 
 
 def unit_lengths(config: MaskingConfig) -> list[float]:

@@ -83,12 +83,12 @@ def take_documents(block: TokenBlock, taken: Flags) -> TokenBlock:
     if taken.all():
         return block
     sizes = np.diff(block.document_ends, prepend=0)
-    kept = np.repeat(taken, sizes)
-    sentences = kept[block.sentence_ends - 1]
+    of_tokens = np.repeat(taken, sizes)
+    sentences = of_tokens[block.sentence_ends - 1]
     lengths = np.diff(block.sentence_ends, prepend=0)
     return TokenBlock(
-        block.tokens[kept],
-        block.word_start[kept],
+        block.tokens[of_tokens],
+        block.word_start[of_tokens],
         np.cumsum(lengths[sentences], dtype=np.int64),
         np.cumsum(sizes[taken], dtype=np.int64),
         block.document_keys[taken],

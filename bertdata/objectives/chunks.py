@@ -172,15 +172,15 @@ def cut_pairs(
     middle = split_chunks(block, chunks, draws[1])
     whole = middle > chunks.start
     dropped = int((chunks.end - chunks.start)[~whole].sum())
-    kept = slice(None) if whole.all() else whole
+    selected = slice(None) if whole.all() else whole
     return SegmentPairs(
-        chunks.start[kept],
-        middle[kept],
-        chunks.end[kept],
-        example_ids(draws[0])[kept],
-        block.document_keys[chunks.document][kept],
-        draws[2][kept],
-        draws[3:, kept],
+        chunks.start[selected],
+        middle[selected],
+        chunks.end[selected],
+        example_ids(draws[0])[selected],
+        block.document_keys[chunks.document][selected],
+        draws[2][selected],
+        draws[3:, selected],
         {"tokens_dropped_single_word": dropped},
     )
 
@@ -194,7 +194,7 @@ def plan_halves(start: Ints, middle: Ints, end: Ints, swapped: Flags, ids: Ints,
     halves = np.where(swapped[:, None], [second, first], [first, second])
     spans = np.stack([halves[0], halves[1]], axis=1).reshape(-1, 2)
     two = middle < end
-    kept = np.stack([np.ones(len(two), np.bool_), two], axis=1).ravel()
-    types = np.tile(np.array([0, 1], np.int8), len(two))[kept]
+    present = np.stack([np.ones(len(two), np.bool_), two], axis=1).ravel()
+    types = np.tile(np.array([0, 1], np.int8), len(two))[present]
     offsets = np.concatenate([[0], np.cumsum(1 + two)])
-    return Plan(spans[kept], types, offsets, swapped.astype(np.int8), ids, counts or {})
+    return Plan(spans[present], types, offsets, swapped.astype(np.int8), ids, counts or {})

@@ -62,26 +62,26 @@ def plan_shares(config: MixingConfig, sizes: Mapping[str, int], dupe_factor: int
     {'en': 0.89, 'is': 2.0}
     """
     sizes = {name: size for name, size in sizes.items() if size}
-    held = sum(sizes.values())
-    total = config.train_tokens or held * (config.train_epochs or dupe_factor)
+    available = sum(sizes.values())
+    total = config.train_tokens or available * (config.train_epochs or dupe_factor)
     weights = config.weights
     if not weights:
-        powers = {name: (size / held) ** (config.mix_temperature or 1.0) for name, size in sizes.items()}
+        powers = {name: (size / available) ** (config.mix_temperature or 1.0) for name, size in sizes.items()}
         weights = {name: power / sum(powers.values()) for name, power in powers.items()}
     most = float(config.max_epochs or MOST_EPOCHS)
     if config.max_epochs and config.train_epochs > config.max_epochs:
         raise ConfigError(
             f"--train-epochs {config.train_epochs:g} is over --max-epochs {config.max_epochs:g}; give fewer"
         )
-    if config.max_epochs and total > most * held:
+    if config.max_epochs and total > most * available:
         raise ConfigError(
-            f"train is to have {total:,.0f} tokens, and --max-epochs {most:g} of the {held:,} of its sources are "
+            f"train is to have {total:,.0f} tokens, and --max-epochs {most:g} of the {available:,} of its sources are "
             "fewer; take fewer tokens, more epochs, or more text"
         )
     if config.mix or config.mix_temperature:
         wanted, epochs = _filled(weights, sizes, total, math.inf), _filled(weights, sizes, total, most)
     else:
-        wanted = epochs = dict.fromkeys(sizes, config.train_epochs or total / max(held, 1))
+        wanted = epochs = dict.fromkeys(sizes, config.train_epochs or total / max(available, 1))
     for name, number in {} if config.max_epochs else wanted.items():
         if number > MOST_EPOCHS:
             raise ConfigError(
@@ -95,10 +95,10 @@ def _filled(weights: Mapping[str, float], sizes: Mapping[str, int], total: float
     """Return the epochs of sources of some sizes by weight that add up to a total, none of them over `most`."""
     epochs: dict[str, float] = {}
     while len(epochs) < len(sizes):
-        left = total - sum(sizes[name] * number for name, number in epochs.items())
+        remaining = total - sum(sizes[name] * number for name, number in epochs.items())
         whole = sum(weights[name] for name in sizes if name not in epochs)
         shares = {
-            name: weights[name] / whole * left / size if whole else 0.0
+            name: weights[name] / whole * remaining / size if whole else 0.0
             for name, size in sizes.items()
             if name not in epochs
         }

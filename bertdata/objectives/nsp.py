@@ -49,10 +49,15 @@ class NextSentence(Objective):
         pairs = cut_pairs(
             self, block, config, copy, template, two_sentences=self.two_sentences, more_keys=[exchange_key]
         )
-        kept = slice(0 if _of_one_document(pairs.owners) else None)
-        start, middle, end, owners = pairs.start[kept], pairs.middle[kept], pairs.end[kept], pairs.owners[kept]
-        labels, room = fair_labels(pairs.label_draws[kept]), template.room(config.max_seq_length, pair=True)
-        ties, words = pairs.more_draws[0][kept], not self.two_sentences
+        selected = slice(0 if _of_one_document(pairs.owners) else None)
+        start, middle, end, owners = (
+            pairs.start[selected],
+            pairs.middle[selected],
+            pairs.end[selected],
+            pairs.owners[selected],
+        )
+        labels, room = fair_labels(pairs.label_draws[selected]), template.room(config.max_seq_length, pair=True)
+        ties, words = pairs.more_draws[0][selected], not self.two_sentences
         exchanged = exchange(block, start, middle, end, labels, owners, room, ties, words=words)
         counts = pairs.counts | exchanged.counts
         counts["tokens_dropped_no_partner"] += int((pairs.end - pairs.start).sum() - (end - start).sum())
@@ -60,7 +65,7 @@ class NextSentence(Objective):
         spans = np.stack([first, exchanged.second], axis=1).reshape(-1, 2)
         types = np.tile(np.array([0, 1], np.int8), len(first))
         offsets = np.arange(0, len(spans) + 1, 2, dtype=np.int64)
-        return Plan(spans, types, offsets, exchanged.not_next.astype(np.int8), pairs.ids[kept], counts)
+        return Plan(spans, types, offsets, exchanged.not_next.astype(np.int8), pairs.ids[selected], counts)
 
 
 def _of_one_document(owners: NDArray[np.uint64]) -> bool:
@@ -138,15 +143,17 @@ def exchange(
         a_length, b_length = middle - start, end - middle
         members = members[_in_order(b_length[members], ties[members])]
         giver, stuck = np.empty((2, len(members)), np.int64)
-        found = nsp_kernel.assign_givers(members, a_length, b_length, owners, room, giver, stuck)
+        number_stuck = nsp_kernel.assign_givers(members, a_length, b_length, owners, room, giver, stuck)
         sources[members] = giver
-        takers = members[stuck[:found]]
+        takers = members[stuck[:number_stuck]]
     if len(takers):
         free, by_source = np.empty(len(members), np.int64), np.empty_like(sources)
         by_source[sources] = np.arange(len(sources))
         free = free[: nsp_kernel.release(takers, a_length, b_length, owners, room, sources, by_source, free)]
         given = sources[takers]
-        kept = takers[(given != takers) & ~plain(nsp_kernel.fits)(a_length, b_length, owners, room, takers, given)]
+        still_takers = takers[
+            (given != takers) & ~plain(nsp_kernel.fits)(a_length, b_length, owners, room, takers, given)
+        ]
         by_owner = np.argsort(owners, kind="stable")
         begins, stops = (np.searchsorted(owners[by_owner], owners[free], side) for side in _SIDES)
         is_open, waiting = ~not_next, np.empty_like(free)
@@ -159,7 +166,7 @@ def exchange(
                 *(ties, room, words, int(surplus), sources, not_next, is_open, waiting),
             )
         waiting = waiting[:count]
-        takers = np.concatenate([kept, waiting[is_open[waiting]]])
+        takers = np.concatenate([still_takers, waiting[is_open[waiting]]])
     second = np.stack([middle, end], axis=1)
     dropped = int((end - middle)[sources[takers]].sum())
     lent = second[_lenders(takers, owners, end - middle, ties)]
@@ -182,8 +189,8 @@ def _in_order(lengths: Ints, ties: NDArray[np.uint64]) -> Ints:
     width = np.uint64(int(lengths.max()).bit_length())
     keys = (lengths.astype(np.uint64) << (np.uint64(64) - width)) | (ties >> width)
     order = argsort(keys)
-    found = keys[order]
-    return order if (found[1:] > found[:-1]).all() else np.lexsort((ties, lengths))
+    sorted_keys = keys[order]
+    return order if (sorted_keys[1:] > sorted_keys[:-1]).all() else np.lexsort((ties, lengths))
 
 
 def _lenders(takers: Ints, owners: NDArray[np.uint64], b_length: Ints, ties: NDArray[np.uint64]) -> Ints:

@@ -97,12 +97,15 @@ class Objective(ABC):
         """
         at = np.flatnonzero(borders)
         rows = np.searchsorted(offsets, at, side="right") - 1
-        found = np.bincount(rows, minlength=len(offsets) - 1) + 1
+        segment_counts = np.bincount(rows, minlength=len(offsets) - 1) + 1
         fewest, most = self.segments
         if most is None:
-            wrong, number = found < fewest, f"at least {fewest}"
+            wrong, number = segment_counts < fewest, f"at least {fewest}"
         else:
-            wrong, number = (found < fewest) | (found > most), f"{fewest}" if fewest == most else f"{fewest} or {most}"
+            wrong, number = (
+                (segment_counts < fewest) | (segment_counts > most),
+                f"{fewest}" if fewest == most else f"{fewest} or {most}",
+            )
         yield f"there are not {number} segments", np.flatnonzero(wrong)
         if token_type_ids is None:
             return
@@ -128,8 +131,8 @@ def find_objective(name: str) -> Objective:
     >>> find_objective("sop").label, find_objective("full-sentences").label
     ('sentence_order_label', None)
     """
-    found: Objective = OBJECTIVES[name]
-    return found
+    objective: Objective = OBJECTIVES[name]
+    return objective
 
 
 def plan_examples(block: TokenBlock, config: ExamplesConfig, copy: int, template: RowTemplate) -> Plan:

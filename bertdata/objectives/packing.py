@@ -62,8 +62,8 @@ def fill_rows(counts: list[int], room: int) -> list[tuple[_Row, int]]:
         rows[space].append((row, number))
 
     for length in range(len(counts) - 1, 0, -1):
-        left = counts[length]
-        while left:
+        to_place = counts[length]
+        while to_place:
             place = bisect_left(spaces, length)
             if place < len(spaces):
                 space = spaces[place]
@@ -71,15 +71,15 @@ def fill_rows(counts: list[int], room: int) -> list[tuple[_Row, int]]:
                 if not rows[space]:
                     del rows[space], spaces[place]
             else:
-                space, row, number = room, (), left
+                space, row, number = room, (), to_place
             each = space // length
-            full = min(number, left // each)
-            rest = min(left - full * each, each - 1) if full < number else 0
-            for held, more in ((full, each), (1 if rest else 0, rest)):
-                if held:
-                    put(space - more * length, (*row, *[length] * more), held)
+            full = min(number, to_place // each)
+            rest = min(to_place - full * each, each - 1) if full < number else 0
+            for row_count, more in ((full, each), (1 if rest else 0, rest)):
+                if row_count:
+                    put(space - more * length, (*row, *[length] * more), row_count)
             unused = number - full - (rest > 0)
             if unused and row:
                 put(space, row, unused)
-            left -= full * each + rest
-    return [one for space in spaces for one in rows[space]]
+            to_place -= full * each + rest
+    return [kind for space in spaces for kind in rows[space]]

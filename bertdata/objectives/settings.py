@@ -180,15 +180,15 @@ class MixingConfig(Settings):
 def parse_mix(given: Sequence[str]) -> dict[str, float]:
     """Return the weights that `--mix` gives; raises ConfigError for what is not SOURCE=WEIGHT or is given twice."""
     weights: dict[str, float] = {}
-    for one in given:
-        name, _, text = one.partition("=")
+    for entry in given:
+        name, _, text = entry.partition("=")
         try:
             weight = float(text)
         except ValueError:
             weight = math.nan
         if not name or not 0 < weight < math.inf:
             raise ConfigError(
-                f"--mix {one} is not a source and its weight; expected as wikipedia=3, with a weight over 0"
+                f"--mix {entry} is not a source and its weight; expected as wikipedia=3, with a weight over 0"
             )
         if name in weights:
             raise ConfigError(f"--mix names {name} twice; give each source once")

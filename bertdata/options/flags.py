@@ -91,6 +91,6 @@ def help_text(setting: Field[Any]) -> str:
         text += ".\n" + "\n".join(f"- {name}: {names[name].help}" for name in names)
     if default is None or default in ("", ()):
         return str(text)
-    shown = ("no", "yes")[default] if isinstance(default, bool) else default
+    default_text = ("no", "yes")[default] if isinstance(default, bool) else default
     text += "\n" if isinstance(names, Registry) else " "
-    return f"{text}({limits}{'; ' if limits else ''}default: {shown})"
+    return f"{text}({limits}{'; ' if limits else ''}default: {default_text})"

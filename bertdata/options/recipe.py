@@ -49,10 +49,10 @@ class Recipe:
     def check_keys(self, settings: Collection[str], of_phases: Collection[str]) -> None:
         """Raise ConfigError, with the line and the nearest name, for a key that is no setting."""
         for number, values in enumerate([self.settings, *self.phases]):
-            known = {*of_phases, _NAME} if number else {*settings}
+            allowed = {*of_phases, _NAME} if number else {*settings}
             for key in values:
-                if key not in known:
-                    hint = did_you_mean(key, known)
+                if key not in allowed:
+                    hint = did_you_mean(key, allowed)
                     where = f"there is no setting {key!r}" + (" of a phase" if number else "")
                     if number and key in settings:
                         hint = "; it is the same for all phases: write it above the first [[phase]]"
@@ -60,11 +60,11 @@ class Recipe:
 
     def line_of(self, key: str, phase: int = 0) -> int:
         """Return the line of a key, counted from 1, at the top (0) or in one of the phases, counted from 1."""
-        found = 0
+        phases_begun = 0
         for number, line in enumerate(self.text.splitlines(), 1):
             if re.match(r"\s*\[\[\s*phase\s*\]\]", line):
-                found += 1
-            elif found == phase and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*[=.]", line):
+                phases_begun += 1
+            elif phases_begun == phase and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*[=.]", line):
                 return number
         return 1
 
@@ -93,7 +93,9 @@ def read_recipe(name: str) -> Recipe:
     if not files.exists(path) or (name not in names and not name.endswith(".toml")):
         if name.endswith(".toml"):
             place = files.name(name)
-            beside = [one for one in listing.names(name.removesuffix(place) or ".") if one.endswith(".toml")]
+            beside = [
+                file_name for file_name in listing.names(name.removesuffix(place) or ".") if file_name.endswith(".toml")
+            ]
             remedy = (
                 did_you_mean(place, beside) or "; check the path, or give one of those that `bertdata recipes` lists"
             )

@@ -40,11 +40,11 @@ def take(data: Bytes, position: Int, count: Int) -> Int:
 
 
 @kernel
-def find_marks(data: Bytes, begin: Int, end: Int, may_begin: Bytes, found: Int) -> Int:
-    """Write the positions of marks from `begin` to before `end` to `found`; returns how many there are.
+def find_marks(data: Bytes, begin: Int, end: Int, may_begin: Bytes, positions: Int) -> Int:
+    """Write the positions of marks from `begin` to before `end` to `positions`; returns how many there are.
 
-    `may_begin` tells of each pair of bytes whether a mark has them within its first three; beyond the room of `found`
-    marks are only counted.
+    `may_begin` tells of each pair of bytes whether a mark has them within its first three. Beyond the room of
+    `positions` marks are only counted.
     """
     count = 0
     for i in range(begin >> 3, (end + 7) >> 3):
@@ -54,8 +54,8 @@ def find_marks(data: Bytes, begin: Int, end: Int, may_begin: Bytes, found: Int) 
         for shift in range(8):
             mark = word << _U(shift) >> _16
             if mark in (_BLOCK, _END) and begin <= 8 * i + shift < end:
-                if count < found.size:
-                    found[count] = 8 * i + shift
+                if count < positions.size:
+                    positions[count] = 8 * i + shift
                 count += 1
     return count
 

@@ -37,10 +37,10 @@ def read_blocks(
     """
     window, position, block = Window(raw, path, max(0, start - HEADER_BITS // 8), decoder(compiled)), HEADER_BITS, None
     if start:
-        found, block = _search(window, 8 * start, end)
-        if found is None or block is None:
+        next_position, block = _search(window, 8 * start, end)
+        if next_position is None or block is None:
             return
-        position = found
+        position = next_position
     owned = start == 0
     while True:
         window.release(position)
@@ -61,14 +61,14 @@ def read_blocks(
                 position = 8 * after + HEADER_BITS
                 continue
             position, offset = 8 * after, after
-        found, block = _search(window, position + 1)
-        if found is None:
+        next_position, block = _search(window, position + 1)
+        if next_position is None:
             if 0 <= window.known - position - END_BITS < 8:
                 return
             raise _no_more(path, window.known // 8, offset, after is not None)
-        if found - position >= SHORTEST_BLOCK and owned:
+        if next_position - position >= SHORTEST_BLOCK and owned:
             yield offset, None
-        position = found
+        position = next_position
 
 
 def _offset(window: Window, position: int) -> int:

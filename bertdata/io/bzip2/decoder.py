@@ -44,8 +44,8 @@ class ReferenceDecoder:
 
     def decode(self, data: bytes, begin: int, end: int, level: int = LARGEST_LEVEL) -> Block | None:
         """Return the block at a bit."""
-        found = reference.decode_block(data[: end // 8], begin, level)
-        return Block(*found) if found else None
+        fields = reference.decode_block(data[: end // 8], begin, level)
+        return Block(*fields) if fields else None
 
     def find_marks(self, data: bytes, begin: int, end: int) -> list[int]:
         """Return the positions of marks."""
@@ -96,9 +96,9 @@ class CompiledDecoder:
         """Return the positions of marks."""
         from bertdata.io.bzip2 import bits_kernel
 
-        array, found = np.frombuffer(data, np.uint8), np.empty(64, np.int64)
-        count = bits_kernel.find_marks(array, begin, end, self._may_begin, found)
-        if count > found.size:
-            found = np.empty(count, np.int64)
-            bits_kernel.find_marks(array, begin, end, self._may_begin, found)
-        return found[:count].tolist()  # type: ignore[no-any-return]
+        array, positions = np.frombuffer(data, np.uint8), np.empty(64, np.int64)
+        count = bits_kernel.find_marks(array, begin, end, self._may_begin, positions)
+        if count > positions.size:
+            positions = np.empty(count, np.int64)
+            bits_kernel.find_marks(array, begin, end, self._may_begin, positions)
+        return positions[:count].tolist()  # type: ignore[no-any-return]

@@ -207,26 +207,26 @@ def read_block(
     size: Int = 0
     run: Int = 0
     digits: Int = 0
-    known: Int = 0
+    valid_bits: Int = 0
     front, second, bits = order[0], order[1], _0
     for group in range(min(groups, MOST_SELECTORS)):
-        codes, left = _U(selectors[group]), _GROUP
-        while left > 0:
-            if known < LONGEST_CODE:
+        codes, codes_left = _U(selectors[group]), _GROUP
+        while codes_left > 0:
+            if valid_bits < LONGEST_CODE:
                 if position > end:
                     return DAMAGED
                 bits = bits_from(data, _U(position))
-                known = 64 - (position & 7)
+                valid_bits = 64 - (position & 7)
             entry: Int = np.int64(several[codes, bits >> _PEEKED])
-            if entry >> _COUNT & 7 == 0 or entry >> _COUNT & 7 > left:
+            if entry >> _COUNT & 7 == 0 or entry >> _COUNT & 7 > codes_left:
                 entry = one_code(bits, look[codes], limit[codes], base[codes], symbols[codes])
                 if entry < 0:
                     return DAMAGED
             length = entry & _LENGTH
             bits <<= _U(length)
-            known -= length
+            valid_bits -= length
             position += length
-            left -= entry >> _COUNT & 7
+            codes_left -= entry >> _COUNT & 7
             run += (entry >> _RUN & 15) << digits
             digits += entry >> _DIGITS & 3
             if digits > _MOST_DIGITS:

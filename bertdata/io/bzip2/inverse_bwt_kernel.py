@@ -143,9 +143,9 @@ def follow(table: Bytes, pool: Bytes, readers: Bytes) -> None:
         at_a, at_b, at_c, at_d = _U(table[a]), _U(table[b]), _U(table[c]), _U(table[d])
         at_e, at_f, at_g, at_h = _U(table[e]), _U(table[f]), _U(table[g]), _U(table[h])
         at_i, at_j, at_k, at_m = _U(table[i]), _U(table[j]), _U(table[k]), _U(table[m])
-        found = at_a | at_b | at_c | at_d | at_e | at_f
-        found |= at_g | at_h | at_i | at_j | at_k | at_m
-        if found & _BEGINS:
+        combined = at_a | at_b | at_c | at_d | at_e | at_f
+        combined |= at_g | at_h | at_i | at_j | at_k | at_m
+        if combined & _BEGINS:
             break
         n = _U(done)
         pool[to_a + n], pool[to_b + n], pool[to_c + n] = at_a & _BYTE, at_b & _BYTE, at_c & _BYTE

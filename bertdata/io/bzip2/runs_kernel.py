@@ -26,16 +26,16 @@ _LOW = _U(0x7F7F7F7F7F7F7F7F)
 @cache
 def tables() -> Bytes:
     """Return a uint32 array of shape (8, 256): the checksum of a byte followed by so many zero bytes."""
-    found = np.zeros((8, 256), np.uint32)
+    checksums = np.zeros((8, 256), np.uint32)
     for byte in range(256):
         value = byte << 24
         for _ in range(8):
             value = value << 1 ^ (_POLYNOMIAL if value >> 31 else 0)
             value &= 0xFFFFFFFF
-        found[0, byte] = value
+        checksums[0, byte] = value
     for zeros in range(1, 8):
-        found[zeros] = found[zeros - 1] << 8 ^ found[0, found[zeros - 1] >> 24]
-    return found
+        checksums[zeros] = checksums[zeros - 1] << 8 ^ checksums[0, checksums[zeros - 1] >> 24]
+    return checksums
 
 
 @inlined

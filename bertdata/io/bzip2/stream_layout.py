@@ -41,7 +41,7 @@ def find_marks(data: bytes, begin: int, end: int) -> list[int]:
     >>> find_marks(bytes.fromhex("00 31 41 59 26 53 59 17 72 45 38 50 90"), 0, 104)
     [8, 56]
     """
-    found = []
+    positions = []
     for mark in (BLOCK_MARK, END_MARK):
         for shift in range(8):
             inner = (mark >> shift & (1 << 40) - 1).to_bytes(5, "big")
@@ -50,6 +50,6 @@ def find_marks(data: bytes, begin: int, end: int) -> list[int]:
             while at >= 0:
                 position = 8 * at - 8 + shift
                 if begin <= position < end and bits_at(data, position, MARK_BITS) == mark:
-                    found.append(position)
+                    positions.append(position)
                 at = data.find(inner, at + 1, last)
-    return sorted(found)
+    return sorted(positions)

@@ -72,8 +72,8 @@ class Window:
     def mark(self, position: int) -> int:
         """Return the mark at a position: BLOCK_MARK, END_MARK, or 0 where there is none."""
         self.reach(position, -(-END_BITS // 8) + 1)
-        found = self.bits(position, MARK_BITS)
-        return found if found in (BLOCK_MARK, END_MARK) else 0
+        mark = self.bits(position, MARK_BITS)
+        return mark if mark in (BLOCK_MARK, END_MARK) else 0
 
     def header(self, byte: int) -> int:
         """Return the level of the stream that begins at a byte of the file, 0 where none does."""
@@ -86,16 +86,16 @@ class Window:
         for count in (_USUAL, LONGEST_BLOCK):
             whole = self.reach(position, count)
             begin = 8 * self._begin
-            found = self._decoder.decode(self._data, position - begin, 8 * self._size, level)
-            if found or not whole:
+            block = self._decoder.decode(self._data, position - begin, 8 * self._size, level)
+            if block or not whole:
                 break
-        return found and Block(found.data, found.end + begin)
+        return block and Block(block.data, block.end + begin)
 
     def find_marks(self, position: int, count: int) -> list[int]:
         """Return the positions of marks that begin within so many bytes from a position on, as far as the file goes."""
         self.reach(position, count + MARK_BITS // 8 + 1)
         begin, end = 8 * self._begin, min(position + 8 * count, self.known - MARK_BITS + 1)
-        return [begin + found for found in self._decoder.find_marks(self._data, position - begin, end - begin)]
+        return [begin + mark for mark in self._decoder.find_marks(self._data, position - begin, end - begin)]
 
     def padded(self, byte: int) -> bool:
         """Tell whether the file ends at a byte, or has only zero bytes from there on."""

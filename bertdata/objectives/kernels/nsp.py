@@ -199,8 +199,8 @@ def _cut_to_fit(
     starts: Any,
     middles: Any,
     ends: Any,
-    one: Any,
-    other: Any,
+    chunk: Any,
+    partner: Any,
     room: Any,
     words: Any,
 ) -> Any:
@@ -208,24 +208,24 @@ def _cut_to_fit(
 
     They are cut at sentence ends, tried in turn from where they are cut now; with `words` the other at a word start.
     """
-    first, count, at = _inner_ends(sentence_ends, starts[one], middles[one], ends[one])
-    other_first, other_count, other_at = _inner_ends(sentence_ends, starts[other], middles[other], ends[other])
+    first, count, at = _inner_ends(sentence_ends, starts[chunk], middles[chunk], ends[chunk])
+    other_first, other_count, other_at = _inner_ends(sentence_ends, starts[partner], middles[partner], ends[partner])
     for turn in range(max(count, 1)):
-        middle = sentence_ends[first + (at + turn) % count] if count else middles[one]
-        least = max(starts[other] + 1, ends[other] - (room - (middle - starts[one])))
-        most = min(ends[other] - 1, starts[other] + room - (ends[one] - middle))
+        middle = sentence_ends[first + (at + turn) % count] if count else middles[chunk]
+        least = max(starts[partner] + 1, ends[partner] - (room - (middle - starts[chunk])))
+        most = min(ends[partner] - 1, starts[partner] + room - (ends[chunk] - middle))
         if words:
             for place in range(least, most + 1):
                 if word_start[place]:
                     return middle, place, True
             continue
         for other_turn in range(max(other_count, 1)):
-            place = middles[other]
+            place = middles[partner]
             if other_count:
                 place = sentence_ends[other_first + (other_at + other_turn) % other_count]
             if least <= place <= most:
                 return middle, place, True
-    return middles[one], middles[other], False
+    return middles[chunk], middles[partner], False
 
 
 @inlined

@@ -133,14 +133,14 @@ def cut_joined(
         if count < len(starts):
             starts[count] = begin
         count += 1
-        left: Any = room
+        room_left: Any = room
         if least_room < room:
             drawn = _draw(key, document_keys[document], copy, begin - document_begin)
-            left = least_room + np.int64(drawn * np.uint64(room - least_room + 1) >> _S32)
-        while left > 0 and document < len(document_ends):
-            taken = min(left, document_ends[document] - begin)
+            room_left = least_room + np.int64(drawn * np.uint64(room - least_room + 1) >> _S32)
+        while room_left > 0 and document < len(document_ends):
+            taken = min(room_left, document_ends[document] - begin)
             begin += taken
-            left -= taken + separator
+            room_left -= taken + separator
             if begin == document_ends[document]:
                 document += 1
                 document_begin = begin
