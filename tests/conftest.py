@@ -71,3 +71,10 @@ def without_beam() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Runner, "run", run)
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def choose_runner(request: pytest.FixtureRequest) -> None:
+    """Run the builds of a module without Beam, unless it has `WITH_BEAM`."""
+    if not getattr(request.module, "WITH_BEAM", False):
+        request.getfixturevalue("without_beam")

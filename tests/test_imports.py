@@ -71,31 +71,12 @@ def test_arrays_of_lists_are_made_without_pandas_and_of_a_series_once_somebody_i
     subprocess.run([sys.executable, "-c", _ARRAYS.format(first=first)], check=True)
 
 
-def test_code_of_others_has_arrays_of_series(tmp_path: Path) -> None:
-    pytest.importorskip("pandas")
-    (tmp_path / "own_series.py").write_text(
-        "import pandas, pyarrow\n"
-        "def keep(text):\n"
-        "    assert pyarrow.array(pandas.Series([1.0, None])).null_count == 1\n"
-        "    return True\n"
-    )
-    call = [
-        "build",
-        *FLAGS,
-        "--output",
-        str(tmp_path / "out"),
-        "--workers",
-        "2",
-        "--quiet",
-        "--filter",
-        "own_series:keep",
-    ]
-    code = "from bertdata.__main__ import main; main()"
-    subprocess.run(
-        [sys.executable, "-c", code, *call], check=True, env=os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}"}
-    )
-
-
+_SERIES = """
+def keep(text):
+    import pandas, pyarrow
+    assert pyarrow.array(pandas.Series([1.0, None])).null_count == 1
+    return True
+"""
 _BUILD = """
 import atexit, sys
 from bertdata.__main__ import main
@@ -104,7 +85,15 @@ main()
 """
 
 
-def test_the_process_that_starts_a_build_leaves_kernels_to_its_workers(tmp_path: Path) -> None:
-    call = ["build", *FLAGS, "--output", str(tmp_path), "--workers", "2", "--quiet"]
-    done = subprocess.run([sys.executable, "-c", _BUILD, *call], check=True, capture_output=True, text=True)
+def test_a_build_leaves_kernels_to_its_workers_where_code_of_others_has_arrays_of_series(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    (tmp_path / "own_series.py").write_text(_SERIES)
+    call = ["build", *FLAGS, "--output", str(tmp_path / "out"), "--workers", "2", "--quiet"]
+    done = subprocess.run(
+        [sys.executable, "-c", _BUILD, *call, "--filter", "own_series:keep"],
+        check=True,
+        env=os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}"},
+        capture_output=True,
+        text=True,
+    )
     assert done.stdout.split() == ["apache_beam"]

@@ -174,11 +174,11 @@ def test_a_worker_with_another_bertdata_or_none_is_refused(code: str, words: str
 def test_a_pool_whose_workers_do_not_start_is_told_within_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner_flags, "_WORKER_SECONDS", 3.0)
+    monkeypatch.setattr(runner_flags, "_WORKER_SECONDS", 1.0)
     (tmp_path / "python").write_text("#!/bin/sh\nexit 1\n")
     (tmp_path / "python").chmod(0o755)
     with worker_pool(tmp_path, path=str(tmp_path)) as address:
-        words = f"no worker has begun to work within 3 s; look at what the worker pool at {address} prints"
+        words = f"no worker has begun to work within 1 s; look at what the worker pool at {address} prints"
         with pytest.raises(ConfigError, match=words):
             external(address).check(str(tmp_path), [])
 

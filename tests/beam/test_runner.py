@@ -134,22 +134,19 @@ def test_the_seconds_of_each_pipeline_are_kept(tmp_path: Path, capsys: pytest.Ca
     assert " test " in capsys.readouterr().err
 
 
-def test_two_workers_share_the_tasks(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    done = make(TWO, tasks(tmp_path, 9), note_process)
-    shares = Counter(record.details["pid"] for _, record in done)
+def test_two_workers_share_the_tasks_where_the_work_is_worth_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, "cores", lambda: 2)
+    little = make(Runner(quiet=True), tasks(tmp_path / "little", 2), note_process)
+    assert {record.details["pid"] for _, record in little} == {os.getpid()}
+    heavy = [replace(task, weight=module.BYTES_PER_WORKER) for task in tasks(tmp_path / "heavy", 9)]
+    much = make(Runner(quiet=True), heavy, note_process)
+    shares = Counter(record.details["pid"] for _, record in much)
     assert os.getpid() not in shares
     assert sorted(shares.values()) == [4, 5]
     assert not any(psutil.pid_exists(pid) for pid in shares)
     assert capfd.readouterr() == ("", "")
-
-
-def test_workers_are_started_where_the_work_is_worth_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "cores", lambda: 2)
-    little = make(Runner(quiet=True), tasks(tmp_path / "little", 2), note_process)
-    heavy = [replace(task, weight=module.BYTES_PER_WORKER) for task in tasks(tmp_path / "heavy", 2)]
-    much = make(Runner(quiet=True), heavy, note_process)
-    assert {record.details["pid"] for _, record in little} == {os.getpid()}
-    assert os.getpid() not in {record.details["pid"] for _, record in much}
 
 
 @pytest.mark.parametrize(("done", "number"), [(0, 4), (1, 3), (2, 2), (3, 1), (4, 1)])

@@ -103,38 +103,30 @@ def _workers_of(runner: Runner, folder: Path, number: int = 8) -> set[int]:
     return {record.details["pid"] for _, record in done}
 
 
-def test_workers_that_are_kept_are_started_once_for_all_pipelines(tmp_path: Path) -> None:
+def test_workers_that_are_kept_do_all_pipelines_until_one_is_killed_or_an_error_ends_them(tmp_path: Path) -> None:
     runner = Runner(2, quiet=True)
     with runner.keep_workers():
+        runner.start_workers(0)
+        started = {child.pid for child in worker_processes()}
+        assert len(started) == 2
         first = _workers_of(runner, tmp_path / "a")
-        assert _workers_of(runner, tmp_path / "b") == _workers_of(runner, tmp_path / "c") == first
+        assert _workers_of(runner, tmp_path / "b") == first == started, "started before a pipeline, once for all"
         assert {child.pid for child in worker_processes()} == first
-    assert len(first) == 2
-    assert worker_processes() == []
 
-
-def test_after_an_error_no_worker_is_left_and_the_next_pipeline_starts_its_own(tmp_path: Path) -> None:
-    runner = Runner(2, quiet=True)
-    with runner.keep_workers():
-        first = _workers_of(runner, tmp_path / "a")
-        with pytest.raises(InputError, match="found this"):
-            make(runner, tasks(tmp_path / "b", 2, "InputError"), fail)
-        assert worker_processes() == []
-        assert not first & _workers_of(runner, tmp_path / "c")
-    assert worker_processes() == []
-
-
-def test_a_worker_that_is_killed_between_two_pipelines_is_replaced(tmp_path: Path) -> None:
-    runner = Runner(2, quiet=True)
-    with runner.keep_workers():
-        first = _workers_of(runner, tmp_path / "a")
         psutil.Process(min(first)).kill()
         assert runner._workers is not None
         for _ in range(500):
             if not runner._workers.usable:
                 break
             time.sleep(0.01)
-        assert len(_workers_of(runner, tmp_path / "b") - first) == 2
+        second = _workers_of(runner, tmp_path / "c")
+        assert len(second - first) == 2, "replaced where one was killed between two pipelines"
+
+        with pytest.raises(InputError, match="found this"):
+            make(runner, tasks(tmp_path / "d", 2, "InputError"), fail)
+        assert worker_processes() == [], "none is left after an error"
+        assert not (first | second) & _workers_of(runner, tmp_path / "e"), "the next pipeline starts its own"
+    assert worker_processes() == []
 
 
 _KEEPS = """
@@ -176,16 +168,6 @@ def test_an_interrupt_ends_the_workers(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         make(TWO, some, slowly)
     thread.join()
-    assert worker_processes() == []
-
-
-def test_workers_that_are_started_before_a_pipeline_do_its_work_and_end_with_the_others(tmp_path: Path) -> None:
-    runner = Runner(2, quiet=True)
-    with runner.keep_workers():
-        runner.start_workers(0)
-        started = {child.pid for child in worker_processes()}
-        assert len(started) == 2
-        assert _workers_of(runner, tmp_path) == started
     assert worker_processes() == []
 
 

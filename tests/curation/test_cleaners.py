@@ -21,11 +21,9 @@ from bertdata.engine.parts import Counters, run_once
 from bertdata.engine.stages import Standing
 from bertdata.errors import ConfigError
 from bertdata.options.option import stored_values
-from bertdata.shards import open_shards
 from bertdata.sources.formats import write_documents
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
-from tests.outside import Outside
 from tests.sources.test_cleaning import dump, page
 
 ROOT = Path(__file__).parents[2]
@@ -161,30 +159,3 @@ def test_documents_that_are_written_already_are_not_cleaned_in_silence(tmp_path:
     assert dispatch(["clean-wikipedia", str(tmp_path / "x.xml"), *flags, str(tmp_path / "out")]) == 0
     with pytest.raises(ConfigError, match="these documents are written already, and --clean is for where they are"):
         dispatch(["build", "--documents", str(tmp_path / "out"), *flags, str(tmp_path / "build")])
-
-
-OUTSIDE = """
-import pyarrow.compute as pc
-from bertdata.curation.cleaners import CLEANERS, Cleaner
-
-CLEANERS.add("no-gold", Cleaner(help="takes out gold", clean=lambda texts: pc.replace_substring(texts, "Gold.", "")))
-"""
-
-
-def test_a_package_outside_adds_a_cleaner_and_builds_with_it(tmp_path: Path) -> None:
-    outside = Outside.write(tmp_path, "toy_cleaner", OUTSIDE)
-    sentences = "The sea is deep, and salt is in it. Ships sail on it to the island in the south. "
-    rows = [{"id": f"d{n}", "text": sentences * 3 + "Gold."} for n in range(30)] + [{"id": "gold", "text": "Gold."}]
-    (tmp_path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    build = tmp_path / "build"
-    flags = ["--clean", "no-gold", "--vocab", "bertdata-30k-uncased", "--range-bytes", 2000]
-    helped, built, _, shown = outside.bertdata(
-        ["build", "--help-all"],
-        ["build", "--documents", "x.jsonl", "--output", build, *flags],
-        ["verify", build],
-        ["show", build],
-    )
-    assert "- no-gold: takes out gold" in helped
-    assert "dropped, emptied by no-gold 1 changed by no-gold 31 documents 30 " in " ".join(built.split())
-    assert "gold" not in shown.lower().replace("no-gold", "")
-    assert open_shards(build).manifest["sources"]["documents"]["drops"] == {"emptied by no-gold": 1}

@@ -219,6 +219,7 @@ def test_documents_that_are_cleaned_already_are_not_filtered_in_silence(tmp_path
 OUTSIDE = """
 import pyarrow.compute as pc
 
+from bertdata.curation.cleaners import CLEANERS, Cleaner
 from bertdata.curation.filters import FILTERS, Filter
 
 
@@ -226,25 +227,32 @@ def without(texts, word):
     return pc.invert(pc.match_substring(texts, word))
 
 
+CLEANERS.add("no-gold", Cleaner(help="takes out gold", clean=lambda texts: pc.replace_substring(texts, "Gold.", "")))
 FILTERS.add("without", Filter(help="drops documents with a word", keep=without, parse=str))
 """
 
 
-def test_a_package_outside_adds_a_filter_and_builds_with_it(tmp_path: Path) -> None:
-    outside = Outside.write(tmp_path, "toy_filter", OUTSIDE)
+def test_a_package_outside_adds_a_filter_and_a_cleaner_and_builds_with_them(tmp_path: Path) -> None:
+    outside = Outside.write(tmp_path, "toy_curation", OUTSIDE)
     sentences = "The sea is deep, and salt is in it. Ships sail on it to the island in the south. "
-    rows = [{"id": f"d{n}", "text": sentences * 3 + ("Gold." if n % 3 == 0 else "Iron.")} for n in range(60)]
+    rows = [{"id": f"d{n}", "text": sentences * 3 + ("Gold." if n % 3 else "Iron.")} for n in range(60)]
+    rows.append({"id": "gold", "text": "Gold."})
     (tmp_path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     build = tmp_path / "build"
-    flags = ["--filter", "without=Gold", "--vocab", "bertdata-30k-uncased", "--range-bytes", 2000]
+    flags = ["--clean", "no-gold", "--filter", "without=Iron", "--vocab", "bertdata-30k-uncased"]
     helped, built, shown, _ = outside.bertdata(
         ["build", "--help-all"],
-        ["build", "--documents", "x.jsonl", "--output", build, *flags],
+        ["build", "--documents", "x.jsonl", "--output", build, *flags, "--range-bytes", 2000],
         ["show", build],
         ["verify", build],
     )
     assert "- without: drops documents with a word" in helped
-    assert re.search(r"dropped, filter without=Gold +20\n +documents +40 ", built)
-    assert "Iron" in shown.title()
-    assert open_shards(build).manifest["sources"]["documents"]["drops"] == {"filter without=Gold": 20}
+    assert "- no-gold: takes out gold" in helped
+    for counted in ("dropped, emptied by no-gold 1 ", "dropped, filter without=Iron 20 ", "changed by no-gold 41 "):
+        assert counted in " ".join(built.split())
+    assert re.search(r"documents +40 ", built)
+    assert "island" in shown
+    assert not {"gold", "iron"} & set(re.findall(r"[\w-]+", shown.lower()))
+    drops = open_shards(build).manifest["sources"]["documents"]["drops"]
+    assert drops == {"emptied by no-gold": 1, "filter without=Iron": 20}
     assert len(open_shards(build)) > 0

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.documents import SLOTS, paragraphs, slot
+from tests.generated import examples
 from tests.statistics import assert_uniform
 
 
@@ -24,7 +25,7 @@ def paragraphs_by_the_rule(text: str) -> str:
     return "\n\n".join(part.strip() for part in re.split(border, text) if part.strip())
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 @given(st.text(st.sampled_from("ab\n\n\n \t\r\x0b\x1c\x85\u2028\u3000\u00a0\u00e9"), max_size=14))
 def test_paragraphs_are_those_of_the_rule_whatever_white_space_is_beside_line_breaks(text: str) -> None:
     assert paragraphs(text) == paragraphs_by_the_rule(text)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.documents import paragraphs, paragraphs_of
+from tests.generated import examples
 
 SPACES = "\n\n\n\t \r\x0b\x1c\x1f\x85\xa0\u1680\u2003\u2028\u202f\u205f\u3000"
 OTHERS = "ab.\u0085\u00c2\u00e9\u1681\u200b\u2051\u3001\U0001d41a\x00"
@@ -16,7 +17,7 @@ pieces = st.one_of(
 texts = st.lists(pieces, max_size=8).map("".join)
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 @given(st.lists(texts, max_size=6), st.integers(0, 3))
 def test_paragraphs_of_many_texts_are_those_of_each(given_texts: list[str], first: int) -> None:
     array = pa.array(given_texts, pa.string()).slice(first)

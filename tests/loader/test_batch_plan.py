@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from bertdata.loader.batch_plan import BatchPlan, Segment
 from bertdata.loader.bins import Bin
 from bertdata.loader.sample_order import PermutedOrder
+from tests.generated import examples
 from tests.loader.runs import Lengths, counted, ranks, run
 
 
@@ -88,7 +89,7 @@ bins = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 5)), min_size=1, ma
 
 
 @given(bins=bins, world_size=st.integers(1, 7), epochs=st.integers(1, 2), drop_last=st.booleans(), data=st.data())
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_the_steps_from_any_positions_are_those_of_the_definition(
     bins: list[tuple[int, int]], world_size: int, epochs: int, drop_last: bool, data: st.DataObject
 ) -> None:

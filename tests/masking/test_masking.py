@@ -13,6 +13,7 @@ from bertdata.masking.draws import number_of_predictions
 from bertdata.masking.masked import Masked, count_masked
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.settings import MaskingConfig
+from tests.generated import examples
 from tests.masking.masker import CLS, MASK, REPLACEMENTS, SEP, Rows, assert_masked_as_by_the_reference, mask_tokens
 from tests.masking.masker import mask_rows as mask
 from tests.statistics import assert_uniform, bernstein, chi_square, hoeffding
@@ -49,7 +50,7 @@ def configs() -> st.SearchStrategy[MaskingConfig]:
     )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(rows_of_any_shape(), configs(), st.integers(-5, 2**70), st.integers(0, 2**40))
 def test_a_batch_is_what_the_plain_loop_makes_of_each_row(
     rows: Rows, config: MaskingConfig, seed: int, epoch: int

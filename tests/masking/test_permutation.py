@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bertdata.masking.permutation import Rows, epoch_keys, factorization_ranks, perm_mask
 from bertdata.masking.reference import draw
+from tests.generated import examples
 from tests.statistics import assert_uniform, hoeffding
 
 ROWS = st.lists(
@@ -71,7 +72,7 @@ def reference(row: list[str], example: int, probability: float, max_span: int, s
     return [order.index(place) if place in order else -1 for place in range(len(row))]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(ROWS, st.floats(0.02, 0.95), st.integers(1, 7), st.integers(0, 2**70), st.integers(0, 2**40))
 def test_a_batch_is_what_the_plain_loop_makes_of_each_row(
     rows: list[tuple[list[str], int]], probability: float, max_span: int, seed: int, epoch: int

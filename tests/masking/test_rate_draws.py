@@ -22,6 +22,7 @@ from bertdata.masking.rate_draws import RATE_DRAWS, loss_weights, row_shares, ta
 from bertdata.masking.settings import MaskingConfig
 from bertdata.masking.smoothing import delays
 from bertdata.options.option import stored_values
+from tests.generated import examples
 from tests.masking.masker import CLS, SEP, Rows, assert_masked_as_by_the_reference, mask_rows, masker_of
 
 COUNTS = np.array([0, 9, 1, 2, 0, 10**9, 1, 2, 5, 17, 400, 10**12, 3, 3])
@@ -71,7 +72,7 @@ def test_the_tables_are_the_same_on_every_machine() -> None:
     }
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(
     st.lists(
         st.tuples(st.lists(st.sampled_from([CLS, SEP, *range(5, 20)]), max_size=30), st.integers(0, 2**63 - 1)),

@@ -19,6 +19,7 @@ from bertdata.masking.settings import REPLACE_UNITS, MaskingConfig
 from bertdata.masking.similar_words import SimilarWords, compile_table, read_table, table_for
 from bertdata.masking.units import unit_lengths
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
+from tests.generated import examples
 from tests.masking.masker import (
     CLS,
     MASK,
@@ -65,7 +66,7 @@ def configs() -> st.SearchStrategy[MaskingConfig]:
 TOKENS = st.lists(st.sampled_from([CLS, SEP, 5, 5, 6, 6, 7, 251, 251, 252, 253]), max_size=30)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(
     st.lists(st.tuples(TOKENS, st.integers(0, 2**63 - 1)), max_size=6),
     configs(),

@@ -17,6 +17,7 @@ from bertdata.masking.lowest_kernel import bound_by_halves
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.settings import MaskingConfig
 from bertdata.masking.smoothing import FRACTION, NEVER, OFFSET, delays, log2, spread, spread_table
+from tests.generated import examples
 from tests.masking.masker import CLS, MASK, REPLACEMENTS, SEP, Rows, assert_masked_as_by_the_reference, mask_rows
 from tests.statistics import bernstein
 
@@ -58,7 +59,7 @@ def test_a_bound_parts_numbers_however_they_are_spread(numbers: list[int], data:
     assert below == needed or (ordered[needed - 1] == ordered[needed] and below < needed)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(
     st.lists(
         st.tuples(st.lists(st.sampled_from([CLS, SEP, *range(5, 20)]), max_size=30), st.integers(0, 2**63 - 1)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -17,12 +18,15 @@ MASK_UNITS.add("pair", MaskUnit("pair", "two words", lambda config: [0.0, 1.0]))
 MASK_UNITS.add("run", MaskUnit("run", "three tokens", lambda config: [0, 0, 1], whole_words=False))
 """
 SAME = """
-import sys, torch
+import json, sys, torch
 import numpy as np
+from bertdata.cli.main import main
 from bertdata.masking.reference import mask_row
 from bertdata.torch import DeviceCollator, PretrainingCollator, ShardDataset
 
-dataset = ShardDataset(sys.argv[1])
+for command in json.loads(sys.argv[1]):
+    assert not main(command)
+dataset = ShardDataset("corpus/train")
 collator, device = PretrainingCollator(dataset, epoch=1), DeviceCollator(dataset, epoch=1)
 examples = dataset.__getitems__(list(range(40)))
 batch, other = collator(examples), device.finish(device(examples))
@@ -50,8 +54,8 @@ def test_a_unit_from_outside_is_drawn_the_same_by_writer_loader_device_and_refer
     pytest.importorskip("torch")
     outside = Outside.write(tmp_path, "toy_units", MODULE)
     flags = ["--mask-unit", unit, "--masked-lm-prob", "0.3", "--short-seq-prob", "0"]
-    outside.bertdata(toy.command(tmp_path, [*flags, "--objective", "doc-sentences"]), ["verify", "corpus"])
-    assert outside.python(SAME, "corpus/train").split() == [tokens]
+    commands = [toy.command(tmp_path, [*flags, "--objective", "doc-sentences"]), ["verify", "corpus"]]
+    assert outside.python(SAME, json.dumps(commands)).splitlines()[-1] == tokens
 
 
 @pytest.mark.slow

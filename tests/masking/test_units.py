@@ -91,7 +91,7 @@ def test_a_batch_is_what_the_plain_loop_makes_of_each_row(
     assert_masked_as_by_the_reference(rows, config, seed, epoch, CONTINUATION)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(
     st.lists(st.tuples(st.lists(st.sampled_from([CLS, SEP, MASK, 6, PIECE]), max_size=30), st.integers(0, 2**40))),
     settings_of_any_kind(),

@@ -13,8 +13,6 @@ from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError
 from tests.small_build import texts, tokenizer
 
-WITH_BEAM = True
-
 
 @pytest.fixture
 def documents(tmp_path: Path) -> Path:

@@ -23,8 +23,6 @@ from bertdata.tokenizers.settings import VocabularyConfig
 from bertdata.verify.build import verify
 from tests.pipelines.builds import SETTINGS, build, digests, run, run_here, with_examples
 
-WITH_BEAM = True
-
 
 def test_the_manifest_accounts_for_every_page_and_book(sample_build: Path) -> None:
     sources = json.loads((sample_build / "manifest.json").read_text())["sources"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -14,8 +15,6 @@ from tests.clock import PATIENCE
 from tests.pipelines.builds import ROOT as CHECKOUT
 from tests.pipelines.builds import SAMPLE, SETTINGS, build, command, digests, environment, run, with_examples
 
-WITH_BEAM = True
-
 
 @pytest.mark.parametrize(
     "flags",
@@ -26,7 +25,7 @@ WITH_BEAM = True
             ["--", "--runner=PortableRunner", "--job_endpoint=embed", "--environment_type=LOOPBACK"],
             marks=pytest.mark.slow,
         ),
-        ["--", "--runner=dask"],
+        pytest.param(["--", "--runner=dask"], marks=pytest.mark.slow),
     ],
     ids=["two worker processes", "every bundle replayed", "the embedded job service", "Dask"],
 )
@@ -47,6 +46,7 @@ def test_other_range_cuts_and_the_order_of_sources_do_not_change_the_shards(samp
 
 
 def test_another_seed_gives_other_shards(sample_build: Path, tmp_path: Path) -> None:
+    shutil.copytree(sample_build, tmp_path / "corpus")
     build(tmp_path / "corpus", with_examples(seed=1))
     other = digests(tmp_path / "corpus")
     assert other.keys() == digests(sample_build).keys()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bertdata.sentences import SentenceSegmenter
 from bertdata.sentences.citations import attach_citations
+from tests.generated import examples
 from tests.sentences.texts import english, pieces
 
 WITH = SentenceSegmenter.from_pretrained(attach_citations=True)
@@ -42,7 +43,7 @@ def odd_texts() -> st.SearchStrategy[str]:
 
 
 @given(st.lists(odd_texts(), min_size=1, max_size=4))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_columns_give_what_the_twin_gives_on_the_exact_sentences(rows: list[str]) -> None:
     found = WITH.spans_batch(rows).to_pylist()
     for row, spans in zip(rows, found, strict=True):
@@ -53,7 +54,7 @@ def test_columns_give_what_the_twin_gives_on_the_exact_sentences(rows: list[str]
 
 
 @given(st.lists(st.sampled_from([b"[", b"]", b"3", b"a", b".", b"\xe2", b"\x80", b"\xa6", b"\x93", b" ", b"\n"])))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_bytes_that_are_not_utf_8_stay_inside_their_spans(parts: list[bytes]) -> None:
     from bertdata.sentences import citations_kernel
 

@@ -21,6 +21,7 @@ from bertdata.sentences import PunktParameters, SentenceSegmenter, batch
 from bertdata.sentences.batch import find_spans
 from bertdata.sentences.classifier import BreakClassifier
 from bertdata.sentences.compiled_parameters import build_tables, hash_bytes
+from tests.generated import examples
 from tests.sentences.texts import by_nltk, english, english_by_nltk, texts
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,7 +44,7 @@ SMALL = PunktParameters(
 
 
 @given(st.lists(texts(), min_size=1, max_size=5))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_columns_give_the_sentences_of_the_twin_and_of_nltk(rows: list[str]) -> None:
     rows = [row.replace("\ud800", "") for row in rows]
     found = english().segment_batch(rows).to_pylist()
@@ -82,7 +83,7 @@ def test_what_strip_takes_from_the_end_of_a_paragraph_decides_nothing(text: str,
 
 
 @given(texts(), st.sampled_from([4, 5, 7, 1 << 14]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_odd_parameters_and_any_room_for_records_give_the_sentences_of_the_twin(text: str, room: int) -> None:
     data = np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
     with pytest.MonkeyPatch.context() as patch:
@@ -93,7 +94,7 @@ def test_odd_parameters_and_any_room_for_records_give_the_sentences_of_the_twin(
 
 
 @given(st.binary(max_size=60), st.integers(0, 60), st.integers(0, 60))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_bytes_that_are_not_utf_8_give_spans_inside_their_row_or_an_error_with_the_place(
     data: bytes, one: int, other: int
 ) -> None:

@@ -61,7 +61,7 @@ def test_a_sentence_never_crosses_a_paragraph_even_after_an_abbreviation() -> No
 
 
 @given(st.text(st.sampled_from(" ab.?!\n\t\x1c\xa0\"'"), max_size=60))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_sentences_are_stripped_ordered_and_hold_all_that_is_not_white_space(text: str) -> None:
     spans = english().spans(text)
     assert [text[start:stop] for start, stop in spans] == english().segment(text)

@@ -52,7 +52,7 @@ def test_tokens_are_those_of_nltk(text: str) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_what_is_asked_of_a_token_is_what_nltk_answers(text: str) -> None:
     from nltk.tokenize.punkt import PunktToken
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from bertdata.errors import ConfigError, InputError
 from bertdata.sentences import PunktCounts, PunktSettings, train_punkt
 from tests.data import data_path
+from tests.generated import examples
 from tests.sentences.story import STORY, by_nltk
 
 WORDS = [
@@ -61,7 +62,7 @@ def test_a_story_gives_the_parameters_of_nltk() -> None:
         st.sampled_from([*WORDS, "\n", "\n\n", ". ", "... ", "! ", '"', "(", "e.g.", "--"]), min_size=1, max_size=80
     )
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_generated_text_gives_the_parameters_of_nltk(words: list[str]) -> None:
     text = "x " + " ".join(words)
     assert train_punkt([text]) == by_nltk(text)

@@ -17,6 +17,7 @@ from bertdata.errors import InputError
 from bertdata.io import bounded_lines
 from bertdata.kernels.warmup import compiling_always
 from bertdata.sources import json_columns, json_lines
+from tests.generated import examples
 from tests.sources.read import documents_of
 
 Read = tuple[list[dict[str, Any]], list[Counters]]
@@ -118,7 +119,7 @@ names = st.sampled_from(["text", "id", "title", "url", "source", "other", "_id"]
 objects = st.dictionaries(names, texts | values, max_size=5).map(lambda row: {"text": "A text."} | row)
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(120))
 @given(rows=st.lists(objects, min_size=1, max_size=12), target=st.integers(20, 400), data=st.data())
 def test_rows_as_columns_are_those_of_json(
     tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]], target: int, data: st.DataObject

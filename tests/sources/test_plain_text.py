@@ -22,6 +22,7 @@ from bertdata.io import files
 from bertdata.io.checksums import checksums
 from bertdata.sources import plain_text
 from bertdata.sources.formats import find_kind, write_documents
+from tests.generated import examples
 from tests.sources.planned import plan_documents
 
 SAMPLE = "Salt is a mineral.\nIt dissolves.\n\nÉté is summer.\n"
@@ -103,7 +104,7 @@ def test_ends_of_lines_and_blank_lines_of_every_kind(data: bytes, expected: list
     assert [(int(row["id"].split(":")[1]), row["text"]) for row in rows] == documents_of(data)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(data=st.data())
 def test_a_file_cut_anywhere_gives_each_document_once(data: st.DataObject, tmp_path_factory: Any) -> None:
     lines = st.sampled_from(["", "", " ", "\r", "a", " b\t", "Été", "c\rd", "ef ef ef"])

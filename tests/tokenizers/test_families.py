@@ -27,7 +27,7 @@ from bertdata.shards import open_shards
 from tests.outside import Outside
 
 build = sys.argv[1]
-for words in (["verify", build], ["show", build, "--count", "1"], ["stats", build]):
+for words in (sys.argv[2:], ["verify", build], ["show", build, "--count", "1"], ["stats", build]):
     assert dispatch(words) == 0, words
 tokenizer = open_shards(build).tokenizer()
 print(repr(tokenizer), len(tokenizer.continuation))
@@ -60,9 +60,8 @@ def test_a_family_of_another_package_is_built_verified_shown_measured_and_loaded
     (tmp_path / "documents.jsonl").write_text("".join(json.dumps(one) + "\n" for one in documents))
     flags = ["--documents", "documents.jsonl", "--vocab", "vocab", "--output", "corpus"]
     flags += ["--objective", "doc-sentences", "--max-seq-length", "64", "--mask-unit", "word"]
-    outside.bertdata(["build", *flags])
+    shown = outside.python(READ, "corpus", "build", *flags)
     assert (tmp_path / "corpus" / "tokenizer" / "letters.txt").is_file()
-    shown = outside.python(READ, "corpus")
     assert "_ in a mark: this letter begins a word" in shown
     assert "LetterTokenizer(vocab_size=61) 61" in shown
     *_, last = shown.splitlines()

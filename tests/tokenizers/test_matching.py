@@ -29,6 +29,12 @@ def made_of(old: Tokenizer, new: Tokenizer, matches: Matches, token: str) -> tup
     return KINDS[matches.kinds[place]], [old.tokens[token_id] for token_id in ids]
 
 
+@pytest.fixture(scope="module")
+def matches() -> Matches:
+    """Return the tokens of a vocabulary of bytes in one of WordPiece."""
+    return match_tokens(WORDPIECE, BYTES)
+
+
 def test_a_vocabulary_is_itself() -> None:
     for tokenizer in (WORDPIECE, BYTES):
         matches = match_tokens(
@@ -49,12 +55,13 @@ def test_a_vocabulary_is_itself() -> None:
         ("[unused0]", "none", []),
     ],
 )
-def test_marks_of_families_are_compared_by_what_they_mean(token: str, kind: str, old: list[str]) -> None:
-    assert made_of(WORDPIECE, BYTES, match_tokens(WORDPIECE, BYTES), token) == (kind, old)
+def test_marks_of_families_are_compared_by_what_they_mean(
+    token: str, kind: str, old: list[str], matches: Matches
+) -> None:
+    assert made_of(WORDPIECE, BYTES, matches, token) == (kind, old)
 
 
-def test_pieces_are_those_of_the_text_where_it_stands() -> None:
-    matches = match_tokens(WORDPIECE, BYTES)
+def test_pieces_are_those_of_the_text_where_it_stands(matches: Matches) -> None:
     cut = np.flatnonzero(matches.kinds == KINDS.index("pieces"))
     begin = [token_id for token_id in cut.tolist() if BYTES.token_surfaces[token_id].begins]  # type: ignore[union-attr]
     assert len(begin) > 1000

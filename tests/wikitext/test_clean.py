@@ -16,6 +16,7 @@ from bertdata import ConfigError
 from bertdata.wikitext.clean import Namespaces, clean_utf8, clean_wikitext
 from bertdata.wikitext.templates.table import templates_of
 from tests.data import data_path
+from tests.generated import examples
 from tests.sources.wikipedia.markup import MARKUP
 from tests.wikitext.agreement import agree
 from tests.wikitext.cases import (
@@ -178,7 +179,7 @@ def test_hostile_input_takes_linear_time(name: str, monkeypatch: pytest.MonkeyPa
     assert time.process_time() - start < 8
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(MARKUP)
 def test_any_markup_gives_none_or_clean_paragraphs(source: str) -> None:
     prose = clean_wikitext(source)
@@ -211,7 +212,7 @@ BALANCED = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(BALANCED)
 def test_balanced_markup_leaves_only_words_in_their_order(source: str) -> None:
     prose = clean(f"start {source}\nend")

@@ -44,7 +44,7 @@ def test_any_markup_gives_what_the_reference_gives(source: str) -> None:
     assert agree(source)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_gives_what_the_reference_gives(source: str) -> None:
     assert agree(source)
@@ -227,7 +227,7 @@ def test_the_size_of_work_that_is_done_once_chooses_what_undoes_its_escapes(monk
 ESCAPES = ["&lt;", "&gt;", "&quot;", "&amp;", "&apos;", "&#65;", "&#x1F600;", "&#0;", "&#12345678;", "&#xD800;", "&#x;"]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.sampled_from([*ESCAPES, "&", ";", "#", "lt", "\r", "\n", "\r\n", "é", "x" * 40]), max_size=20))
 def test_escapes_are_undone_as_the_reference_undoes_them(pieces: list[str]) -> None:
     data = "".join(pieces).encode()

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.wikitext.templates.measurement_units import UNITS
+from tests.generated import examples
 from tests.wikitext.agreement import agree
 
 NUMBERS = st.one_of(
@@ -23,7 +24,7 @@ OPTIONS = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.sampled_from(["convert", "cvt"]), NUMBERS, CODES, st.one_of(st.just(""), CODES), OPTIONS, st.booleans())
 def test_a_conversion_is_written_as_the_reference_writes_it(
     name: str, number: str, code: str, target: str, options: list[str], nested: bool
@@ -37,7 +38,7 @@ FAMILIES = ["transl", "chem", "nihongo", "nihongo2", "angbr", "linktext", "hlist
 PIECES = ["a", "b c", " ", "é", "\u3000", "\u00a0", "12", "-", "2-", "日", "|", "|", "|", "[[x|y]]", "=", "\n", "–"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.sampled_from(FAMILIES), st.lists(st.sampled_from(PIECES), max_size=9), st.booleans())
 def test_frequent_templates_are_written_as_the_reference_writes_them(
     name: str, pieces: list[str], nested: bool
@@ -47,7 +48,7 @@ def test_frequent_templates_are_written_as_the_reference_writes_them(
     assert agree(source)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(st.sampled_from([*PIECES, "x^2", "{", "\\", "&lt;", "$", "<i>", "'''"]), max_size=30).map("".join))
 def test_formulas_are_written_as_the_reference_writes_them(formula: str) -> None:
     source = f"It is <math>{formula}</math> here."

@@ -32,7 +32,7 @@ def test_the_kernel_finds_what_the_readable_search_finds(tests: list[str], texts
     assert find_hits(pa.array(texts, pa.string()), table) == find_plainly(texts, table)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(WORDS, st.data())
 def test_a_planted_ngram_is_found_through_other_case_punctuation_and_white_space(
     words: list[str], data: st.DataObject

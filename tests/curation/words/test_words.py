@@ -14,6 +14,7 @@ from bertdata.curation.words.split import sentence_counts, split
 from bertdata.curation.words.tables import exceptions, tables
 from tests.curation.quality.documents import HOSTILE, hostile
 from tests.data import data_path
+from tests.generated import examples
 
 
 def found(texts: list[str]) -> list[list[str]]:
@@ -59,7 +60,7 @@ def test_hostile_texts_are_split_alike_whatever_was_split_before(monkeypatch: py
 PIECES = [*HOSTILE, *"aBZ9é. ,-'’/:)(*^", "it's", "St.", "cm²", "..", "https://", ".org", "1,000", "\u0663"]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map("".join), min_size=1, max_size=20))
 def test_chunks_are_split_as_by_the_reference(chunks: list[str]) -> None:
     assert found(chunks) == [words(chunk) for chunk in chunks]
@@ -81,7 +82,7 @@ def test_every_character_is_split_as_by_the_reference() -> None:
 EMOTICONS = [":", ")", "(", "-", "D", "'", ";", "8", "=", ".", "_", "a", " ", " ", " ", "  ", "\n", "(:", ":)", "é"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(st.lists(st.sampled_from(EMOTICONS), max_size=25).map("".join), min_size=1, max_size=4))
 def test_what_an_exception_may_reach_over_a_blank_is_split_as_by_the_reference(texts: list[str]) -> None:
     assert found(texts) == [words(text) for text in texts]

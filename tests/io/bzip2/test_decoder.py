@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from bertdata.io.bzip2.decoder import Block, CompiledDecoder, Decoder, ReferenceDecoder
 from bertdata.io.bzip2.stream_layout import BLOCK_MARK, END_MARK, bits_at
+from tests.generated import examples
 from tests.io.bzip2.blocks import TEXTS, blocks_of, flip, in_blocks, marks, noise, padded, skewed, stream_of
 
 COMPILED, REFERENCE = CompiledDecoder(), ReferenceDecoder()
@@ -68,7 +69,7 @@ def test_blocks_are_decoded_from_whatever_bit_they_begin_at(pieces: list[bytes])
         assert block.data == piece
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(TEXTS, st.data())
 def test_a_block_with_a_changed_bit_has_the_wrong_checksum_or_none(text: bytes, data: st.DataObject) -> None:
     whole = bz2.compress(text)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from bertdata.errors import InputError
 from bertdata.io.bzip2.stream_layout import END_MARK
 from bertdata.io.compression import decompress
+from tests.generated import examples
 from tests.io.bzip2.blocks import TEXTS, flip, in_blocks, marks, noise
 
 
@@ -43,7 +44,7 @@ def test_whole_streams_are_read_alike(data: bytes, zeros: int) -> None:
     assert b"".join(outcome(whole, True)[0].values()) == bz2.decompress(data)
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(120))
 @given(STREAMS.filter(len), st.data())
 def test_damaged_and_truncated_streams_are_read_alike(data: bytes, drawn: st.DataObject) -> None:
     changed = flip(data, drawn.draw(st.integers(0, 8 * len(data) - 1)))

@@ -39,7 +39,7 @@ def test_a_chunk_is_cut_at_a_drawn_sentence_or_the_word_border_nearest_its_middl
     assert split_chunks(block, chunks, draws).tolist() == expected
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(data=st.data())
 def test_bs_go_round_among_equal_lengths_and_what_does_not_fit_swaps_with_the_nearest(data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 30))
@@ -73,7 +73,7 @@ def test_bs_go_round_among_equal_lengths_and_what_does_not_fit_swaps_with_the_ne
     assert conflicts[:found].tolist() == stuck
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(data=st.data())
 def test_stuck_pairs_leave_their_circles_and_the_others_still_fit(data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 12))

@@ -157,10 +157,12 @@ def test_rule_27_an_error_in_a_worker_reaches_the_trainer_with_its_cause(dynamic
 
 def test_rule_27_a_worker_that_dies_is_an_error_in_the_trainer_that_names_a_shard_cut_off(tmp_path: Path) -> None:
     code = f"""
-import os, signal
+import os, signal, time
+import psutil
 from torch.utils.data import get_worker_info
 from bertdata.errors import BertDataError
 from bertdata.torch import ResumableLoader, ResumableBatchSampler, ShardDataset
+from bertdata.torch.data.loader import explaining_workers
 
 class Killed(ShardDataset):
     def __getitems__(self, indices):
@@ -178,38 +180,29 @@ def died(kind):
     except BertDataError as error:
         print(type(error).__name__, error)
 
+def died_while_the_trainer_computes():
+    dataset = ShardDataset({str(write_build(tmp_path))!r})
+    try:
+        with explaining_workers(dataset):
+            batches = iter(ResumableLoader(dataset, ResumableBatchSampler(dataset, 4, epochs=None), num_workers=1))
+            next(batches)
+            for worker in psutil.Process().children():
+                worker.kill()
+            time.sleep(30)
+    except BertDataError as error:
+        print(type(error).__name__, error)
+
+died_while_the_trainer_computes()
 died(Killed)
 died(ShardDataset)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    killed, cut = done.stdout.splitlines()
+    meanwhile, killed, cut = done.stdout.splitlines()
+    assert meanwhile.startswith("BertDataError a process that prepares batches died (DataLoader worker")
     assert killed.startswith("BertDataError a process that prepares batches died (DataLoader worker")
     assert "all shards are intact" in killed
     assert cut.startswith("InputError ")
     assert "data-00001-of-00002.arrow: has 0 bytes, the manifest says" in cut
-
-
-def test_rule_27_a_worker_that_dies_while_the_trainer_computes_is_explained_too(tmp_path: Path) -> None:
-    code = f"""
-import time
-import psutil
-from bertdata.errors import BertDataError
-from bertdata.torch import ResumableLoader, ResumableBatchSampler, ShardDataset
-from bertdata.torch.data.loader import explaining_workers
-
-dataset = ShardDataset({str(write_build(tmp_path))!r})
-try:
-    with explaining_workers(dataset):
-        batches = iter(ResumableLoader(dataset, ResumableBatchSampler(dataset, 4, epochs=None), num_workers=1))
-        next(batches)
-        for worker in psutil.Process().children():
-            worker.kill()
-        time.sleep(30)
-except BertDataError as error:
-    print(type(error).__name__, error)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert done.stdout.startswith("BertDataError a process that prepares batches died (DataLoader worker")
 
 
 @pytest.mark.parametrize("orphaned", [True, False])

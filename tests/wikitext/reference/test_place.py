@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.wikitext.clean import clean_wikitext
+from tests.generated import examples
 from tests.wikitext.agreement import agree
 
 INSIDE = {
@@ -85,7 +86,7 @@ CALLS = [
 ]
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(st.lists(st.sampled_from(CALLS), max_size=20).map("".join))
 def test_calls_anywhere_are_written_as_the_reference_writes_them(source: str) -> None:
     assert agree(source)

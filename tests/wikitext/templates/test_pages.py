@@ -18,6 +18,7 @@ from bertdata.wikitext.templates.expansions import PAGE_WORK, PageExpansions
 from bertdata.wikitext.templates.page_table import Entry, entry, gather, page_handlers, with_pages
 from bertdata.wikitext.templates.pages import NotSimpleError, PageTemplate, included, is_silent_page
 from bertdata.wikitext.templates.table import BUILT_IN, Templates, templates_of
+from tests.generated import examples
 from tests.growth import assert_linear, repeated
 from tests.wikitext.agreement import agree
 
@@ -168,7 +169,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.lists(st.sampled_from([*PIECES, "<noinclude>", "<onlyinclude>", "<ref>", "</ref>"]), max_size=30).map("".join)
 )

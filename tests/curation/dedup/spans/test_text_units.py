@@ -17,6 +17,7 @@ from bertdata.curation.dedup.spans.text_units import (
 )
 from bertdata.documents import paragraphs
 from tests.curation.dedup.spans.corpus import SEGMENTER
+from tests.generated import examples
 
 HOSTILE = st.text(st.sampled_from("ab. \n\r\t\0é日İß\u00a0\u2028\ufffd😀Ⱥ."), max_size=40)
 
@@ -26,7 +27,7 @@ def strings(units: Units, text: int = 0) -> list[str]:
     return [units.data[units.begins[one] : units.ends[one]].tobytes().decode() for one in places]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(HOSTILE, max_size=4))
 def test_the_paragraphs_of_stored_documents_are_what_blank_lines_separate(texts: list[str]) -> None:
     stored = [paragraphs(text) for text in texts]
@@ -35,7 +36,7 @@ def test_the_paragraphs_of_stored_documents_are_what_blank_lines_separate(texts:
         assert [one.strip() for one in strings(units, number)] == [one for one in text.split("\n\n") if one.strip()]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(HOSTILE, max_size=4), st.randoms(use_true_random=False))
 def test_units_cover_all_but_white_space_and_what_is_left_are_the_others(texts: list[str], draw: object) -> None:
     array = pa.array(["x", *texts, "y"], pa.string()).slice(1, len(texts))
@@ -66,7 +67,7 @@ def test_what_stood_between_two_units_stays_and_a_blank_line_is_not_lost() -> No
     assert without(*range(6)) == ""
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(HOSTILE, max_size=5))
 def test_the_kernel_folds_words_as_plain_python_does(texts: list[str]) -> None:
     array = pa.array(["ß", *texts], pa.string()).slice(1)
