@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import doctest
 import importlib
 import json
 import platform
@@ -62,6 +63,18 @@ def test_the_language_of_a_dump_is_that_of_its_name(monkeypatch: pytest.MonkeyPa
     wikitext = importlib.import_module("wikitext")
     names = ["dewiki.xml.bz2", "wp_jawiki-x.xml", "enwiki-dev-pages.xml.bz2", "wiki.xml", "dump_ruwiki_small.xml"]
     assert [wikitext.language_of(Path(name)) for name in names] == ["de", "ja", "en", "", "ru"]
+
+
+def test_pages_of_languages_are_right_or_leak_or_have_holes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    languages = importlib.import_module("wikitext_languages")
+    assert doctest.testmod(languages).failed == 0
+    pages = [["Roma", "'''Roma''' è bella. [[File:A.jpg|thumb|x]] [[Categoria:B]]", "it"], ["A", "{{lc:AB}} c.", "en"]]
+    (tmp_path / "pages.json").write_text(json.dumps(pages))
+    languages.extract_all(str(tmp_path / "pages.json"), languages.OURS)
+    assert json.loads(capsys.readouterr().out) == ["Roma è bella.", "ab c."]
 
 
 def test_a_run_of_the_benchmarks_replaces_their_tables_and_the_figures(
