@@ -17,12 +17,12 @@ from bertdata.corpus.requests import read_streams
 from bertdata.corpus.settings import OF_A_PHASE, columns_of, conditions_of, require_columns
 from bertdata.corpus.write_shards import WriteShards
 from bertdata.curation.languages import SOURCE
-from bertdata.curation.settings import DedupConfig, DedupSpansConfig
+from bertdata.curation.settings import AccountsConfig, DedupConfig, DedupSpansConfig
 from bertdata.options.flags import add_flags
 from bertdata.options.request import Request, settings_from
 from bertdata.sentences.by_language import segmenter_of
 from bertdata.sentences.settings import SentencesConfig
-from bertdata.shards.settings import AccountsConfig, ShardsConfig
+from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.similar_words import check_table
 from bertdata.sources.inputs import GivenDocuments, find_documents
 from bertdata.sources.settings import CleaningConfig

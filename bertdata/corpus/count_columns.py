@@ -23,6 +23,7 @@ from bertdata.corpus.token_store import load_documents
 from bertdata.corpus.write_shards import WriteShards
 from bertdata.counter_rng import text_bits
 from bertdata.curation.accounts import WORDS, value_text
+from bertdata.curation.settings import AccountsConfig
 from bertdata.documents import storable
 from bertdata.engine.parts import Counters, PartResult, Task, fingerprint
 from bertdata.engine.stages import Grouping, Plan, Standing, Step
@@ -31,7 +32,6 @@ from bertdata.io.arrow_data import read_stage_file
 from bertdata.options.option import stored_values
 from bertdata.shards.accounts import LEFT_OUT, MOST_VALUES, NUMBERS, range_of
 from bertdata.shards.schema import SPLITS
-from bertdata.shards.settings import AccountsConfig
 
 TITLE = "count by columns"
 _REVISION = 1

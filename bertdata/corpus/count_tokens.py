@@ -20,11 +20,11 @@ from bertdata.corpus.stage import ShardsSpec, made_of, tokenizer_of
 from bertdata.corpus.token_slices import TokenFile, TokenSlices
 from bertdata.corpus.token_store import load_documents
 from bertdata.corpus.write_shards import WriteShards
+from bertdata.curation.settings import AccountsConfig
 from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, add_counts, fingerprint
 from bertdata.engine.stages import Grouping, Plan, Stage, Standing, Step
 from bertdata.io import files
 from bertdata.io.arrow_data import read_stage_file
-from bertdata.shards.settings import AccountsConfig
 from bertdata.shards.token_counts import TokenCounts
 
 _REVISION = 1

@@ -8,14 +8,14 @@ from typing import Any
 
 from bertdata.corpus.advice import Choices
 from bertdata.curation.languages import SOURCE
-from bertdata.curation.settings import DecontaminationConfig, DedupConfig, DedupSpansConfig
+from bertdata.curation.settings import AccountsConfig, DecontaminationConfig, DedupConfig, DedupSpansConfig
 from bertdata.curation.where import OF_ALL, Condition, parse_condition
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig, MixingConfig
 from bertdata.options.option import require, stored_values
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.phases import PhaseConfig, stored_phases
-from bertdata.shards.settings import AccountsConfig, SelectionConfig, ShardsConfig
+from bertdata.shards.settings import SelectionConfig, ShardsConfig
 from bertdata.sources.formats import format_of
 from bertdata.sources.settings import CleaningConfig
 from bertdata.tokenizers.settings import VocabularyConfig

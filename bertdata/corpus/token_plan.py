@@ -12,6 +12,7 @@ from bertdata.corpus.selection import STORED
 from bertdata.corpus.stage import ShardsSpec, TokensSpec, plan_tokens, tokens_part
 from bertdata.curation.accounts import WORDS
 from bertdata.curation.languages import LANGUAGE
+from bertdata.curation.settings import AccountsConfig
 from bertdata.documents import DOCUMENT_LANGUAGES, cut_ranges
 from bertdata.engine.parts import PartFunction, PartMetadata, Task
 from bertdata.io import files, remote
@@ -21,7 +22,7 @@ from bertdata.shards.contents import saved_languages
 from bertdata.shards.mask_tables import save
 from bertdata.shards.phases import PhaseConfig, delete_other_layout, plan_phases
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.shards.settings import AccountsConfig, ShardsConfig
+from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.similar_words import FOLDER as SIMILAR_WORDS
 from bertdata.shards.similar_words import Fingerprinted, with_fingerprint
 from bertdata.shards.token_counts import FOLDER as TOKEN_COUNTS

@@ -17,6 +17,7 @@ from bertdata.corpus.stage import ShardsSpec, shard_part, sharded
 from bertdata.corpus.token_plan import TokenPlan
 from bertdata.corpus.token_store import CUT_BY, compiling_sentences_pays, cut_sentences
 from bertdata.curation.filters import JUDGED
+from bertdata.curation.settings import AccountsConfig
 from bertdata.documents import DOCUMENT_LANGUAGES, cut_ranges, read_range
 from bertdata.engine.parts import PartMetadata, PartResult, add_counts
 from bertdata.engine.stages import Plan, Standing, Step, require_documents
@@ -31,7 +32,7 @@ from bertdata.sentences.languages import language_of
 from bertdata.shards.accounts import save_accounts
 from bertdata.shards.phases import PhaseConfig, plan_phases, write_index
 from bertdata.shards.schema import SPLITS
-from bertdata.shards.settings import AccountsConfig, ShardsConfig
+from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.similar_words import FOLDER, note
 from bertdata.sources.inputs import DocumentSources
 from bertdata.tokenizers.base import Tokenizer

@@ -21,7 +21,6 @@ from bertdata.objectives.settings import ExamplesConfig
 from bertdata.options.option import require, stored_values
 from bertdata.shards.by_source import source_type
 from bertdata.shards.card import ARROW, dataset_card, loading, markdown_table
-from bertdata.shards.card_metadata import account_lines, metadata_lines
 from bertdata.shards.info_numbers import Number
 from bertdata.shards.kept_columns import fields_of
 from bertdata.shards.packed import CU_SEQLENS, MASK_RATE, WORD_STARTS
@@ -262,6 +261,8 @@ class PretrainingInfo(ShardInfo):
         return info
 
     def card(self, manifest: dict[str, Any], account: Mapping[str, Any] | None = None, files: str = ARROW) -> str:
+        from bertdata.shards.card_metadata import account_lines, metadata_lines  # which no reader of rows needs
+
         splits = []
         for split, entry in manifest["splits"].items():
             counts, size = entry["counts"], sum(shard["bytes"] for shard in entry["shards"])

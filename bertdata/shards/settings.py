@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from bertdata.curation.accounts import Account, parse_account
-from bertdata.curation.scores import Score, parse_score
 from bertdata.curation.where import OF_ALL, Condition, parse_condition
 from bertdata.options.option import MIB, Settings, option, require
 from bertdata.shards.kept_columns import parse_kept
@@ -141,70 +138,6 @@ class SelectionConfig(Settings):
         ['web', 'books', 'long']
         """
         return [*sources, *(name for name in self.regrouped if name not in sources)]
-
-
-_UNCOUNTED = ("source", "text", "characters", "sentences", "tokens")
-
-
-@dataclass(frozen=True)
-class AccountsConfig(Settings):
-    """What is counted, and scored, of each document.
-
-    Raises ConfigError for a function, a kind of score or a name that there is not.
-    """
-
-    account: tuple[str, ...] = option(
-        (),
-        "count documents, words and tokens by the values of these columns, as license, domain(url) or year(date), by "
-        "source and split, after all that drops documents; `stats` shows them, `verify` adds them up",
-        metavar="COLUMN",
-        later=True,
-    )
-    score: tuple[str, ...] = option(
-        (),
-        "make a column of a number from 0 to 1 for --where and --source-where: NAME=terms:FILE, the share of the words "
-        "inside the terms of a file; NAME=fasttext:FILE:LABEL, the probability of a label",
-        metavar="NAME=KIND:FILE",
-        later=True,
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for flag, names in (("--account", [account.name for account in self.accounts]), ("--score", self.made)):
-            twice = sorted({name for name in names if names.count(name) > 1})
-            require(not twice, f"{flag} names {', '.join(twice)} twice")
-        for account in self.accounts:
-            require(
-                account.column not in _UNCOUNTED,
-                f"--account names {account.column!r}; expected another column than {', '.join(_UNCOUNTED)}: accounts "
-                "are by source anyway",
-            )
-
-    @property
-    def accounts(self) -> tuple[Account, ...]:
-        """What documents are counted by."""
-        return tuple(map(parse_account, self.account))
-
-    @property
-    def scores(self) -> tuple[Score, ...]:
-        """The columns of scores."""
-        return tuple(map(parse_score, self.score))
-
-    @property
-    def made(self) -> tuple[str, ...]:
-        """The names of the columns that are made, which no source needs to have."""
-        return tuple(score.name for score in self.scores)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of documents that accounts read, beside those that every document has and that are made."""
-        return tuple(sorted({account.column for account in self.accounts} - {*OF_ALL, *self.made}))
-
-    @property
-    def identity(self) -> list[Any]:
-        """What values depend on beside documents and settings, [] of nothing; raises the errors of `Score.identity`."""
-        tables = sorted({account.made_from for account in self.accounts} - {""})
-        return [*tables, *(score.identity for score in self.scores)]
 
 
 def share_of(text: str) -> float | None:

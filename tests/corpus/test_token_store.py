@@ -163,7 +163,7 @@ def test_no_documents_give_a_token_file_without_slices(tmp_path: Path) -> None:
 
 def test_a_shard_without_slices_is_an_empty_block() -> None:
     block = load([])
-    assert [len(value) for value in vars(block).values()] == [0] * 6
+    assert [len(value) for value in vars(block).values()] == [0] * 7
     assert block.tokens.dtype == np.uint16
 
 

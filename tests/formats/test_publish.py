@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from bertdata.cli.main import main
+from bertdata.curation.settings import AccountsConfig
 from bertdata.errors import ConfigError, OutputError
 from bertdata.formats.publish import publish
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
 from bertdata.shards.card_metadata import license_id, size_category
 from bertdata.shards.phases import PhaseConfig
-from bertdata.shards.settings import AccountsConfig
 from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
 from tests.pipelines.builds import SETTINGS, build

@@ -15,10 +15,11 @@ import pytest
 
 from bertdata.cli.main import main
 from bertdata.corpus import count_columns
+from bertdata.curation.settings import AccountsConfig
 from bertdata.engine.parts import sealed
 from bertdata.errors import ConfigError, VerificationError
 from bertdata.shards import accounts
-from bertdata.shards.settings import AccountsConfig, SelectionConfig
+from bertdata.shards.settings import SelectionConfig
 from bertdata.sources.inputs import Sources
 from bertdata.sources.settings import CleaningConfig
 from bertdata.verify.build import verify

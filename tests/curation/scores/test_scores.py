@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from bertdata.curation.decontamination.ngram_words import words_of
 from bertdata.curation.scores import parse_score
 from bertdata.curation.scores.terms import density, tables_of
+from bertdata.curation.settings import AccountsConfig
 from bertdata.errors import ConfigError, InputError
-from bertdata.shards.settings import AccountsConfig, SelectionConfig
+from bertdata.shards.settings import SelectionConfig
 from bertdata.sources.inputs import Sources
 from bertdata.verify.build import verify
 from tests.pipelines.builds import SETTINGS, build
