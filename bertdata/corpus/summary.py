@@ -12,6 +12,7 @@ from bertdata.corpus.left_out import left_out_drops, left_out_rows
 from bertdata.documents import CHANGED, LEFT_OUT
 from bertdata.engine.parts import add_counts
 from bertdata.io.console import Row, byte_size, counted, largest
+from bertdata.masking.training import SHIFTED, find_training
 from bertdata.objectives.blocks import BORROWED, DROPPED
 from bertdata.objectives.objective import find_objective
 from bertdata.shards.accounts import TOKENS_IN
@@ -262,6 +263,8 @@ def _mask_rows(counts: Mapping[str, int], examples: Mapping[str, Any], masking: 
     if schedule := masking.get("mask_schedule"):
         shape = masking.get("mask_schedule_shape", "linear")
         rows.append(("  rate over the run", f"{shape} by --mask-schedule {' '.join(schedule)}"))
+    if training := masking.get("training"):
+        rows.append(("  trained for", training_text(training)))
     if draw := masking.get("mask_rate_draw"):
         rows.append(("  rate of each row", draw_text(draw, masking.get("mask_number", "rounded"))))
     if choice := choice_text(masking):
@@ -269,6 +272,16 @@ def _mask_rows(counts: Mapping[str, int], examples: Mapping[str, Any], masking: 
     if limit := masking["max_predictions_per_seq"]:
         rows.append(("  rows at the limit", f"{counts['predictions_capped_rows']:,} of {limit}"))
     return rows
+
+
+def training_text(training: str) -> str:
+    """Return what rows are trained for, of `--training`.
+
+    >>> training_text("causal"), training_text("0.0625")
+    ('causal', '6.25% of the rows causal, the others masked-next-token')
+    """
+    share = find_training(training).causal_share
+    return training if share in (0, 1) else f"{100 * share:.4g}% of the rows causal, the others {SHIFTED}"
 
 
 def draw_text(draw: str, number: str) -> str:

@@ -20,6 +20,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.formats.base import static_formats
 from bertdata.formats.shard import ExportedShard, Fields
 from bertdata.masking.masking import IGNORE_INDEX, Masker
+from bertdata.masking.training import MASKED
 from bertdata.shards import Shards
 from bertdata.shards.packed import word_starts
 from bertdata.shards.pretraining_info import PretrainingInfo
@@ -132,6 +133,12 @@ def static_rows(splits: Sequence[Shards], epoch: int = 0, max_predictions_per_se
         raise ConfigError(
             f"rows have {info.masking.rate_draw_text}, and this format has no place for the rates, by which the loss "
             f"is weighted; export to one of {static_formats(False)}, or build with a constant --masked-lm-prob",
+            path=splits[0].build,
+        )
+    if info.masking.training != MASKED:
+        raise ConfigError(
+            f"rows are trained for --training {info.masking.training}, and this format has masked tokens alone; export "
+            f"to one of {static_formats(False)}, or build without --training",
             path=splits[0].build,
         )
     if max_predictions_per_seq < 0:

@@ -116,6 +116,8 @@ def _subtitle(manifest: Mapping[str, Any]) -> str:
     points = manifest["info"]["masking"].get("mask_schedule")
     schedule = f", rates by --mask-schedule {' '.join(points)}" if points else ""
     masking = manifest["info"]["masking"]
+    if training := masking.get("training"):
+        schedule += f", trained for {summary.training_text(training)}"
     if draw := masking.get("mask_rate_draw"):
         schedule += f", rates {summary.draw_text(draw, masking.get('mask_number', 'rounded'))}"
     choice = summary.choice_text(masking)

@@ -20,12 +20,13 @@ from bertdata.errors import ConfigError
 from bertdata.loader.block_mask import attention_masks, check_packing, check_varlen, varlen_keys
 from bertdata.loader.epoch import HasEpoch
 from bertdata.loader.examples import ExampleBatch, ShardExamples, Source
-from bertdata.loader.next_token import causal_labels, check_next_token, with_next_tokens
+from bertdata.loader.next_token import causal_labels, check_next_token, with_causal_rows, with_next_tokens
 from bertdata.loader.padding import MULTIPLE, padded_length, padded_rows
 from bertdata.loader.read_columns import carried_columns, check_examples, column_lists, column_numbers
 from bertdata.loader.weights import check_rates, row_weights, with_weights
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.settings import MaskingConfig
+from bertdata.masking.training import causal_rows
 from bertdata.shards.packed import CU_SEQLENS, MASK_RATE, WORD_STARTS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
@@ -75,6 +76,13 @@ class BatchCollator(HasEpoch):
     columns: which columns of documents that rows carry (`--keep`) a batch has as well, int64 or float32 (N,); take them
     out of it before `model(**batch)`. Raises ConfigError for one that rows do not have.
 
+    What rows are trained for is in the masking settings (`--training`, `bertdata.masking.training`). Causal rows have
+    every next token as label at the position before it, and no mask; which rows of a mixed phase are causal is drawn
+    anew in each epoch. Their attention is in the batch as with `causal`: padded rows have an attention_mask float32
+    (N, 1, L, L), in which masked rows see all; packed ones is_causal, bool (N,), one for each sequence. With
+    `causal_flags` attention is left to the model: padded rows keep their attention_mask (N, L), and batches have
+    causal_rows, bool, one for each row or packed sequence, and causal_share, a float, that of the phase.
+
     With `shifted`, labels are one position to the left: a token is predicted at the position before it. With `causal`,
     nothing is masked, and each token but the first of an example has its id as label, special ones too. Its padded
     rows have an attention_mask to be added to attention scores, float32 (N, 1, L, L) (`next_token.causal_mask`), its
@@ -98,6 +106,7 @@ class BatchCollator(HasEpoch):
         packing: bool = False,
         shifted: bool = False,
         causal: bool = False,
+        causal_flags: bool = False,
         position_offset: int = 0,
         attention_mask: Literal["blocks", "varlen"] | None = None,
         sliding_window: int | None = None,
@@ -145,6 +154,12 @@ class BatchCollator(HasEpoch):
         if isinstance(info, PretrainingInfo) and not causal:
             of_split = info.masking.for_split(first.split) if self._masker is None else self._masker.config
             self._rates = of_split if of_split.mask_rate_draw else None
+        self.causal_flags = causal_flags
+        self.causal_share = 0.0
+        if self._masker is not None and not causal:
+            training = self._masker.config.trained_for
+            self.causal_share, self.shifted = training.causal_share, shifted or training.shifted
+            check_packing(packing, position_offset, attention_mask, sliding_window, causal=training.causal_share > 0)
 
     def __repr__(self) -> str:
         rows = "packed in one row" if self.packing else f"padded to a multiple of {self.pad_to_multiple_of}"
@@ -165,7 +180,7 @@ class BatchCollator(HasEpoch):
         lists = {name: self._lists(examples, name) for name in self.info.list_columns}
         ids = lists["input_ids"]
         lengths = np.fromiter(map(len, ids), np.int64, len(ids))
-        epochs = [] if self.static or self.causal else self._epochs(examples)
+        epochs = [] if self.static or self.causal or self.causal_share == 1 else self._epochs(examples)
         laid_out = self._packed if self.packing else self._padded
         batch = laid_out(examples, lists, lengths, epochs)
         weights: Batch = {}
@@ -175,6 +190,9 @@ class BatchCollator(HasEpoch):
         if self.shifted or self.causal:
             batch = with_next_tokens(batch | weights, shifted=self.shifted, causal=self.causal)
             weights = {}
+        if self.causal_share:
+            flags = self._causal_rows(examples, epochs, len(lengths))
+            batch = with_causal_rows(batch, flags, self.causal_share if self.causal_flags else None)
         return batch | weights | self._numbers(examples)
 
     def _drawn_rates(self, examples: Examples, epochs: list[int]) -> NDArray[np.float32]:
@@ -338,7 +356,7 @@ class BatchCollator(HasEpoch):
         word_starts: Flags,
     ) -> tuple[Ints, Ints]:
         """Return the masked ids and the labels of flat rows of some epochs; padding is not masked."""
-        if self.causal:
+        if self.causal or self.causal_share == 1:
             return input_ids.astype(np.int64), causal_labels(input_ids, offsets, padding)
         special = self.masker.special(input_ids)
         if padding is not None:
@@ -346,17 +364,29 @@ class BatchCollator(HasEpoch):
         levels, ids = self._levels(examples), column_numbers(examples, "example_id")
         groups = list(zip(epochs, levels or [0] * len(epochs), strict=True))
         if len(set(groups)) == 1:
-            return self._drawn(input_ids, offsets, special, ids, groups[0], word_starts)
-        masked, labels = np.empty(len(input_ids), np.int64), np.empty(len(input_ids), np.int64)
-        lengths = np.diff(offsets)
-        for group in set(groups):
-            rows = (np.array(groups) == group).all(1)
-            tokens = np.repeat(rows, lengths)
-            ends = np.concatenate([[0], np.cumsum(lengths[rows])])
-            starts = None if word_starts is None else word_starts[tokens]
-            drawn = self._drawn(input_ids[tokens], ends, special[tokens], ids[rows], group, starts)
-            masked[tokens], labels[tokens] = drawn
+            masked, labels = self._drawn(input_ids, offsets, special, ids, groups[0], word_starts)
+        else:
+            masked, labels = np.empty(len(input_ids), np.int64), np.empty(len(input_ids), np.int64)
+            lengths = np.diff(offsets)
+            for group in set(groups):
+                rows = (np.array(groups) == group).all(1)
+                tokens = np.repeat(rows, lengths)
+                ends = np.concatenate([[0], np.cumsum(lengths[rows])])
+                starts = None if word_starts is None else word_starts[tokens]
+                drawn = self._drawn(input_ids[tokens], ends, special[tokens], ids[rows], group, starts)
+                masked[tokens], labels[tokens] = drawn
+        if self.causal_share:
+            causal = np.repeat(self._causal_rows(examples, epochs, len(epochs)), np.diff(offsets))
+            masked = np.where(causal, input_ids, masked)
+            labels = np.where(causal, causal_labels(input_ids, offsets, padding), labels)
         return masked, labels
+
+    def _causal_rows(self, examples: Examples, epochs: list[int], number: int) -> NDArray[np.bool_]:
+        """Return which of a number of examples are causal, by their epochs, bool (N,)."""
+        if self.causal_share == 1:
+            return np.ones(number, np.bool_)
+        ids = column_numbers(examples, "example_id")
+        return causal_rows(self.causal_share, self.masker.seed, ids, np.array(epochs, np.int64))
 
     def _drawn(
         self,

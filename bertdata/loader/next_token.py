@@ -86,6 +86,23 @@ def with_next_tokens(batch: dict[str, NDArray[Any]], *, shifted: bool, causal: b
     return batch
 
 
+def with_causal_rows(batch: dict[str, NDArray[Any]], rows: NDArray[np.bool_], share: float | None) -> dict[str, Any]:
+    """Return a batch of which some rows, bool (N,), are causal, with what makes their attention so.
+
+    share: None for a mask; else the model makes it of causal_rows, and gets the share of causal rows as well.
+    """
+    if CU_SEQLENS in batch:
+        padding = len(batch[CU_SEQLENS]) - 1 - len(rows)
+        rows = np.concatenate([rows, np.zeros(padding, np.bool_)])
+    if share is not None:
+        return batch | {"causal_rows": rows, "causal_share": share}
+    if CU_SEQLENS in batch:
+        return batch | {"is_causal": rows}
+    mask = batch["attention_mask"]
+    whole = np.where(mask[:, None, None, :] > 0, np.float32(0), np.finfo(np.float32).min)
+    return batch | {"attention_mask": np.where(rows[:, None, None, None], causal_mask(mask), whole)}
+
+
 def check_next_token(info: ShardInfo, *, shifted: bool, causal: bool) -> None:
     """Raise ConfigError where shards do not give shifted labels, or causal rows."""
     require(

@@ -61,7 +61,7 @@ class PermutationCollator(BatchCollator):
             (self.packing, "perm_mask is for padded rows, and packing was asked for"),
             (
                 self.shifted or self.causal,
-                "target_mapping says where tokens are predicted; leave out shifted and causal",
+                "target_mapping says where tokens are predicted; leave out shifted, causal and --training",
             ),
         ):
             if wrong:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from bertdata.masking import MASK_UNITS
 from bertdata.masking.rate_draws import covers_all, find_draw
 from bertdata.masking.schedule import LEVELS, Point, parse_points, shares_at
+from bertdata.masking.training import MASKED, Training, find_training
 from bertdata.options.option import Settings, option, require
 
 REPLACE_UNITS = ("token", "unit")
@@ -105,10 +106,23 @@ class MaskingConfig(Settings):
         MASK_NUMBERS,
         later=True,
     )
+    training: str = option(
+        MASKED,
+        "what rows are trained for, with dynamic masks. masked; masked-next-token: masked tokens are predicted at the "
+        "position before them; causal: no mask, each token is predicted from those before it; or the share of causal "
+        "rows beside masked-next-token ones, as 0.0625 (GPT-BERT)",
+        metavar="KIND",
+        later=True,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_rate_draw(self)
+        require(
+            not (self.trained_for.causal_share and self.mask_rate_draw),
+            f"--mask-rate-draw {self.mask_rate_draw} weighs the loss of masked tokens, and --training {self.training} "
+            "has rows without any; leave one of them out",
+        )
         require(
             not self.mask_smoothing or MASK_UNITS[self.mask_unit].is_token(self),
             f"--mask-smoothing {self.mask_smoothing:g} weighs single tokens, and --mask-unit {self.mask_unit} predicts "
@@ -216,6 +230,11 @@ class MaskingConfig(Settings):
             last = replace(last, mask_rate_draw="", mask_number="rounded")
         rate = self.eval_masked_lm_prob or last.masked_lm_prob
         return replace(last, masked_lm_prob=rate, eval_masked_lm_prob=0.0, mask_in_turn=False)
+
+    @property
+    def trained_for(self) -> Training:
+        """What rows are trained for; raises ConfigError where `training` does not say it."""
+        return find_training(self.training)
 
     @property
     def has_bound(self) -> bool:

@@ -15,6 +15,7 @@ from bertdata.errors import InputError
 from bertdata.masking import MASK_UNITS
 from bertdata.masking.masking import Masker
 from bertdata.masking.settings import MaskingConfig
+from bertdata.masking.training import MASKED
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.objective import Objective, find_objective
 from bertdata.objectives.settings import ExamplesConfig
@@ -48,7 +49,18 @@ def _require_found(values: dict[str, Any], path: str) -> None:
 
 
 def check_masking(examples: ExamplesConfig, masking: MaskingConfig) -> None:
-    """Raise ConfigError for a schedule of static masks."""
+    """Raise ConfigError for a schedule of static masks, and for causal rows that are static, or pairs."""
+    require(
+        examples.masking == "dynamic" or masking.training == MASKED,
+        f"--training {masking.training} was given with --masking static, whose rows have masks and labels of their "
+        "own; take --masking dynamic",
+    )
+    require(
+        not masking.trained_for.causal_share or find_objective(examples.objective).label is None,
+        f"--training {masking.training} has causal rows, whose first token sees no other and cannot tell how two "
+        f"segments belong together, as --objective {examples.objective} asks of it; take an objective without pairs, "
+        "as full-sentences",
+    )
     require(
         examples.masking == "dynamic" or not masking.mask_schedule,
         "--mask-schedule was given with --masking static, whose masks are written once and do not know the position in "

@@ -154,7 +154,7 @@ def test_labels_of_a_task_are_not_shifted() -> None:
 
 
 def test_the_permutation_collator_takes_neither(build: Path) -> None:
-    with pytest.raises(ConfigError, match="leave out shifted and causal"):
+    with pytest.raises(ConfigError, match="leave out shifted, causal and `training`"):
         PermutationCollator(build, shifted=True)
 
 

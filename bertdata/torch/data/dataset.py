@@ -136,10 +136,10 @@ class PretrainingCollator(BatchCollator):
 
 
 def _tensors(value: Any) -> Any:
-    """Return an array as a tensor of the same memory; of a dictionary, each of its arrays; a Python int as it is."""
+    """Return an array as a tensor of the same memory; of a dictionary, each of its arrays; a Python number as it is."""
     if isinstance(value, Mapping):
         return {name: _tensors(array) for name, array in value.items()}
-    return value if isinstance(value, int) else torch.from_numpy(value)
+    return value if isinstance(value, int | float) else torch.from_numpy(value)
 
 
 class PermutationLMCollator(PermutationCollator, PretrainingCollator):
@@ -174,7 +174,7 @@ class DeviceCollator(PretrainingCollator):
             (self.static, "the masks of these shards are static: written into them"),
             (self.packing, "packing is done on the CPU"),
             (self._masker and self._masker.similar_words, "similar words are looked up on the CPU"),
-            (self.shifted or self.causal, "shifted and causal labels are made on the CPU"),
+            (self.shifted or self.causal or self.causal_share, "shifted and causal labels are made on the CPU"),
         ):
             if wrong:
                 raise ConfigError(f"masks cannot be drawn on the device: {why}; use PretrainingCollator")

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from bertdata.torch.models.dropout import kept, scale
+from bertdata.torch.models.encoder import not_later
 from bertdata.torch.models.local_attention import NearTokens, local_attention, near, worthwhile
 from bertdata.torch.models.places import sequence_of_each
 
@@ -31,7 +32,8 @@ class PackedSequences(NamedTuple):
     cu_seqlens: int32 (N + 1,), from 0 to T; longest: tokens of the longest; places: int64 (N, longest), where in the
     row the tokens of a sequence are, 0 after its end; taken: bool (N, longest), False after the end; back: int64 (T,),
     where each token of the row is in the (N, longest) grid; window: how many tokens on each side a token attends to,
-    None for all; kernel: `varlen_kernel` of it on CUDA, found here since `torch.compile` would break its graph at it.
+    None for all; kernel: `varlen_kernel` of it on CUDA, found here since `torch.compile` would break its graph at it;
+    causal: bool (N,), the sequences whose tokens attend to no later one, None for none.
     """
 
     cu_seqlens: Tensor
@@ -41,6 +43,7 @@ class PackedSequences(NamedTuple):
     back: Tensor
     window: int | None = None
     kernel: Any = None
+    causal: Tensor | None = None
 
     def owner(self) -> Tensor:
         """Return the number of each token's sequence, int64 (1, T)."""
@@ -49,7 +52,8 @@ class PackedSequences(NamedTuple):
     def attended(self) -> Tensor:
         """Return what the tokens of the grid attend to, bool, broadcast to (N, heads, longest, longest)."""
         own = self.taken[:, None, None, :]
-        return own if self.window is None else near(own, self.window, self.longest, own.device)
+        seen = own if self.window is None else near(own, self.window, self.longest, own.device)
+        return seen if self.causal is None else seen & not_later(self.causal, self.longest)
 
 
 Mask = Tensor | PackedSequences | NearTokens | None
@@ -57,10 +61,13 @@ Mask = Tensor | PackedSequences | NearTokens | None
 sequences; None: the whole row."""
 
 
-def packed_sequences(cu_seqlens: Tensor, total: int | None = None, longest: int | None = None) -> PackedSequences:
+def packed_sequences(
+    cu_seqlens: Tensor, total: int | None = None, longest: int | None = None, causal: Tensor | None = None
+) -> PackedSequences:
     """Return the sequences whose offsets are `cu_seqlens`, int32 (N + 1,).
 
     total: tokens of the row; longest: those of the longest sequence, or more. What is not given is asked of the device.
+    causal: bool (N,), which sequences are causal; with them no kernel is taken, for it would have all causal, or none.
 
     >>> packed_sequences(torch.tensor([0, 2, 5], dtype=torch.int32)).places
     tensor([[0, 1, 0],
@@ -73,8 +80,8 @@ def packed_sequences(cu_seqlens: Tensor, total: int | None = None, longest: int 
     places = torch.where(taken, starts[:, None] + grid, 0)
     owner = sequence_of_each(cu_seqlens, total)
     back = owner * longest + torch.arange(total, device=cu_seqlens.device) - starts[owner]
-    kernel = varlen_kernel(None) if cu_seqlens.is_cuda else None
-    return PackedSequences(cu_seqlens, longest, places, taken, back, kernel=kernel)
+    kernel = varlen_kernel(None) if cu_seqlens.is_cuda and causal is None else None
+    return PackedSequences(cu_seqlens, longest, places, taken, back, kernel=kernel, causal=causal)
 
 
 def windowed(mask: Tensor | PackedSequences | None, window: int, length: int, device: torch.device) -> Mask:
@@ -114,7 +121,7 @@ def attention(
     if mask.kernel is not None and query.dtype in (torch.float16, torch.bfloat16) and not dropout:
         ends, longest = mask.cu_seqlens, mask.longest
         mixed: Tensor = mask.kernel(*map(_rows_in_one_piece, flat), ends, ends, longest, longest)
-    elif mask.window is not None and worthwhile(mask.longest, mask.window) and drawn is None:
+    elif mask.window is not None and worthwhile(mask.longest, mask.window) and drawn is None and mask.causal is None:
         return local_attention(query, key, value, NearTokens(mask.owner(), mask.window), dropout)
     else:
         query, key, value = (states[mask.places].transpose(1, 2) for states in flat)

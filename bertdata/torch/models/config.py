@@ -30,7 +30,8 @@ Config = TypeVar("Config", bound="EncoderConfig")
 class Counts(NamedTuple):
     """Counts of batches: labelled tokens, pairs, tokens without padding, squares of the rows' lengths.
 
-    maskable: the tokens that could be labelled, where the loss is weighted by drawn mask rates, else 0.
+    maskable: the tokens that could be labelled, where the loss is weighted by drawn mask rates, else 0. masked, causal:
+    the labelled tokens of masked and of causal rows, in a phase that has causal ones, else 0.
     """
 
     labelled: float = 0
@@ -38,6 +39,8 @@ class Counts(NamedTuple):
     tokens: float = 0
     squares: float = 0
     maskable: float = 0
+    masked: float = 0
+    causal: float = 0
 
 
 @dataclass

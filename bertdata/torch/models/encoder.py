@@ -20,7 +20,8 @@ class EncoderInputs(TypedDict, total=False):
     attention_mask is 1 at tokens and 0 at padding, None where there is no padding; or it says for each token which it
     attends to, float (N, 1, L, L), 0 at these, as causal batches have it. Packed rows are (1, T), with
     position_ids that begin at 0 in each sequence, and cu_seqlens int32 (N + 1,), the offsets of the sequences; longest:
-    the tokens of the longest one, which is asked of the device where it is not given.
+    the tokens of the longest one, which is asked of the device where it is not given. causal_rows, bool (N,): the rows,
+    or sequences, whose tokens attend to no later one; None: none.
     """
 
     token_type_ids: Tensor | None
@@ -28,6 +29,7 @@ class EncoderInputs(TypedDict, total=False):
     position_ids: Tensor | None
     cu_seqlens: Tensor | None
     longest: int | None
+    causal_rows: Tensor | None
 
 
 class Blocks(nn.Module):
@@ -66,6 +68,28 @@ def attended(attention_mask: Tensor) -> Tensor:
     tensor([[[[ True, False]]]])
     """
     return attention_mask == 0 if attention_mask.ndim == 4 else attention_mask[:, None, None, :].bool()
+
+
+def row_mask(attention_mask: Tensor | None, causal_rows: Tensor | None, length: int) -> Tensor | None:
+    """Return what the tokens of padded rows attend to, bool, broadcast to (N, heads, L, L); None: to the whole row.
+
+    attention_mask: of either kind; causal_rows: bool (N,), the rows whose tokens attend to no later one; length: L.
+
+    >>> row_mask(None, torch.tensor([True]), 2).int()
+    tensor([[[[1, 0],
+              [1, 1]]]], dtype=torch.int32)
+    """
+    mask = None if attention_mask is None else attended(attention_mask)
+    if causal_rows is None:
+        return mask
+    seen = not_later(causal_rows, length)
+    return seen if mask is None else seen & mask
+
+
+def not_later(causal_rows: Tensor, length: int) -> Tensor:
+    """Return False where a token of a causal row would attend to a later one, bool (N, 1, L, L)."""
+    earlier = torch.ones(length, length, dtype=torch.bool, device=causal_rows.device).tril()
+    return earlier | ~causal_rows[:, None, None, None]
 
 
 def first_states(hidden: Tensor, cu_seqlens: Tensor | None) -> Tensor:

@@ -29,6 +29,7 @@ from bertdata.tokenizers.base import Tokenizer
 from bertdata.torch.data.dataset import PermutationLMCollator
 from bertdata.torch.models.config import MOST_LAYERS, UNLIMITED, EncoderConfig
 from bertdata.torch.models.families import Library, check_tokenizer
+from bertdata.torch.models.mixed_loss import mixed_loss
 from bertdata.torch.models.places import labelled_places, taken_at
 from bertdata.torch.models.pretraining import PretrainingOutput, with_losses
 from bertdata.torch.models.transformers_library import (
@@ -141,13 +142,16 @@ class TransformersModel(PreTrainedModel):
     """A masked language model of transformers with the loss that the training loop takes.
 
     auto: the name of the class of transformers that makes it; keeps_hidden: whether the output has hidden states;
-    missing: the weights that the directory it was loaded from did not have, which are random.
+    mask_form: what masks of causal rows hold, as `find_causal_mask` sets it; missing: the weights that the directory it
+    was loaded from did not have, which are random.
     """
 
     auto: ClassVar[str] = "AutoModelForMaskedLM"
     keeps_hidden = False
     has_unused = True
     weighs_loss = True
+    takes_causal_rows = True
+    mask_form = ""
     missing: Sequence[str] = ()
 
     def __init__(self, config: TransformersConfig, model: Any = None) -> None:
@@ -186,15 +190,31 @@ class TransformersModel(PreTrainedModel):
         loss_weights: Tensor | None = None,
         maskable: Tensor | None = None,
         mask_rates: Tensor | None = None,
-        **inputs: Tensor,
-    ) -> PretrainingOutput:
-        """Take the tensors of a padded batch of its collator, with or without `with_places`."""
+        causal_rows: Tensor | None = None,
+        causal_share: float = 0.0,
+        **inputs: Any,
+    ) -> Any:
+        """Take the tensors of a padded batch of its collator, with or without `with_places`.
+
+        Returns a `PretrainingOutput`; with causal_rows and labels, a `MixedOutput`.
+        """
+        if causal_rows is not None:
+            from bertdata.torch.models.transformers_causal import causal_masks
+
+            given = (self.mask_form, inputs.get("attention_mask"), causal_rows, input_ids.shape[1])
+            inputs["attention_mask"] = causal_masks(self.model.config, *given)
         kept = {"output_hidden_states": True} if self.keeps_hidden else {}
         output = self.outputs({"input_ids": input_ids, **inputs}, **kept)
         hidden = output.hidden_states[-1] if self.keeps_hidden else None
         logits, pairs = self.logits_of(output)
         if labels is None:
             return PretrainingOutput(None, logits, pairs, hidden)
+        if causal_rows is not None:
+
+            def losses_at(places: Tensor) -> PretrainingOutput:
+                return with_losses(taken_at(logits, places), taken_at(labels, places), None, None, hidden)
+
+            return mixed_loss(labels, labelled, causal_rows, causal_share, None, losses_at)
         places = labelled_places(labels, labelled)
         pair_label = next_sentence_label if sentence_order_label is None else sentence_order_label
         weights = None if loss_weights is None or maskable is None else (taken_at(loss_weights, places), maskable)
@@ -243,6 +263,7 @@ class TransformersForPermutationLM(TransformersModel):
     auto = "AutoModelForCausalLM"
     collator = PermutationLMCollator
     weighs_loss = False
+    takes_causal_rows = False
 
 
 def presets() -> dict[str, Any]:

@@ -6,13 +6,14 @@ The trainer trains any `PreTrainedModel` whose output has `terms`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, NamedTuple, Unpack
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 from torch import Tensor, nn
 from torch.nn import functional
 
 from bertdata.torch.models.chunked_loss import chunked_cross_entropy
 from bertdata.torch.models.encoder import EncoderInputs, mean_cross_entropy
+from bertdata.torch.models.mixed_loss import mixed_loss
 from bertdata.torch.models.places import labelled_places, taken_at
 from bertdata.torch.models.weights import PreTrainedModel
 
@@ -88,6 +89,7 @@ class MaskedLanguageModel(PreTrainedModel):
     """
 
     weighs_loss = True
+    takes_causal_rows = True
     head_name: ClassVar[str]
     pair_head_name: ClassVar[str] = ""
     most_logits: int = 0
@@ -124,9 +126,12 @@ class MaskedLanguageModel(PreTrainedModel):
         loss_weights: Tensor | None = None,
         maskable: Tensor | None = None,
         mask_rates: Tensor | None = None,
+        causal_share: float = 0.0,
         **inputs: Unpack[EncoderInputs],
-    ) -> PretrainingOutput:
+    ) -> Any:
         """Take the tensors of a `PretrainingCollator` batch, padded or packed, with or without `with_places`.
+
+        Returns a `PretrainingOutput`; with causal_rows and labels, a `MixedOutput`.
 
         The encoder is not told the rates of rows (`mask_rates`): it sees how much is masked, as in LLaDA. With labels,
         logits over the vocabulary are computed at the labelled tokens alone, about one in seven.
@@ -135,10 +140,25 @@ class MaskedLanguageModel(PreTrainedModel):
         pairs = self.predict_pairs(hidden, inputs.get("cu_seqlens"))
         if labels is None:
             return PretrainingOutput(None, self.predict(hidden), pairs, hidden)
+        if (rows := inputs.get("causal_rows")) is not None:
+            known = (labels, labelled, rows, causal_share, inputs.get("cu_seqlens"))
+            return mixed_loss(*known, lambda places: self.losses_at(places, hidden, labels))
         places = labelled_places(labels, labelled)
         pair_label = next_sentence_label if sentence_order_label is None else sentence_order_label
-        states, targets, size = taken_at(hidden, places), taken_at(labels, places), self.config.vocab_size
         weights = None if loss_weights is None or maskable is None else (taken_at(loss_weights, places), maskable)
+        return self.losses_at(places, hidden, labels, pairs, pair_label, weights)
+
+    def losses_at(
+        self,
+        places: Tensor,
+        hidden: Tensor,
+        labels: Tensor,
+        pairs: Tensor | None = None,
+        pair_label: Tensor | None = None,
+        weights: tuple[Tensor, Tensor] | None = None,
+    ) -> PretrainingOutput:
+        """Return the output with the loss of the labels (N, L) at some places, int64 (M,); see `with_losses`."""
+        states, targets, size = taken_at(hidden, places), taken_at(labels, places), self.config.vocab_size
         if 0 < self.most_logits < len(targets) * size and (parts := self.decoded(states)):
             rows, of_targets = max(1, self.most_logits // size), None if weights is None else weights[0]
             chunked = chunked_cross_entropy(*parts, targets, rows, of_targets)

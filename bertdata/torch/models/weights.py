@@ -54,7 +54,8 @@ class PreTrainedModel(nn.Module):
 
     `collator` makes the batches of its pretraining; `objective` is what it is trained for where that is not masked
     tokens, by its name in `TRAINING_OBJECTIVES`; `has_unused` says that weights may have no part in its loss,
-    `weighs_loss` that its loss takes weights of tokens, as batches have them where mask rates are drawn. `tied` maps
+    `weighs_loss` that its loss takes weights of tokens, as batches have them where mask rates are drawn;
+    `takes_causal_rows` that batches may have causal rows, and labels at the position before. `tied` maps
     weights to others that they are the same as, which are saved in their place. The encoder is the attribute that the
     config's `base_model_prefix` names. `accepts_loss_kwargs` tells the Trainer of transformers not to hand over
     `num_items_in_batch`, as it does to a `forward` with keywords of any name.
@@ -65,6 +66,7 @@ class PreTrainedModel(nn.Module):
     objective: ClassVar[str] = ""
     has_unused = False
     weighs_loss = False
+    takes_causal_rows = False
     accepts_loss_kwargs: ClassVar[bool] = False
 
     def __init__(self, config: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,6 +17,7 @@ from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.settings import MaskingConfig
 from bertdata.torch.models.config import Counts
 from bertdata.torch.models.dropout import Draws
+from bertdata.torch.models.mixed_loss import tokens_of
 from bertdata.torch.models.pretraining import LossTerm
 from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training.arithmetic import autocast
@@ -40,14 +42,26 @@ def count(batch: Batch, label: str | None, pad_token_id: int) -> Counts:
         lengths = batch["attention_mask"].sum(1)
         tokens, squares = int(lengths.sum()), int((lengths**2).sum())
     maskable = int(batch["maskable"].sum()) if "maskable" in batch else 0
-    return Counts(labelled, pairs, tokens, squares, maskable)
+    if (rows := batch.get("causal_rows")) is None:
+        return Counts(labelled, pairs, tokens, squares, maskable)
+    flags = tokens_of(rows, batch["labels"], batch.get("cu_seqlens"))
+    causal = int((batch["labels"] != IGNORE_INDEX)[flags].sum())
+    return Counts(labelled, pairs, tokens, squares, maskable, labelled - causal, causal)
+
+
+def sent(batch: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
+    """Return a batch whose tensors are on a device; the host does not wait for it."""
+    return {
+        name: value.to(device, non_blocking=True) if isinstance(value, Tensor) else value
+        for name, value in batch.items()
+    }
 
 
 def add(counts: Sequence[Counts]) -> Counts:
     """Return the sum of counts.
 
     >>> add([Counts(1, 2, 3, 4), Counts(1, 0, 1, 0)])
-    Counts(labelled=2, pairs=2, tokens=4, squares=4, maskable=0)
+    Counts(labelled=2, pairs=2, tokens=4, squares=4, maskable=0, masked=0, causal=0)
     """
     return Counts(*map(sum, zip(*counts, strict=True)))
 
@@ -55,7 +69,7 @@ def add(counts: Sequence[Counts]) -> Counts:
 def loss_of(terms: Sequence[LossTerm], part: Counts, whole: Counts | Tensor) -> Tensor:
     """Return a part's loss, weighted so that those of all parts add up to the loss of the whole batch.
 
-    whole: the counts of the whole batch; where they were summed on a device, float64 (5,) in the order of `Counts`.
+    whole: the counts of the whole batch; where they were summed on a device, float64 (7,) in the order of `Counts`.
     """
     shares = [term.weight * term.value * _share(term, part, whole) for term in terms]
     loss: Tensor = sum(shares[1:], shares[0])
@@ -158,7 +172,8 @@ def validate(model: PreTrainedModel, group: Group, phase: Phase, settings: Pretr
     rows = chosen_rows(len(dataset), settings.validation_rows)
     share = rows[group.rank :: group.world_size]
     own, weight = (share, 1.0) if share else (rows[:1], 0.0)
-    collator = model.collator(dataset, tokenizer=dataset.shards.tokenizer(), packing=settings.packing)
+    of_phase = phase.for_collator(dataset)
+    collator = model.collator(dataset, tokenizer=dataset.shards.tokenizer(), packing=settings.packing, **of_phase)
     at_once = settings.batch_tokens // dataset.info.max_seq_length or settings.batch_size
     size = max(1, at_once // group.world_size // phase.accumulation_steps)
     sums, info = Sums(), dataset.info
@@ -169,7 +184,7 @@ def validate(model: PreTrainedModel, group: Group, phase: Phase, settings: Pretr
                 examples = dataset.__getitems__([(0, number) for number in own[start : start + size]])
                 batch = collator(examples)
                 counts = count(batch, info.label, info.pad_token_id)
-                batch = {name: value.to(group.device) for name, value in batch.items()}
+                batch = sent(batch, group.device)
                 draws.begin(batch, settings.seed, 0)
                 with autocast(settings, group.device):
                     sums.add(model(**batch).terms, counts)

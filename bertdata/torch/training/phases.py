@@ -6,13 +6,15 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
+from typing import Any
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.io.console import counted
 from bertdata.loader.examples import common_info
+from bertdata.masking.settings import MaskingConfig
 from bertdata.options.option import flag_of
 from bertdata.shards import Shards
 from bertdata.shards.cache import read
@@ -30,7 +32,8 @@ class Phase:
     """The part of a run on the rows of one phase of a build: its name, its examples, the steps first + 1 to last.
 
     validation: the examples of the validation split, None without one; peak: of the learning rate; accumulation_steps:
-    gradient accumulation steps; rope_theta: the base of rotary positions, None for that of the config.
+    gradient accumulation steps; rope_theta: the base of rotary positions, None for that of the config; training: what
+    rows are trained for, as `--training` says it, "" for what the shards say.
     """
 
     name: str
@@ -41,6 +44,18 @@ class Phase:
     peak: float
     accumulation_steps: int
     rope_theta: float | None = None
+    training: str = ""
+
+    def masking(self, dataset: ShardDataset) -> MaskingConfig:
+        """Return how rows of the phase, train or validation, are masked, and what they are trained for."""
+        masking = dataset.shards.expect_pretraining().masking.for_split(dataset.shards.split)
+        return replace(masking, training=self.training) if self.training else masking
+
+    def for_collator(self, dataset: ShardDataset) -> dict[str, Any]:
+        """Return what the collator of rows of the phase is given."""
+        masking = self.masking(dataset)
+        given: dict[str, Any] = {"masking": masking} if self.training else {}
+        return given | ({"causal_flags": True} if masking.trained_for.causal_share else {})
 
     def parts(self, step: int, settings: PretrainSettings) -> int:
         """Return how many of its gradient accumulation steps a step takes, counted from 1: fewer in a batch warm-up."""
@@ -107,6 +122,7 @@ def plan_phases(
             if settings.batch_tokens
             else _parts(batch, accumulation_steps, phase.dataset.info.max_seq_length / shortest),
             settings.rope_theta(number),
+            settings.phase_training[number] if settings.phase_training else "",
         )
         for number, (phase, (first, last)) in enumerate(zip(rows, pairwise(borders), strict=True))
     ]
@@ -134,12 +150,12 @@ def split_steps(settings: PretrainSettings, phases: int) -> list[int]:
     [0, 700, 900, 1000]
     """
     steps, shares = settings.max_steps, numbers(settings, "phase_shares")
-    for name in ("phase_shares", "phase_learning_rates", "phase_rope_thetas"):
+    for name in ("phase_shares", "phase_learning_rates", "phase_rope_thetas", "phase_training"):
         given = getattr(settings, name)
         if len(given) not in (0, phases):
             raise ConfigError(
                 f"{flag_of(name)} {' '.join(given)} is for {counted(len(given), 'phase')}, and these shards have "
-                f"{phases}; give one number for each"
+                f"{phases}; give one for each"
             )
     if shares:
         borders = [0, *(round(steps * total) for total in accumulate(shares))]

@@ -20,6 +20,7 @@ from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.loader.examples import cache_folder
+from bertdata.masking.training import MASKED
 from bertdata.options.option import stored_values
 from bertdata.shards import Shards
 from bertdata.shards.pretraining_info import PretrainingInfo
@@ -30,7 +31,9 @@ from bertdata.torch.models import families
 from bertdata.torch.models.attention import activate_newest_flash
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import LIBRARIES, Library
+from bertdata.torch.models.from_transformers import TransformersModel
 from bertdata.torch.models.objectives.settings import model_class
+from bertdata.torch.models.transformers_causal import find_causal_mask
 from bertdata.torch.models.weight_files import main_file
 from bertdata.torch.models.weights import PreTrainedModel, save_with_tokenizer
 from bertdata.torch.training import checkpoint, curves, metrics_log, trackers
@@ -45,6 +48,7 @@ from bertdata.torch.training.run import Run
 from bertdata.torch.training.run_length import with_length
 from bertdata.torch.training.settings import PretrainSettings
 from bertdata.torch.training.steps import train
+from bertdata.torch.training.trained_for import check_training
 
 _LOG = logging.getLogger("bertdata")
 _FREE = (
@@ -242,6 +246,7 @@ def _start(
     if not library.own and (settings.packing or settings.compile):
         raise ConfigError("--packing and --compile are for bertdata's own models; leave them out for others")
     check_weights([phase.dataset.shards for phase in phases], kind, taught=lesson is not None)
+    causal = check_training(phases, kind, taught=lesson is not None)
     if settings.phase_rope_thetas and not shape.rope_field:
         raise ConfigError(
             f"--phase-rope-thetas is for models with rotary positions, and a {shape.model_type} config has no base of "
@@ -257,6 +262,8 @@ def _start(
     said |= {f"config.{name}": value for name, value in shape.settings().items()}
     if settings.phase_rope_thetas:
         del said[f"config.{shape.rope_field}"]  # each phase sets it
+    kinds = [phase.masking(phase.dataset).training for phase in phases]
+    said |= {"training": kinds} if {*kinds} != {MASKED} else {}
     if branch:
         said["branch"] = parent.digest if parent is not None else last.settings.get("branch") if last else None
     said |= lesson.said if lesson else {}
@@ -276,6 +283,8 @@ def _start(
         model = library.from_pretrained(folder, info, phases[0].dataset.shards.tokenizer(), shape, kind)
     else:
         model = kind(shape)
+    if causal and isinstance(model, TransformersModel):
+        find_causal_mask(model, info)
     before = last or parent
     if lesson is not None:
         model = lesson.distilled(model, folder, before.directory if before else "")

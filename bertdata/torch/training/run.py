@@ -80,6 +80,7 @@ def loader_of(run: Run, phase: Phase, settings: PretrainSettings, first: int) ->
             _LOG.warning("the rows of this branch are gone through from the beginning: %s", printable(str(error)))
     tokenizer = phase.dataset.shards.tokenizer()
     filled: dict[str, Any] = {"pad_to_multiple_of": tokens} if tokens else {}
+    filled |= phase.for_collator(phase.dataset)
     return ResumableLoader(
         phase.dataset,
         sampler,

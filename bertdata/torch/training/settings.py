@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from bertdata.masking.training import find_training
 from bertdata.options.option import Settings, flag_of, option, require
 from bertdata.torch.models.objectives.settings import ObjectiveSettings
 from bertdata.torch.training.optimization import OPTIMIZERS
@@ -113,6 +114,13 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
         "the base of the rotary positions of global layers in each phase, as 10000 160000, in place of the config's",
         later=True,
         metavar="BASE",
+    )
+    phase_training: tuple[str, ...] = option(
+        (),
+        "what the rows of each phase are trained for, in place of what the build says, as causal masked: masked, "
+        "masked-next-token, causal, or the share of causal rows beside masked-next-token ones",
+        later=True,
+        metavar="KIND",
     )
     batch_warmup_ratio: float = option(
         0.0,
@@ -229,6 +237,8 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
         )
         numbers(self, "phase_learning_rates")
         numbers(self, "phase_rope_thetas")
+        for kind in self.phase_training:
+            find_training(kind, "--phase-training")
 
     @property
     def shape(self) -> Shape:

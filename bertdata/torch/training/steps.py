@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,7 +26,7 @@ from bertdata.torch.models.rotary import set_rope_theta
 from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training import curves, metrics_log
 from bertdata.torch.training.arithmetic import Arithmetic
-from bertdata.torch.training.losses import Batch, Sums, add, count, loss_of, validate_phases, with_bound
+from bertdata.torch.training.losses import Batch, Sums, add, count, loss_of, sent, validate_phases, with_bound
 from bertdata.torch.training.memory import memory_figures, reset_peak
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.optimization import SpikeError, Unread, peak_flops, seed_step, update_unread
@@ -182,14 +182,6 @@ def _gradients(
         interval.sums.add(terms, size)
     interval.counts = add([interval.counts, own])
     return group.sum_of(loss)
-
-
-def sent(batch: Mapping[str, Any], device: torch.device) -> dict[str, Any]:
-    """Return a batch whose tensors are on a device; the host does not wait for it."""
-    return {
-        name: value.to(device, non_blocking=True) if isinstance(value, Tensor) else value
-        for name, value in batch.items()
-    }
 
 
 def _update(

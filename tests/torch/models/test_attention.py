@@ -97,7 +97,7 @@ def stand_in(
     return functional.scaled_dot_product_attention(query, key, value, attn_mask=seen)[0].transpose(0, 1)
 
 
-def on_cuda(monkeypatch: pytest.MonkeyPatch, cu_seqlens: Tensor, *known: int | None) -> PackedSequences:
+def on_cuda(monkeypatch: pytest.MonkeyPatch, cu_seqlens: Tensor, *known: Any) -> PackedSequences:
     """Return `packed_sequences` with the kernel that is there on CUDA, or its stand-in."""
     monkeypatch.setattr(
         kernels, "varlen_kernel", lambda window: window and partial(stand_in, window_size=(window, window))

@@ -29,6 +29,7 @@ from bertdata.torch.models.norm import LayerNorm, use_wide_norms
 from bertdata.torch.training import arithmetic as module
 from bertdata.torch.training import steps
 from bertdata.torch.training.arithmetic import Arithmetic
+from bertdata.torch.training.losses import sent
 from bertdata.torch.training.optimization import DivergenceError, make_adamw, make_optimizer
 from bertdata.torch.training.pretrain import _advise_on_attention, pretrain
 from bertdata.torch.training.settings import PretrainSettings
@@ -432,7 +433,6 @@ def test_packed_rows_of_so_many_tokens_have_one_shape(
     tmp_path: Path, two_lengths: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shapes: set[tuple[int, ...]] = set()
-    sent = steps.sent
 
     def noted(batch: Any, device: torch.device) -> dict[str, Any]:
         shapes.add(tuple(batch["input_ids"].shape))

@@ -32,7 +32,7 @@ def test_the_phases_share_the_epochs_and_each_has_a_step(two_lengths: Path) -> N
     assert sum(phase.epochs(settings) for phase in phases) == pytest.approx(3, abs=0.05)
     few = replace(SETTINGS, max_steps=steps_of_epochs(0.001, SETTINGS, rows))
     assert all(phase.first < phase.last for phase in plan_phases(rows, few, 8, 1))
-    with pytest.raises(ConfigError, match="give one number for each"):
+    with pytest.raises(ConfigError, match="give one for each"):
         steps_of_epochs(1, replace(SETTINGS, phase_shares=("0.5", "0.3", "0.2")), rows)
 
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from bertdata.torch.models.attention import AttentionFunction, Mask, packed_sequences
 from bertdata.torch.models.bert.config import BertConfig
 from bertdata.torch.models.dropout import Draws, Dropout
-from bertdata.torch.models.encoder import Blocks, Encoder, attended, first_states, sequential
+from bertdata.torch.models.encoder import Blocks, Encoder, first_states, row_mask, sequential
 from bertdata.torch.models.linear import side_by_side
 from bertdata.torch.models.norm import LayerNorm
 
@@ -147,11 +147,12 @@ class EmbeddingsEncoder(Encoder):
         position_ids: Tensor | None = None,
         cu_seqlens: Tensor | None = None,
         longest: int | None = None,
+        causal_rows: Tensor | None = None,
     ) -> Tensor:
         types = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
-        mask: Mask = None if attention_mask is None else attended(attention_mask)
+        mask: Mask = row_mask(attention_mask, causal_rows, input_ids.shape[1])
         if cu_seqlens is not None:
-            mask = packed_sequences(cu_seqlens, input_ids.shape[1], longest)
+            mask = packed_sequences(cu_seqlens, input_ids.shape[1], longest, causal_rows)
         hidden: Tensor = self.encoder(self.project(self.embeddings(input_ids, types, position_ids)), mask)
         return hidden
 

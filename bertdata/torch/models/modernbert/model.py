@@ -18,7 +18,7 @@ from bertdata.errors import ConfigError
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.attention import AttentionFunction, Mask, PackedSequences, packed_sequences, windowed
 from bertdata.torch.models.dropout import Draws, Dropout
-from bertdata.torch.models.encoder import Blocks, Encoder, attended, first_states, sequential
+from bertdata.torch.models.encoder import Blocks, Encoder, attended, first_states, row_mask, sequential
 from bertdata.torch.models.modernbert.config import GLOBAL, LOCAL, ModernBertConfig
 from bertdata.torch.models.norm import LayerNorm
 from bertdata.torch.models.pretraining import MaskedLanguageModel
@@ -147,13 +147,14 @@ class ModernBertModel(Encoder):
         position_ids: Tensor | None = None,
         cu_seqlens: Tensor | None = None,
         longest: int | None = None,
+        causal_rows: Tensor | None = None,
     ) -> Tensor:
         """Return the hidden states of ids; token types, such as those of pairs in fine-tuning, are ignored."""
         config, length, device = self.config, input_ids.shape[1], input_ids.device
         positions = torch.arange(length, device=device)[None] if position_ids is None else position_ids
-        mask: Tensor | PackedSequences | None = None if attention_mask is None else attended(attention_mask)
+        mask: Tensor | PackedSequences | None = row_mask(attention_mask, causal_rows, input_ids.shape[1])
         if cu_seqlens is not None:
-            mask = packed_sequences(cu_seqlens, input_ids.shape[1], longest)
+            mask = packed_sequences(cu_seqlens, input_ids.shape[1], longest, causal_rows)
         size = config.hidden_size // config.num_attention_heads
         reaches = {
             GLOBAL: Reach(mask, rotation(positions, size, config.global_rope_theta)),

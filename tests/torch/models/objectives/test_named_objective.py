@@ -25,7 +25,7 @@ class Doubled(BertForMaskedLM):
     """Has twice the loss."""
 
     def forward(self, *arguments: Any, **inputs: Any) -> PretrainingOutput:
-        output = super().forward(*arguments, **inputs)
+        output: PretrainingOutput = super().forward(*arguments, **inputs)
         assert output.mlm_loss is not None
         return output._replace(mlm_loss=2 * output.mlm_loss)
 
