@@ -142,8 +142,7 @@ class TransformersModel(PreTrainedModel):
     """A masked language model of transformers with the loss that the training loop takes.
 
     auto: the name of the class of transformers that makes it; keeps_hidden: whether the output has hidden states;
-    mask_form: what masks of causal rows hold, as `find_causal_mask` sets it; missing: the weights that the directory it
-    was loaded from did not have, which are random.
+    missing: the weights that the directory it was loaded from did not have, which are random.
     """
 
     auto: ClassVar[str] = "AutoModelForMaskedLM"
@@ -151,7 +150,6 @@ class TransformersModel(PreTrainedModel):
     has_unused = True
     weighs_loss = True
     takes_causal_rows = True
-    mask_form = ""
     missing: Sequence[str] = ()
 
     def __init__(self, config: TransformersConfig, model: Any = None) -> None:
@@ -201,8 +199,8 @@ class TransformersModel(PreTrainedModel):
         if causal_rows is not None:
             from bertdata.torch.models.transformers_causal import causal_masks
 
-            given = (self.mask_form, inputs.get("attention_mask"), causal_rows, input_ids.shape[1])
-            inputs["attention_mask"] = causal_masks(self.model.config, *given)
+            known = (inputs.get("attention_mask"), causal_rows, input_ids.shape[1])
+            inputs["attention_mask"] = causal_masks(self.model.config, *known)
         kept = {"output_hidden_states": True} if self.keeps_hidden else {}
         output = self.outputs({"input_ids": input_ids, **inputs}, **kept)
         hidden = output.hidden_states[-1] if self.keeps_hidden else None

@@ -1,10 +1,9 @@
 """Causal rows in models of transformers: a mask that says for each token which it attends to, if the model heeds it.
 
-Most encoders there take a mask (N, 1, L, L), which is added to scores, in place of that of padding; some take one
-(N, L, L) with 1 where a token attends; those with local attention take one for each type of layer; some take it and do
-not heed it, or fail. Which is the case, none of them says, so before the first step `find_causal_mask` tries: with a
-mask that hides nothing, the output has to be that without one, and with a causal one, no output may move when later
-tokens change.
+Most encoders there take a mask (N, 1, L, L), which is added to scores, in place of that of padding, and those with
+local attention one for each type of layer; some take it and do not heed it, mix neighbours by a convolution, or fail.
+Which is the case, none of them says, so before the first step `check_causal_mask` tries: with a mask that hides
+nothing, the output has to be that without one, and with a causal one, no output may move when later tokens change.
 """
 
 from __future__ import annotations
@@ -22,37 +21,31 @@ from bertdata.torch.models.from_transformers import PROBED, TransformersModel
 from bertdata.torch.models.local_attention import near
 from bertdata.torch.models.transformers_library import in_one_line
 
-ADDED, WHOLE = "added", "whole"
-FORMS = (ADDED, WHOLE)
-"""What masks are: (N, 1, L, L), 0 where a token attends and the least float elsewhere; or (N, L, L), 1 and 0."""
 
+def causal_masks(config: Any, attention_mask: Tensor | None, causal_rows: Tensor, length: int) -> Any:
+    """Return the attention_mask of rows for a model of transformers, (N, 1, L, L), or one for each type of layer.
 
-def causal_masks(config: Any, form: str, attention_mask: Tensor | None, causal_rows: Tensor, length: int) -> Any:
-    """Return the attention_mask of rows for a model of transformers, in a form, or one for each type of layer.
-
-    config: of the model; form: of `FORMS`; attention_mask: int64 (N, L), None where no row has padding; causal_rows:
-    bool (N,).
+    It has 0 where a token attends and the least float elsewhere, in the type that autocast computes in. config: of the
+    model; attention_mask: int64 (N, L), None where no row has padding; causal_rows: bool (N,).
     """
     seen = row_mask(attention_mask, causal_rows, length)
     assert seen is not None
     if "sliding_attention" not in (getattr(config, "layer_types", None) or ()):
-        return _in_form(seen, form)
+        return _added(seen)
     window = getattr(config, "local_attention", 2 * (getattr(config, "sliding_window", None) or 0)) // 2
     local = near(seen, window, length, seen.device)
-    return {"full_attention": _in_form(seen, form), "sliding_attention": _in_form(local, form)}
+    return {"full_attention": _added(seen), "sliding_attention": _added(local)}
 
 
-def _in_form(seen: Tensor, form: str) -> Tensor:
-    if form == WHOLE:
-        return seen[:, 0].long()
+def _added(seen: Tensor) -> Tensor:
     device = seen.device.type
     kind = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else torch.float32
     return torch.zeros_like(seen, dtype=kind).masked_fill_(~seen, torch.finfo(kind).min)
 
 
 @torch.no_grad()
-def find_causal_mask(model: TransformersModel, info: PretrainingInfo) -> None:
-    """Set `mask_form` of a model to what its attention heeds; raises ConfigError where it heeds no mask that is tried.
+def check_causal_mask(model: TransformersModel, info: PretrainingInfo) -> None:
+    """Raise ConfigError where a model does not heed the mask of causal rows.
 
     The weights of a fresh model are so small that what a token sees hardly shows in its output, so it is the outputs of
     the encoder that are compared, by their own size.
@@ -63,33 +56,28 @@ def find_causal_mask(model: TransformersModel, info: PretrainingInfo) -> None:
     ids = ordinary[torch.arange(2 * length).view(2, length) * 7919 % len(ordinary)]
     changed, cut = ids.clone(), length // 2
     changed[:, cut:] = ordinary[(torch.arange(2 * length).view(2, length) * 7919 + 1)[:, cut:] % len(ordinary)]
-    was_training, reasons = model.training, []
+    was_training = model.training
     model.eval()
     try:
-        for form in FORMS:
-            try:
-                reason = _wrong(model, form, ids, changed, cut)
-            except Exception as error:  # whatever a model of any family makes of a mask that it does not know
-                reason = f"{type(error).__name__}: {in_one_line(error)}"
-            if not reason:
-                model.mask_form = form
-                return
-            reasons.append(reason)
+        reason = _wrong(model, ids, changed, cut)
+    except Exception as error:  # whatever a model of any family makes of a mask that it does not know
+        reason = f"{type(error).__name__}: {in_one_line(error)}"
     finally:
         model.train(was_training)
-    raise ConfigError(
-        f"{model.architecture} of transformers takes no attention_mask that makes rows causal ({reasons[0]}); train it "
-        "with --phase-training masked, or take a model that does, such as bert, roberta or modernbert"
-    )
+    if reason:
+        raise ConfigError(
+            f"{model.architecture} of transformers takes no attention_mask that makes rows causal ({reason}); train it "
+            "with --phase-training masked, or take a model that does, such as bert, roberta or modernbert"
+        )
 
 
-def _wrong(model: TransformersModel, form: str, ids: Tensor, changed: Tensor, cut: int) -> str:
-    """Return what is wrong with the outputs of a model for masks of a form, "" for nothing."""
+def _wrong(model: TransformersModel, ids: Tensor, changed: Tensor, cut: int) -> str:
+    """Return what is wrong with the outputs of a model for rows of which some are causal, "" for nothing."""
 
     def states(ids: Tensor, causal: list[bool] | None) -> Tensor:
         inputs: dict[str, Any] = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
         if causal is not None:
-            inputs["attention_mask"] = causal_masks(model.model.config, form, None, torch.tensor(causal), ids.shape[1])
+            inputs["attention_mask"] = causal_masks(model.model.config, None, torch.tensor(causal), ids.shape[1])
         outputs = model.encoder(**model.taken(inputs), return_dict=True)
         hidden: Tensor = outputs.last_hidden_state
         return hidden

@@ -33,7 +33,7 @@ from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import LIBRARIES, Library
 from bertdata.torch.models.from_transformers import TransformersModel
 from bertdata.torch.models.objectives.settings import model_class
-from bertdata.torch.models.transformers_causal import find_causal_mask
+from bertdata.torch.models.transformers_causal import check_causal_mask
 from bertdata.torch.models.weight_files import main_file
 from bertdata.torch.models.weights import PreTrainedModel, save_with_tokenizer
 from bertdata.torch.training import checkpoint, curves, metrics_log, trackers
@@ -284,7 +284,7 @@ def _start(
     else:
         model = kind(shape)
     if causal and isinstance(model, TransformersModel):
-        find_causal_mask(model, info)
+        check_causal_mask(model, info)
     before = last or parent
     if lesson is not None:
         model = lesson.distilled(model, folder, before.directory if before else "")

@@ -20,7 +20,7 @@ from bertdata.torch import BertConfig, BertForMaskedLM, ModernBertConfig, Pretra
 from bertdata.torch.models.from_transformers import TransformersConfig, TransformersModel
 from bertdata.torch.models.modernbert import ModernBertForMaskedLM
 from bertdata.torch.models.places import places_taken, with_places
-from bertdata.torch.models.transformers_causal import find_causal_mask
+from bertdata.torch.models.transformers_causal import check_causal_mask
 from tests.torch.build import WORDS, write_build
 
 VOCABULARY = WORDS + 5
@@ -102,7 +102,7 @@ TAKES = ["bert", "roberta", "modernbert", "distilbert", "electra", "eurobert", "
 )
 def test_encoders_of_transformers_see_nothing_later_either(build: Path, kind: str) -> None:
     model = of_transformers(kind, **({"local_attention": 16} if kind == "modernbert" else {})).eval()
-    find_causal_mask(model, ShardDataset(build).shards.expect_pretraining())
+    check_causal_mask(model, ShardDataset(build).shards.expect_pretraining())
     check_nothing_later_is_seen(model, build, packing=False)
 
 
@@ -113,7 +113,7 @@ def test_encoders_that_heed_no_such_mask_are_refused_by_name(build: Path, kind: 
     with pytest.raises(
         ConfigError, match=f"{name}ForMaskedLM of transformers takes no attention_mask that makes rows causal"
     ):
-        find_causal_mask(model, ShardDataset(build).shards.expect_pretraining())
+        check_causal_mask(model, ShardDataset(build).shards.expect_pretraining())
 
 
 @torch.no_grad()
