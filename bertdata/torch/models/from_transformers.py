@@ -32,6 +32,7 @@ from bertdata.torch.models.families import Library, check_tokenizer
 from bertdata.torch.models.mixed_loss import mixed_loss
 from bertdata.torch.models.places import labelled_places, taken_at
 from bertdata.torch.models.pretraining import PretrainingOutput, with_losses
+from bertdata.torch.models.transformers_causal import causal_masks
 from bertdata.torch.models.transformers_library import (
     config_of,
     in_one_line,
@@ -197,8 +198,6 @@ class TransformersModel(PreTrainedModel):
         Returns a `PretrainingOutput`; with causal_rows and labels, a `MixedOutput`.
         """
         if causal_rows is not None:
-            from bertdata.torch.models.transformers_causal import causal_masks
-
             known = (inputs.get("attention_mask"), causal_rows, input_ids.shape[1])
             inputs["attention_mask"] = causal_masks(self.model.config, *known)
         kept = {"output_hidden_states": True} if self.keeps_hidden else {}

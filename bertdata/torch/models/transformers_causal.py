@@ -1,9 +1,7 @@
-"""Causal rows in models of transformers: a mask that says for each token which it attends to, if the model heeds it.
+"""The mask of causal rows for models of transformers: which tokens each token attends to.
 
 Most encoders there take a mask (N, 1, L, L), which is added to scores, in place of that of padding, and those with
-local attention one for each type of layer; some take it and do not heed it, mix neighbours by a convolution, or fail.
-Which is the case, none of them says, so before the first step `check_causal_mask` tries: with a mask that hides
-nothing, the output has to be that without one, and with a causal one, no output may move when later tokens change.
+local attention one for each type of layer. Which do not, `causal_probe` finds.
 """
 
 from __future__ import annotations
@@ -13,13 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bertdata.errors import ConfigError
-from bertdata.loader.padding import padded_length
-from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.encoder import row_mask
-from bertdata.torch.models.from_transformers import PROBED, TransformersModel
 from bertdata.torch.models.local_attention import near
-from bertdata.torch.models.transformers_library import in_one_line
 
 
 def causal_masks(config: Any, attention_mask: Tensor | None, causal_rows: Tensor, length: int) -> Any:
@@ -41,60 +34,3 @@ def _added(seen: Tensor) -> Tensor:
     device = seen.device.type
     kind = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else torch.float32
     return torch.zeros_like(seen, dtype=kind).masked_fill_(~seen, torch.finfo(kind).min)
-
-
-@torch.no_grad()
-def check_causal_mask(model: TransformersModel, info: PretrainingInfo) -> None:
-    """Raise ConfigError where a model does not heed the mask of causal rows.
-
-    The weights of a fresh model are so small that what a token sees hardly shows in its output, so it is the outputs of
-    the encoder that are compared, by their own size.
-    """
-    length = min(padded_length(info.max_seq_length), PROBED)
-    special = {info.pad_token_id, info.cls_token_id, info.sep_token_id, info.mask_token_id}
-    ordinary = torch.tensor([one for one in range(info.vocab_size) if one not in special])
-    ids = ordinary[torch.arange(2 * length).view(2, length) * 7919 % len(ordinary)]
-    changed, cut = ids.clone(), length // 2
-    changed[:, cut:] = ordinary[(torch.arange(2 * length).view(2, length) * 7919 + 1)[:, cut:] % len(ordinary)]
-    was_training = model.training
-    model.eval()
-    try:
-        reason = _wrong(model, ids, changed, cut)
-    except Exception as error:  # whatever a model of any family makes of a mask that it does not know
-        reason = f"{type(error).__name__}: {in_one_line(error)}"
-    finally:
-        model.train(was_training)
-    if reason:
-        raise ConfigError(
-            f"{model.architecture} of transformers takes no attention_mask that makes rows causal ({reason}); train it "
-            "with --phase-training masked, or take a model that does, such as bert, roberta or modernbert"
-        )
-
-
-def _wrong(model: TransformersModel, ids: Tensor, changed: Tensor, cut: int) -> str:
-    """Return what is wrong with the outputs of a model for rows of which some are causal, "" for nothing."""
-
-    def states(ids: Tensor, causal: list[bool] | None) -> Tensor:
-        inputs: dict[str, Any] = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-        if causal is not None:
-            inputs["attention_mask"] = causal_masks(model.model.config, None, torch.tensor(causal), ids.shape[1])
-        outputs = model.encoder(**model.taken(inputs), return_dict=True)
-        hidden: Tensor = outputs.last_hidden_state
-        return hidden
-
-    plain = states(ids, None)
-    size = float((plain - plain.mean(1, keepdim=True)).abs().max())
-    if _difference(states(ids, [False, False]), plain) > 1e-4 * size:
-        return "with a mask that hides nothing its outputs are others than without one"
-    one, other = states(ids, [True, False]), states(changed, [True, False])
-    if _difference(one[1], plain[1]) > 1e-4 * size:
-        return "a causal row changes the outputs of the row beside it"
-    if _difference(one[0, :cut], other[0, :cut]) > 1e-6 * size:
-        return "its outputs move when later tokens change"
-    if _difference(one[0, :cut], plain[0, :cut]) == 0:
-        return "its outputs are those without a mask"
-    return ""
-
-
-def _difference(one: Tensor, other: Tensor) -> float:
-    return float((one - other).abs().max())

@@ -29,11 +29,11 @@ from bertdata.torch.distillation.distilled_model import Lesson
 from bertdata.torch.distillation.settings import DistillationSettings
 from bertdata.torch.models import families
 from bertdata.torch.models.attention import activate_newest_flash
+from bertdata.torch.models.causal_probe import check_causal_mask
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.families import LIBRARIES, Library
 from bertdata.torch.models.from_transformers import TransformersModel
 from bertdata.torch.models.objectives.settings import model_class
-from bertdata.torch.models.transformers_causal import check_causal_mask
 from bertdata.torch.models.weight_files import main_file
 from bertdata.torch.models.weights import PreTrainedModel, save_with_tokenizer
 from bertdata.torch.training import checkpoint, curves, metrics_log, trackers
