@@ -25,6 +25,7 @@ from bertdata.tokenizers.encode.kernels import rewriting as kernel
 from bertdata.tokenizers.encode.kernels.bitmaps import new_characters
 from bertdata.tokenizers.encode.tables import room
 from bertdata.tokenizers.encode.words import padded_texts
+from bertdata.tokenizers.json_format import METASPACE
 
 Stage = Callable[[pa.Array], pa.Array]
 _BY_CHARACTER = {"NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase", "StripAccents", "Precompiled", "BertNormalizer"}
@@ -42,8 +43,8 @@ _WHITE = [chr(point) for point in range(0x3001) if _SPACES.match(chr(point))]
 _RUNS = {" {2,}": ([" "], 2), r"\s+": (_WHITE, 1)}
 """Patterns of Replace that are runs of white space: which, and at least how many."""
 _MOST_CONTENT = 32
-_EDGES = r"\A +| +\z"
-"""The pattern of spaces at the edges of a text."""
+_EDGES = {r"\A +| +\z": " ", rf"\A +|[ {METASPACE}]+\z": f" {METASPACE}"}
+"""Patterns of spaces at the edges of a text, and what is taken away at its end."""
 
 
 class UnknownNormalizerError(ValueError):
@@ -99,8 +100,8 @@ def _stage(part: Mapping[str, Any]) -> Stage:
             return lambda rows: pc.replace_substring(rows, pattern, content)
         if pattern in _RUNS and len(content.encode()) <= _MOST_CONTENT:
             return _runs_replaced(*_RUNS[pattern], content)
-        if pattern == _EDGES and not content:
-            return lambda rows: pc.utf8_trim(rows, " ")
+        if pattern in _EDGES and not content:
+            return lambda rows: pc.utf8_rtrim(pc.utf8_ltrim(rows, " "), _EDGES[pattern])
         raise UnknownNormalizerError(f"its normalizer replaces {pattern!r}")
     raise UnknownNormalizerError(f"its normalizer has {kind}")
 

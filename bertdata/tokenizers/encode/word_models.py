@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bertdata.tokenizers.encode.asked_model import AskedModel
 from bertdata.tokenizers.encode.byte_pair import merges_of
@@ -97,14 +98,20 @@ class UnigramWords(AskedModel):
     ) -> None:  # fmt: skip
         super().__init__(tokenize, spell, dtype)
         unknown = model.get("unk_id")
-        self._asks = unknown is None or bool(model.get("byte_fallback"))
         self._pieces, self._removed = pieces_of(pieces, unknown or 0, split=True), removed
+        self._fallback = np.zeros(0, np.int64)
+        if model.get("byte_fallback"):
+            self._fallback = _ids_of_bytes({piece: number for number, (piece, _) in enumerate(pieces)})
+        # a piece of several unknown characters is better than these where their scores are below 0
+        runs = unknown is not None and self._pieces.settings[0] < 0
+        self._asks = unknown is None or bool(model.get("byte_fallback") and not (runs and len(self._fallback)))
 
     def arrays(self) -> Any:
         """Return what the kernel needs, with room that no other call has."""
         size = MAX_KEY + 1
         path = Path(np.empty(size, np.uint8), np.empty(size), np.empty(size, np.int64), np.empty(size, np.int64))
-        return unigram_words.Model(self._pieces, self._removed, path, self._asks, np.empty(size, self.dtype))
+        ids = np.empty(size, self.dtype)
+        return unigram_words.Model(self._pieces, self._removed, path, self._asks, self._fallback, ids)
 
 
 class PairWords(AskedModel):
@@ -130,9 +137,9 @@ class PairWords(AskedModel):
                     key = bytes_of_token(part) if by_bytes else part.encode()
                     keys |= {root + key: token_id} if key else {}
         self._cells, self._by_bytes, self._removed = _cells(keys), by_bytes, removed
-        self._fallback = np.full(256, -1, np.int64)
-        if model.get("byte_fallback") and all(f"<0x{byte:02X}>" in vocabulary for byte in range(256)):
-            self._fallback[:] = [vocabulary[f"<0x{byte:02X}>"] for byte in range(256)]
+        self._fallback = _ids_of_bytes(vocabulary) if model.get("byte_fallback") else np.zeros(0, np.int64)
+        if not len(self._fallback):
+            self._fallback = np.full(256, -1, np.int64)
         self._roots = np.array([base_of(self._cells, root[0]) for root in _ROOTS], np.int64)
 
     def arrays(self) -> Any:
@@ -142,6 +149,13 @@ class PairWords(AskedModel):
         return pair_words.Model(
             self._merges, self._cells, self._roots, self._by_bytes, self._fallback, self._removed, ids, room
         )
+
+
+def _ids_of_bytes(vocabulary: Mapping[str, int]) -> NDArray[np.int64]:
+    """Return the ids of the tokens of bytes, <0x00> to <0xFF>, int64 (256,); none where some byte has no token."""
+    names = [f"<0x{byte:02X}>" for byte in range(256)]
+    known = all(name in vocabulary for name in names)
+    return np.array([vocabulary[name] for name in names] if known else [], np.int64)
 
 
 def _cells(keys: Mapping[bytes, int]) -> Any:

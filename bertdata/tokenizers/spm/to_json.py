@@ -1,12 +1,11 @@
 """What a SentencePiece model is as a `tokenizer.json`: pieces and scores, normalisation, and rows of its family.
 
 A `.model` file lacks some settings of a tokenizer. ALBERT's, XLNet's and DeBERTa-v3's models are recognized by their
-special pieces and get the settings that `transformers` gives them; any other is taken as SentencePiece runs it. Three
+special pieces and get the settings that `transformers` gives them; any other is taken as SentencePiece runs it. Two
 things may differ there: Hangul in single jamo and rare letters before accents, which the rules compose (`charsmap`);
-white space other than spaces, which separates words here and is a character in a model without rules of normalisation
-that puts a space before a text and takes extra spaces away; and ties: of two ways to cut a word with the
-same score, as 0|00 and 00|0, `tokenizers` may take the other. A BPE model has no list of merges: any two neighbours
-that make a piece are merged, those of the best piece first.
+and ties: of two ways to cut a word with the same score, as 0|00 and 00|0, `tokenizers` may take the other.
+A vocabulary without rules of normalisation that was trained from words between white space is cut there too. A BPE
+model has no list of merges: any two neighbours that make a piece are merged, those of the best piece first.
 """
 
 from __future__ import annotations
@@ -45,10 +44,13 @@ NUMBERINGS = {
 """By `model_type`, the tokens that families of fairseq have in place of the first pieces, and how many these are."""
 
 
-def convert(model: Any, special: SpecialTokens | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+def convert(
+    model: Any, special: SpecialTokens | None = None, *, at_white_space: bool = False
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the contents of `tokenizer.json` and `tokenizer_config.json` for a model that `read_model` gave.
 
-    special: which special token has which role, where it is not by their usual names. Raises InputError where the model
+    special: which special token has which role, where it is not by their usual names. at_white_space: whether a model
+    without rules of normalisation cuts texts at all white space, not at spaces alone. Raises InputError where the model
     is neither Unigram nor BPE, or is BPE with user-defined symbols.
     """
     kind = model.trainer.model_type
@@ -71,7 +73,8 @@ def convert(model: Any, special: SpecialTokens | None = None) -> tuple[dict[str,
     if kind == BPE_MODEL:
         tokenizer = _byte_pair_tokenizer(model)
     else:
-        tokenizer = _tokenizer(model, vocabulary, as_bert=as_bert, is_deberta=is_deberta)
+        spaces = as_bert or (at_white_space and not model.normalizer.precompiled_charsmap)
+        tokenizer = _tokenizer(model, vocabulary, as_bert=as_bert, is_deberta=is_deberta, at_white_space=spaces)
     special = special or _special_of(model, [_MASK] if is_deberta else [])
     json_parts.add_special(tokenizer, special)
     json_parts.set_template(tokenizer, special, types=True)
@@ -103,11 +106,14 @@ def renumbered(model: Any, family: str) -> Any:
     return result
 
 
-def _tokenizer(model: Any, vocabulary: Sequence[tuple[str, float]], *, as_bert: bool, is_deberta: bool) -> Any:
+def _tokenizer(
+    model: Any, vocabulary: Sequence[tuple[str, float]], *, as_bert: bool, is_deberta: bool, at_white_space: bool
+) -> Any:
     """Return a `tokenizers.Tokenizer` of the pieces.
 
-    as_bert: cut at all white space, as BERT's tokenizer does. is_deberta: strip before the normalisation of the model,
-    and take unknown characters for unknown, though there are pieces for bytes.
+    as_bert: normalize as ALBERT and XLNet do. is_deberta: strip before the normalisation of the model, and take unknown
+    characters for unknown, though there are pieces for bytes. at_white_space: cut at all white space, as BERT's
+    tokenizer does.
     """
     from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
@@ -127,12 +133,13 @@ def _tokenizer(model: Any, vocabulary: Sequence[tuple[str, float]], *, as_bert: 
     else:
         parts = _rules(model)
         if model.normalizer.remove_extra_whitespaces:
-            parts += [normalizers.Replace(Regex(r"\A +| +\z"), ""), normalizers.Replace(Regex(" {2,}"), " ")]
-        elif scheme == "always":  # one more space, also where there is one
-            parts += [normalizers.Prepend(json_format.METASPACE)]
+            parts += _without_extra_spaces(marks=not (charsmap or at_white_space))
+        only_marks = not (charsmap or at_white_space)
+        if scheme == "always" and (only_marks or not model.normalizer.remove_extra_whitespaces):
+            parts += [normalizers.Prepend(json_format.METASPACE)]  # also where a text begins with a mark
             scheme = "never"
     tokenizer.normalizer = normalizers.Sequence(parts)
-    spaces = [pre_tokenizers.WhitespaceSplit()] if as_bert or not charsmap else []
+    spaces = [pre_tokenizers.WhitespaceSplit()] if at_white_space or (is_deberta and not charsmap) else []
     metaspace = pre_tokenizers.Metaspace(json_format.METASPACE, scheme)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([*spaces, metaspace])
     tokenizer.decoder = decoders.Metaspace(json_format.METASPACE, scheme)
@@ -160,9 +167,7 @@ def _as_one_word(tokenizer: Any, model: Any) -> Any:
     suffix, mark = bool(model.trainer.treat_whitespace_as_suffix), json_format.METASPACE
     parts = _rules(model)
     if model.normalizer.remove_extra_whitespaces:
-        # Rules make spaces of marks in a text; without them SentencePiece does so at its end only.
-        end = " +" if model.normalizer.precompiled_charsmap else f"[ {mark}]+"
-        parts += [normalizers.Replace(Regex(rf"\A +|{end}\z"), ""), normalizers.Replace(Regex(" {2,}"), " ")]
+        parts += _without_extra_spaces(marks=not model.normalizer.precompiled_charsmap)
     if model.normalizer.add_dummy_prefix:
         parts += [normalizers.Replace(Regex(r"\z"), mark) if suffix else normalizers.Prepend(mark)]
     tokenizer.normalizer = normalizers.Sequence([*parts, normalizers.Replace(" ", mark)])
@@ -170,6 +175,18 @@ def _as_one_word(tokenizer: Any, model: Any) -> Any:
     spaces = decoders.Replace(mark, " ")
     tokenizer.decoder = decoders.Sequence([spaces, decoders.ByteFallback(), decoders.Fuse(), *strip])
     return tokenizer
+
+
+def _without_extra_spaces(*, marks: bool) -> list[Any]:
+    """Return the normalizers that leave single spaces between words.
+
+    marks: whether marks of spaces at the end of a text go too, as SentencePiece takes them for spaces there. Its rules
+    make spaces of all marks.
+    """
+    from tokenizers import Regex, normalizers
+
+    end = f"[ {json_format.METASPACE}]+" if marks else " +"
+    return [normalizers.Replace(Regex(rf"\A +|{end}\z"), ""), normalizers.Replace(Regex(" {2,}"), " ")]
 
 
 def _rules(model: Any) -> list[Any]:

@@ -40,14 +40,16 @@ class SentencePieceTokenizer(JsonTokenizer):
         special: SpecialTokens | None = None,
         config: Mapping[str, Any] | None = None,
         added: Mapping[str, int] | None = None,
+        at_white_space: bool = False,
     ) -> None:
         """Take a model's bytes, its special tokens if they have no usual names, and settings of the file beside it.
 
         added: the tokens of `added_tokens.json`; those that the model has already are as they are there.
+        at_white_space: whether a model without rules of normalisation was trained from words between white space.
         """
-        self._arguments = model, special, config, added
+        self._arguments = model, special, config, added, at_white_space
         with asking_tokenizers("cannot make a tokenizer of this model"):
-            data, made = convert(read_model(model), special)
+            data, made = convert(read_model(model), special, at_white_space=at_white_space)
         id_of = {entry["content"]: entry["id"] for entry in data["added_tokens"]}
         more = {token: token_id for token, token_id in (added or {}).items() if id_of.get(token) != token_id}
         super().__init__(data, made | dict(config or {}), added=more)

@@ -55,7 +55,7 @@ class Unigram(VocabularyModel):
         from bertdata.tokenizers.spm.tokenizer import SentencePieceTokenizer
 
         with files.open_raw(path) as file:
-            return SentencePieceTokenizer(file.read(), special_tokens(config, SpecialTokens()))
+            return SentencePieceTokenizer(file.read(), special_tokens(config, SpecialTokens()), at_white_space=True)
 
 
 UNIGRAM = Unigram()

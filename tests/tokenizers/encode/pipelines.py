@@ -77,6 +77,11 @@ PIECES: Part = {
     "type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 20,
     "vocab": numbered([*LETTERS, *("##" + letter for letter in LETTERS), "low", "##er", "the", "hello"]),
 }  # fmt: skip
+BYTES: Part = {
+    "type": "Unigram", "unk_id": 1, "byte_fallback": True,
+    "vocab": [*unigram_model()["vocab"], *([f"<0x{byte:02X}>", -12.0] for byte in range(256))],
+}  # fmt: skip
+"""A Unigram with pieces of bytes, which stand for characters that have none."""
 WORDS: Part = {"type": "WordLevel", "unk_token": "[UNK]", "vocab": numbered(["low", "the", "a", "b", ".", "hello"])}
 
 COMPOSED: dict[str, tuple[Part, Part | None, Part | None, list[str]]] = {
@@ -116,6 +121,7 @@ COMPOSED: dict[str, tuple[Part, Part | None, Part | None, list[str]]] = {
     "bge-m3": (
         unigram_model(), METASPACES, sequence({"type": "Nmt"}, {"type": "NFKC"}, STRIP_RIGHT, RUNS_TO_MARK), ["salt"],
     ),
+    "unigram with bytes": (BYTES, METASPACES | {"prepend_scheme": "never"}, {"type": "NFKC"}, []),
     "unigram of words": (unigram_model(), {"type": "Whitespace"}, {"type": "NFKD"}, []),
     "spaces removed": (PIECES, split(" ", "Removed", form="String"), None, []),
     "white space removed": (byte_pair_model(), both(split(r"\s+", "Removed"), byte_level(use_regex=False)), None, []),

@@ -92,6 +92,7 @@ def test_ids_of_a_bpe_model_are_those_of_sentencepiece(sentencepiece: Any, more:
 
 OVER_SPACES = ["New York City is in New York", "he lives in New York", "of the world", "end of the day"] * 10
 SPACES: list[dict[str, Any]] = [
+    {"normalization_rule_name": "identity"},
     {"normalization_rule_name": "identity", "remove_extra_whitespaces": False},
     {"normalization_rule_name": "identity", "remove_extra_whitespaces": False, "byte_fallback": True}
     | {"vocab_size": 330},
@@ -117,7 +118,7 @@ def test_spaces_are_where_sentencepiece_has_them(sentencepiece: Any, more: dict[
     @given(
         st.one_of(
             st.sampled_from([*lines, *TEXTS]),
-            st.text(st.sampled_from("fox thegNYrk \n\u00a0\u2581é中,20<>"), max_size=25),
+            st.text(st.sampled_from("fox thegNYrk \n\t\u00a0\u2581é中,20<>"), max_size=25),
         )
     )
     def same(text: str) -> None:
@@ -125,6 +126,15 @@ def test_spaces_are_where_sentencepiece_has_them(sentencepiece: Any, more: dict[
         assert tokenizer.encode_batch([text]).to_pylist() == [tokenizer.encode(text)]
 
     same()
+
+
+def test_a_vocabulary_of_words_between_white_space_is_cut_at_all_of_it(sentencepiece: Any) -> None:
+    data = model_of(sentencepiece, normalization_rule_name="identity")
+    cut, as_it_is = SentencePieceTokenizer(data, at_white_space=True), SentencePieceTokenizer(data)
+    text = "the\tfox\u00a0saw\nthe grapes"
+    assert cut.encode(text) == cut.encode(text.replace("\t", " ").replace("\u00a0", " ").replace("\n", " "))
+    assert cut.encode(text) != as_it_is.encode(text)
+    assert pickle.loads(pickle.dumps(cut)) == cut != as_it_is
 
 
 @pytest.mark.parametrize("rules", ["nmt_nfkc", "nmt_nfkc_cf", "nfkc"])

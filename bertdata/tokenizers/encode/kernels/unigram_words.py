@@ -15,13 +15,39 @@ from bertdata.tokenizers.encode.kernels.unigram import Path, Pieces, best_path
 
 
 class Model(NamedTuple):
-    """The vocabulary, and room for a word. asks: whether words with unknown characters are left to `tokenizers`."""
+    """The vocabulary, and room for a word.
+
+    asks: whether words with unknown characters are left to `tokenizers`. fallback: the ids of bytes that stand for an
+    unknown character, int64 (256,); empty where there are none.
+    """
 
     pieces: Pieces
     removed: Removed
     path: Path
     asks: bool
+    fallback: NDArray[np.int64]
     ids: NDArray[Any]
+
+
+@inlined
+def _write_bytes(model: Any, n: Any) -> Any:
+    """Write the ids of the best path through `n` bytes, those of bytes for unknown characters; returns how many."""
+    path, unknown = model.path, np.int64(model.pieces.settings[1])
+    count: Any = 0
+    at = n
+    while at > 0:  # from the end on; a step takes at least as many bytes as it gives ids, so there is room
+        start = path.starts[at]
+        if path.ids[at] == unknown:
+            for j in range(at - start):
+                model.ids[count + j] = model.fallback[path.word[at - 1 - j]]
+            count += at - start
+        else:
+            model.ids[count] = path.ids[at]
+            count += 1
+        at = start
+    for j in range(count // 2):
+        model.ids[j], model.ids[count - 1 - j] = model.ids[count - 1 - j], model.ids[j]
+    return count
 
 
 @inlined
@@ -32,11 +58,13 @@ def _encode(cache: Any, entry: Any, text: Any, start: Any, end: Any, model: Any)
     for j in range(size):
         model.path.word[j] = text[first + j]
     count = best_path(model.pieces, model.path, size, model.ids)
-    known: Any = count <= MAX_IDS
-    if model.asks:
+    unknown: Any = False
+    if model.asks or len(model.fallback) > 0:
         for j in range(count):
-            known = known and np.int64(model.ids[j]) != np.int64(model.pieces.settings[1])
-    if known:
+            unknown = unknown or np.int64(model.ids[j]) == np.int64(model.pieces.settings[1])
+    if unknown and not model.asks:
+        count = _write_bytes(model, size)
+    if count <= MAX_IDS and not (unknown and model.asks):
         put_ids(cache, entry, model.ids, 0, count, False)
 
 
