@@ -71,7 +71,7 @@ def run(name: str, folder: Path) -> str | None:
             stdout=log,
             stderr=log,
             start_new_session=True,
-            env=os.environ | {"no_proxy": "127.0.0.1"},
+            env=os.environ | {"no_proxy": "127.0.0.1"} | ({"PYTHONPATH": case.packages} if case.packages else {}),
         )
         timer = threading.Timer(SECONDS, os.killpg, (process.pid, signal.SIGKILL))
         timer.start()

@@ -29,6 +29,8 @@ class Case:
     right: Check | None = None
     message: bool = True
     limits: tuple[tuple[int, int], ...] = ()
+    packages: str = ""
+    """A folder of packages that the command finds installed."""
 
 
 CASES: dict[str, Callable[[Path], Case]] = {}

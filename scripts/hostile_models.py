@@ -115,6 +115,57 @@ def a_tokenizer_whose_pattern_is_broken(folder: Path) -> Case:
     return tokenized(folder, byte_pairs(pre_tokenizer=split))
 
 
+def split_by(folder: Path, pattern: str, text: str) -> Case:
+    """Return a case that tokenizes a text by a tokenizer.json that splits it at a pattern: tokens or a message."""
+    split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+    made = tokenized(folder, byte_pairs(pre_tokenizer=split))
+    put(folder, "a.txt", text.encode())
+    return Case(made.command, lambda out: True)
+
+
+@case
+def a_tokenizer_whose_pattern_tries_every_division(folder: Path) -> Case:
+    return split_by(folder, "(a+)+b", "a" * 300)
+
+
+@case
+def a_tokenizer_whose_pattern_tries_every_alternative(folder: Path) -> Case:
+    return split_by(folder, "(?:a|a|a)*b", "a" * 300)
+
+
+@case
+def a_tokenizer_whose_pattern_calls_itself(folder: Path) -> Case:
+    return split_by(folder, r"(?<p>a\g<p>?b?)", "a" * 100_000)
+
+
+@case
+def a_tokenizer_whose_pattern_matches_nothing(folder: Path) -> Case:
+    return split_by(folder, "(?=a)|", "a cat sat." * 100)
+
+
+@case
+def a_tokenizer_whose_pattern_looks_behind_without_a_bound(folder: Path) -> Case:
+    return split_by(folder, "(?<=a+)b", "aab" * 100)
+
+
+@case
+def a_tokenizer_whose_pattern_repeats_a_thousand_million_times(folder: Path) -> Case:
+    return split_by(folder, "(?:a{1000}){1000}{1000}", "a" * 2_000)
+
+
+@case
+def a_tokenizer_with_a_million_added_tokens(folder: Path) -> Case:
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False)
+
+    def change(data: dict[str, Any]) -> None:
+        first = len(data["model"]["vocab"])
+        data["added_tokens"] += [
+            {"id": first + number, "content": f"w{number}q"} | flags for number in range(1_000_000)
+        ]
+
+    return tokenized(folder, byte_pairs(change), right=True)
+
+
 @case
 def a_tokenizer_of_20000_alternatives(folder: Path) -> Case:
     pattern = "|".join(f"w{number}" for number in range(20_000))

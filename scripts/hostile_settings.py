@@ -133,3 +133,44 @@ def templates_that_grow(folder: Path) -> Case:
 @case
 def a_template_of_defaults_of_great_depth(folder: Path) -> Case:
     return with_template_pages(folder, Deep="{{{1|" * 20_000 + "x" + "}}}" * 20_000, Open="{{{1|" * 20_000)
+
+
+def with_plugin(folder: Path, entry_points: str, module: str, metadata: str = "Name: odd\nVersion: 1\n") -> Case:
+    """Return a case that lists the recipes where a package is installed that names plugins by entry points."""
+    packages = folder / "packages"
+    (packages / "odd-1.dist-info").mkdir(parents=True)
+    (packages / "odd-1.dist-info" / "METADATA").write_bytes(metadata.encode("utf-8", "surrogateescape"))
+    (packages / "odd-1.dist-info" / "entry_points.txt").write_text(f"[bertdata.plugins]\n{entry_points}\n")
+    (packages / "odd_plugin.py").write_text(module)
+    return Case(["recipes"], lambda out: True, packages=str(packages))
+
+
+@case
+def a_plugin_that_ends_the_process(folder: Path) -> Case:
+    return with_plugin(folder, "odd = odd_plugin", "raise SystemExit(0)\n")
+
+
+@case
+def a_plugin_that_raises_what_is_no_exception(folder: Path) -> Case:
+    return with_plugin(folder, "odd = odd_plugin", "raise BaseException('\\x1b[2J')\n")
+
+
+@case
+def a_plugin_that_calls_itself_without_end(folder: Path) -> Case:
+    return with_plugin(folder, "odd = odd_plugin", "def call():\n    call()\ncall()\n")
+
+
+@case
+def a_plugin_that_is_not_there(folder: Path) -> Case:
+    return with_plugin(folder, "odd = no_such_module:\n\x1b[31m", "")
+
+
+@case
+def a_plugin_that_registers_a_number_under_a_name_that_is_taken(folder: Path) -> Case:
+    module = "from bertdata.curation.filters import FILTERS\nFILTERS.register('gopher-quality', 3)\n"
+    return with_plugin(folder, "odd = odd_plugin", module)
+
+
+@case
+def a_plugin_of_a_package_whose_metadata_are_random_bytes(folder: Path) -> Case:
+    return with_plugin(folder, "odd = odd_plugin", "", os.urandom(500).decode("utf-8", "surrogateescape"))
