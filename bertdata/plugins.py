@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import logging
 import os
 import re
 import sys
@@ -20,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from bertdata.errors import ConfigError, names_flags
+from bertdata.errors import ConfigError, names_flags, printable
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -117,11 +118,12 @@ def import_named(what: str, name: str) -> object:
         if module not in _typed:
             check_place(module)
         return getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, ValueError, SystemExit) as error:
         if isinstance(error, ConfigError):
             raise
+        reason = "it ends the process, by sys.exit" if isinstance(error, SystemExit) else error
         raise ConfigError(
-            f"{what} cannot be imported ({error}); expected module:name, with the folder of the module in PYTHONPATH, "
+            f"{what} cannot be imported ({reason}); expected module:name, with the folder of the module in PYTHONPATH, "
             "which worker processes inherit"
         ) from error
 
@@ -184,9 +186,17 @@ def _entry_points() -> Iterator[tuple[str, EntryPoint]]:
     here, seen = os.path.realpath(os.getcwd()), set()
     paths = [path for path in sys.path if os.path.realpath(path) != here or _is_in_pythonpath(here)]
     for package in distributions(path=paths):
-        if package.name not in seen:
-            seen.add(package.name)
-            yield from ((package.name, entry) for entry in package.entry_points if entry.group == ENTRY_POINTS)
+        try:
+            name, entries = package.name, package.entry_points
+        except (ValueError, KeyError) as error:  # of any package there: most have no plugins
+            where = printable(str(package.locate_file("")))
+            logging.getLogger("bertdata").warning(
+                "a package in %s has damaged metadata (%s), so its plugins are left out; install it again", where, error
+            )
+            continue
+        if name not in seen:
+            seen.add(name)
+            yield from ((name, entry) for entry in entries if entry.group == ENTRY_POINTS)
 
 
 def _is_in_pythonpath(folder: str) -> bool:
@@ -219,7 +229,7 @@ def _load_once(what: str, module: str, load: Callable[[], object], remedy: str) 
     try:
         check_place(module)
         load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         _loaded.discard(what)
         reason = str(error) if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"
         raise ConfigError(f"{what} cannot be loaded ({reason}); {remedy}") from error

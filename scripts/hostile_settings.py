@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from hostile_cases import GOOD, PROSE, Case, build, case, counted, dump, lines, put, texts, zipped
@@ -136,13 +137,13 @@ def a_template_of_defaults_of_great_depth(folder: Path) -> Case:
 
 
 def with_plugin(folder: Path, entry_points: str, module: str, metadata: str = "Name: odd\nVersion: 1\n") -> Case:
-    """Return a case that lists the recipes where a package is installed that names plugins by entry points."""
+    """Return a case that plans a build where a package is installed that names plugins by entry points."""
     packages = folder / "packages"
     (packages / "odd-1.dist-info").mkdir(parents=True)
     (packages / "odd-1.dist-info" / "METADATA").write_bytes(metadata.encode("utf-8", "surrogateescape"))
     (packages / "odd-1.dist-info" / "entry_points.txt").write_text(f"[bertdata.plugins]\n{entry_points}\n")
     (packages / "odd_plugin.py").write_text(module)
-    return Case(["recipes"], lambda out: True, packages=str(packages))
+    return Case(["build", "--dry-run", "--output", str(folder / "out")], packages=str(packages))
 
 
 @case
@@ -151,8 +152,8 @@ def a_plugin_that_ends_the_process(folder: Path) -> Case:
 
 
 @case
-def a_plugin_that_raises_what_is_no_exception(folder: Path) -> Case:
-    return with_plugin(folder, "odd = odd_plugin", "raise BaseException('\\x1b[2J')\n")
+def a_plugin_whose_error_takes_over_the_terminal(folder: Path) -> Case:
+    return with_plugin(folder, "odd = odd_plugin", "raise RuntimeError('\\x1b[2J')\n")
 
 
 @case
@@ -167,10 +168,11 @@ def a_plugin_that_is_not_there(folder: Path) -> Case:
 
 @case
 def a_plugin_that_registers_a_number_under_a_name_that_is_taken(folder: Path) -> Case:
-    module = "from bertdata.curation.filters import FILTERS\nFILTERS.register('gopher-quality', 3)\n"
+    module = "from bertdata.curation.filters import FILTERS\nFILTERS.add('gopher-quality', 3)\n"
     return with_plugin(folder, "odd = odd_plugin", module)
 
 
 @case
 def a_plugin_of_a_package_whose_metadata_are_random_bytes(folder: Path) -> Case:
-    return with_plugin(folder, "odd = odd_plugin", "", os.urandom(500).decode("utf-8", "surrogateescape"))
+    made = with_plugin(folder, "odd = odd_plugin", "", os.urandom(500).decode("utf-8", "surrogateescape"))
+    return replace(made, right=lambda out: True)

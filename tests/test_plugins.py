@@ -217,6 +217,7 @@ def test_the_command_imports_nothing_from_the_current_folder(tmp_path: Path) -> 
         ("import no_such_module", r"ModuleNotFoundError: No module named 'no_such_module'"),
         ("def", r"SyntaxError: invalid syntax .*"),
         ("1 / 0", r"ZeroDivisionError: division by zero"),
+        ("raise SystemExit(0)", r"SystemExit: 0"),
         (
             "from bertdata.registry import Registry\nRegistry('codec', {'json': 'json:loads'}).add('json', str)",
             r"the name 'json' is taken by another codec; give yours another name",
@@ -251,6 +252,24 @@ def test_an_entry_point_that_cannot_be_loaded_is_named_with_its_package(folder: 
     message = rf"the entry point broken = {value} in the group bertdata.plugins of broken cannot be loaded \(.*no"
     with pytest.raises(ConfigError, match=message):
         list(Registry("codec", {}))
+
+
+def test_a_module_of_the_users_that_ends_the_process_is_an_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "script_of_mine.py").write_text("import sys\nsys.exit()\n")
+    monkeypatch.setenv(plugins.PLUGINS, "")
+    plugins.consent_to("script_of_mine:keep")
+    with pytest.raises(ConfigError, match=r"the filter 'x' cannot be imported \(it ends the process, by sys.exit\)"):
+        plugins.import_named("the filter 'x'", "script_of_mine:keep")
+
+
+@pytest.mark.parametrize("name", ["METADATA", "entry_points.txt"])
+def test_a_package_with_damaged_metadata_is_left_out_with_a_warning(
+    folder: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_entry_point(folder, "damaged", "no_such_module")
+    (folder / "damaged-1.0.dist-info" / name).write_bytes(b"\xb2\x00\xff")
+    assert list(Registry("codec", {"json": "json:loads"})) == ["json"]
+    assert "has damaged metadata" in caplog.text
 
 
 def write_entry_point(folder: Path, package: str, value: str) -> None:

@@ -26,7 +26,7 @@ def of_each_text(what: str, function: Callable[[str], Any], texts: pa.StringArra
     for text in texts.to_pylist():
         try:
             value = function(text)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ConfigError(
                 f"{what} raised {type(error).__name__}: {error}, for the text that begins {text[:60]!r}; correct it"
             ) from error

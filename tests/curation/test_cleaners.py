@@ -37,6 +37,10 @@ def failing(text: str) -> str:
     return str(1 / len(text.strip("x")))
 
 
+def ending(text: str) -> str:
+    raise SystemExit(text[:0])
+
+
 def without_result(text: str) -> None:
     pass
 
@@ -96,6 +100,7 @@ def test_what_changed_has_paragraphs_and_what_did_not_keeps_its_bytes() -> None:
     ("name", "message"),
     [
         ("failing", r"raised ZeroDivisionError: division by zero, for the text that begins 'xx'; correct it"),
+        ("ending", r"raised SystemExit: , for the text that begins 'Salt'; correct it"),
         ("without_result", r"returned NoneType for the text that begins 'Salt'; expected str"),
         ("SHORT", r"returned 1 values of type string, 0 of them null, for 2 texts; expected a string for each"),
         ("NULLS", r"returned 2 values of type string, 2 of them null"),

@@ -26,3 +26,12 @@ def _referenced(text: Any) -> Any:
 )
 def test_a_numeric_reference_names_a_character(reference: bytes, code: int) -> None:
     assert _referenced(np.frombuffer(reference, np.uint8).copy()) == code
+
+
+@kernel
+def _lowered(byte: Any) -> Any:
+    return characters.lower(byte)
+
+
+def test_the_letters_of_ascii_alone_have_a_lower_case() -> None:
+    assert [_lowered(np.int64(byte)) for byte in range(256)] == [*bytes(range(256)).lower()]

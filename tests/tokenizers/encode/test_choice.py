@@ -67,6 +67,16 @@ def test_what_kernels_know_is_not_slow() -> None:
     assert [name for name, tokenizer in SMALL.items() if tokenizer.slow_because] == []
 
 
+@pytest.mark.parametrize(("setting", "mark"), [("continuing_subword_prefix", "##o"), ("end_of_word_suffix", "w##")])
+def test_a_byte_level_bpe_that_marks_parts_of_words_gives_the_ids_of_tokenizers(setting: str, mark: str) -> None:
+    model = byte_pair_model() | {"merges": [], setting: "##"}
+    model["vocab"] = {**model["vocab"], mark: len(model["vocab"])}
+    tokenizer = json_tokenizer(model, byte_level())
+    expected = [one.ids for one in tokenizer.reference.encode_batch(TEXTS, add_special_tokens=False)]
+    assert model["vocab"][mark] in expected[0]
+    assert tokenizer.encode_batch(TEXTS).to_pylist() == expected
+
+
 def gemma() -> JsonTokenizer:
     """Return a SentencePiece BPE without a pre-tokenizer, whose merges do not reach over spaces."""
     letters = [METASPACE, *"abchelowt"]
