@@ -54,9 +54,14 @@ class UnknownNormalizerError(ValueError):
 def stages_of(parts: Sequence[Mapping[str, Any]]) -> list[Stage]:
     """Return the stages of normalizers of a `tokenizer.json`. Raises UnknownNormalizerError."""
     stages: list[Stage] = []
-    for together, group in groupby(parts, _looks_at_characters):
+    for kind, group in groupby(parts, _kind_of_stage):
         some = list(group)
-        stages += [CharacterStage(some)] if together else map(_stage, some)
+        if kind == "characters":
+            stages.append(CharacterStage(some))
+        elif kind == "strings":
+            stages.append(_strings_replaced([(part["pattern"]["String"], part["content"]) for part in some]))
+        else:
+            stages += map(_stage, some)
     return stages
 
 
@@ -81,10 +86,29 @@ def begin_with(prefix: str) -> Stage:
     return stage
 
 
-def _looks_at_characters(part: Mapping[str, Any]) -> bool:
-    if part["type"] == "Replace":
-        return len(part["pattern"].get("String", "")) == 1
-    return part["type"] in _BY_CHARACTER
+def _kind_of_stage(part: Mapping[str, Any]) -> str:
+    """Return how a normalizer goes together with others: "characters", "strings", or "alone"."""
+    if part["type"] == "Replace" and part["pattern"].get("String"):
+        return "characters" if len(part["pattern"]["String"]) == 1 else "strings"
+    return "characters" if part["type"] in _BY_CHARACTER else "alone"
+
+
+def _strings_replaced(pairs: Sequence[tuple[str, str]]) -> Stage:
+    """Return the stage that replaces strings, one after another: those whose last character is in the texts."""
+
+    def stage(rows: pa.Array) -> pa.Array:
+        [(_, text, offsets, _)] = padded_texts([rows])
+        data, present = text[offsets[0] : offsets[-1]].tobytes(), dict[str, bool]()
+        for pattern, content in pairs:
+            last = pattern[-1]
+            if last not in present:
+                present[last] = last.encode() in data
+            if present[last]:
+                rows = pc.replace_substring(rows, pattern, content)
+                present.update(dict.fromkeys(content, True))  # it may be there from now on
+        return rows
+
+    return stage
 
 
 def _stage(part: Mapping[str, Any]) -> Stage:
@@ -94,10 +118,8 @@ def _stage(part: Mapping[str, Any]) -> Stage:
     if kind == "Strip":
         return _stripped(left=part["strip_left"], right=part["strip_right"])
     if kind == "Replace":
-        [(form, pattern)] = part["pattern"].items()
+        [(_, pattern)] = part["pattern"].items()
         content = part["content"]
-        if form == "String" and pattern:
-            return lambda rows: pc.replace_substring(rows, pattern, content)
         if pattern in _RUNS and len(content.encode()) <= _MOST_CONTENT:
             return _runs_replaced(*_RUNS[pattern], content)
         if pattern in _EDGES and not content:
