@@ -49,9 +49,11 @@ from bertdata.torch.training.run_length import with_length
 from bertdata.torch.training.settings import PretrainSettings
 from bertdata.torch.training.steps import train
 from bertdata.torch.training.trained_for import check_training
+from bertdata.torch.training.words import WordCheckpoints, remove_word_checkpoints
 
 _LOG = logging.getLogger("bertdata")
 _FREE = (
+    "checkpoint_words",
     "compile",
     "device",
     "eval_phases",
@@ -59,6 +61,7 @@ _FREE = (
     "gradient_accumulation_steps",
     "gradient_checkpointing",
     "logging_steps",
+    "max_epochs",
     "max_rewinds",
     "num_workers",
     "peak_tflops",
@@ -125,12 +128,20 @@ def pretrain(
                 learned = (distillation or DistillationSettings(), longest_info(phases), tokenizer, settings)
                 lesson = Lesson.of(files.path_text(teacher), *learned, quiet=not group.first)
             place = (LIBRARIES[library], files.path_text(branch), lesson)
+            if branch and settings.checkpoint_words:
+                raise ConfigError(
+                    "--checkpoint-words counts from the first step, and --branch goes on from another run, whose words "
+                    "are not known; leave one of them out"
+                )
+            word_checkpoints = WordCheckpoints.of(phases, settings)
             run = _start(config, config_overrides, phases, output, settings, group, kept, *place)
+            run.word_checkpoints = word_checkpoints
             if dry_run:
                 return plan_of_run(run, settings, length).summary()
             group.barrier()
             if restart and group.first:  # now that all settings are known to fit
                 files.remove(files.join(output, "checkpoints"))
+                remove_word_checkpoints(output, [name for _, name in word_checkpoints.names])
             record = metrics_log.keep(files.join(output, metrics_log.LOG), run.first) if group.first else {}
             names = settings.report_to if group.first else ()
             silent = quiet or report is not None or not group.first

@@ -12,12 +12,13 @@ import torch
 from bertdata.errors import ConfigError, printable
 from bertdata.io import files
 from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader
-from bertdata.torch.models.weights import PreTrainedModel
+from bertdata.torch.models.weights import PreTrainedModel, save_with_tokenizer
 from bertdata.torch.training import checkpoint
 from bertdata.torch.training.checkpoint import Checkpoint
 from bertdata.torch.training.distributed import Group
 from bertdata.torch.training.phases import Phase
 from bertdata.torch.training.settings import PretrainSettings
+from bertdata.torch.training.words import WordCheckpoints
 
 _LOG = logging.getLogger("bertdata")
 
@@ -27,7 +28,8 @@ class Run:
     """A run: model, optimizer, processes, phases, the checkpoint it is resumed from, its directory and settings.
 
     `about` goes into `config.json`; parent: the checkpoint of another run that this one branches off, before its first
-    step; drawn: whether curves are; rewinds: the steps from which and to which the run went back.
+    step; drawn: whether curves are; rewinds: the steps from which and to which the run went back; word_checkpoints: the
+    words seen after which the model is saved as well.
     """
 
     model: PreTrainedModel
@@ -41,6 +43,7 @@ class Run:
     parent: Checkpoint | None = None
     drawn: bool = True
     rewinds: list[tuple[int, int]] = field(default_factory=list)
+    word_checkpoints: WordCheckpoints = field(default_factory=WordCheckpoints)
 
     @property
     def first(self) -> int:
@@ -53,6 +56,12 @@ class Run:
             root, told = files.join(self.output, "checkpoints"), (self.settings, self.about, keep, self.rewinds)
             tokenizer = self.phases[0].dataset.shards.tokenizer()
             checkpoint.save(root, step, self.model, self.optimizer, sampler, *told, tokenizer=tokenizer)
+
+    def save_model(self, name: str) -> None:
+        """Write the model alone into a folder of the output, if this is the process that writes."""
+        if self.group.first:
+            tokenizer = self.phases[0].dataset.shards.tokenizer()
+            save_with_tokenizer(self.model.final, files.join(self.output, name), tokenizer, self.about)
 
 
 def loader_of(run: Run, phase: Phase, settings: PretrainSettings, first: int) -> ResumableLoader:

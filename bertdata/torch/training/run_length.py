@@ -20,8 +20,25 @@ def with_length(
     """Return settings with the steps of the run in `max_steps` and no `epochs`, and who says so, "" for `max_steps`.
 
     A run that is resumed ends where it was to end, unless the settings say how long it is. Raises ConfigError where the
-    steps cannot be divided among the phases.
+    steps cannot be divided among the phases, and where a given number of them passes `max_epochs`.
     """
+    timed, said = _with_steps(settings, rows, resumed)
+    most = settings.max_epochs
+    if not most or epochs_of_steps(timed.max_steps, timed, rows) <= most:
+        return timed, said
+    steps = steps_of_epochs(most, settings, rows)
+    steps -= epochs_of_steps(steps, settings, rows) > most
+    if settings.max_steps or (resumed is not None and not settings.epochs):
+        raise ConfigError(
+            f"{timed.max_steps:,} steps go through the rows {epochs_of_steps(timed.max_steps, timed, rows):.4g} times, "
+            f"more often than --max-epochs {most:g}; at most {steps:,} steps do not"
+        )
+    return _of_steps(settings, steps), f"--max-epochs {most:g}"
+
+
+def _with_steps(
+    settings: PretrainSettings, rows: Sequence[PhaseRows], resumed: Checkpoint | None
+) -> tuple[PretrainSettings, str]:
     if settings.max_steps:
         return settings, ""
     if settings.epochs:

@@ -177,6 +177,20 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
     compile: bool = option(False, "compile the layers (torch.compile): slower to start, then faster")
     save_steps: int = option(1000, "steps between checkpoints", at_least=1)
     save_total_limit: int = option(1, "checkpoints that are kept, the last ones; 0: all", at_least=0, later=True)
+    checkpoint_words: tuple[str, ...] = option(
+        (),
+        "words seen, as 1M 2M 10M, after which the model is saved as well, in chck_1M and so on below --output, which "
+        "stay (BabyLM); the build needs --account, from which words are known",
+        later=True,
+        metavar="WORDS",
+    )
+    max_epochs: float = option(
+        0.0,
+        "never go through the rows more often than this, as 10 (BabyLM): --epochs and the default end there, and more "
+        "--max-steps are refused; 0: no limit",
+        at_least=0,
+        later=True,
+    )
     report_to: tuple[str, ...] = option(
         (), "where the log goes besides log.jsonl", items=TRACKERS, later=True, metavar="NAME"
     )

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from bertdata.io import files
+from bertdata.torch.data.loader import ResumableLoader
 from bertdata.torch.models.config import Counts
 from bertdata.torch.models.dropout import Draws, attached
 from bertdata.torch.models.encoder import Blocks
@@ -83,6 +84,8 @@ def train(
     masking = phase.dataset.shards.expect_pretraining().masking.for_split(phase.dataset.shards.split)
     record: LogRecord = {}
     drawn = time.monotonic()
+    number = next(place for place, other in enumerate(run.phases) if other is phase)
+    seen = _words_seen(run, number, loader)
     while step < phase.last:
         step += 1
         asked = time.perf_counter()
@@ -97,6 +100,10 @@ def train(
             interval = _begin(run)
             continue
         interval.steps += 1
+        before, seen = seen, _words_seen(run, number, loader)
+        for name in run.word_checkpoints.due(before, seen):
+            unread.check()
+            run.save_model(name)
         last = step == phase.last
         saving = last or step % settings.save_steps == 0
         measured = run.phases if last or settings.eval_phases == "all" else [phase]
@@ -108,6 +115,7 @@ def train(
             record = {
                 "step": step,
                 "epoch": loader.state_dict()["position"] / len(phase.dataset),
+                **({"words": round(seen)} if run.word_checkpoints.names else {}),
                 "max_seq_length": phase.dataset.info.max_seq_length,
                 "learning_rate": rate,
                 **({"gradient_norm": float(norm)} if math.isfinite(norm) else {}),  # JSON has no infinity
@@ -132,6 +140,13 @@ def train(
             run.save(step, loader.state_dict(), settings.save_total_limit)
             interval.began = time.perf_counter()
     return record
+
+
+def _words_seen(run: Run, phase: int, loader: ResumableLoader) -> float:
+    """Return the words seen so far in a run, 0 where nobody asks."""
+    if not run.word_checkpoints.names:
+        return 0.0
+    return run.word_checkpoints.seen(phase, loader.state_dict()["position"], len(run.phases[phase].dataset))
 
 
 def _begin(run: Run) -> Interval:
