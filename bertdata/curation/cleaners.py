@@ -27,12 +27,10 @@ from bertdata.registry import Registry, object_of
 class Cleaner:
     """One rule that changes texts.
 
-    help: what it does, for --help.
-    clean: returns for texts, a string array (N,), the cleaned ones, (N,) without nulls; a document of which "" or white
-    space is left is dropped. What becomes of a text must depend on it alone, so that the result does not depend on how
-    documents are grouped.
-    revision: to be raised when it returns other texts, so that documents are written again; of a function the digest of
-    its code.
+    help: what it does, for --help. clean: returns for texts, a string array (N,), the cleaned ones, (N,) without nulls;
+    a document that is "" or white space afterwards is dropped. What becomes of a text must depend on it alone, so that
+    the result does not depend on how documents are grouped. revision: to be raised when it returns other texts, so that
+    documents are written again; of a function the digest of its code.
     """
 
     help: str

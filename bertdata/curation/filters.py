@@ -172,7 +172,7 @@ def filtered(
 
 
 def measured(text: str, reason: str, filters: Sequence[str]) -> str:
-    """Return what the filter that dropped a text for a reason measured, "" where it does not say so.
+    """Return what the filter that dropped a text measured of it, "" where the filter does not say.
 
     >>> measured("Salt.", "filter min-characters=6", ["min-characters=6"])
     'characters is 5, threshold 6'

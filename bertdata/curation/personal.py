@@ -1,4 +1,4 @@
-"""Cleaners of personal data: e-mail addresses and public IP addresses, each replaced by one that is nobody's.
+"""Cleaners of personal data: e-mail and public IP addresses, each replaced by an address that belongs to nobody.
 
 What is taken for an address is what datatrove 0.10's `PIIFormatter` takes for one, which FineWeb was cleaned with. That
 draws on several replacements in turn, so that its result depends on the order of documents; here there is one of each.

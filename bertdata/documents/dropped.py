@@ -55,8 +55,8 @@ def add_dropped_text(
 
 
 def dropped_texts(records: Iterable[PartMetadata]) -> dict[str, list[list[Any]]]:
-    """Return samples of the documents that rules dropped, by reason: [number, id, title, beginning of the text], and
-    what the rule measured, where it says so.
+    """Return samples of the documents that rules dropped, by reason: [number, id, title, first characters of the text],
+    then what the rule measured if it says so.
 
     The number is a hash of the id. Those with the smallest are the samples, so they are the same for any parts.
     """

@@ -9,7 +9,7 @@ from bertdata.documents.document import paragraphs
 
 
 def paragraphs_of(texts: pa.StringArray) -> pa.StringArray:
-    r"""Return each text, of which none is null, as `paragraphs` returns it.
+    r"""Return each text as `paragraphs` returns it; none may be null.
 
     >>> paragraphs_of(pa.array(["One.\nTwo.", "One\nline.\n\n\nTwo. ", ""])).to_pylist()
     ['One.\n\nTwo.', 'One\nline.\n\nTwo.', '']

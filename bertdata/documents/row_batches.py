@@ -188,8 +188,9 @@ def _top(leaf: Any) -> str:
 def _most_rows(raw: BinaryIO, path: str, leaves: Sequence[Any], number: int, rows: int) -> int:
     """Return how many rows of a row group may be decoded at a time, should each of them be the longest.
 
-    A value is no longer than what is encoded of its column, and a row of a list has as many values as rows have in the
-    mean. Where that is much, as of a large row group, the dictionary says more: it holds the values that rows share.
+    A value is no longer than what is encoded of its column, and each row of a list column is taken to have the mean
+    number of values. Where that is much, as of a large row group, the dictionary says more: it holds the values that
+    rows share.
     """
     limit = MOST_ROWS
     for leaf in leaves:

@@ -53,7 +53,7 @@ class Origin:
         return Origin(command, identities, None if sample else sources, plain_settings, versions())
 
     def left_out(self, other: Origin) -> list[str]:
-        """Return the files of this run that another one reads neither at their path nor moved or renamed."""
+        """Return the files of this run that another run does not read, neither at their paths nor moved or renamed."""
         sizes_and_times = {path: identity.rsplit(":", 2)[1:] for path, identity in self.files.items()}
         others = [identity.rsplit(":", 2)[1:] for identity in other.files.values()]
         return [
@@ -68,7 +68,7 @@ class Origin:
         return list(self.settings.get("phases", ()))
 
     def settings_left_out(self, other: Origin, named: Collection[str]) -> list[str]:
-        """Return settings of this run that another one has not and does not name, as flags: of a recipe, that alone.
+        """Return, as flags, the settings of this run that another neither has nor names; a recipe is one setting.
 
         named: the names of its settings. One that names another recipe leaves nothing out.
         """

@@ -1,4 +1,4 @@
-"""Objects of the user's own that are handed over in Python: how worker processes find them, and when they have changed.
+"""Objects of the user's own that are given in Python: how worker processes find them, and when they have changed.
 
 An object of a module is named as `module:name`, and workers import it. One that no module has, as a lambda, or what a
 notebook or a script defines, is named after its code, as `shorter@1f0c2a9b`, and goes to the workers with their tasks,

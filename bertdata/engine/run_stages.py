@@ -52,7 +52,7 @@ def plan_first(stages: Sequence[Stage]) -> list[Plan | None]:
 
 
 def job_titles(stages: Sequence[Stage], plans: Sequence[Plan | None]) -> list[str]:
-    """Return the title of each pipeline of a build of which nothing is done; `plans` is as `plan_first` returns it.
+    """Return the title of each pipeline of a build that has not begun; `plans` is as `plan_first` returns it.
 
     Stages that are planned at once share one.
     """
@@ -156,7 +156,7 @@ def make_parts(
 def _pending(
     steps: Sequence[Step], runner: StageRunner
 ) -> tuple[list[tuple[Step, list[Task]]], list[Task], list[list[PartResult]]]:
-    """Return the tasks of each step of a stage, those to be done, and the parts of each step where there are none."""
+    """Return the tasks of each step, all those to be done, and the parts of the steps before the first of these."""
     planned: list[tuple[Step, list[Task]]] = []
     pending: list[Task] = []
     done: list[list[PartResult]] = []

@@ -1,4 +1,4 @@
-"""The lines of a file, none of which may be longer than memory has room for: a file without line ends is refused."""
+"""The lines of a file, each of bounded length, so that memory has room for it: a file without line ends is refused."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def iconv_name(encoding: str) -> str:
 
 
 def is_utf_8_with_others(part: bytes, text: str) -> bool:
-    """Return whether bytes are UTF-8 but for a few; `text` has these as surrogates."""
+    """Return whether bytes are UTF-8 except for a few; `text` has these as surrogates."""
     return 10 * len(_STRAY_BYTE.findall(text)) <= len(part) - len(part.translate(None, _FIRST_BYTES))
 
 

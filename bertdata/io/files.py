@@ -244,7 +244,7 @@ def link(path: str, to: str) -> None:
 
 
 def sha256(path: str) -> str:
-    """Return the SHA-256 of a file's bytes, of which there may be none, as 64 hexadecimal digits."""
+    """Return the SHA-256 of a file, which may be empty, as 64 hexadecimal digits."""
     with _reading(path):
         if not is_remote(path):
             with io.BufferedReader(ReadFile(path), _BUFFER) as file:

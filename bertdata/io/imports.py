@@ -48,7 +48,7 @@ def collector_paused() -> Iterator[None]:
 def without_packages_of_beam() -> Iterator[None]:
     """Let Beam be imported as if what it does without were not installed: in 0.5 s of processor time rather than 0.8.
 
-    For a process of which it is known that no other code uses Beam. What was hidden can be imported afterwards.
+    Only for a process in which no other code uses Beam. What was hidden can be imported afterwards.
     """
     hidden = [name for name in _OF_BEAM if name not in sys.modules]
     sys.modules |= dict.fromkeys(hidden)  # type: ignore[arg-type]  # None: importing it raises ImportError

@@ -110,7 +110,7 @@ def _url_of(path: Any, url: str) -> str:
 
 
 def _has_own_endpoint(client: Any) -> bool:
-    """Tell whether a client of cloudpathlib was made with another endpoint than that of the environment."""
+    """Tell whether a client of cloudpathlib was made with an endpoint that differs from the environment's."""
     endpoint = getattr(client, "_endpoint_url", None)
     return endpoint is not None and endpoint not in (
         os.environ.get("AWS_ENDPOINT_URL_S3"),

@@ -1,4 +1,4 @@
-"""Calls of code of others that may try for minutes: given up after some seconds."""
+"""Calls of other people's code, which may retry for minutes: given up after some seconds."""
 
 from __future__ import annotations
 

@@ -68,13 +68,13 @@ def _state(path: str, again: bool) -> str:
 
 
 def changed(states: Mapping[str, str]) -> dict[str, str]:
-    """Return the files whose state is another one now, with the states that they have now."""
+    """Return the files whose state has changed, with their new states."""
     now = file_states(states, again=True)
     return {path: now[path] for path, state in states.items() if now[path] != state}
 
 
 def require_unchanged(states: Mapping[str, str]) -> None:
-    """Raise InputError for the first file whose state is another one now: which it is, and what changed."""
+    """Raise InputError for the first file whose state has changed, naming it and what changed."""
     for path, now in changed(states).items():
         raise _error(path, states[path], now)
 
@@ -98,7 +98,7 @@ def unchanged(states: Mapping[str, str]) -> Iterator[None]:
 
 
 def _require_as_read(read: Checksums, cause: Exception | None = None) -> None:
-    """Raise InputError for the first file of which other bytes were read than it has now."""
+    """Raise InputError for the first file whose bytes are no longer those that were read."""
     try:
         for path, place in read.changed():
             where = "in a part that was mapped to memory" if place is None else f"after the first {place:,}"

@@ -69,7 +69,7 @@ def hash_words(low: Any, high: Any) -> Any:
 
 @always_inlined
 def hash_key(low: Any, high: Any, data: Any, i: int, n: int) -> Any:
-    """Return the hash of the `n` bytes from `i` on, of which `low` and `high` are the first 16."""
+    """Return the hash of the `n` bytes from `i` on; `low` and `high` hold the first 16 of them."""
     for j in range(16, n, 8):
         low = (low ^ (low >> _29)) * _M2 ^ _first_bytes(load64(data, i + j), n - j)
     return hash_words(low, high)

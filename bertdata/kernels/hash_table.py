@@ -33,7 +33,7 @@ def find(table: Any, key: Any) -> Any:
 
 @kernel
 def rehash(old: Any, new: Any) -> None:
-    """Enter the keys of a table into another one, which is empty."""
+    """Enter the keys of a table into an empty table."""
     for i in range(0, len(old), 2):
         if old[i] != FREE:
             place = find(new, old[i])

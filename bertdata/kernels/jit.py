@@ -90,7 +90,7 @@ def kernel(function: Function) -> Function:
 
 
 def typed_kernel(*signatures: Any, makes_arrays: bool = False) -> Callable[[Function], Function]:
-    """Compile a function that Python calls for these signatures alone, of any types if there are none.
+    """Compile a function that Python calls, for these signatures only, or for any types if none are given.
 
     Each signature is compiled when it is first called. A function that makes arrays must say so.
     """
@@ -198,7 +198,7 @@ def _or_telling(load: Callable[..., Any]) -> Callable[..., Any]:
 def _one_process_at_a_time(compile_any: Callable[[Any], Any], cache: Any, name: str) -> Callable[[Any], Any]:
     """Return a method that compiles a kernel while others that keep it in the same place wait, and then load it.
 
-    Machine code of another Python or numba is another one, which they do not wait for.
+    Processes with another Python or numba have machine code of their own, so they do not wait for each other.
     """
     lock = f"{name} {sys.implementation.cache_tag} {numba.__version__}"
 

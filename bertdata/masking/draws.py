@@ -42,7 +42,7 @@ def epoch_keys(seed: int, epoch: int) -> NDArray[np.uint64]:
 
 @lru_cache(maxsize=8)
 def seed_keys(seed: int) -> NDArray[np.uint64]:
-    """Return the keys of a seed, uint64 (7,), of which those of an epoch are made."""
+    """Return the keys of a seed, uint64 (7,), from which those of an epoch are made."""
     return np.array([key(seed, purpose) for purpose in _PURPOSES], np.uint64)
 
 

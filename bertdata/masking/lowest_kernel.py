@@ -1,4 +1,4 @@
-"""Finds the lowest of the draws of a row without sorting them: a number that as many as are needed are below."""
+"""Find the lowest draws of a row without sorting them: a bound such that as many draws as are needed lie below it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TRIES, _STEPS = 30, 2
 
 @typed_kernel(_U32(_US32, _I, _I, _I))
 def bound_of(highs: NDArray[np.uint32], count: int, tokens: int, needed: int) -> Any:
-    """Return a number that `needed` of the first `count` draws are below, 0 where none is found.
+    """Return a number such that `needed` of the first `count` draws are below it, 0 where none is found.
 
     `tokens` of them are draws, the others the highest number. Draws are uniform, so the bound is found by interpolation
     between one that is too low and one that is too high; the last steps go from draw to draw. With equal draws, more
@@ -52,7 +52,7 @@ def bound_of(highs: NDArray[np.uint32], count: int, tokens: int, needed: int) ->
 
 @typed_kernel(_U32(_US32, _I, _I))
 def bound_by_halves(numbers: NDArray[np.uint32], count: int, needed: int) -> Any:
-    """Return a number that `needed` of the first `count` numbers are below, however they are spread.
+    """Return a number such that `needed` of the first `count` numbers are below it, however they are spread.
 
     With equal numbers, fewer may be below it: then it is the lowest that `needed` are not above.
     """

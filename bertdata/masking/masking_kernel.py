@@ -106,12 +106,14 @@ def mask_units(
         begin, end = offsets[row], offsets[row + 1]
         owner = mix(np.uint64(example_ids[row]) + GOLDEN)
         unit_key, length_key = keys[UNIT], keys[LENGTH]
+        # rows masked in turn draw their units by the seed and the round: all epochs of a round have the same units
         if len(rounds):
             of_round = mix(np.uint64(rounds[row]) + GOLDEN)
             unit_key, length_key = mix(seed_keys[UNIT] ^ of_round), mix(seed_keys[LENGTH] ^ of_round)
             share = np.uint64(least // parts[row])
         unit_key, length_key = mix(unit_key ^ owner), mix(length_key ^ owner)
 
+        # word w is the size[w] tokens from place first[w] of the row on; a special token ends a word
         words, tokens, joined = 0, 0, False
         for position in range(begin, end):
             if special[position]:
@@ -133,6 +135,7 @@ def mask_units(
         if tokens == 0:
             continue
 
+        # no unit takes more places than the arc has; where that shortens a word, the circle and its arc shrink: repeat
         most: Any = max(np.int64((np.uint64(tokens) * share) >> _S32), 1)
         while True:
             around: Any = 0
@@ -143,6 +146,7 @@ def mask_units(
                 break
             most = max(fewer, 1)
 
+        # units overwrite the words in `first` and `size`: there are never more units than words read so far
         longest_unit = min(most, limit) if limit > 0 else most
         units, words_left = 0, 0
         for word in range(words):
@@ -161,6 +165,7 @@ def mask_units(
                 units += 1
             words_left -= 1
 
+        # the arc begins at place `window` of the circle and has `wanted` places
         fraction = mix(keys[NUMBER] ^ owner) >> _S32
         window: Any = np.int64(((mix(keys[WINDOW] ^ owner) >> _S32) * np.uint64(around)) >> _S32)
         wanted: Any = np.int64((np.uint64(around) * share + fraction) >> _S32)
@@ -170,6 +175,7 @@ def mask_units(
             wanted = max((arc * reach + np.int64(fraction)) >> 32, most)
         wanted = min(max(wanted, 1), around)
         sort_draws(draws, unit_numbers, units, tokens, order, buckets)
+        # order[at], at place `start`: the first unit that begins at the arc's first place or after it, round the circle
         start, at = 0, 0
         while at < units and start < window:
             start += min(size[order[at]], most)
@@ -177,12 +183,14 @@ def mask_units(
         if at == units:
             start, at = 0, 0
         distance = start - window if start >= window else start - window + around
+        # `distance`: from the beginning of the arc to that of the next unit, round the circle
         chosen, turns = 0, 0
         while turns < units and distance < wanted:
             count = size[order[(at + turns) % units]]
             chosen += count
             distance += min(count, most)
             turns += 1
+        # over the limit, units are tried all round the circle; what does not fit is passed over, the first is cut
         room: Any = chosen
         if 0 < limit < chosen:
             room, turns = limit, units
@@ -200,6 +208,7 @@ def mask_units(
             for place in range(head, head + count):
                 position = begin + place
                 labels[position] = ids[position]
+                # one draw for all tokens of a unit, by its first place, or one for each
                 acting = head if action_by_unit else place
                 action = mix(action_key ^ place_bits[acting]) >> _S32
                 if action < shares[1]:
@@ -262,6 +271,7 @@ def mask_tokens(
             row_ids[place] = row_given[place]
             row_labels[place] = IGNORED
         for place in range(length):
+            # all ones for a special token, so that it is never among the lowest
             draw = mix(unit_key ^ place_bits[place]) | (_0 - np.uint64(row_special[place]))
             highs[place] = np.uint32(draw >> _S32)
             barred += row_special[place]
@@ -275,6 +285,7 @@ def mask_tokens(
         if 0 < limit < wanted:
             wanted = limit
             capped += 1
+        # each place is written at chosen[taken], and stays there if `taken` grows: no branch, room for one more
         taken: Any = 0
         if independent:
             for place in range(length):
@@ -290,6 +301,7 @@ def mask_tokens(
             for place in range(length):
                 chosen[taken] = np.uint32(place)
                 taken += highs[place] < bound
+        # equal numbers at the bound: take the lowest exactly
         if taken != wanted:
             for place in range(length):
                 draws[place] = np.uint64(highs[place]) if len(delays) else mix(unit_key ^ place_bits[place])

@@ -169,7 +169,7 @@ def rates_of(schedule: MaskingConfig) -> list[int]:
 
 
 def words_of(special: Sequence[bool], continues: Sequence[bool]) -> list[list[int]]:
-    """Return the positions of each word of a row, in order, of which tokens are special or continue a word.
+    """Return the positions of each word of a row, in order, given which tokens are special and which continue a word.
 
     >>> words_of([True, False, False, False, True], [False, False, True, False, False])
     [[1, 2], [3]]

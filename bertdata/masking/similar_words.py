@@ -160,7 +160,7 @@ class SimilarWords:
 
         A word has the fate of its first token. labels: the original ids of predicted tokens, -100 elsewhere, int64
         (T,); begins: where words begin, bool (T,); choices: what random tokens are drawn from. Words that are not in
-        the table, or of which not all tokens are predicted, get random tokens.
+        the table, or not predicted whole, get random tokens.
         """
         predicted = np.flatnonzero(labels != IGNORED)
         firsts, numbers = np.flatnonzero(begins), np.cumsum(begins) - 1

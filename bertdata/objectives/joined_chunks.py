@@ -1,4 +1,4 @@
-"""Rows of so many tokens of all documents, one after another, as of nomic-bert (2,048 tokens) and cramming (128)."""
+"""Rows of a fixed number of tokens from all documents joined, as of nomic-bert (2,048 tokens) and cramming (128)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bertdata.tokenizers.pairs import RowTemplate
 
 
 class JoinedChunks(Objective):
-    """Rows that are full but for the last one, with a separator between documents; a border may fall inside a word.
+    """Rows that are all full except the last, with a separator between documents; a border may fall inside a word.
 
     No row ends with a separator: one whose document ends a token before it is full is a token short.
     """

@@ -47,7 +47,7 @@ class Recipe:
         return str(self.about.get("title", ""))
 
     def check_keys(self, settings: Collection[str], of_phases: Collection[str]) -> None:
-        """Raise ConfigError, with the line and the nearest name, for a key that is no setting."""
+        """Raise ConfigError, with the line and the nearest name, for a key that is not a setting."""
         for number, values in enumerate([self.settings, *self.phases]):
             allowed = {*of_phases, _NAME} if number else {*settings}
             for key in values:
@@ -137,7 +137,7 @@ def recipe_text(settings: Mapping[str, Any], phases: Sequence[Mapping[str, Any]]
 
 
 def _toml(value: Any) -> str:
-    """Return a value in TOML, whose strings and lists are those of JSON but for DEL."""
+    """Return a value in TOML: strings and lists are written as in JSON, except DEL."""
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_toml, value))}]"
     return json.dumps(value).replace("\x7f", "\\u007f")

@@ -127,7 +127,7 @@ def _nltk_places() -> list[str]:
 
 
 def _languages_at(place: str) -> list[str]:
-    """Return the languages of which a folder or zip file of `punkt_tab` has parameters."""
+    """Return the languages for which a folder or zip file of `punkt_tab` has parameters."""
     if not place.endswith(_ZIP):
         return [name for name in listing.names(place) if name.isidentifier()]
     with zipfile.ZipFile(place) as archive:

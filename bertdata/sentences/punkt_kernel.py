@@ -138,6 +138,7 @@ def find_breaks(
             records[n, KIND], records[n, START], records[n, STOP] = BEGIN, i, state[ROW]
             n += 1
         begin = state[PARAGRAPH]
+        # room for three records: a word has two at most, and the paragraph an end
         while n + 3 <= len(records):
             while i < end and chars[data[i]] < tables.NEWLINE:
                 i += 1
@@ -152,6 +153,7 @@ def find_breaks(
             if after < 0:
                 i += 1
                 continue
+            # the word around the mark begins at `at`
             at = i
             while at > begin and not tables.SPACE <= chars[data[at - 1]] <= tables.NEWLINE:
                 at -= 1

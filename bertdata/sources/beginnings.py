@@ -1,4 +1,4 @@
-"""The beginnings of files, from which a build is estimated: tasks of their first bytes, and copies of these."""
+"""The first bytes of files, from which a build is estimated: tasks that read these alone, and copies of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def first_lines(task: Task, size: int, folder: str) -> Task | str:
 
 
 def first_whole(task: Task, size: int, folder: str, whole: Callable[[bytes], bytes], what: str) -> Task | str:
-    """Return the task of a copy of what the first `size` bytes of a file hold, or a sentence where that is no row.
+    """Return the task of a copy of the first `size` bytes of a file, or a sentence where these hold no whole row.
 
     whole: as in `copy_beginning`; what: what it calls a row.
     """
@@ -51,9 +51,9 @@ def copy_beginning(
 ) -> tuple[str, int] | None:
     """Write what the first `size` stored bytes of a file hold, at most 16 times as much; decompressed.
 
-    text: returns the bytes in the encoding of the copy. whole: returns these without the last row, page or line if it
-    is cut off, none where there is no whole one. Returns the copy, named as the file without its compression, and the
-    stored bytes that it stands for; None where it would have nothing.
+    text: returns the bytes in the encoding of the copy. whole: returns these without a last row, page or line that is
+    cut off, nothing where no row is whole. Returns the copy, named as the file without its compression, and the stored
+    bytes that it stands for; None where it would have nothing.
     """
     kind = compression(path)
     name = files.name(path)

@@ -185,7 +185,7 @@ def document_writer(task: Task, file: BinaryIO, counters: Counters, *, columns: 
 
 
 class RangeFormat(SourceFormat):
-    """A format of which a task is a range of one file, taken by --documents; `name` is that in the registry."""
+    """A format whose tasks are ranges of one file, taken by --documents; `name` is that in the registry."""
 
     name = ""
 

@@ -1,4 +1,4 @@
-"""Documents that are handed over in Python: rows in memory become a file beside a build, which the build reads.
+"""Documents that are given in Python: rows in memory become a file beside a build, which the build reads.
 
 Arrow tables and data frames, datasets of Hugging Face, and any iterable of rows are taken; a row is a dict, or a text.
 """
@@ -126,7 +126,7 @@ def handed_over(given: Any, output: str, text_column: str = "text") -> HandedOve
 
 
 def _refuse_one_row(given: Mapping[str, Any], text_column: str) -> None:
-    """Raise ConfigError for one row in the place of a mapping from sources: its text is no path."""
+    """Raise ConfigError for one row in the place of a mapping from sources: its text is not a path."""
     text = given.get(text_column)
     if isinstance(text, str) and not files.is_remote(text) and not os.path.lexists(text) and not glob.glob(text):
         start = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

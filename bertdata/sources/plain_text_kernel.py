@@ -46,6 +46,7 @@ def find_documents(
     one are left for the next call. A blank line that begins at `limit` or after it ends the work.
     """
     begin, at, count = 0, 0, 0
+    # where the document that is being read begins, -1 between documents
     opened = -1
     state[USED] = 0
     for line in range(len(line_ends)):

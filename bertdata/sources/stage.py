@@ -281,7 +281,7 @@ class ReadSource:
         return list(self._excluded(columns_of))
 
     def _excluded(self, columns_of: Mapping[str, set[str]]) -> Iterator[str]:
-        """Yield a note on each source of which a condition takes no document, as its files lack a column."""
+        """Yield a note on each source from which a condition takes no document because its files lack a column."""
         for source, columns in columns_of.items():
             present = columns | {*self.made} | ({LANGUAGE} if self.config.language_model else set())
             for condition in self.conditions.get(source, ()):

@@ -49,7 +49,7 @@ LOOKED_AT = 1000
 
 
 class TableFormat(RangeFormat):
-    """A format of rows, of which one column is the text."""
+    """A format of rows with one column of text."""
 
     settings: tuple[str, ...] = ("text_column", "id_column", "min_words", "templates", "variant", "keep_lists")
     revision: int | str = 2

@@ -104,7 +104,7 @@ def _known(name: str) -> str:
 
 @dataclass(frozen=True)
 class _EncodingCheck:
-    """What a file is: its encoding, "" for UTF-8, or where it is not of the one that was `asked` for.
+    """The encoding of a file, "" for UTF-8, or the place where it departs from the encoding that was `asked` for.
 
     first: its first byte that is not UTF-8, None where it is.
     """
@@ -215,7 +215,7 @@ _guessing = threading.Lock()
 
 @lru_cache(maxsize=1 << 16)
 def _look(path: str, identity: str, asked: str, whole: bool) -> _EncodingCheck:
-    """Look at a file, once for what it is known by."""
+    """Check the encoding of a file, once for each identity."""
     if asked not in ("", GUESS) and not keeps_ascii(asked):
         undecodable = find_undecodable(path, asked)
         if undecodable is None:

@@ -5,7 +5,7 @@ r"""Templates of a document's text from several columns: what `--text-column` ta
     "{messages[]:{role}: {content}}"            the items of a list, each by a template of its own, as of a chat
 
 `\n`, `\t` and `\\` are what they are in Python, `{{` and `}}` are braces. The items of a list are paragraphs. A missing
-or empty field leaves nothing; a row all of whose fields are so has no text.
+or empty field leaves nothing; a row where all fields are empty has no text.
 """
 
 from __future__ import annotations

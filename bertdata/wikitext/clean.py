@@ -68,8 +68,8 @@ def clean_wikitext(
     A page is a "list" by its title and by its lines, most of which are in lists or tables; `keep_lists` keeps the prose
     of such pages.
 
-    `variant` is the script or region of which the text of `-{zh-hans:a;zh-hant:b}-` is shown, as "zh-hant"; default:
-    the one that the wiki shows to a reader who chooses none.
+    `variant` is the script or region, as "zh-hant", that is shown of `-{zh-hans:a;zh-hant:b}-`; default: the one that
+    the wiki shows to a reader who chooses none.
 
     `compiled` changes the speed and never the result: True runs compiled kernels, about fourteen times as fast as the
     plain Python of False. They are compiled once on a machine, in half a minute, and then loaded by each process, in

@@ -63,6 +63,7 @@ def find_ngrams(
     for text in range(len(offsets) - 1):
         i, end = offsets[text], offsets[text + 1]
         words, begin = 0, i
+        # word_hash is 0 between words; `run` is the hash of the last n words, those in the rings `last` and `begins`
         word_hash = run = _0
         while i <= end:
             code: Any = 0
@@ -81,6 +82,7 @@ def find_ngrams(
                     begin = at
                 word_hash = (word_hash ^ _U(code)) * _WORD_PRIME
                 continue
+            # first the word that ends here, then a character that is a word by itself
             for alone in range(2):
                 if alone == 0:
                     word, word_hash, first, after = word_hash, _0, begin, at
@@ -92,6 +94,7 @@ def find_ngrams(
                 run = run * _RUN_BASE + word
                 slot = words % n
                 if words >= n:
+                    # the word before these n falls out
                     run -= last[slot] * fallen_out
                 last[slot], begins[slot] = word, first
                 words += 1

@@ -69,7 +69,7 @@ def _taken(file: SignedFile, rows: NDArray[np.uint32]) -> pa.Table:
 
 
 def _by_piece(tables: Sequence[pa.Table], pieces: NDArray[np.uint32], file: BinaryIO) -> list[list[int]]:
-    """Write documents, of which `pieces` says where each belongs."""
+    """Write documents, each to the piece that `pieces` names."""
     table = pa.concat_tables(tables)
     order = np.argsort(pieces, kind="stable")
     numbers, begins = np.unique(pieces[order], return_index=True)

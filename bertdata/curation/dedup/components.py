@@ -1,4 +1,4 @@
-"""The documents that hang together by shared keys, and which task decides on them.
+"""The connected components of documents that share keys, and which task decides on each.
 
 Which documents are duplicates is decided among those that share keys, so each connected component of them by itself.
 All documents of a component go to one piece, and each piece is decided by one task. The memory of this is the only one

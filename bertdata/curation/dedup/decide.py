@@ -61,7 +61,7 @@ class _Candidates:
     order: Places
 
     def alike(self, first: Places, second: Places, threshold: float | None) -> NDArray[np.bool_]:
-        """Tell which pairs are the same text or, with a threshold, as alike as that."""
+        """Tell which pairs are the same text or, with a threshold, at least that similar."""
         same = np.asarray((self.digests[first] == self.digests[second]).all(axis=1))
         if threshold:
             for start in range(0, len(first), _PAIRS_AT_ONCE):
@@ -100,9 +100,9 @@ def find_dropped(
     streams: the documents of a piece. threshold: the similarity at which those of one key are alike, 0: they always
     are, None: only where they are equal. rows: how many numbers of a signature make a key.
 
-    A document is compared with the longest of each of its keys and with the 16 next longer ones, but for those that
-    it is joined to already. Memory is at most `BYTES_EACH`, and five times the id, for each document, a stream, 64 MiB,
-    and the signatures, where these are more than `held_bytes` none of them: they are in a temporary file.
+    A document is compared with the longest document of each of its keys and with the 16 next longer ones, except those
+    that it is joined to already. Memory is at most `BYTES_EACH`, and five times the id, for each document, a stream, 64
+    MiB, and the signatures, where these are more than `held_bytes` none of them: they are in a temporary file.
     """
     if not streams:
         return DROPPED.empty_table()
@@ -154,7 +154,7 @@ def _copied(table: pa.Table) -> pa.Table:
 
 
 def _shared(keys: NDArray[np.uint64], ranks: Places) -> tuple[Places, Places]:
-    """Return of documents and their keys those of which another has the same: the number of the key, and the rank."""
+    """Return the documents whose key another document has too, with their keys: the number of the key, and the rank."""
     order = np.argsort(keys, kind="stable")
     same = keys[order][1:] == keys[order][:-1]
     shared = np.zeros(len(order), np.bool_)
@@ -168,7 +168,8 @@ def _shared(keys: NDArray[np.uint64], ranks: Places) -> tuple[Places, Places]:
 def _pairs(bucket: NDArray[np.integer], ranks: Places) -> Iterator[tuple[Places, Places]]:
     """Yield the pairs of documents of one key to be compared, the lower ranks and the higher ones, some at a time.
 
-    Those with the first of each key come before those of neighbours, most of which these make needless.
+    Pairs with the first document of each key come before pairs of neighbours, because they make most of the latter
+    needless.
     """
     order = np.lexsort((ranks, bucket))
     bucket, ranks = bucket[order], ranks[order]

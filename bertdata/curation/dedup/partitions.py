@@ -21,7 +21,7 @@ HASHES = 1 << 64
 
 
 def partitions_for(amount: int, each: int, fewest: int = 1) -> int:
-    """Return how many partitions there are for an amount, of which one has about `each`: a power of two, up to 1,024.
+    """Return into how many partitions of about `each` an amount is cut: a power of two, up to 1,024.
 
     >>> partitions_for(0, 100), partitions_for(101, 100), partitions_for(350, 100), partitions_for(1 << 50, 100)
     (1, 2, 4, 1024)
@@ -53,7 +53,7 @@ def write_partitions(file: BinaryIO, table: pa.Table, partitions: int) -> list[l
 
 
 def rounds(streams: Sequence[Stream], hashes: tuple[int, int], round_bytes: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of hashes, of each of which the streams have about `round_bytes`."""
+    """Yield ranges of hashes such that the streams have about `round_bytes` in each."""
     number = max(1, -(-sum(stream.length for stream in streams) // round_bytes))
     begin, end = hashes
     return pairwise([begin + (end - begin) * i // number for i in range(number + 1)])

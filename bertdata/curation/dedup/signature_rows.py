@@ -1,4 +1,4 @@
-"""Signatures of which some are asked for at a time: in memory where they are few, else in a temporary file."""
+"""Signatures that are read a few at a time: in memory where they are few, else in a temporary file."""
 
 from __future__ import annotations
 

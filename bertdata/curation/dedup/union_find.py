@@ -1,4 +1,4 @@
-"""Numbers joined into groups, each of which is known by its lowest: union-find on arrays.
+"""Numbers joined into groups, each named by its lowest number: union-find on arrays.
 
 `lowest` leads from each number to the lowest of its group, step by step; at first each number leads to itself.
 """

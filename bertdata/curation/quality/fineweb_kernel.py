@@ -41,6 +41,7 @@ def _judge(data: Any, begin: Any, end: Any, words: Any, bits: Any, limits: Any, 
             length = characters(data, start, i)
             short += length <= limits[SHORT_LINE]
             place = hash_bytes(data, start, i) & mask
+            # lines that were met, by open addressing; an entry with another stamp is of another text, and free
             is_repeat = False
             while table[place, 0] == stamp and not is_repeat:
                 other = np.int64(table[place, 1])

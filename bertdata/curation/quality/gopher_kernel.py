@@ -150,6 +150,7 @@ def _judge(
             for number in range(len(stop_ends)):
                 size = stop_ends[number] - place
                 if size == stops[word] - starts[word] and same_bytes(data, starts[word], stop, place, size):
+                    # a bit for each stop word that occurs
                     stop_words |= 1 << number
                 place = stop_ends[number]
     if counted < limits[MIN_WORDS]:

@@ -191,6 +191,7 @@ def _judge(
         places *= 2
     mask = np.uint64(places - 1)
     inner, outer = trimmed(data, begin, end)
+    # a stamp of its own for each use of the table, which so begins empty
     for breaks in (2, 1):
         low, high = (inner, outer) if breaks == 2 else (begin, end)
         pieces, again, length = repeated_pieces(data, low, high, breaks, table, mask, stamp + breaks)
@@ -224,6 +225,7 @@ def _judge(
     for offset in range(DUPLICATES):
         n = FIRST_DUPLICATE + offset
         rule = 4 + TOPS + offset
+        # not NaN: the rule is on
         if limits[rule] == limits[rule]:
             repeated = _repeated_runs(n, words, lengths, joined, sums, powers, table, mask, stamp + 7 + offset, work)
             if repeated / size > limits[rule]:

@@ -1,4 +1,4 @@
-"""The compiled twin of `reference.split_chunk`: the tokens of one chunk between white space, by its code points.
+"""The compiled version of `reference.split_chunk`: the tokens of one chunk between white space, by its code points.
 
 `rules.py` makes the tables. Two kinds of chunks, which are rare, are left to the reference: those that may hold an
 address of the web, and those of which tokens side by side are an exception together, such as an emoticon.
@@ -90,7 +90,7 @@ def word_place(first: Any, second: Any, last: Any, size: Any) -> Any:
 
 @inlined
 def find_string(rules: Any, data: Any, begin: Any, end: Any, kind: Any) -> Any:
-    """Return the entry of a string of this kind, -1 where it is none."""
+    """Return the entry of a string of this kind, -1 where there is no such string."""
     key = hash_bytes(data, begin, end)
     mask = np.uint64(len(rules.slots) - 1)
     place = key & mask
@@ -107,7 +107,7 @@ def find_string(rules: Any, data: Any, begin: Any, end: Any, kind: Any) -> Any:
 
 @inlined
 def find_exception(rules: Any, data: Any, begin: Any, end: Any) -> Any:
-    """Return the entry of an exception, -1 where some bytes are none."""
+    """Return the entry of the exception that some bytes are, -1 where they are not one."""
     size = end - begin
     if size < 1 or size > MOST_BYTES:
         return np.int64(-1)
@@ -239,7 +239,7 @@ def _may_be_address(rules: Any, codes: Any, low: Any, high: Any) -> bool:
 
 @inlined
 def _is_together(rules: Any, data: Any, begins: Any, ends: Any, first: Any, last: Any, low: Any, high: Any) -> bool:
-    """Tell whether tokens of a chunk, two or more, are an exception together, other than that from low to high."""
+    """Tell whether two or more tokens of a chunk are an exception together, apart from the one from low to high."""
     for start in range(first, last - 1):
         for stop in range(start + 1, last):
             begin, end = np.int64(begins[start]), np.int64(ends[stop])
@@ -266,6 +266,7 @@ def split_chunk(
         high += 1
         i += size
     places[high] = end
+    # tokens off the front are written at once; lengths of those off the end wait in `after`, the outermost first
     low, tails, first = 0, 0, word
     entry = np.int64(-1)
     while low < high:
@@ -300,6 +301,7 @@ def split_chunk(
             tails += 1
     known_begin: Any = 0
     known_end: Any = 0
+    # the middle codes[low:high]: an exception, an address, or cut at signs between letters
     if low < high and entry >= 0:
         i = np.int64(places[low])
         known_begin, known_end = i, np.int64(places[high])

@@ -1,4 +1,4 @@
-"""What the rules of words know of characters and of words: the tables of `english.json`, as sets and as arrays.
+"""The tables of `english.json`, by which the rules of words know characters and words, as sets and as arrays.
 
 `scripts/english_word_tables.py` writes the file. Characters are also told by Unicode: white space, letters and
 punctuation as Python's `str.isspace`, `str.isalpha` and `unicodedata.category` tell them.

@@ -208,15 +208,18 @@ def read_block(
     run: Int = 0
     digits: Int = 0
     valid_bits: Int = 0
+    # move to front: a word of `order` holds 8 bytes, the first in its lowest bits; the first two words are in registers
     front, second, bits = order[0], order[1], _0
     for group in range(min(groups, MOST_SELECTORS)):
         codes, codes_left = _U(selectors[group]), _GROUP
         while codes_left > 0:
+            # the next code is in the highest bits of `bits`
             if valid_bits < LONGEST_CODE:
                 if position > end:
                     return DAMAGED
                 bits = bits_from(data, _U(position))
                 valid_bits = 64 - (position & 7)
+            # several codes in one step, or one where none is known for these bits or more than the group has left
             entry: Int = np.int64(several[codes, bits >> _PEEKED])
             if entry >> _COUNT & 7 == 0 or entry >> _COUNT & 7 > codes_left:
                 entry = one_code(bits, look[codes], limit[codes], base[codes], symbols[codes])
@@ -227,6 +230,7 @@ def read_block(
             valid_bits -= length
             position += length
             codes_left -= entry >> _COUNT & 7
+            # the digits of a run: the lowest first, each worth twice as much as the one before it
             run += (entry >> _RUN & 15) << digits
             digits += entry >> _DIGITS & 3
             if digits > _MOST_DIGITS:
@@ -236,6 +240,7 @@ def read_block(
                 continue
             if size + run > most:
                 return DAMAGED
+            # the run repeats the byte in front: 16 at once, of which those beyond the run are overwritten later
             byte = front & _255
             store64(column, size, byte * _EIGHT_TIMES)
             store64(column, size + 8, byte * _EIGHT_TIMES)
@@ -244,6 +249,7 @@ def read_block(
             counts[byte] += run
             size += run
             run = digits = 0
+            # the end of the block
             if symbol == last_symbol:
                 if position > end or header[ORIGIN] >= size:
                     return DAMAGED
@@ -251,9 +257,11 @@ def read_block(
                 return position
             if size >= most:
                 return DAMAGED
+            # the byte at `place` moves to the front, and those before it move up by one
             place = _U(symbol - 1)
             carry, behind = front >> _56, second >> _56
             if place < _16:
+                # all ones if it is in `second`; `upto` has the bytes of its word up to it
                 high = _ALL * (place >> _3)
                 upto = _ALL >> (_56 - _8 * (place & _7))
                 byte = (front & ~high | second & high) >> _8 * (place & _7) & _255

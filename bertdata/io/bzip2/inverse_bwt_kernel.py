@@ -64,6 +64,7 @@ def invert(
     readers  for each the row that is next, its place in `pool`, and its slot
     """
     total = 0
+    # counts[byte] becomes the first row of the sorted column with this byte, then the next free one
     for byte in range(256):
         count = counts[byte]
         counts[byte] = total
@@ -74,12 +75,14 @@ def invert(
         table[_U(place)] = _U(row) << _8 | _U(byte)
         counts[byte] = place + 1
     table[size] = _U(size) << _8
+    # chains begin at every row of number `step` * k, and at the origin; each ends where the next one begins
     number = min(MOST_CHAINS, size // _ROWS_OF_A_CHAIN)
     step = size // max(1, number)
     for chain in range(number):
         table[chain * step] = _U(table[chain * step]) | _BEGINS
     table[origin] = _U(table[origin]) | _BEGINS
 
+    # a reader without a chain stays at row `size`, which leads to itself, and in a slot that is not read
     idle, made, waiting, active = pool.size // SLOT - 1, 0, number, 0
     for reader in range(READERS):
         readers[reader, 0], readers[reader, 1], readers[reader, 2] = size, idle * SLOT, idle
@@ -98,6 +101,7 @@ def invert(
             if slot == idle:
                 readers[reader, 1] = idle * SLOT
             elif _U(table[row]) & _BEGINS:
+                # the chain ends: its last slot names the chain that goes on
                 slots[slot, 0] = place - slot * SLOT
                 slots[slot, 1] = -1 - (number if row == origin else row // step)
                 while waiting >= 0 and waiting * step == origin:
@@ -111,6 +115,7 @@ def invert(
                     readers[reader, 0], readers[reader, 1], readers[reader, 2] = size, idle * SLOT, idle
                     active -= 1
             elif place == (slot + 1) * SLOT:
+                # the slot is full: the chain goes on in the next one
                 slots[slot, 0], slots[slot, 1] = SLOT, made
                 readers[reader, 1], readers[reader, 2] = made * SLOT, made
                 made += 1

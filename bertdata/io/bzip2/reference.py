@@ -70,7 +70,7 @@ def _place_read(header: bytes, block: bytes, begin: int, piece: int) -> int:
 
 
 def _as_stream(block: bytes, size: int, level: int) -> bytes | None:
-    """Return what the first `size` bits of data hold as the one block of a stream, None where they are none."""
+    """Return what the first `size` bits of data hold as the only block of a stream, None where they are not a block."""
     checksum = bits_at(block, MARK_BITS, CHECKSUM_BITS)
     stream = int.from_bytes(block[: -(-size // 8)], "big") >> -size % 8
     stream = (stream << MARK_BITS | END_MARK) << CHECKSUM_BITS | checksum

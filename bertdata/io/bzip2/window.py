@@ -58,7 +58,7 @@ class Window:
             raise input_error(error, self._path) from error
 
     def release(self, position: int) -> None:
-        """Let go of what is before a position, but for a header."""
+        """Drop the bytes before a position, except those of a header."""
         done = min(self._size, position // 8 - _BEFORE - self._begin)
         if done >= CHUNK:
             self._data = self._data[done:]

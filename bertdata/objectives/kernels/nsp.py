@@ -66,7 +66,7 @@ def split_chunks(
 
 @inlined
 def fits(a_lengths: Any, b_lengths: Any, owners: Any, room: Any, taker: Any, source: Any) -> Any:
-    """Tell whether a pair can take the B of another one: of another document, and short enough."""
+    """Tell whether a pair can take the B of another pair: it must be of another document, and short enough."""
     return (owners[taker] != owners[source]) & (a_lengths[taker] + b_lengths[source] <= room)
 
 
@@ -80,7 +80,7 @@ def assign_givers(
     givers: NDArray[Any],
     conflicts: NDArray[Any],
 ) -> int:
-    """Write for each member, in order of the length of B, whose B it takes; returns for how many there is none.
+    """Write for each member, in order of the length of B, whose B it takes; returns how many members get none.
 
     Of equal lengths each takes the B of the one before it, in a circle; lengths that occur once form a circle together.
     Where that does not fit, two near each other swap. `conflicts` gets the places of members without a B.
@@ -92,11 +92,13 @@ def assign_givers(
         end = begin + 1
         while end < count and b_lengths[members[end]] == b_lengths[members[begin]]:
             end += 1
+        # a circle of equal lengths
         if end - begin > 1:
             givers[begin] = members[end - 1]
             for place in range(begin + 1, end):
                 givers[place] = members[place - 1]
         else:
+            # lengths that occur once form one circle, which is closed after the loop
             if alone < 0:
                 first_alone = begin
             else:
@@ -105,6 +107,7 @@ def assign_givers(
         begin = end
     if alone >= 0:
         givers[first_alone] = members[alone]
+    # where a B does not fit, swap with the nearest pair such that both fit
     for place in range(count):
         if fits(a_lengths, b_lengths, owners, room, members[place], givers[place]):
             continue
@@ -280,6 +283,7 @@ def pair_again(
         tries = min(others, TRIES)
         start = np.int64(((draws[pair] >> _S32) * np.uint64(others)) >> _S32)
         partner = -1
+        # cuts at sentence ends first, then at word starts
         for inside in range(2 if words else 1):
             for turn in range(tries):
                 other = _other(by_owner, begins[at], stops[at], (start + turn) % others)
@@ -297,6 +301,7 @@ def pair_again(
             waiting[waits] = pair
             waits += 1
             continue
+        # an IsNext partner becomes NotNext, so a free pair must become IsNext
         surplus += not not_next[partner]
         not_next[partner] = True
         is_open[pair] = is_open[partner] = False

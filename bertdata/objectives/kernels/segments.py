@@ -53,13 +53,14 @@ def cut_documents(
 ) -> int:
     """Write (document, number, start, end) of each chunk into `chunks`; returns how many there are, written or not.
 
-    A chunk wants to end with the sentence that reaches its target, or with its second sentence, and takes a third where
-    that is the last of the document and there is room. Where that overflows the room it is cut at a word start,
-    without `fill` after the last whole sentence if there is one.
+    A chunk ends with the sentence that reaches its target, or with its second sentence; it takes a third if that is the
+    last of the document and there is room. A chunk that overflows the room is cut at a word start or, without `fill`,
+    after its last whole sentence if it has one.
     """
     count, begin, sentence = 0, 0, 0
     for document in range(len(document_ends)):
         limit, owner = document_ends[document], document_keys[document]
+        # the last sentence of the document
         last = sentence
         while last + 1 < len(sentence_ends) and sentence_ends[last] < limit:
             last += 1
@@ -72,6 +73,7 @@ def cut_documents(
                 )
             if thresholds[SINGLE] and _draw(keys[SINGLE], owner, copy, number) < thresholds[SINGLE]:
                 space = room_alone
+            # `sentence` is the first that ends after `begin`, `at` the one with which the chunk ends
             at = sentence
             if two_sentences:
                 third = at + 2 == last and sentence_ends[last] - begin <= space
@@ -92,6 +94,7 @@ def cut_documents(
                         at += 1
                     end = sentence_ends[at]
                 else:
+                    # back to a word start, or a cut inside a word where there is none
                     border = end
                     while border > begin and not word_start[border]:
                         border -= 1

@@ -1,10 +1,10 @@
 """What archives and transcribers put before and behind a book: notes under headings, credits, licences, page marks.
 
 A small grammar of headings and paragraphs. A note begins with a heading that says whose note it is, and ends where its
-layout does: with its indent, at a wider gap, at the next heading. A paragraph is the archive's by the things that it
-speaks of, of which no book of paper does: an e-text, an address of the web, page images; or copyright, the public
-domain and a file together. Only the blocks before the first paragraphs of prose and behind the last ones are looked at,
-and what tells of him, her or me stays: it may be the author's.
+layout does: with its indent, at a wider gap, at the next heading. A paragraph is the archive's if it speaks of things
+that no paper book speaks of: an e-text, an address of the web, page images; or copyright, the public domain and a file
+together. Only the blocks before the first paragraphs of prose and behind the last ones are looked at, and what tells of
+him, her or me stays: it may be the author's.
 """
 
 from __future__ import annotations
@@ -285,8 +285,8 @@ def _is_edition_head(blocks: Sequence[_Block], number: int) -> bool:
 def _end_of_note(blocks: Sequence[_Block], head: int) -> int:
     """Return the number of the block behind a note at the beginning of a book.
 
-    An indented note goes as far as its indent; another one to a gap wider than that under its heading, or to the next
-    heading; where there is neither, over the paragraphs that speak of what notes speak of.
+    An indented note ends with its indent, another note at a gap wider than the one under its heading or at the next
+    heading. Where there is neither, it ends with the paragraphs that speak of what notes speak of.
     """
     if head + 1 >= len(blocks):
         return head + 1

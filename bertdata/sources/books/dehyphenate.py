@@ -1,6 +1,6 @@
 """Join wrapped lines to paragraphs of one line: rejoin words hyphenated at line ends, normalise dashes.
 
-A line break between characters of scripts without spaces is no space (`line_breaks`).
+A line break between characters of scripts without spaces is removed (`line_breaks`).
 """
 
 from __future__ import annotations

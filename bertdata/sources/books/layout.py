@@ -293,7 +293,7 @@ def _ends_in_number(line: str) -> bool:
 
 
 def _is_on_title_page(line: str, width: int) -> bool:
-    """Tell whether a line before all prose is one of a title page, none of which is wider than the page."""
+    """Tell whether a line before all prose is of a title page, whose lines are no wider than the page."""
     if len(line) > width:
         return False
     return not _ENDS_SENTENCE.search(line[-_TAIL:]) or (len(line) < 60 and bool(_BYLINE.match(line)))

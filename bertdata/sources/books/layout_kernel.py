@@ -44,6 +44,7 @@ def lines_kernel(data: Bytes, lines: Ints, starts: Bytes) -> Int:
     i = number = character = 0
     size = data.size
     while True:
+        # i counts bytes, `character` code points; `run` is the spaces since the last other character
         flags = indent = solid = signs = words = word = run = 0
         seen, odd_space, begin, end = False, False, character, character
         letter = -1
@@ -55,6 +56,7 @@ def lines_kernel(data: Bytes, lines: Ints, starts: Bytes) -> Int:
                 character += 1
                 i += 1
                 continue
+            # the rest of a character that is counted already
             if (byte & 0xC0) == 0x80:
                 i += 1
                 continue

@@ -1,4 +1,4 @@
-"""Line breaks that are no space: between characters of scripts that are written without spaces between words.
+"""Line breaks that do not become a space: between characters of scripts that are written without spaces.
 
 The rules are those of CSS Text (segment break transformation): a break beside a zero width space, or between two
 characters whose East Asian Width is fullwidth, wide or halfwidth and neither of which is Hangul, is removed, and so is
@@ -54,7 +54,7 @@ def _has_candidates(text: str) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def is_no_space(before: str, after: str) -> bool:
-    """Return whether a line break between two characters is no space.
+    """Return whether a line break between two characters is removed, rather than becoming a space.
 
     >>> [is_no_space(*pair) for pair in ("山下", "、「", "ア山", "한국", "a山", "“”", "木…", "ကခ", "།བ", "་བ")]
     [True, True, True, False, False, False, True, True, False, True]

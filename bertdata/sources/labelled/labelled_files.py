@@ -196,7 +196,7 @@ def _tsv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _separator(path: str, kind: str) -> str:
-    """Return the separator of a table, of a .csv that which its first line shows."""
+    """Return the separator of a table; that of a .csv file is read from its first line."""
     if kind == ".tsv":
         return "\t"
     with compression.open_decompressed(path) as raw:

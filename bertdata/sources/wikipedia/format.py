@@ -59,10 +59,9 @@ _INDEX = re.compile(r"-multistream-index\d*\.txt(-p\d+p\d+)?(\.bz2)?$")
 class CleaningTask:
     """One range of a dump, and how its pages are cleaned; `rejects` is where the dropped ones are named, or "".
 
-    `more` are the further files of a page whose revisions are in several, of which `span` is the first. `compiled` says
-    whether by compiled kernels: this changes only the speed, and is not in the task's fingerprint.
-    `table` is that of the dumps' template pages, "" where these are not read; `language`, if it is not "", is taken for
-    that in the head of the dump.
+    `span` is the first file of a page whose revisions are in several, `more` are the others. `compiled` says whether by
+    compiled kernels: this changes only the speed, and is not in the task's fingerprint. `table` is that of the dumps'
+    template pages, "" where these are not read; `language`, if it is not "", is taken for that in the head of the dump.
     """
 
     span: DumpRange

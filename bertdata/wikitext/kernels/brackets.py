@@ -28,9 +28,11 @@ def brackets_kernel(
     """Copy text[:size] to out with its brackets resolved; returns DONE or what it needs."""
     i, n = state[walk.READ], state[walk.WRITTEN]
     while True:
+        # what is read up to i is written up to n, so the kernel can stop here and go on
         state[walk.READ], state[walk.WRITTEN] = i, n
         if out.size - n < ROOM or bars.size - state[walk.BARS] < ROOM or state[walk.DEPTH] >= frames.shape[0]:
             return GROW_BRACKETS
+        # closing braces that were read: two or three close the innermost call or parameter, the others the next
         if state[walk.PENDING] >= 2:
             if not walk.unwind(state, frames, walk.CALL):
                 state[walk.PENDING] = 0
@@ -59,6 +61,7 @@ def brackets_kernel(
         if byte == char.LEFT_BRACE:
             run = walk.run_of(text, i, size)
             end = _end_of_simple_call(text, i + 2, size) if run == 2 else -1
+            # a call with brackets inside leaves nothing, or waits on the stack for its closing braces
             if end < 0:
                 if run == 2:
                     end = skip.end_of_dropped_call(text, i + 2, size, out, n, state, table, blob, scratch)
@@ -95,6 +98,7 @@ def brackets_kernel(
             labelled = end < limit and text[end] == char.BAR
             if labelled:
                 end = _next_in_link(text, end + 1, limit)
+            # a link with brackets, line ends or another bar inside waits on the stack, unless it leaves nothing
             if not (end + 1 < size and text[end] == char.RIGHT_BRACKET and text[end + 1] == char.RIGHT_BRACKET):
                 end = -1
                 if depth < rules.MAX_DEPTH and skip.link_leaves_nothing(text, i + 2, bar, table, blob, scratch):

@@ -35,6 +35,7 @@ def write_conversion(
     if out.size - n < _ROOM or state[walk.LAST_BAR] - state[walk.FIRST_BAR] > MOST_ARGUMENTS:
         return ASK
     count, words, both, hyphen, american = 0, not abbreviate, False, False, False
+    # arguments by position go to state[LEFT + k] and state[RIGHT + k], options to flags; any other is for Python
     for k in range(state[walk.FIRST_BAR], state[walk.LAST_BAR]):
         begin, end = walk.argument(bars, state, k)
         left, right = common.strip(source, begin, end)
@@ -95,6 +96,7 @@ def _write(
     point, zeros, digits = -1, 0, 0
     whole: Int = 0
     mantissa: Int = 0
+    # `mantissa` has the digits as a whole number, `whole` those before the point, if there is one
     for i in range(begin, end):
         byte = np.int64(source[i])
         if byte == char.PERIOD and point < 0 and i > begin:

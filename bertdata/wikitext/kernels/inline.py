@@ -28,9 +28,11 @@ def inline_kernel(text: Bytes, size: int, out: Bytes, table: Ints, blob: Bytes, 
         begin = i
         i = _next_special(text, i, limit)
         n = copy(text, begin, i, out, n)
+        # the end of the text, or of the label of a link: after the link all of the text is read again
         if i == limit:
             if label_end < 0:
                 return n
+            # the label left nothing
             if n == label_out:
                 out[n] = common.PLACEHOLDER
                 n += 1

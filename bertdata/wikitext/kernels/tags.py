@@ -32,6 +32,7 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
     """Copy text[:size] to out without tags; returns DONE or what it needs."""
     position, n = state[READ], state[WRITTEN]
     i = position
+    # text before `position` is written; i goes on to the next "<"
     while True:
         i = find(text, i, size, char.LESS_THAN)
         if i >= size:
@@ -76,6 +77,7 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
         if text[end - 2] == char.SLASH:
             position = end
         elif kind == REFERENCE:
+            # the next `</ref` is searched once for all references before it
             if state[CLOSED_AT] < end:
                 state[CLOSED_AT] = _next_reference(text, size, end, True)
             position = end
@@ -89,6 +91,7 @@ def tags_kernel(text: Bytes, size: int, out: Bytes, state: Ints, table: Ints, bl
         else:
             bit = 1 << number
             close = -1
+            # a name that was not closed once is not closed further on either
             if not state[UNCLOSED] & bit:
                 close = _find_closing(text, size, end, scratch, length)
             if close < 0:
@@ -141,7 +144,7 @@ def _end_of_tag(text: Bytes, size: int, begin: int) -> Int:
 
 @inlined
 def _follows_text(text: Bytes, i: int) -> bool:
-    """Tell whether a character that is no white space is before text[i]."""
+    """Tell whether text[i] follows a character that is not white space."""
     return i > 0 and not common.is_one_of(utf8.decode_last(text, 0, i)[0], common.WHITE_SPACE)
 
 

@@ -77,7 +77,7 @@ def member(name: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def codes() -> frozenset[str]:
-    """Return the codes of the languages of which something is known."""
+    """Return the codes of the languages that the table has."""
     return frozenset(name for name in _places() if not name.startswith("-"))
 
 

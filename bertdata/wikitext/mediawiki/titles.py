@@ -125,7 +125,7 @@ def namespace_number(name: str, language: Language) -> int | None:
 
 
 def namespace_name(number: int, language: Language) -> str | None:
-    """Return the name of a namespace, "" for that of articles, None where there is no such."""
+    """Return the name of a namespace, "" for that of articles, None where there is no such namespace."""
     if number == 0:
         return ""
     names = language.namespaces.get(number)

@@ -81,7 +81,7 @@ def resolve_variants(text: str, language: Language, variant: str = "") -> str:
 
 
 def _close(inner: list[list[str]], calls: list[int], rules: _Rules | None, text: str, language: Language) -> None:
-    """Put what a rule shows in its place."""
+    """Replace a rule by the text that it shows."""
     content = "".join(inner.pop())
     calls.pop()
     if rules is None:

@@ -70,8 +70,8 @@ def _name(title: str) -> str:
 def gather(entries: Iterable[Entry]) -> list[Entry]:
     """Return the entries that are of use together, by name; of two of one name the first counts.
 
-    A redirect to a template that is known by name, or to an entry, is kept; a text that calls a template of which
-    nothing is known is not.
+    A redirect to a template that is known by name, or to an entry, is kept; a text that calls an unknown template is
+    dropped.
     """
     by_name: dict[str, Entry] = {}
     for entry in entries:

@@ -2,8 +2,8 @@
 
 `table.toml` has those whose text is fixed or one of their arguments, the table here those that a function of
 `templates/functions` writes. Hatnotes, boxes, citations, cleanup notes, coordinates and pronunciations are left out on
-purpose. What a template leaves that is in no table is for `templates/unknown` to
-say. A user's own table, read by `own_templates`, takes precedence.
+purpose. `templates/unknown` decides what a template leaves that is in no table. A user's own table, read by
+`own_templates`, takes precedence.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def is_silent(name: str) -> bool:
 
 
 def unknown_text(head: str, name: str, arguments: Arguments) -> str | None:
-    """Return what an unknown template prints inside a sentence; None where it is likely to print nothing.
+    """Return the text that an unknown template is likely to print inside a sentence, None where that is nothing.
 
     `head` is its name as written, `name` the same folded. It is the argument text=; else the third where the second is
     blank or the third has the first in it (a page, its section, a label), the second after a colour, a size or the code

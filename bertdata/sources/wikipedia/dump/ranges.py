@@ -142,7 +142,7 @@ def whole_pages(text: bytes) -> bytes:
 
 
 def as_utf8(head: bytes | bytearray) -> bytes:
-    """Return the beginning of a dump in UTF-8, of which UTF-16 may end inside a character."""
+    """Return the first bytes of a dump as UTF-8; UTF-16 may end inside a character."""
     return head.decode("utf-16", "replace").encode() if head.startswith(_UTF16) else bytes(head)
 
 

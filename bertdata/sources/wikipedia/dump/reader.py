@@ -184,7 +184,8 @@ def read_split_page(
     """Yield one page whose revisions are in several files, with the newest of all of them.
 
     Where a part of it is damaged, the newest may be lost, so it is a BrokenPage. The files may be in any order; the
-    other arguments are as in `read_pages`. Raises InputError as that does, and where they hold more than one page.
+    other arguments are as in `read_pages`. Raises InputError as `read_pages` does, and where the files hold more than
+    one page.
     """
     merged: bytes | None = None
     number, begin = None, ("", 0)

@@ -107,7 +107,7 @@ def without_prose(title: str) -> bool:
 
 
 def title_reason(article: Article, rules: ArticleRules, *, mostly_list: bool) -> str:
-    """Return why a page is no article by its title, of a list also by how it looks; "" if it may be one.
+    """Return why a page's title says that it is not an article, "" if it may be one; a list must also look like a list.
 
     >>> title_reason(Article(title="Salt (disambiguation)"), ArticleRules(), mostly_list=False)
     'disambiguation'

@@ -115,7 +115,7 @@ class OpenElements:
         return index >= 0
 
     def end_other(self, name: str) -> None:
-        """Close the innermost element of a name and all in it, but for one that a special element is in."""
+        """Close the innermost element of a name and all elements in it, unless a special element is among them."""
         for index in range(len(self.stack) - 1, -1, -1) if self.count[name] else ():
             element = self.stack[index]
             if element.name == name:
