@@ -237,7 +237,7 @@ def parse_share(text: str) -> float:
 
 
 def long_enough(texts: pa.StringArray, characters: int) -> pa.BooleanArray:
-    """Return which texts have so many characters, code points of Unicode, or more.
+    """Return which texts have at least `characters` code points of Unicode.
 
     >>> long_enough(pa.array(["Seen", "Öl"]), 3).to_pylist()
     [True, False]

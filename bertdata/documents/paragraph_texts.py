@@ -34,7 +34,7 @@ def paragraphs_of(texts: pa.StringArray) -> pa.StringArray:
 
 
 def _padded(buffer: pa.Buffer | None, size: int, more: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
-    """Return the first bytes of a buffer with at least so many more after them, which kernels may read."""
+    """Return the first bytes of a buffer, followed by at least `more` bytes that kernels may read."""
     if buffer is None or buffer.size < size + more:
         padded = np.zeros(size + more, np.uint8)
         padded[:size] = np.frombuffer(buffer or b"", np.uint8)[:size]

@@ -97,7 +97,7 @@ def compact(value: Any) -> Any:
 
 
 def columns(rows: Sequence[Sequence[int]], width: int) -> NDArray[np.integer]:
-    """Return rows of so many numbers as an array (R, width), without a copy of IntRows.
+    """Return rows of `width` numbers as an array (R, width), without a copy of IntRows.
 
     >>> columns([], 3).shape, columns([[1, 2, 3]], 3).tolist()
     ((0, 3), [[1, 2, 3]])

@@ -1,4 +1,4 @@
-"""UTF-8 from files as text, with the byte where it is none."""
+"""UTF-8 from files as text; errors name the byte that is not UTF-8."""
 
 from __future__ import annotations
 

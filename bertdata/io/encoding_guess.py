@@ -76,7 +76,7 @@ def _high_signs(name: str) -> list[str]:
 
 @cache
 def eight_bits() -> dict[str, list[str]]:
-    """Return the encodings of 8 bits that Python knows and in which ASCII means itself, the usual ones first.
+    """Return Python's encodings of 8 bits that contain ASCII, the usual ones first.
 
     Each has what its bytes from 128 on mean, "" for nothing.
     """

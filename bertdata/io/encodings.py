@@ -1,4 +1,4 @@
-"""The encodings of texts: which one bytes that are not UTF-8 are in, and files of another one read as UTF-8.
+"""The encodings of texts: which encoding bytes are in that are not UTF-8, and files of other encodings read as UTF-8.
 
 A file that is UTF-8 is read as such, whatever encoding is named for the others: text in another encoding is hardly
 ever valid UTF-8. Encodings in which plain ASCII means something else, as UTF-16, are taken as they are named.

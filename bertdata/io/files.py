@@ -121,7 +121,7 @@ def open_raw(path: str, ahead: int | None = None) -> BinaryIO:
 
 
 def read_part(path: str, offset: int, length: int) -> bytes:
-    """Return so many bytes of a file from an offset on, fewer where it ends, by one request at a URL.
+    """Return `length` bytes of a file from an offset on, fewer where it ends, by one request at a URL.
 
     Raises InputError where it is missing or cannot be read.
     """

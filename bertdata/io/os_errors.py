@@ -72,7 +72,8 @@ def _memory_is_limited() -> bool:
 def require_address_space(least: int, what: str) -> None:
     """Raise ConfigError where the address space is limited (`ulimit -v`) to fewer than the `least` bytes of `what`.
 
-    Libraries that get no memory for their threads abort the process, or wait forever, so it is said before they start.
+    Libraries that get no memory for their threads abort the process or wait forever, so the error is raised before they
+    start.
     """
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if limit != resource.RLIM_INFINITY and limit < least:

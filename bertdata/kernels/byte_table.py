@@ -125,7 +125,7 @@ def claim(table: Table, h: Any, entry: Any) -> None:
 
 @always_inlined
 def has_room(table: Table, keys: Any, long_bytes: Any) -> Any:
-    """Tell whether so many keys of so many bytes in all can be entered; half of the slots stay free."""
+    """Tell whether `keys` more keys, of `long_bytes` bytes in all, can be entered; half of the slots stay free."""
     used = table.counters[USED] + keys
     enough = used * WIDTH <= len(table.entries) and 2 * used <= len(table.slots)
     return enough and table.counters[ARENA_USED] + long_bytes + 8 <= len(table.arena)

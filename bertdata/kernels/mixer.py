@@ -42,7 +42,7 @@ def sort_draws(
 ) -> None:
     """Put units[:number] into `order` by their draws, equal ones as they are.
 
-    They go by their high bits to as many buckets as there are draws (`count`), then sorted by insertion.
+    Their high bits put them into buckets, as many as there are draws (`count`); then they are sorted by insertion.
     """
     width = 1
     while (1 << width) < count:

@@ -152,7 +152,7 @@ def plain_prefetch(array: Any, i: Any) -> None:
 
 
 def pointer(context: Any, builder: Any, kind: Any, array: Any, index: Any, to: Any) -> Any:
-    """Return the address of an array's item, as that of values of an LLVM type."""
+    """Return the address of an array's item, as a pointer to values of an LLVM type."""
     view = cgutils.create_struct_proxy(kind)(context, builder, array)
     return builder.bitcast(builder.gep(view.data, [index]), to.as_pointer())
 

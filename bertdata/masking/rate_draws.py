@@ -233,7 +233,7 @@ def loss_weights(
 
 
 def _chances(draw: RateDraw, maskable: Ints, predicted: Ints) -> Floats:
-    """Return the probability that so many tokens of a row are predicted where their number is rounded, float64 (E,).
+    """Return the chance of `predicted` tokens in a row of `maskable`, where the number is rounded, float64 (E,).
 
     A number k is that of the rates between (k - 1) / n and (k + 1) / n, with a chance that falls evenly on both sides
     of k / n; 0 becomes 1.

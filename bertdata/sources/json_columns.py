@@ -37,8 +37,8 @@ class Lines:
 def read_columns(stream: BinaryIO, place: int, end: int, names: Sequence[str]) -> Iterator[Lines]:
     """Yield the lines of a stream that begin before `end`, in order, without those of ASCII white space alone.
 
-    place: that of the stream in its file, where a line begins. names: of the columns; a row has a string in the last.
-    A line of over `LONGEST` bytes is given as far as that and a byte more, and is the last.
+    place: that of the stream in its file, where a line begins. names: of the columns; a row has a string in the last. A
+    line of over `LONGEST` bytes is cut one byte after that, and is the last.
     """
     from bertdata.kernels.simd import BLOCK  # numba is for those that read, not for those that start a build
 

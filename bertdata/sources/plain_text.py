@@ -97,8 +97,9 @@ PLAIN_TEXT = PlainTextFormat()
 def read_texts(path: str, start: int, end: int) -> Iterator[Documents]:
     """Yield the documents of one range of a file, about 8 MiB of them at a time.
 
-    A document is of the range in which the blank line before it begins, the first one of the first. Raises InputError
-    for bytes that are not UTF-8, and for a document of over 256 MiB, as in a file without blank lines.
+    A document belongs to the range in which the blank line before it begins, the first document to the first range.
+    Raises InputError for bytes that are not UTF-8, and for a document of over 256 MiB, as in a file without blank
+    lines.
     """
     compressed = is_stream(path)
     with open_text(path) if compressed else files.open_raw(path) as stream:
@@ -151,7 +152,7 @@ def _documents(stream: BinaryIO, begin: int, limit: int, path: str) -> Iterator[
 
 
 def _read(stream: BinaryIO, size: int) -> bytes:
-    """Return so many bytes, fewer only at the end."""
+    """Return `size` bytes, fewer only at the end."""
     chunks, remaining = [], size
     while remaining and (chunk := stream.read(remaining)):
         chunks.append(chunk)

@@ -58,7 +58,7 @@ class SeparatedFormat(TableFormat):
         yield 0, size, size
 
     def beginning(self, task: Task, size: int, folder: str) -> Task | str:
-        """Return the task of a copy of the first whole rows, if there is one in so many bytes."""
+        """Return the task of a copy of the first whole rows, if the first `size` bytes hold one."""
         chosen: FileRange = task.payload
         if task.weight <= size:
             return task

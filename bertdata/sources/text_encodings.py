@@ -1,4 +1,4 @@
-"""Which encoding each text file of a build is in: by --encoding, by a guess, or UTF-8; all others are told at once.
+"""Which encoding each text file of a build is in: by --encoding, by a guess, or UTF-8; all others are reported.
 
 Files are looked at before any work. Without --encoding and --bad-files local files are read through, of compressed ones
 and of those at a URL the first MiB; a byte further on stops the build when it is read.

@@ -1,8 +1,8 @@
 """The connected components of documents that share keys, and which task decides on each.
 
-Which documents are duplicates is decided among those that share keys, so each connected component of them by itself.
-All documents of a component go to one piece, and each piece is decided by one task. The memory of this is the only one
-that grows with the corpus: 4 bytes for each document, 8 from 2^32 of them on.
+Documents are compared only with those that they share keys with, so each connected component is decided by itself. All
+documents of a component go to one piece, and each piece is decided by one task. The memory of this is the only one that
+grows with the corpus: 4 bytes for each document, 8 from 2^32 of them on.
 """
 
 from __future__ import annotations

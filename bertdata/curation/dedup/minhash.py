@@ -64,7 +64,7 @@ def signature(text: str) -> Signatures:
 
 
 def bucket_hashes(text: str, buckets: int, hashes: int) -> Signatures:
-    """Return the numbers of one text for keys of so many hashes, one key after another: uint32 (buckets * hashes,).
+    """Return the numbers of one text, one key of `hashes` numbers after another: uint32 (buckets * hashes,).
 
     Two texts of similarity s have all numbers of a key in common with probability s ** hashes. It is what `signatures`
     with buckets is tested against.

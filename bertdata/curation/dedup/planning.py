@@ -87,7 +87,7 @@ class Decided:
 
 
 def pieces_for(documents: int) -> int:
-    """Return how many partitions, blocks and pieces there are for so many documents.
+    """Return how many partitions, blocks and pieces `documents` documents get.
 
     >>> pieces_for(1), pieces_for(500_000), pieces_for(7_000_000), pieces_for(1 << 40)
     (1, 4, 64, 1024)
@@ -96,7 +96,7 @@ def pieces_for(documents: int) -> int:
 
 
 def parts_for(documents: int) -> int:
-    """Return at most how many parts follow from the signatures of so many documents.
+    """Return the greatest number of parts that can follow from the signatures of `documents` documents.
 
     >>> parts_for(1), parts_for(500_000)
     (5, 14)

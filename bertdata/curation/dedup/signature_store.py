@@ -54,7 +54,7 @@ def signatures(texts: pa.Array, buckets: tuple[int, int] | None = None) -> Signa
 
 
 def documents_schema(numbers: int) -> pa.Schema:
-    """Return the schema of the documents of a file, whose signatures have so many numbers; 0: they have none."""
+    """Return the schema of the documents of a file, whose signatures have `numbers` numbers, or 0 for no signatures."""
     fields = [
         pa.field("id", pa.string()),
         pa.field("bytes", pa.int64()),
@@ -110,7 +110,7 @@ def write_signatures(
 
 
 def write_signed(signed: pa.Table, rows: int, file: BinaryIO, partitions: int) -> Counters:
-    """Write documents of `documents_schema` and their keys, of so many numbers each, as `write_signatures` does."""
+    """Write documents of `documents_schema` and their keys, of `rows` numbers each, as `write_signatures` does."""
     counters = Counters()
     counters.add(DocumentCount.DOCUMENTS, signed.num_rows)
     signed = signed.combine_chunks()
@@ -168,7 +168,7 @@ def exact_keys(digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def band_keys(signature_numbers: NDArray[np.uint32], rows: int) -> Iterator[NDArray[np.uint64]]:
-    """Yield one key a text for each band of so many numbers of its signature."""
+    """Yield one key a text for each band of `rows` numbers of its signature."""
     for band in range(signature_numbers.shape[1] // rows):
         yield band_key(signature_numbers, band, rows)
 

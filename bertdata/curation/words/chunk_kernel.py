@@ -75,7 +75,7 @@ def hash_bytes(data: Any, begin: Any, end: Any) -> Any:
 
 @inlined
 def same_bytes(data: Any, begin: Any, other: Any, other_begin: Any, size: Any) -> bool:
-    """Tell whether so many bytes at two places are the same."""
+    """Tell whether `size` bytes at two places are the same."""
     k = 0
     while k < size and data[begin + k] == other[other_begin + k]:
         k += 1

@@ -29,9 +29,9 @@ def read_blocks(
 ) -> Iterator[tuple[int, bytes | None]]:
     """Yield (offset, bytes) of each block of a file that begins at byte `start` or after it, to the end of the file.
 
-    The offset is the byte in which the mark of the block begins, for the first block of a stream that of the stream.
-    bytes is None once for each place after a block, or before all, where one block or more are damaged, with the
-    offset of the first of them. Nothing is yielded where no whole block begins before byte `end`. The checksums of
+    The offset is the byte in which the mark of the block begins; for the first block of a stream, where the stream
+    begins. bytes is None once for each place after a block, or before all, where one block or more are damaged, with
+    the offset of the first of them. Nothing is yielded where no whole block begins before byte `end`. The checksums of
     streams are not looked at: those of their blocks say all. Raises InputError where the file is cut off, has something
     else after a stream, or cannot be read.
     """
@@ -85,7 +85,7 @@ def _after_end(window: Window, position: int) -> int | None:
 
 
 def _search(window: Window, position: int, end: int | None = None) -> tuple[int | None, Block | None]:
-    """Return the first position from one on at which there is a whole block, and the block, or the end of the file.
+    """Return the first position, at or after the given one, of a whole block, and the block, or the end of the file.
 
     Neither where there is none before byte `end`.
     """

@@ -26,7 +26,7 @@ class Decoder(Protocol):
         """Return the block at bit `begin`; None where no whole block is there or its checksum is another."""
 
     def find_marks(self, data: bytes, begin: int, end: int) -> list[int]:
-        """Return the bits from `begin` to before `end` at which the mark of a block or of a stream's end begins."""
+        """Return the positions, from `begin` to before `end`, of the marks of blocks and of streams' ends, in bits."""
 
 
 def decoder(compiled: bool) -> Decoder:

@@ -57,7 +57,7 @@ def _possible_sizes(block: bytes, level: int) -> Iterator[int]:
 
 
 def _place_read(header: bytes, block: bytes, begin: int, piece: int) -> int:
-    """Return where the piece begins with which bz2 gives out a byte, or raises; `begin` bytes are given at once."""
+    """Return where the piece begins that makes bz2 return a byte, or raise; `begin` bytes are given at once."""
     machine = bz2.BZ2Decompressor()
     machine.decompress(header + block[:begin])
     at = begin

@@ -36,7 +36,7 @@ def bits_at(data: bytes, position: int, count: int) -> int:
 
 
 def find_marks(data: bytes, begin: int, end: int) -> list[int]:
-    """Return the positions from `begin` to before `end` at which the mark of a block or of a stream's end begins.
+    """Return the positions, from `begin` to before `end`, of the marks of blocks and of streams' ends.
 
     >>> find_marks(bytes.fromhex("00 31 41 59 26 53 59 17 72 45 38 50 90"), 0, 104)
     [8, 56]

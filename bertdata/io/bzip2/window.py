@@ -40,7 +40,7 @@ class Window:
         return 8 * (self._begin + self._size)
 
     def reach(self, position: int, count: int = _USUAL) -> bool:
-        """Read until so many bytes from a position on are known; False: the file ends before.
+        """Read until `count` bytes from a position on are known; False: the file ends before.
 
         Raises InputError where the file cannot be read.
         """
@@ -92,7 +92,7 @@ class Window:
         return block and Block(block.data, block.end + begin)
 
     def find_marks(self, position: int, count: int) -> list[int]:
-        """Return the positions of marks that begin within so many bytes from a position on, as far as the file goes."""
+        """Return the positions of marks that begin within `count` bytes from a position on, as far as the file goes."""
         self.reach(position, count + MARK_BITS // 8 + 1)
         begin, end = 8 * self._begin, min(position + 8 * count, self.known - MARK_BITS + 1)
         return [begin + mark for mark in self._decoder.find_marks(self._data, position - begin, end - begin)]

@@ -156,7 +156,7 @@ def without_archive_notes(lines: Sequence[str], text: str) -> list[str]:
 
 
 def _begin_of_last(lines: Sequence[str]) -> int:
-    """Return the number of the line in which the last blocks begin, `BACK_BLOCKS` and one more."""
+    """Return the number of the line with which the last `BACK_BLOCKS` + 1 blocks begin."""
     blocks, number = 0, len(lines)
     filled = False
     while number and blocks <= BACK_BLOCKS:

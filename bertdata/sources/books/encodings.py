@@ -29,7 +29,7 @@ class Decoded(NamedTuple):
 def as_utf8(chunks: Iterator[bytes], named: str = "") -> Iterator[bytes]:
     """Pass bytes on; those of a file that begins with a UTF-16 or UTF-32 byte-order mark are transcoded.
 
-    So are those of a `named` encoding in which ASCII is something else.
+    So are those of a `named` encoding that does not contain ASCII.
     """
     head = b""
     for data in chunks:

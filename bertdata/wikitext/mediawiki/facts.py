@@ -1,6 +1,6 @@
 """Read `languages.bin`: a member for each language, read when it is first met, and some of all languages together.
 
-The file begins with the sizes of the members, which follow, each compressed by itself with the English one as its
+The file begins with the sizes of its members. These follow, each compressed by itself with the English member as its
 dictionary. `python -m bertdata.wikitext.mediawiki.facts pt` prints a member.
 
 A language falls back on others: what it does not have is that of the first of these that has it, English last.

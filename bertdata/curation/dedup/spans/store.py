@@ -40,7 +40,7 @@ class SpanCount(StrEnum):
 
 
 def partitions_for(text_bytes: int) -> int:
-    """Return how many partitions the hashes of so many bytes of text get: a power of two, for 256 MiB of text each.
+    """Return how many partitions the hashes of `text_bytes` of text get: a power of two, for 256 MiB of text each.
 
     >>> partitions_for(0), partitions_for(5 << 30), partitions_for(1 << 50)
     (8, 32, 1024)

@@ -195,7 +195,7 @@ def _whole(data: bytes | None, path: str, offset: int, what: str = "") -> bytes:
 
 
 def _peeked(chunks: Iterator[tuple[int, bytes | None]]) -> tuple[bytes, Iterator[tuple[int, bytes | None]]]:
-    """Return the first two bytes or more, fewer where there are not so many, and all chunks."""
+    """Return at least the first two bytes, fewer where the file is shorter, and all chunks."""
     seen, head = [], b""
     for offset, data in chunks:
         seen.append((offset, data))
