@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial, reduce
 from typing import Any
 
@@ -108,7 +108,8 @@ class ArrowFormat(TableFormat):
         for place, batch in _batches_of(chosen):
             if read:
                 checksum = _checksum(batch, checksum)
-            selected, row = checked(batch), place
+            with _whole(chosen.path):
+                selected, row = checked(batch), place
             for rows in cut(selected, row_bytes(selected), place, chosen.path):
                 yield from enumerate(rows.to_pylist(), row)
                 row += len(rows)
@@ -155,15 +156,20 @@ def _data_files(folder: str) -> set[str] | None:
     return {entry["filename"] for entry in listed} if listed else None
 
 
+def _whole(path: str) -> AbstractContextManager[None]:
+    """Raise InputError, which names the file, where what is read of it in the block is not whole Arrow data."""
+    remedy = "expected one as datasets' save_to_disk writes it: save it again, or as Parquet"
+    return reading_arrow(path, "is not a whole Arrow file", remedy)
+
+
 @contextmanager
 def _opened(path: str) -> Iterator[tuple[pa.Schema, Batches]]:
     """Open an Arrow stream or file, a local one by a memory map; yields its schema and its record batches.
 
     Raises InputError where the bytes are neither, or end too early, and for what is raised by pyarrow in the block.
     """
-    remedy = "expected one as datasets' save_to_disk writes it: save it again, or as Parquet"
     with (
-        reading_arrow(path, "is not a whole Arrow file", remedy),
+        _whole(path),
         files.open_raw(path) if files.is_remote(path) else pa.memory_map(path) as raw,
     ):
         start = raw.read(len(_FILE_SIGN))

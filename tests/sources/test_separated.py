@@ -216,7 +216,10 @@ def test_a_file_without_line_ends_is_refused_with_its_line(
     data = start + filler * (1 << 18)
     (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
     line = 2 if start else 1
-    with pytest.raises(InputError, match=rf"{name}: what begins in line {line} goes on for over 0 MiB; expected"):
+    problem = f"{name}: what begins in line {line} goes on for over 0 MiB; expected"
+    if filler == b"\0" and "json" not in name:  # lines of JSON are looked at one by one, other text as a whole
+        problem = rf"{name}, byte 0: is not UTF-8 \(byte 0x00\), and fits no encoding that is known"
+    with pytest.raises(InputError, match=problem):
         documents_of([str(tmp_path / name)])
 
 
