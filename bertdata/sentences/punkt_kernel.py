@@ -73,6 +73,7 @@ def _decide(data: Bytes, begin: int, mark: int, after: int, end: int, index: Lon
             key = index[tables.NUMBER_BEFORE]
     first = words.value_of(key, index, chars, tables.BEFORE) & tables.FIRST != 0
     alone = not (abbreviation or ellipsis)
+    # the token after it matters only to abbreviations, ellipses, initials, numbers and first words of collocations
     if alone and not (initial or number or first):
         return BREAK
     stop = words.context_end(data, mark, after, end, chars)

@@ -289,6 +289,7 @@ def _first_token(data: Bytes, begin: int, end: int, chars: Bytes) -> int:
                 break
             i += decode(data, i, end)[1]
             continue
+        # a comma ends the token at the end of the word, and before signs that are tokens of their own
         if c == COMMA:
             if i + 1 >= end:
                 break

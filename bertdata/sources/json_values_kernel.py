@@ -204,6 +204,7 @@ def skip_value(data: Any, at: Any) -> Any:
             depth += 1
             around = around << np.uint64(1) | np.uint64(byte == _LEFT_BRACE)
             at = skip_space(data, at + 1)
+            # not empty: its first value comes next, after its key in an object
             if data[at] != _RIGHT_BRACE and data[at] != _RIGHT_BRACKET:
                 if around & np.uint64(1):
                     at = _skip_key(data, at)
@@ -218,6 +219,7 @@ def skip_value(data: Any, at: Any) -> Any:
             at = skip_literal(data, at)
         if at == FAILED:
             return at
+        # after a value: a comma and the next value, or the end of what is around it; only the end where that is empty
         while depth:
             at = skip_space(data, at)
             inside = around & np.uint64(1)
