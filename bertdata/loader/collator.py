@@ -9,7 +9,6 @@ another in one row and their offsets beside it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -17,12 +16,20 @@ from numpy.typing import NDArray
 
 from bertdata.arrays import Ints
 from bertdata.errors import ConfigError
-from bertdata.loader.block_mask import attention_masks, check_packing, check_varlen, varlen_keys
+from bertdata.loader.block_mask import check_packing, check_varlen
 from bertdata.loader.epoch import HasEpoch
 from bertdata.loader.examples import ExampleBatch, ShardExamples, Source
+from bertdata.loader.layouts import Batch, Layout, Lists, Packed, Padded
 from bertdata.loader.next_token import causal_labels, check_next_token, with_causal_rows, with_next_tokens
 from bertdata.loader.padding import MULTIPLE, padded_length, padded_rows
-from bertdata.loader.read_columns import carried_columns, check_examples, column_lists, column_numbers
+from bertdata.loader.read_columns import (
+    carried_columns,
+    check_examples,
+    column_lists,
+    column_numbers,
+    lists_of_examples,
+    of_examples,
+)
 from bertdata.loader.weights import check_rates, row_weights, with_weights
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.settings import MaskingConfig
@@ -31,9 +38,7 @@ from bertdata.shards.packed import CU_SEQLENS, MASK_RATE, WORD_STARTS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
 
-Batch = dict[str, NDArray[Any]]
 Examples = Sequence[Mapping[str, Any]]
-Lists = Sequence[NDArray[Any]]
 Flags = NDArray[np.bool_] | None
 
 
@@ -134,6 +139,9 @@ class BatchCollator(HasEpoch):
         self._scalars = info.scalar_columns | carried_columns(info, columns)
         self.position_offset, self.sliding_window = position_offset, sliding_window
         self.attention_mask = attention_mask
+        self._layout: Layout = Padded(pad_to_multiple_of)
+        if packing:
+            self._layout = Packed(pad_to_multiple_of, position_offset, attention_mask, sliding_window)
         if packing and (others := [name for name in info.list_columns if name.startswith("input_ids_")]):
             raise ConfigError(
                 f"packing is for rows of one text, and these have {len(others) + 1} of different lengths; leave "
@@ -181,8 +189,7 @@ class BatchCollator(HasEpoch):
         ids = lists["input_ids"]
         lengths = np.fromiter(map(len, ids), np.int64, len(ids))
         epochs = [] if self.static or self.causal or self.causal_share == 1 else self._epochs(examples)
-        laid_out = self._packed if self.packing else self._padded
-        batch = laid_out(examples, lists, lengths, epochs)
+        batch = self._laid_out(examples, lists, lengths, epochs)
         weights: Batch = {}
         if self._rates is not None:
             special = (self.info.cls_token_id, self.info.sep_token_id)
@@ -246,9 +253,9 @@ class BatchCollator(HasEpoch):
         given = (
             examples.epochs if isinstance(examples, ExampleBatch) else [example.get("epoch") for example in examples]
         )
-        own = self.epoch if None in given else 0
-        own = self._unknown_epoch(examples) if own is None else own
-        return self._of_packed(examples, [own if epoch is None else epoch for epoch in given])
+        common = self.epoch if None in given else 0
+        common = self._unknown_epoch(examples) if common is None else common
+        return self._of_packed(examples, [common if epoch is None else epoch for epoch in given])
 
     def _levels(self, examples: Examples) -> list[int] | None:
         """Return the level of the run of each example, None where the masks do not depend on it."""
@@ -269,10 +276,7 @@ class BatchCollator(HasEpoch):
 
     def _of_packed(self, examples: Examples, values: list[int]) -> list[int]:
         """Return the value of each example, given those of the rows."""
-        if not self.info.packed:
-            return values
-        rows = zip(values, column_lists(examples, CU_SEQLENS), strict=True)
-        return [value for value, offsets in rows for _ in range(len(offsets) - 1)]
+        return of_examples(examples, values) if self.info.packed else values
 
     def _unknown_epoch(self, examples: Examples) -> int:
         """Return the epoch of examples where neither they nor the collator have one; here that is an error."""
@@ -283,53 +287,15 @@ class BatchCollator(HasEpoch):
 
     def _lists(self, examples: Examples, name: str) -> Lists:
         """Return the lists of a column, one for each example of packed rows."""
-        lists = column_lists(examples, name)
-        if not self.info.packed:
-            return lists
-        rows = zip(lists, column_lists(examples, CU_SEQLENS), strict=True)
-        return [row[begin:end] for row, offsets in rows for begin, end in pairwise(offsets.tolist())]
+        return lists_of_examples(examples, name) if self.info.packed else column_lists(examples, name)
 
-    def _padded(self, examples: Examples, lists: Mapping[str, Lists], lengths: Ints, epochs: list[int]) -> Batch:
-        width = padded_length(int(lengths.max()), self.pad_to_multiple_of)
-        taken = np.arange(width) < lengths[:, None]
-        batch: Batch = {"attention_mask": taken.astype(np.int64)}
-        for name, column in lists.items():
-            if name != "input_ids" or self.static:
-                own = name.startswith("input_ids_")  # another text than that of input_ids, of another length
-                longest = padded_length(max(map(len, column)), self.pad_to_multiple_of) if own else width
-                batch[name] = padded_rows(column, longest, self._fill(name), np.int64)
+    def _laid_out(self, examples: Examples, lists: Mapping[str, Lists], lengths: Ints, epochs: list[int]) -> Batch:
+        """Return the columns of tokens as arrays, masked where the shards are not."""
+        masked: dict[str, Ints] = {}
         if not self.static:
-            rows = padded_rows(lists["input_ids"], width, self._fill("input_ids"), lists["input_ids"][0].dtype)
-            offsets = np.arange(0, taken.size + 1, width, dtype=np.int64)
-            starts = self._word_starts(examples)
-            flags = None if starts is None else padded_rows(starts, width, 1, np.bool_).ravel()
-            ids, labels = self._masked(examples, epochs, rows.ravel(), offsets, ~taken.ravel(), flags)
-            batch |= {"input_ids": ids.reshape(taken.shape), "labels": labels.reshape(taken.shape)}
-        return batch
-
-    def _packed(self, examples: Examples, lists: Mapping[str, Lists], lengths: Ints, epochs: list[int]) -> Batch:
-        total = int(lengths.sum())
-        width = padded_length(total, self.pad_to_multiple_of)
-        flat = {name: np.concatenate(column) for name, column in lists.items()}
-        if not self.static:
-            offsets = np.concatenate([[0], np.cumsum(lengths)])
-            starts = self._word_starts(examples)
-            flags = None if starts is None else np.concatenate(starts)
-            masked = self._masked(examples, epochs, flat["input_ids"], offsets, None, flags)
-            flat["input_ids"], flat["labels"] = masked
-        if width > total:
-            lengths = np.append(lengths, width - total)
-        ends = np.cumsum(lengths)
-        positions = np.arange(width) - np.repeat(ends - lengths, lengths)
-        batch: Batch = {"position_ids": (positions + self.position_offset)[None]}
-        for name, column in flat.items():
-            batch[name] = padded_rows([column], width, self._fill(name), np.int64)
-        batch["cu_seqlens"] = np.concatenate([[0], ends]).astype(np.int32)
-        if self.attention_mask == "blocks":
-            batch["attention_mask"] = attention_masks(batch["cu_seqlens"], self.sliding_window)
-        elif self.attention_mask == "varlen":
-            batch |= varlen_keys(batch["cu_seqlens"])
-        return batch
+            tokens = self._layout.tokens(lists["input_ids"], lengths, self._word_starts(examples), self._fill)
+            masked["input_ids"], masked["labels"] = self._masked(examples, epochs, *tokens)
+        return self._layout.batch(lists, lengths, masked, self._fill)
 
     @property
     def masker(self) -> Masker:

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Unpack
 
-from bertdata.loader.collator import Batch, BatchCollator
+from bertdata.loader.collator import BatchCollator
 from bertdata.loader.examples import ShardExamples, Source
 from bertdata.loader.iteration import Row
+from bertdata.loader.layouts import Batch
 from bertdata.loader.padding import MULTIPLE
 from bertdata.loader.sampler import EpochBatchSampler, Sampling
 from bertdata.masking.settings import MaskingConfig

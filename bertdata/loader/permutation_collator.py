@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from bertdata.arrays import Ints
 from bertdata.errors import ConfigError
-from bertdata.loader.collator import Batch, BatchCollator, Examples, Flags
+from bertdata.loader.collator import BatchCollator, Examples, Flags
+from bertdata.loader.layouts import Batch
 from bertdata.loader.padding import padded_length
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.permutation import Rows, epoch_keys, factorization_ranks, perm_mask

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, expected_one_of
 from bertdata.loader.examples import ExampleBatch, as_numbers
+from bertdata.shards.packed import CU_SEQLENS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import ShardInfo
 
@@ -50,6 +52,18 @@ def column_numbers(examples: Examples, name: str) -> NDArray[Any]:
         return examples.numbers(name)
     values = [example[name] for example in examples]
     return as_numbers(values) if np.ndim(values[0]) == 0 else as_numbers(np.concatenate(values).tolist())
+
+
+def lists_of_examples(examples: Examples, name: str) -> list[NDArray[Any]]:
+    """Return the lists of a column of packed rows, one for each example in them."""
+    rows = zip(column_lists(examples, name), column_lists(examples, CU_SEQLENS), strict=True)
+    return [row[begin:end] for row, offsets in rows for begin, end in pairwise(offsets.tolist())]
+
+
+def of_examples(examples: Examples, values: Sequence[int]) -> list[int]:
+    """Return the value of each example, given those of the packed rows."""
+    rows = zip(values, column_lists(examples, CU_SEQLENS), strict=True)
+    return [value for value, offsets in rows for _ in range(len(offsets) - 1)]
 
 
 def carried_columns(info: ShardInfo, names: Sequence[str]) -> dict[str, str]:
