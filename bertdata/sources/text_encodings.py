@@ -138,7 +138,8 @@ class _Problem:
         if self.description or not self.check.bad:
             return self.description
         fits = f"it fits {self.fits}" if self.fits else "and fits no encoding that is known: it may not be text"
-        return f"is not {self.check.asked} (byte 0x{self.check.bad.byte:02x}), {fits}"
+        sign = f"byte 0x{self.check.bad.byte:02x}" if self.check.bad.byte else "many bytes are NUL, as in UTF-16"
+        return f"is not {self.check.asked} ({sign}), {fits}"
 
 
 def encodings_of(

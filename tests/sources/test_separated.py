@@ -218,7 +218,7 @@ def test_a_file_without_line_ends_is_refused_with_its_line(
     line = 2 if start else 1
     problem = f"{name}: what begins in line {line} goes on for over 0 MiB; expected"
     if filler == b"\0" and "json" not in name:  # lines of JSON are looked at one by one, other text as a whole
-        problem = rf"{name}, byte 0: is not UTF-8 \(byte 0x00\), and fits no encoding that is known"
+        problem = rf"{name}, byte 0: is not UTF-8 \(many bytes are NUL, as in UTF-16\), and fits no encoding"
     with pytest.raises(InputError, match=problem):
         documents_of([str(tmp_path / name)])
 
