@@ -33,7 +33,7 @@ from bertdata.curation.dedup.stage import DropDuplicates
 from bertdata.curation.settings import DedupConfig, DedupSpansConfig
 from bertdata.documents import DocumentRange, DocumentWriter, read_range
 from bertdata.engine.parts import Counters, PartResult, Task, run_once
-from bertdata.engine.stages import Stage, Standing
+from bertdata.engine.stages import BuildState, Stage
 from bertdata.sentences import SentenceSegmenter
 
 SIMILARITIES = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
@@ -63,7 +63,7 @@ def corpus(count: int) -> dict[str, str]:
     return result
 
 
-def written(folder: str, documents: Mapping[str, str]) -> Standing:
+def written(folder: str, documents: Mapping[str, str]) -> BuildState:
     """Return documents as a part."""
 
     def write(task: Task, file: Any) -> Counters:
@@ -74,12 +74,12 @@ def written(folder: str, documents: Mapping[str, str]) -> Standing:
         return counters
 
     task = Task(folder, "documents-00000", ".parquet", "f", 1, None)
-    return Standing(((task, run_once(task, write)),))
+    return BuildState(((task, run_once(task, write)),))
 
 
-def left_by(stage: Stage, standing: Standing) -> dict[str, str]:
+def left_by(stage: Stage, build_state: BuildState) -> dict[str, str]:
     """Return the documents that a stage leaves, by id, from all of its steps in turn."""
-    plan = stage.plan(standing)
+    plan = stage.plan(build_state)
     done: list[list[PartResult]] = []
     for step in plan.steps:
         done.append([(task, run_once(task, step.make)) for task in step.plan(done[-1] if done else [])])
@@ -176,10 +176,10 @@ def time_repeated(count: int, runs: int) -> str:
         left = {}
         for name, taken in times.items():
             with tempfile.TemporaryDirectory() as folder:
-                standing = written(folder, documents)
+                build_state = written(folder, documents)
                 began = time.process_time()
                 if name == "bertdata":
-                    left[name] = left_by(DropSpans(f"{folder}/repeated", REPEATED, segmenter), standing)
+                    left[name] = left_by(DropSpans(f"{folder}/repeated", REPEATED, segmenter), build_state)
                 else:
                     left[name] = left_by_datatrove(documents)
                 if number:

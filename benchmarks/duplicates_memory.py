@@ -31,13 +31,13 @@ from bertdata.curation.dedup.signature_store import documents_schema, rows_of_a_
 from bertdata.curation.dedup.stage import DropDuplicates
 from bertdata.curation.settings import DedupConfig
 from bertdata.engine.parts import Counters, PartFunction, PartMetadata, PartResult, Task, fingerprint, run_once
-from bertdata.engine.stages import Plan, Standing
+from bertdata.engine.stages import BuildState, Plan
 
 CHANGED = 20
 """One of so many numbers of a signature is not that of its group."""
 
 
-def parts(documents: int, ranges: int) -> Standing:
+def parts(documents: int, ranges: int) -> BuildState:
     """Return the records of parts of documents, each of one range, without writing their files."""
     found: list[PartResult] = []
     for number, count in enumerate(np.diff(np.linspace(0, documents, ranges + 1).astype(np.int64)).tolist()):
@@ -46,7 +46,7 @@ def parts(documents: int, ranges: int) -> Standing:
         counts = {"documents": count, "text_bytes": 1 << 25}
         record = PartMetadata(name, fingerprint(name), 1 << 24, fingerprint(name) * 2, 1.0, counts, {}, details)
         found.append((Task("in", name, ".parquet", fingerprint(name), 1 << 24, None), record))
-    return Standing(tuple(found))
+    return BuildState(tuple(found))
 
 
 def write_synthetic(

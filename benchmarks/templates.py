@@ -32,7 +32,7 @@ from wikitext import DATA, FIGURES, RENDERED, rows_of
 
 from bertdata import clean_wikitext
 from bertdata.engine.parts import run_once
-from bertdata.engine.stages import Standing
+from bertdata.engine.stages import BuildState
 from bertdata.sources.formats import write_documents
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
@@ -106,8 +106,8 @@ def read_dump(path: str) -> tuple[list[Entry], float, float]:
     """Return what the template pages of a dump define, the CPU seconds of reading them, and those of cleaning it."""
     with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as folder:
         stage = ReadSource("wikipedia", {path: ""}, folder, CleaningConfig(template_pages=True))
-        [first, *_] = stage.plan(Standing()).steps
-        [step] = replace(stage, config=CleaningConfig()).plan(Standing()).steps
+        [first, *_] = stage.plan(BuildState()).steps
+        [step] = replace(stage, config=CleaningConfig()).plan(BuildState()).steps
         both = {"reading": (first.tasks, read_part), "cleaning": (step.tasks, write_documents)}
         seconds: dict[str, list[float]] = {name: [] for name in both}
         for _ in range(_ROUNDS + 1):

@@ -36,8 +36,8 @@ def clean(request: Request, kind: str) -> int:
     stages = stages_of(f"clean_{kind}", paths, request.output, config)
     clear = partial(delete_orphans, request.output, ())
     command = f"clean-{kind}"
-    with command_line.stages_run(request, "documents", command, paths, stages, config, clear=clear) as standing:
-        documents = standing.documents
+    with command_line.stages_run(request, "documents", command, paths, stages, config, clear=clear) as build_state:
+        documents = build_state.documents
     require_documents(documents)
     entry = source_entry([], [record for _, record in documents])
     for warning in of_encodings(kind, entry.get(DOUBTFUL, [])):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from bertdata.beam.runner import Runner
-    from bertdata.engine.stages import Stage, Standing
+    from bertdata.engine.stages import BuildState, Stage
 
 VOCABULARY = (
     "a folder (also a build), a vocab.txt, a tokenizer.json, a SentencePiece .model, or by name bertdata-30k-uncased, "
@@ -220,7 +220,7 @@ def stages_run(
     stages: Sequence[Stage],
     *settings: DataclassInstance,
     clear: Callable[[], object],
-) -> Iterator[Standing]:
+) -> Iterator[BuildState]:
     """Run the stages of a command that reads files and writes a `kind` of output, and yield what the last one made.
 
     --output is locked meanwhile (see `engine.output_lock`). clear: deletes what earlier runs made, for --force. What

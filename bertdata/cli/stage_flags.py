@@ -11,7 +11,7 @@ from typing import Any
 
 from bertdata.cli import command_line
 from bertdata.curation.where import Condition
-from bertdata.engine.stages import Stage, Standing
+from bertdata.engine.stages import BuildState, Stage
 from bertdata.io import files
 from bertdata.options.flags import add_flags
 from bertdata.options.request import Request, settings_from
@@ -45,7 +45,7 @@ def finished(
     columns: Sequence[str] = (),
     conditions: Mapping[str, tuple[Condition, ...]] | None = None,
     made: Sequence[str] = (),
-) -> Iterator[Standing]:
+) -> Iterator[BuildState]:
     """Read documents, run the stages after that, and yield what the last one made; --output is locked meanwhile.
 
     documents: the source of each file; kind, settings: what --output holds, and what it depends on, as
@@ -71,8 +71,8 @@ def finished(
         made=tuple(made),
     )
     clear, every = partial(files.remove, folder), [read, *stages]
-    with command_line.stages_run(request, kind, command, list(documents), every, *settings, clear=clear) as standing:
-        yield standing
+    with command_line.stages_run(request, kind, command, list(documents), every, *settings, clear=clear) as build_state:
+        yield build_state
 
 
 def stages_folder(request: Request) -> str:

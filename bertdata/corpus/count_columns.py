@@ -26,7 +26,7 @@ from bertdata.curation.accounts import WORDS, value_text
 from bertdata.curation.settings import AccountsConfig
 from bertdata.documents import storable
 from bertdata.engine.parts import Counters, PartResult, Task, fingerprint
-from bertdata.engine.stages import Grouping, Plan, Standing, Step
+from bertdata.engine.stages import BuildState, Grouping, Plan, Step
 from bertdata.io import files
 from bertdata.io.arrow_data import read_stage_file
 from bertdata.options.option import stored_values
@@ -45,16 +45,16 @@ VALUES_AT_ONCE = 1 << 20
 class CountColumns:
     """The stage that tokenizes the documents, and counts them by the values of columns.
 
-    `accounts` of the standing after it has the account of each phase, as `bertdata.shards.accounts` says.
+    `accounts` of the build_state after it has the account of each phase, as `bertdata.shards.accounts` says.
     """
 
     write: WriteShards
     title = TITLE
     first = False
 
-    def plan(self, standing: Standing) -> Plan:
+    def plan(self, build_state: BuildState) -> Plan:
         """Plan the token store and the counts, one table for each of its files."""
-        store, folder = self.write.token_plan(standing), files.join(self.write.output, "stages", "column-counts")
+        store, folder = self.write.token_plan(build_state), files.join(self.write.output, "stages", "column-counts")
         specs = store.specs()
         numbers = {task.path: number for number, task in enumerate(store.tasks)}
         tasks = partial(_tasks, specs, self.write.accounts, folder, numbers)
@@ -62,22 +62,22 @@ class CountColumns:
         make = partial(columns_part, specs, self.write.accounts)
         return Plan(
             [Step("tokenize", store.make, store.tasks), Step(TITLE, make, grouping=counting, unit="file")],
-            partial(self._finish, standing, specs),
+            partial(self._finish, build_state, specs),
             store.prepare,
-            inputs=[task.path for task, _ in standing.documents],
+            inputs=[task.path for task, _ in build_state.documents],
             folders=[store.folder, folder],
         )
 
     def _finish(
-        self, standing: Standing, specs: Sequence[ShardsSpec], done: Sequence[Sequence[PartResult]]
-    ) -> Standing:
+        self, build_state: BuildState, specs: Sequence[ShardsSpec], done: Sequence[Sequence[PartResult]]
+    ) -> BuildState:
         rows = sum(record.counts.get("values", 0) for _, record in done[1])
         tables = [task.path for task, _ in done[1]]
         added = add_up(tables, 1 + rows // VALUES_AT_ONCE)
         accounts = [
             account_of(added, phase, spec.info.sources, self.write.accounts) for phase, spec in enumerate(specs)
         ]
-        return replace(standing, accounts=tuple(accounts))
+        return replace(build_state, accounts=tuple(accounts))
 
 
 def _references(task: Task, record: Any) -> list[tuple[str, TokenFile]]:

@@ -22,7 +22,7 @@ from bertdata.corpus.token_store import load_documents
 from bertdata.corpus.write_shards import WriteShards
 from bertdata.curation.settings import AccountsConfig
 from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, add_counts, fingerprint
-from bertdata.engine.stages import Grouping, Plan, Stage, Standing, Step
+from bertdata.engine.stages import BuildState, Grouping, Plan, Stage, Step
 from bertdata.io import files
 from bertdata.io.arrow_data import read_stage_file
 from bertdata.shards.token_counts import TokenCounts
@@ -35,16 +35,16 @@ _IDS_REVISION = 1
 class CountTokens:
     """The stage that tokenizes the documents, and then counts the tokens of train for each phase and source.
 
-    `sizes` of the standing after it has for each phase the tokens that it selects, by source.
+    `sizes` of the build_state after it has for each phase the tokens that it selects, by source.
     """
 
     write: WriteShards
     title = "count tokens"
     first = False
 
-    def plan(self, standing: Standing) -> Plan:
+    def plan(self, build_state: BuildState) -> Plan:
         """Plan the token store and the counts, one for each of its files."""
-        store = self.write.token_plan(standing)
+        store = self.write.token_plan(build_state)
         specs, folder = store.specs(), files.join(self.write.output, "stages", "token-counts")
         numbers = {task.path: number for number, task in enumerate(store.tasks)}
         return Plan(
@@ -57,20 +57,20 @@ class CountTokens:
                     unit="file",
                 ),
             ],
-            partial(self._finish, standing, [spec.info.sources for spec in specs]),
+            partial(self._finish, build_state, [spec.info.sources for spec in specs]),
             store.prepare,
-            inputs=[task.path for task, _ in standing.documents],
+            inputs=[task.path for task, _ in build_state.documents],
             folders=[store.folder, folder],
         )
 
     def _finish(
-        self, standing: Standing, names: Sequence[Sequence[str]], done: Sequence[Sequence[PartResult]]
-    ) -> Standing:
+        self, build_state: BuildState, names: Sequence[Sequence[str]], done: Sequence[Sequence[PartResult]]
+    ) -> BuildState:
         counts = add_counts(record.counts for _, record in done[1])
         sizes = [
             {name: counts.get(f"tokens_{phase}_{name}", 0) for name in of_phase} for phase, of_phase in enumerate(names)
         ]
-        return replace(standing, sizes=tuple(sizes))
+        return replace(build_state, sizes=tuple(sizes))
 
 
 def _references(task: Task, record: PartMetadata) -> list[tuple[str, TokenFile]]:
@@ -126,17 +126,17 @@ def count_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Count
 class CountIds:
     """The stage that counts each token of train that a phase selects, after the documents are tokenized.
 
-    `token_counts` of the standing after it has the counts of each phase, None for one whose masks do not need them.
+    `token_counts` of the build_state after it has the counts of each phase, None for one whose masks do not need them.
     """
 
     write: WriteShards
     title = "count each token"
     first = False
 
-    def plan(self, standing: Standing) -> Plan:
+    def plan(self, build_state: BuildState) -> Plan:
         """Plan the token store and the counts, one table for each of its files."""
         store, wanted = (
-            self.write.token_plan(standing),
+            self.write.token_plan(build_state),
             [bool(phase.masking.mask_smoothing) for phase in self.write.phases],
         )
         specs, folder = store.specs(), files.join(self.write.output, "stages", "id-counts")
@@ -153,22 +153,22 @@ class CountIds:
                     unit="file",
                 ),
             ],
-            partial(self._finish, standing, wanted, store.tokenizer.vocab_size),
+            partial(self._finish, build_state, wanted, store.tokenizer.vocab_size),
             store.prepare,
-            inputs=[task.path for task, _ in standing.documents],
+            inputs=[task.path for task, _ in build_state.documents],
             folders=[store.folder, folder],
         )
 
     def _finish(
-        self, standing: Standing, wanted: Sequence[bool], size: int, done: Sequence[Sequence[PartResult]]
-    ) -> Standing:
+        self, build_state: BuildState, wanted: Sequence[bool], size: int, done: Sequence[Sequence[PartResult]]
+    ) -> BuildState:
         totals = np.zeros((sum(wanted), size), np.int64)
         for task, _ in done[1]:
             table = read_stage_file(task.path, "the counts of tokens")
             totals += np.array([column.to_numpy() for column in table.columns])
         each = iter(totals)
         counts = tuple(TokenCounts(next(each)) if needed else None for needed in wanted)
-        return replace(standing, token_counts=counts)
+        return replace(build_state, token_counts=counts)
 
 
 def _count_ids_tasks(

@@ -20,7 +20,7 @@ from bertdata.curation.filters import JUDGED
 from bertdata.curation.settings import AccountsConfig
 from bertdata.documents import DOCUMENT_LANGUAGES, cut_ranges, read_range
 from bertdata.engine.parts import PartMetadata, PartResult, add_counts
-from bertdata.engine.stages import Plan, Standing, Step, require_documents
+from bertdata.engine.stages import BuildState, Plan, Step, require_documents
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.io.console import counted
@@ -58,13 +58,13 @@ class CheckDocuments:
     title = ""
     first = False
 
-    def plan(self, standing: Standing) -> Plan:
+    def plan(self, build_state: BuildState) -> Plan:
         """Plan the check."""
-        return Plan((), partial(self._finish, standing))
+        return Plan((), partial(self._finish, build_state))
 
-    def _finish(self, standing: Standing, done: Sequence[Sequence[PartResult]]) -> Standing:
-        require_documents(standing.documents)
-        parts = self.sources.named(standing.documents)
+    def _finish(self, build_state: BuildState, done: Sequence[Sequence[PartResult]]) -> BuildState:
+        require_documents(build_state.documents)
+        parts = self.sources.named(build_state.documents)
         for name in self.sources.names(parts):
             of_source = [part for source, part in parts if source == name]
             if not any(
@@ -74,7 +74,7 @@ class CheckDocuments:
         documents = [(task.path, record) for _, (task, record) in parts]
         for objective in dict.fromkeys(self.objectives):
             require_documents_for(objective, documents, self.segmenter)
-        return standing
+        return build_state
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,10 @@ class WriteShards:
     title = "write shards"
     first = False
 
-    def plan(self, standing: Standing) -> Plan:
+    def plan(self, build_state: BuildState) -> Plan:
         """Plan the token store and the shards; raises ConfigError where the mix does not suit the sources."""
-        store = self.token_plan(standing)
-        shares = [self._shares(number, standing, store) for number in range(len(self.phases))]
+        store = self.token_plan(build_state)
+        shares = [self._shares(number, build_state, store) for number in range(len(self.phases))]
         epochs = [
             tuple(share[name].epochs if name in share else 0.0 for name in phase.selection.names(store.names))
             for phase, share in zip(self.phases, shares, strict=True)
@@ -124,9 +124,9 @@ class WriteShards:
                 Step("write shards", partial(shard_part, specs), grouping=sharded(specs, shared), unit="shard"),
                 *mask_counts.counting(specs, mask_counts.folder_of(self.output), shared),
             ],
-            partial(self._finish, standing, specs, store, shares),
+            partial(self._finish, build_state, specs, store, shares),
             store.prepare,
-            inputs=[task.path for task, _ in standing.documents],
+            inputs=[task.path for task, _ in build_state.documents],
             folders=[
                 store.folder,
                 mask_counts.folder_of(self.output),
@@ -135,7 +135,7 @@ class WriteShards:
             notes=[
                 *store.plan.notes,
                 *shared_notes(self.phases),
-                *_not_served(self.segmenter, [record for _, record in standing.documents]),
+                *_not_served(self.segmenter, [record for _, record in build_state.documents]),
                 *dict.fromkeys(note(count) for count in counts if count),
                 *(
                     warnings
@@ -145,21 +145,21 @@ class WriteShards:
             ],
         )
 
-    def token_plan(self, standing: Standing) -> TokenPlan:
+    def token_plan(self, build_state: BuildState) -> TokenPlan:
         """Plan the token store of the documents."""
-        parts = self.sources.named(standing.documents)
+        parts = self.sources.named(build_state.documents)
         tokenizer = self.tokenizer
         if tokenizer is None:
-            assert standing.vocabulary is not None
-            tokenizer = trained_tokenizer(standing.vocabulary[0], self.vocabulary)
+            assert build_state.vocabulary is not None
+            tokenizer = trained_tokenizer(build_state.vocabulary[0], self.vocabulary)
         names = self.sources.names(parts)
         return TokenPlan(
             *(self.output, parts, names, tokenizer, self.segmenter, self.phases, self.sharding),
-            standing.token_counts or (None,) * len(self.phases),
+            build_state.token_counts or (None,) * len(self.phases),
             self.accounts,
         )
 
-    def _shares(self, number: int, standing: Standing, store: TokenPlan) -> dict[str, SourceShare]:
+    def _shares(self, number: int, build_state: BuildState, store: TokenPlan) -> dict[str, SourceShare]:
         """Return the share of each source that a phase takes, none without a mixture."""
         phase, names = self.phases[number], store.names
         phase.check_sources(names)
@@ -167,7 +167,7 @@ class WriteShards:
             return {}
         sizes = dict.fromkeys(phase.selection.sources or phase.selection.names(names), 0)
         if phase.counts_tokens:
-            sizes = {name: standing.sizes[number][name] for name in sizes}
+            sizes = {name: build_state.sizes[number][name] for name in sizes}
         else:
             for name, (_, record) in store.parts:
                 if name in sizes:
@@ -186,19 +186,19 @@ class WriteShards:
 
     def _finish(
         self,
-        standing: Standing,
+        build_state: BuildState,
         specs: Sequence[ShardsSpec],
         store: TokenPlan,
         shares: Sequence[Mapping[str, SourceShare]],
         done: Sequence[Sequence[PartResult]],
-    ) -> Standing:
+    ) -> BuildState:
         """Write the files beside the shards, the manifest last; that of several phases holds theirs by name."""
         tokens, parts = [record for _, record in done[0]], store.parts
         vocabulary: dict[str, Any] = {}
         if self.tokenizer is not None:
             vocabulary = {"pieces": self.tokenizer.vocab_size}
-        elif standing.vocabulary is not None:
-            vocabulary = account_of(standing.vocabulary[1], self.vocabulary)
+        elif build_state.vocabulary is not None:
+            vocabulary = account_of(build_state.vocabulary[1], self.vocabulary)
         sources = {}
         for name in store.names:
             inputs, taken = self.sources.files_of(name, parts)
@@ -209,7 +209,7 @@ class WriteShards:
             "sentences": sentences_entry(self.segmenter, tokens, [record for _, (_, record) in parts]),
         }
         for name in ("dedup_spans", "decontamination"):
-            if account := getattr(standing, name):
+            if account := getattr(build_state, name):
                 origins[name] = account
         shared = same_rows(self.phases)
         manifests: dict[str, dict[str, Any]] = {}
@@ -223,14 +223,14 @@ class WriteShards:
             table = {FOLDER: {"counts": dict(counts)}} if counts else {}
             mix = {name: of_source.values() for name, of_source in share.items()}
             manifest = build_manifest(origins | table, tokens, spec.plan, spec.info, shards, mix, self.choices)
-            account = standing.accounts[number] if standing.accounts else None
+            account = build_state.accounts[number] if build_state.accounts else None
             if account is not None:
                 save_accounts(account, spec.output)
                 manifest["accounts"] = [*self.accounts.made, *(account.name for account in self.accounts.accounts)]
             manifests[files.name(spec.output)] = write_dataset_files(spec.output, manifest, spec.info, account)
         write_index(self.output, plan_phases(self.output, self.phases))
         [account] = manifests.values() if len(specs) == 1 else [{"phases": manifests}]
-        return replace(standing, account=account)
+        return replace(build_state, account=account)
 
 
 def sentences_entry(

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from bertdata.engine.parts import PartMetadata, PartResult, Task, delete_orphans, read_record
 from bertdata.engine.records import load_all, records_there
-from bertdata.engine.stages import Plan, Stage, Standing, Step
+from bertdata.engine.stages import BuildState, Plan, Stage, Step
 from bertdata.errors import BertDataError, printable
 from bertdata.io import files, remote
 from bertdata.io.digests import damaged
@@ -48,7 +48,7 @@ def plan_first(stages: Sequence[Stage]) -> list[Plan | None]:
 
     Raises the errors with which inputs are refused.
     """
-    return [stage.plan(Standing()) if stage.first else None for stage in stages]
+    return [stage.plan(BuildState()) if stage.first else None for stage in stages]
 
 
 def job_titles(stages: Sequence[Stage], plans: Sequence[Plan | None]) -> list[str]:
@@ -63,13 +63,13 @@ def job_titles(stages: Sequence[Stage], plans: Sequence[Plan | None]) -> list[st
     return [text for job in titles if (text := " and ".join(filter(None, job)))]
 
 
-def run_stages(stages: Sequence[Stage], runner: StageRunner, plans: Sequence[Plan | None] = ()) -> Standing:
+def run_stages(stages: Sequence[Stage], runner: StageRunner, plans: Sequence[Plan | None] = ()) -> BuildState:
     """Run stages one after another; returns the results of all.
 
     All that need none of those before them are planned before anything is written, unless `plans` has their plans.
     Raises InputError where a file of the user's changes before the last stage is done.
     """
-    standing, plans = Standing(), plans or plan_first(stages)
+    build_state, plans = BuildState(), plans or plan_first(stages)
     states = {path: state for plan in plans if plan for path, state in plan.states.items()}
     runner.announce(job_titles(stages, plans))
     with runner.keep_workers():
@@ -78,14 +78,14 @@ def run_stages(stages: Sequence[Stage], runner: StageRunner, plans: Sequence[Pla
                 read = [(stage, plan) for stage, plan in group if plan is not None]
                 last = any(stage is stages[-1] for stage, _ in read)
                 for done in _run_plans([plan for _, plan in read], runner, states if last else {}):
-                    standing = standing.with_documents(done)
+                    build_state = build_state.with_documents(done)
             else:
                 for stage, _ in group:
-                    [standing] = _run_plans([stage.plan(standing)], runner, states if stage is stages[-1] else {})
-    return standing
+                    [build_state] = _run_plans([stage.plan(build_state)], runner, states if stage is stages[-1] else {})
+    return build_state
 
 
-def _run_plans(plans: Sequence[Plan], runner: StageRunner, states: Mapping[str, str] | None = None) -> list[Standing]:
+def _run_plans(plans: Sequence[Plan], runner: StageRunner, states: Mapping[str, str] | None = None) -> list[BuildState]:
     """Run the plans of some stages as one pipeline; returns the results of each.
 
     Before these are finished, the local files that they read, and all of `states`, are compared with their states:
@@ -250,13 +250,13 @@ def stage_states(stages: Sequence[Stage]) -> Iterator[State]:
 
     A step can be planned once those before it are done: their records say what its parts are made from.
     """
-    standing, complete = Standing(), True
+    build_state, complete = BuildState(), True
     for stage in stages:
         if not complete and not stage.first:
             if stage.title:
                 yield State(stage.title)
             continue
-        plan = stage.plan(Standing() if stage.first else standing)
+        plan = stage.plan(BuildState() if stage.first else build_state)
         done: list[list[PartResult]] = []
         for number, step in enumerate(plan.steps):
             if len(done) < number:
@@ -278,4 +278,4 @@ def stage_states(stages: Sequence[Stage]) -> Iterator[State]:
         if len(done) < len(plan.steps):
             complete = False
         elif stage is not stages[-1]:
-            standing = standing.with_documents(plan.finish(done)) if stage.first else plan.finish(done)
+            build_state = build_state.with_documents(plan.finish(done)) if stage.first else plan.finish(done)

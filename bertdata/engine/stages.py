@@ -1,10 +1,10 @@
 """A build is a list of stages, each of which plans its parts from the results of those before it.
 
-    Stage       makes a `Plan` from a `Standing`
+    Stage       makes a `Plan` from a `BuildState`
     Plan        the steps of one stage, and what is done before and after them
     Step        parts of one kind: their tasks, and the function that makes one part
     Grouping    how the tasks of a step follow from the parts of the step before it: by references grouped by key
-    Standing    the results of the stages so far
+    BuildState    the results of the stages so far
 
 Planning reads what is on disk and writes nothing, so that a dry run plans as a build does. `run_stages` runs them.
 """
@@ -20,7 +20,7 @@ from bertdata.errors import InputError
 
 
 @dataclass(frozen=True)
-class Standing:
+class BuildState:
     """The results of the stages so far: the parts of documents, and the part with the trained vocabulary.
 
     account: what the last stage wrote, as JSON: of shards the manifest. sizes: for each phase the tokens that it takes
@@ -39,7 +39,7 @@ class Standing:
     decontamination: dict[str, Any] = field(default_factory=dict)
     dedup_spans: dict[str, Any] = field(default_factory=dict)
 
-    def with_documents(self, other: Standing) -> Standing:
+    def with_documents(self, other: BuildState) -> BuildState:
         """Return these results with the documents of others after its own."""
         return replace(self, documents=(*self.documents, *other.documents))
 
@@ -107,7 +107,7 @@ class Plan:
     """
 
     steps: Sequence[Step]
-    finish: Callable[[Sequence[Sequence[PartResult]]], Standing]
+    finish: Callable[[Sequence[Sequence[PartResult]]], BuildState]
     prepare: Callable[[], None] = lambda: None
     inputs: Sequence[str] = ()
     states: Mapping[str, str] = field(default_factory=dict)
@@ -129,7 +129,7 @@ class Stage(Protocol):
         The stages before it need not be done then, and its documents come after theirs.
         """
 
-    def plan(self, standing: Standing) -> Plan:
+    def plan(self, build_state: BuildState) -> Plan:
         """Return what is to be done; raises the error with which the input is refused."""
 
 

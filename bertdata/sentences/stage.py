@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from bertdata.documents import DocumentRange, cut_ranges, range_tasks, read_range
 from bertdata.engine.parts import Counters, PartResult, Task, add_counts, fingerprint
-from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together, require_documents
+from bertdata.engine.stages import BuildState, Grouping, Plan, Step, all_together, require_documents
 from bertdata.io import files
 from bertdata.io.arrow_data import read_stage_file
 from bertdata.options.option import stored_values
@@ -146,23 +146,23 @@ class TrainParameters:
     title = "train parameters"
     first = False
 
-    def plan(self, standing: Standing) -> Plan:
+    def plan(self, build_state: BuildState) -> Plan:
         """Plan counts and parameters; raises InputError where there is no document."""
-        require_documents(standing.documents)
+        require_documents(build_state.documents)
         counts, parameters = (files.join(self.output, "stages", name) for name in ("counts", "parameters"))
-        ranges = cut_ranges([(task.path, record) for task, record in standing.documents])
+        ranges = cut_ranges([(task.path, record) for task, record in build_state.documents])
         training = Grouping((None,), all_together, partial(parameters_task, parameters, self.settings))
         return Plan(
             [
                 Step("count tokens", counts_part, range_tasks(ranges, counts, "count_sentences", REVISION)),
                 Step("train parameters", partial(parameters_part, self.settings), grouping=training, unit="set"),
             ],
-            partial(self._finish, standing),
-            inputs=[task.path for task, _ in standing.documents],
+            partial(self._finish, build_state),
+            inputs=[task.path for task, _ in build_state.documents],
             folders=[counts],
         )
 
-    def _finish(self, standing: Standing, done: Sequence[Sequence[PartResult]]) -> Standing:
+    def _finish(self, build_state: BuildState, done: Sequence[Sequence[PartResult]]) -> BuildState:
         counted, [[task, record]] = done
         card = {
             "algorithm": "Punkt (Kiss and Strunk 2006), counts as NLTK's PunktTrainer",
@@ -171,8 +171,8 @@ class TrainParameters:
             "given_abbreviations_not_learned": record.details["given_not_learned"],
             "counts": record.counts | add_counts(part.counts for _, part in counted),
             "documents": [
-                {"sha256": part.sha256, "documents": part.counts["documents"]} for _, part in standing.documents
+                {"sha256": part.sha256, "documents": part.counts["documents"]} for _, part in build_state.documents
             ],
         }
         save_parameters(read_parameters(task.path, card), self.output)
-        return dataclasses.replace(standing, account=card)
+        return dataclasses.replace(build_state, account=card)

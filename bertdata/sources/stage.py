@@ -14,7 +14,7 @@ from bertdata.curation.languages import LANGUAGE, with_language
 from bertdata.curation.where import Condition
 from bertdata.engine.output_lock import MARKER
 from bertdata.engine.parts import PART, PartMetadata, PartResult, Task, fingerprint, labels, read_record
-from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together
+from bertdata.engine.stages import BuildState, Grouping, Plan, Step, all_together
 from bertdata.errors import ConfigError, InputError, did_you_mean
 from bertdata.io import files
 from bertdata.io.digests import damaged
@@ -83,7 +83,7 @@ class ReadSource:
         """What progress calls it."""
         return KIND_TITLES[self.kind]
 
-    def plan(self, standing: Standing) -> Plan:
+    def plan(self, build_state: BuildState) -> Plan:
         """Plan the parts; raises the errors with which files are refused."""
         finished = finished_parts(self.source_of) if self.kind == "documents" else []
         if finished and (self.config.filter or self.config.clean):
@@ -112,7 +112,7 @@ class ReadSource:
         grouping = Grouping((None,), all_together, partial(_after, tasks)) if before else None
         return Plan(
             [*before, Step(self.title, write_documents, () if before else tasks, grouping)],
-            lambda done: replace(standing, documents=(*standing.documents, *finished, *done[-1])),
+            lambda done: replace(build_state, documents=(*build_state.documents, *finished, *done[-1])),
             prepare,
             inputs=paths,
             states=states,

@@ -15,7 +15,7 @@ import pytest
 from bertdata.beam.runner import Runner
 from bertdata.beam.transforms import MakePart
 from bertdata.engine.parts import BYTES_AT_ONCE, Counters, Task, load, run_once
-from bertdata.engine.stages import Grouping, Standing, Step, all_together
+from bertdata.engine.stages import BuildState, Grouping, Step, all_together
 from bertdata.engine.versions import versions
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
@@ -99,7 +99,7 @@ def test_the_job_graph_of_2780_ranges_is_small(tmp_path: Path) -> None:
         file.write(b"<mediawiki>")
         file.truncate(number * range_bytes)  # a sparse file: the plan is made of its size
     stage = ReadSource("wikipedia", {str(dump): "wikipedia"}, "gs://bucket/a", CleaningConfig(range_bytes=range_bytes))
-    [step] = stage.plan(Standing()).steps
+    [step] = stage.plan(BuildState()).steps
     assert len(step.tasks) == number
     pipeline = Pipeline()
     construct(pipeline, [step], [step.tasks], {})

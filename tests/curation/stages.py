@@ -11,12 +11,12 @@ import pyarrow as pa
 from bertdata.curation.languages import languages_told
 from bertdata.documents import DocumentRange, DocumentWriter, read_range
 from bertdata.engine.parts import Counters, PartResult, Task, run_once
-from bertdata.engine.stages import Stage, Standing
+from bertdata.engine.stages import BuildState, Stage
 
 Document = tuple[str, str]
 
 
-def parts_of(folder: Path, parts: Sequence[Sequence[Document]], *, rows: int = 3) -> Standing:
+def parts_of(folder: Path, parts: Sequence[Sequence[Document]], *, rows: int = 3) -> BuildState:
     """Write documents as parts whose row groups have so many documents."""
     done: list[PartResult] = []
     for number, documents in enumerate(parts):
@@ -31,10 +31,10 @@ def parts_of(folder: Path, parts: Sequence[Sequence[Document]], *, rows: int = 3
 
         task = Task(str(folder / "in"), f"documents-{number:05d}", ".parquet", "f", 1, list(documents))
         done.append((task, run_once(task, write)))
-    return Standing(tuple(done))
+    return BuildState(tuple(done))
 
 
-def part_with_languages(folder: Path, documents: Sequence[tuple[str, str, str]]) -> Standing:
+def part_with_languages(folder: Path, documents: Sequence[tuple[str, str, str]]) -> BuildState:
     """Write documents, each an id, a text and a language, as a part whose record has the documents of each language."""
 
     def write(task: Task, file: Any) -> Counters:
@@ -46,12 +46,12 @@ def part_with_languages(folder: Path, documents: Sequence[tuple[str, str, str]])
         return counters
 
     task = Task(str(folder / "in"), "documents-00000", ".parquet", "f", 1, None)
-    return Standing(((task, run_once(task, write)),))
+    return BuildState(((task, run_once(task, write)),))
 
 
-def run_stage(stage: Stage, standing: Standing) -> Standing:
+def run_stage(stage: Stage, build_state: BuildState) -> BuildState:
     """Run a stage, each of its tasks in turn."""
-    plan = stage.plan(standing)
+    plan = stage.plan(build_state)
     plan.prepare()
     done: list[list[PartResult]] = []
     for step in plan.steps:
@@ -59,16 +59,16 @@ def run_stage(stage: Stage, standing: Standing) -> Standing:
     return plan.finish(done)
 
 
-def left_in(standing: Standing) -> pa.Table:
+def left_in(build_state: BuildState) -> pa.Table:
     """Return the documents of all parts, without those that were dropped, with their columns."""
     tables: list[pa.Table] = []
-    for task, record in standing.documents:
+    for task, record in build_state.documents:
         groups, dropped = len(record.details["row_groups"]), tuple(record.details.get("dropped", ()))
         tables += read_range(DocumentRange(task.path, record.sha256, 0, groups, 0, dropped), columns=True)
     return pa.concat_tables(tables) if tables else pa.table({"id": [], "text": [], "columns": []})
 
 
-def texts_in(standing: Standing) -> list[Document]:
+def texts_in(build_state: BuildState) -> list[Document]:
     """Return the ids and texts of the documents of all parts, without those that were dropped."""
-    table = left_in(standing)
+    table = left_in(build_state)
     return list(zip(table["id"].to_pylist(), table["text"].to_pylist(), strict=True))

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from bertdata.cli.main import dispatch
 from bertdata.curation.cleaners import CLEANERS, Cleaner, cleaned
 from bertdata.engine.parts import Counters, run_once
-from bertdata.engine.stages import Standing
+from bertdata.engine.stages import BuildState
 from bertdata.errors import ConfigError
 from bertdata.options.option import stored_values
 from bertdata.sources.formats import write_documents
@@ -125,7 +125,7 @@ def test_filters_see_the_cleaned_text_and_rejects_name_the_emptied(tmp_path: Pat
         clean=(own("without_digits"),), filter=("min-characters=8",), rejects=str(tmp_path / "rejects")
     )
     stage = ReadSource("wikipedia", {str(tmp_path / "x.xml"): ""}, str(tmp_path / "out"), config)
-    [task] = stage.plan(Standing()).steps[0].tasks
+    [task] = stage.plan(BuildState()).steps[0].tasks
     record = run_once(task, write_documents)
     emptied = f"emptied by {own('without_digits')}"
     assert record.drops == {emptied: 1, "filter min-characters=8": 1}
@@ -143,7 +143,7 @@ def test_fingerprints_name_cleaners_and_their_revision_only_where_there_are_any(
 
     def mark(*names: str) -> str:
         stage = ReadSource("wikipedia", {str(tmp_path / "x.xml"): ""}, "out", CleaningConfig(clean=names))
-        [task] = stage.plan(Standing()).steps[0].tasks
+        [task] = stage.plan(BuildState()).steps[0].tasks
         assert task.cleaners == names
         return task.fingerprint
 

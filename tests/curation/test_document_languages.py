@@ -13,7 +13,7 @@ from bertdata.curation.dedup.spans.stage import DropSpans
 from bertdata.curation.dedup.stage import DropDuplicates
 from bertdata.curation.settings import DecontaminationConfig, DedupConfig, DedupSpansConfig
 from bertdata.documents import DOCUMENT_LANGUAGES
-from bertdata.engine.stages import Standing
+from bertdata.engine.stages import BuildState
 from tests.curation.dedup.spans.corpus import SEGMENTER
 from tests.curation.stages import left_in, part_with_languages, run_stage
 
@@ -30,16 +30,16 @@ def documents() -> list[tuple[str, str, str]]:
     return [*rows, ("again", rows[0][1], rows[0][2])]
 
 
-def told(standing: Standing) -> dict[str, list[int]]:
-    [(_, record)] = standing.documents
+def told(build_state: BuildState) -> dict[str, list[int]]:
+    [(_, record)] = build_state.documents
     found: dict[str, list[int]] = record.details[DOCUMENT_LANGUAGES]
     return found
 
 
-def counted(standing: Standing) -> dict[str, list[int]]:
+def counted(build_state: BuildState) -> dict[str, list[int]]:
     """Return the documents and bytes of each language by the documents that are left."""
     number, size = Counter[str](), Counter[str]()
-    table = left_in(standing)
+    table = left_in(build_state)
     for text, columns in zip(table["text"].to_pylist(), table["columns"].to_pylist(), strict=True):
         code = json.loads(columns).get("language") or "unknown"
         number[code] += 1
@@ -50,8 +50,8 @@ def counted(standing: Standing) -> dict[str, list[int]]:
 @pytest.mark.parametrize("action", ["drop", "cut"])
 @pytest.mark.parametrize("dedup", ["exact", "near"])
 def test_they_are_counted_anew_by_every_stage(action: str, dedup: str, tmp_path: Path) -> None:
-    standing = part_with_languages(tmp_path, documents())
-    assert told(standing) == counted(standing)
+    build_state = part_with_languages(tmp_path, documents())
+    assert told(build_state) == counted(build_state)
     config = DecontaminationConfig(decontaminate=("quiz.txt",), decontaminate_action=action)
     (tmp_path / "quiz.txt").write_text(TEST)
     table = test_table(
@@ -62,6 +62,6 @@ def test_they_are_counted_anew_by_every_stage(action: str, dedup: str, tmp_path:
         DropSpans(str(tmp_path / "spans"), DedupSpansConfig("paragraphs"), SEGMENTER),
         Decontaminate(str(tmp_path / "decontamination"), config, table),
     ):
-        before, standing = told(standing), run_stage(stage, standing)
-        assert told(standing) == counted(standing)
-        assert told(standing) != before
+        before, build_state = told(build_state), run_stage(stage, build_state)
+        assert told(build_state) == counted(build_state)
+        assert told(build_state) != before

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from bertdata.cli.main import dispatch
 from bertdata.curation.filters import FILTERS, Filter, drop_reasons, parse_filter, with_filters
 from bertdata.engine.parts import run_once
-from bertdata.engine.stages import Standing
+from bertdata.engine.stages import BuildState
 from bertdata.errors import ConfigError
 from bertdata.options.option import stored_values
 from bertdata.shards import open_shards
@@ -191,7 +191,7 @@ def test_fingerprints_name_filters_and_their_revision_only_where_there_are_any(
 
     def mark(*filters: str) -> str:
         stage = ReadSource("wikipedia", {str(tmp_path / "x.xml"): ""}, "out", CleaningConfig(filter=filters))
-        [task] = stage.plan(Standing()).steps[0].tasks
+        [task] = stage.plan(BuildState()).steps[0].tasks
         assert task.filters == filters
         return task.fingerprint
 

@@ -18,7 +18,7 @@ from bertdata.beam.runner import Runner
 from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, load, part_name, run_once
 from bertdata.engine.records import load_all
 from bertdata.engine.run_stages import State, delete_stale, finished, make_parts, run_stages, stage_states
-from bertdata.engine.stages import Grouping, Plan, Stage, Standing, Step, all_together, require_documents
+from bertdata.engine.stages import BuildState, Grouping, Plan, Stage, Step, all_together, require_documents
 from bertdata.errors import BertDataError, InputError
 from bertdata.io import files
 from tests.beam.jobs import make, note_process, tasks
@@ -34,10 +34,10 @@ class Alone:
     title = "note"
     first = True
 
-    def plan(self, standing: Standing) -> Plan:
+    def plan(self, build_state: BuildState) -> Plan:
         return Plan(
             [Step("note", note_process, self.tasks)],
-            lambda done: replace(standing, documents=(*standing.documents, *done[0])),
+            lambda done: replace(build_state, documents=(*build_state.documents, *done[0])),
             folders=[self.tasks[0].directory],
         )
 
@@ -81,7 +81,7 @@ class ByLetter:
     title = "by letter"
     first = False
 
-    def plan(self, standing: Standing) -> Plan:
+    def plan(self, build_state: BuildState) -> Plan:
         words, letters, total = (f"{self.folder}/{name}" for name in ("words", "letters", "sum"))
         tasks = [
             Task(words, part_name("words", number), ".arrow", word, 1, word) for number, word in enumerate(self.words)
@@ -92,7 +92,7 @@ class ByLetter:
                 Step("letters", join_words, grouping=Grouping("abc", letters_of, partial(letter_task, letters))),
                 Step("letters", write_sum, grouping=Grouping((None,), all_together, partial(sum_task, total))),
             ],
-            lambda done: replace(standing, account={"sum": Path(done[2][0][0].path).read_text()}),
+            lambda done: replace(build_state, account={"sum": Path(done[2][0][0].path).read_text()}),
             folders=[words, letters],
         )
 
@@ -100,8 +100,8 @@ class ByLetter:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_steps_of_a_stage_feed_each_other_by_reference(workers: int, tmp_path: Path) -> None:
     stage = ByLetter(str(tmp_path), ("apple", "bread", "ash"))
-    standing = run_stages([stage], Runner(workers, quiet=True))
-    assert standing.account == {"sum": "{'a': 2, 'b': 1, 'c': 0}"}
+    build_state = run_stages([stage], Runner(workers, quiet=True))
+    assert build_state.account == {"sum": "{'a': 2, 'b': 1, 'c': 0}"}
     assert (tmp_path / "letters" / "a.txt").read_text() == "apple ash"
     assert (tmp_path / "letters" / "c.txt").read_text() == ""
 
@@ -111,8 +111,8 @@ def test_a_stage_makes_again_what_changed_and_what_follows_from_it(tmp_path: Pat
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.*")}
     run_stages([ByLetter(str(tmp_path), ("apple", "bread", "ash"))], HERE)
     assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.*")}
-    standing = run_stages([ByLetter(str(tmp_path), ("apple", "corn"))], HERE)
-    assert standing.account == {"sum": "{'a': 1, 'b': 0, 'c': 1}"}
+    build_state = run_stages([ByLetter(str(tmp_path), ("apple", "corn"))], HERE)
+    assert build_state.account == {"sum": "{'a': 1, 'b': 0, 'c': 1}"}
     after = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.*")}
     kept = {path.name for path in after if before.get(path) == after[path]}
     assert kept == {"words-00000.arrow", "words-00000.json"}
@@ -145,10 +145,10 @@ def test_a_folder_without_a_part_of_the_stage_is_removed(tmp_path: Path) -> None
         title = "nothing"
         first = True
 
-        def plan(self, standing: Standing) -> Plan:
-            return Plan((), lambda done: standing, folders=[str(tmp_path / "gone")], notes=["a note"])
+        def plan(self, build_state: BuildState) -> Plan:
+            return Plan((), lambda done: build_state, folders=[str(tmp_path / "gone")], notes=["a note"])
 
-    assert run_stages([Nothing()], HERE) == Standing()
+    assert run_stages([Nothing()], HERE) == BuildState()
     assert not (tmp_path / "gone").exists()
 
 
@@ -252,8 +252,8 @@ def test_only_what_is_not_done_is_made_and_other_parts_go(tmp_path: Path) -> Non
         done(task)
     Path(tmp_path / "notes.txt").write_text("mine")
     before = [os.stat(task.path).st_mtime_ns for task in some[:2]]
-    standing = run_stages([Alone(some)], HERE)
-    assert [task for task, _ in standing.documents] == some
+    build_state = run_stages([Alone(some)], HERE)
+    assert [task for task, _ in build_state.documents] == some
     assert [os.stat(task.path).st_mtime_ns for task in some[:2]] == before
     names = {name for task in some for name in (files.name(task.path), files.name(task.record_path))}
     assert set(os.listdir(tmp_path)) == names | {"notes.txt"}
@@ -305,19 +305,19 @@ def test_stages_that_need_no_other_run_as_one_pipeline(workers: int, tmp_path: P
         ByLetter(str(tmp_path), ("apple", "bread")),
     ]
     runner = Noting(workers, quiet=True)
-    standing = run_stages(stages, runner)
+    build_state = run_stages(stages, runner)
     assert runner.pipelines == [["note: 2", "note: 3"], ["words: 2", "letters: 3", "letters: 1"]]
     assert runner.announced == ["note and note", "by letter"]
-    assert [Path(task.path).parent.name for task, _ in standing.documents] == ["a", "a", "b", "b", "b"]
+    assert [Path(task.path).parent.name for task, _ in build_state.documents] == ["a", "a", "b", "b", "b"]
     (tmp_path / "b" / "part-00001.json").unlink()
     again = Noting(workers, quiet=True)
-    assert [task for task, _ in run_stages(stages, again).documents] == [task for task, _ in standing.documents]
+    assert [task for task, _ in run_stages(stages, again).documents] == [task for task, _ in build_state.documents]
     assert again.pipelines == [["note: 3"]]
 
 
 def test_a_step_with_a_grouping_follows_the_stage_before_it_in_a_pipeline_of_several(tmp_path: Path) -> None:
-    by_letter = ByLetter(str(tmp_path), ("apple", "bread", "ash")).plan(Standing())
-    alone = Alone(tasks(tmp_path / "a", 2)).plan(Standing())
+    by_letter = ByLetter(str(tmp_path), ("apple", "bread", "ash")).plan(BuildState())
+    alone = Alone(tasks(tmp_path / "a", 2)).plan(BuildState())
     done = make_parts([alone.steps, by_letter.steps, alone.steps[:0]], HERE)
     assert [[len(parts) for parts in stage] for stage in done] == [[2], [3, 3, 1], []]
     assert (tmp_path / "sum" / "sum.txt").read_text() == "{'a': 2, 'b': 1, 'c': 0}"

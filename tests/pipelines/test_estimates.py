@@ -21,7 +21,7 @@ from bertdata.corpus.estimate.rates import READ, READ_SMALL, REQUEST_SECONDS, TR
 from bertdata.corpus.estimate.sample import FINISHED, BeginningsOf
 from bertdata.corpus.settings import Settings
 from bertdata.curation.settings import DedupConfig
-from bertdata.engine.stages import Standing
+from bertdata.engine.stages import BuildState
 from bertdata.kernels.warmup import compiling_always
 from bertdata.objectives.settings import ExamplesConfig, MixingConfig
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
@@ -153,7 +153,7 @@ def test_of_documents_that_were_written_before_some_row_groups_are_taken(sample_
     stage = ReadSource(
         "documents", {str(path): "documents" for path in paths}, str(tmp_path), CleaningConfig(), sampler=sampler
     )
-    plan = stage.plan(Standing())
+    plan = stage.plan(BuildState())
     parts = plan.finish([[]]).documents
     assert 0 < len(parts) <= 4
     group = sampler.groups[FINISHED]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bertdata.engine.parts import Task
-from bertdata.engine.stages import Standing
+from bertdata.engine.stages import BuildState
 from bertdata.sources.formats import find_kind
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
@@ -34,7 +34,7 @@ def plan_rows(
 ) -> tuple[Sequence[Task], Sequence[str]]:
     """Return the tasks for files of documents, and the notes of the plan."""
     source_of = dict.fromkeys(paths, "documents")
-    plan = ReadSource("documents", source_of, "out", config, text_column, columns).plan(Standing())
+    plan = ReadSource("documents", source_of, "out", config, text_column, columns).plan(BuildState())
     [step] = plan.steps
     return step.tasks, plan.notes
 
@@ -47,5 +47,5 @@ def _tasks(
     text_column: str = "text",
     columns: tuple[str, ...] = (),
 ) -> Sequence[Task]:
-    [step] = ReadSource(kind, source_of, directory, config, text_column, columns).plan(Standing()).steps
+    [step] = ReadSource(kind, source_of, directory, config, text_column, columns).plan(BuildState()).steps
     return step.tasks

@@ -20,7 +20,7 @@ import pytest
 from bertdata.beam.runner import Runner
 from bertdata.engine.parts import Counters, Task, load, run_once
 from bertdata.engine.run_stages import run_stages
-from bertdata.engine.stages import Plan, Stage, Standing
+from bertdata.engine.stages import BuildState, Plan, Stage
 from bertdata.errors import InputError
 from bertdata.sources.formats import write_documents
 from bertdata.sources.settings import CleaningConfig
@@ -81,7 +81,7 @@ def test_a_part_of_a_file_that_changed_since_it_was_planned_is_not_done(name: st
     kind, write = WRITERS[name]
     path = tmp_path / name
     write(path)
-    [step] = stage_of(path, kind, tmp_path / "out").plan(Standing()).steps
+    [step] = stage_of(path, kind, tmp_path / "out").plan(BuildState()).steps
     first, *_, last = [*step.tasks, step.tasks[-1]]
     run_once(first, write_documents)
     assert load(first)
@@ -99,7 +99,7 @@ def test_each_file_of_a_group_is_looked_at(tmp_path: Path) -> None:
         path.write_text("It rained.\n")
     config = CleaningConfig(whole_files=True)
     stage = ReadSource("documents", dict.fromkeys(map(str, paths), "documents"), str(tmp_path / "out"), config)
-    [[task]] = [step.tasks for step in stage.plan(Standing()).steps]
+    [[task]] = [step.tasks for step in stage.plan(BuildState()).steps]
     written_again(paths[3])
     with pytest.raises(InputError, match=r"3\.txt: changed while it was read"):
         run_once(task, write_documents)
@@ -113,9 +113,9 @@ class Change:
     title = "change"
     first = False
 
-    def plan(self, standing: Standing) -> Plan:
+    def plan(self, build_state: BuildState) -> Plan:
         self.change()
-        return Plan([], lambda done: replace(standing, account={"finished": True}))
+        return Plan([], lambda done: replace(build_state, account={"finished": True}))
 
 
 def test_a_file_that_changes_after_its_parts_were_made_stops_the_build_too(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_parts_of_a_file_that_was_replaced_under_the_same_size_and_time_are_not_
     path.write_bytes(LINES)
     status = path.stat()
     stage = stage_of(path, "documents", tmp_path / "out")
-    plan = stage.plan(Standing())
+    plan = stage.plan(BuildState())
     for task in plan.steps[0].tasks[:2]:
         run_once(task, write_documents)
     path.write_bytes(LINES.replace(b"rained", b"snowed"))
@@ -160,7 +160,7 @@ def test_a_file_that_changes_without_a_time_while_a_part_reads_it_is_not_taken(n
     path = tmp_path / name
     write(path)
     with mapped(path) as memory:
-        [step] = stage_of(path, kind, tmp_path / "out").plan(Standing()).steps
+        [step] = stage_of(path, kind, tmp_path / "out").plan(BuildState()).steps
         task, before = step.tasks[0], path.stat()
         place = max(memory.find(b"rained"), 300)  # of compressed files any place that holds data
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bertdata.engine.parts import run_once
-from bertdata.engine.stages import Plan, Standing
+from bertdata.engine.stages import BuildState, Plan
 from bertdata.errors import ConfigError, InputError
 from bertdata.sources.formats import write_documents
 from bertdata.sources.inputs import Sources
@@ -38,7 +38,7 @@ def files(tmp_path: Path) -> dict[str, str]:
 
 def planned(files: dict[str, str], output: Path, texts: Sequence[str], ids: Sequence[str] = ()) -> Plan:
     columns = SourceColumns.of(texts, ids)
-    return ReadSource("documents", files, str(output), CleaningConfig(), own_columns=columns).plan(Standing())
+    return ReadSource("documents", files, str(output), CleaningConfig(), own_columns=columns).plan(BuildState())
 
 
 def documents(plan: Plan) -> dict[str, tuple[str, str]]:

@@ -14,7 +14,7 @@ from bertdata.cli.main import dispatch
 from bertdata.corpus.manifest import source_entry
 from bertdata.corpus.summary import source_rows
 from bertdata.engine.parts import PartMetadata, Task, run_once
-from bertdata.engine.stages import Plan, Standing
+from bertdata.engine.stages import BuildState, Plan
 from bertdata.errors import ConfigError, InputError
 from bertdata.io.encodings import WITH_CP1252, find_bad_byte
 from bertdata.sources.formats import write_documents
@@ -28,7 +28,7 @@ ROW = {"id": "1", "text": PROSE}
 
 def planned(files: dict[Path, str], output: Path, *, kind: str = "documents", **settings: object) -> Plan:
     config = CleaningConfig(**settings)  # type: ignore[arg-type]
-    return ReadSource(kind, {str(path): name for path, name in files.items()}, str(output), config).plan(Standing())
+    return ReadSource(kind, {str(path): name for path, name in files.items()}, str(output), config).plan(BuildState())
 
 
 def made(plan: Plan) -> tuple[list[str], list[PartMetadata]]:
@@ -231,8 +231,8 @@ def test_files_at_a_url_are_looked_at_and_decoded(name: str, tmp_path: Path) -> 
         for encoding in ((), ("guess",))
     }
     with pytest.raises(InputError, match=r"byte 5: is not UTF-8 \(byte 0xe4\), it fits cp1252"):
-        stages[()].plan(Standing())
-    assert made(stages["guess",].plan(Standing()))[0] == [PROSE]
+        stages[()].plan(BuildState())
+    assert made(stages["guess",].plan(BuildState()))[0] == [PROSE]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32-le"])

@@ -16,7 +16,7 @@ from typing import Any
 
 from bertdata.documents import DocumentCount
 from bertdata.engine.parts import Counts, PartMetadata, PartResult, Task, add_counts, run_once, sealed
-from bertdata.engine.stages import Stage, Standing
+from bertdata.engine.stages import BuildState, Stage
 from bertdata.sources.formats import SOURCE_FORMATS
 from bertdata.sources.inputs import input_of
 
@@ -181,9 +181,9 @@ def run_sample(stages: Sequence[Stage], groups: dict[str, Group]) -> Sample:
     from bertdata.curation.dedup.spans.stage import DropSpans
     from bertdata.curation.dedup.stage import DropDuplicates
 
-    standing, made, kind_of = Standing(), list[Made](), dict[str, str]()
+    build_state, made, kind_of = BuildState(), list[Made](), dict[str, str]()
     for stage in stages:
-        plan = stage.plan(Standing() if stage.first else standing)
+        plan = stage.plan(BuildState() if stage.first else build_state)
         if not stage.first:
             plan.prepare()
         done: list[list[PartResult]] = []
@@ -197,9 +197,9 @@ def run_sample(stages: Sequence[Stage], groups: dict[str, Group]) -> Sample:
             task_paths = {task.path for task, _ in done[-1]}
             kind: Any = getattr(stage, "kind", "")
             kind_of |= {task.path: kind if task.path in task_paths else FINISHED for task, _ in documents}
-            standing = standing.with_documents(Standing(tuple(documents)))
+            build_state = build_state.with_documents(BuildState(tuple(documents)))
         elif not isinstance(stage, DropDuplicates | DropSpans | WriteShards):
-            standing = plan.finish(done)
+            build_state = plan.finish(done)
     return Sample(groups, made, kind_of)
 
 

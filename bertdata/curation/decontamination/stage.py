@@ -35,7 +35,7 @@ from bertdata.documents import (
     without_rows,
 )
 from bertdata.engine.parts import Counters, PartResult, Task, add_counts, fingerprint, labels, part_name
-from bertdata.engine.stages import Plan, Standing, Step, require_documents
+from bertdata.engine.stages import BuildState, Plan, Step, require_documents
 from bertdata.errors import ConfigError
 from bertdata.io import files, patterns
 from bertdata.io.arrow_data import read_stage_file
@@ -211,18 +211,18 @@ class Decontaminate:
         """What a dry run calls it."""
         return "look for test data" if self.table else ""
 
-    def plan(self, standing: Standing) -> Plan:
+    def plan(self, build_state: BuildState) -> Plan:
         """Plan a part for each part of documents; raises InputError where there is no document."""
         table = self.table
         folder = files.join(self.directory, "documents")
         if table is None:
-            return Plan((), lambda done: standing, folders=(self.directory,))
-        require_documents(standing.documents)
+            return Plan((), lambda done: build_state, folders=(self.directory,))
+        require_documents(build_state.documents)
         action = self.config.decontaminate_action
         path = files.join(self.directory, "ngrams.arrow")
         tasks = [
             _task(folder, number, done, documents, (REVISION, action, table.fingerprint))
-            for number, done in enumerate(standing.documents)
+            for number, done in enumerate(build_state.documents)
             for documents in cut_ranges([(done[0].path, done[1])], _WHOLE)
         ]
 
@@ -232,22 +232,24 @@ class Decontaminate:
 
         return Plan(
             [Step(self.title, partial(search_part, path, table.fingerprint, action), tasks)],
-            partial(self._finish, standing),
+            partial(self._finish, build_state),
             prepare,
-            inputs=[task.path for task, _ in standing.documents],
+            inputs=[task.path for task, _ in build_state.documents],
             folders=[folder],
             notes=notes_on(table),
         )
 
-    def _finish(self, standing: Standing, done: Sequence[Sequence[PartResult]]) -> Standing:
+    def _finish(self, build_state: BuildState, done: Sequence[Sequence[PartResult]]) -> BuildState:
         assert self.table is not None
         replaced = {task.payload.number: (task, record) for task, record in done[0]}
         apply = _with_cut if self.config.decontaminate_action == "cut" else _without_dropped
         documents = tuple(
             apply(document, replaced[number]) if number in replaced else document
-            for number, document in enumerate(standing.documents)
+            for number, document in enumerate(build_state.documents)
         )
-        return replace(standing, documents=documents, decontamination=self._account([record for _, record in done[0]]))
+        return replace(
+            build_state, documents=documents, decontamination=self._account([record for _, record in done[0]])
+        )
 
     def _account(self, records: Sequence[Any]) -> dict[str, Any]:
         """Return what the manifest says: what was looked for, what was found, and samples."""

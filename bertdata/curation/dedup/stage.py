@@ -36,7 +36,7 @@ from bertdata.documents import (
 )
 from bertdata.engine.byte_ranges import Stream, read_stream, write_stream
 from bertdata.engine.parts import Counters, PartResult, Task
-from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together, require_documents
+from bertdata.engine.stages import BuildState, Grouping, Plan, Step, all_together, require_documents
 from bertdata.io import files
 
 
@@ -205,19 +205,19 @@ class DropDuplicates:
         """What a dry run calls it."""
         return planning.TITLE if self.config.dedup != "none" else ""
 
-    def plan(self, standing: Standing) -> Plan:
+    def plan(self, build_state: BuildState) -> Plan:
         """Plan all steps from the signatures to the decision; raises InputError where there is no document."""
         config, directory = self.config, self.directory
         if config.dedup == "none":
-            return Plan((), lambda done: standing, folders=(directory,))
-        require_documents(standing.documents)
+            return Plan((), lambda done: build_state, folders=(directory,))
+        require_documents(build_state.documents)
         threshold = _threshold(config)
         asked = config.buckets_of() if config.dedup == "near" else None
         pieces = planning.pieces_for(
-            sum(record.counts.get(DocumentCount.DOCUMENTS, 0) for _, record in standing.documents)
+            sum(record.counts.get(DocumentCount.DOCUMENTS, 0) for _, record in build_state.documents)
         )
         made_from = ["duplicates", planning.REVISION, threshold, asked, pieces]
-        signing = planning.sign_tasks(standing.documents, files.join(directory, "signatures"), made_from)
+        signing = planning.sign_tasks(build_state.documents, files.join(directory, "signatures"), made_from)
         blocks = planning.blocks_of(signing, pieces)
         every = range(pieces)
         linking = Grouping(every, planning.keys_of, partial(planning.links_task, directory))
@@ -230,10 +230,10 @@ class DropDuplicates:
         )
         dropping = Grouping((None,), planning.decisions_of, partial(planning.dropped_task, directory))
 
-        def finish(done: Sequence[Sequence[PartResult]]) -> Standing:
+        def finish(done: Sequence[Sequence[PartResult]]) -> BuildState:
             [[task, _]] = done[-1]
             return replace(
-                standing, documents=tuple(apply_dedup(standing.documents, signing, task.path, threshold or None))
+                build_state, documents=tuple(apply_dedup(build_state.documents, signing, task.path, threshold or None))
             )
 
         return Plan(
@@ -246,7 +246,7 @@ class DropDuplicates:
                 Step(planning.TITLE, dropped_part, grouping=dropping, unit="task"),
             ],
             finish,
-            inputs=[task.path for task, _ in standing.documents],
+            inputs=[task.path for task, _ in build_state.documents],
             folders=[files.join(directory, name) for name in planning.FOLDERS],
             notes=_notes(config),
         )

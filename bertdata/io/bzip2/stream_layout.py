@@ -25,7 +25,7 @@ SHORTEST_BLOCK = 120
 
 
 def bits_at(data: bytes, position: int, count: int) -> int:
-    """Return `count` bits of data as a number, zeros standing for those beyond its end.
+    """Return `count` bits of data as a number, zeros build_state for those beyond its end.
 
     >>> bits_at(bytes([0b10110000]), 1, 3)
     3

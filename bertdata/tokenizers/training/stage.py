@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from bertdata.documents import DocumentRange, cut_ranges, range_tasks, read_range
 from bertdata.engine.byte_ranges import Stream, read_stream, read_streams, write_stream
 from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, fingerprint, part_name
-from bertdata.engine.stages import Grouping, Plan, Standing, Step, all_together, require_documents
+from bertdata.engine.stages import BuildState, Grouping, Plan, Step, all_together, require_documents
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.options.option import stored_values
@@ -233,14 +233,14 @@ class TrainVocabulary:
     title = "train vocabulary"
     first = False
 
-    def plan(self, standing: Standing) -> Plan:
+    def plan(self, build_state: BuildState) -> Plan:
         """Plan counts, sums and the vocabulary; raises InputError where there is no document."""
-        require_documents(standing.documents)
+        require_documents(build_state.documents)
         words, config = files.join(self.stages, "words"), self.config
-        ranges = cut_ranges([(task.path, record) for task, record in standing.documents])
+        ranges = cut_ranges([(task.path, record) for task, record in build_state.documents])
         source_of: dict[str, str] = {}
         if config.vocab_temperature < 1:
-            source_of = {task.path: name for name, (task, _) in self.sources.named(standing.documents)}
+            source_of = {task.path: name for name, (task, _) in self.sources.named(build_state.documents)}
         merging = merged_words(self.stages, config.vocab_temperature, source_of)
         training = Grouping((None,), all_together, partial(vocabulary_task, self.stages, config))
         return Plan(
@@ -249,7 +249,7 @@ class TrainVocabulary:
                 Step("train vocabulary", merge_part, grouping=merging, unit="task"),
                 Step("train vocabulary", partial(vocabulary_part, config), grouping=training, unit="task"),
             ],
-            lambda done: replace(standing, vocabulary=_with_long_words(done[2][0], done[0])),
-            inputs=[task.path for task, _ in standing.documents],
+            lambda done: replace(build_state, vocabulary=_with_long_words(done[2][0], done[0])),
+            inputs=[task.path for task, _ in build_state.documents],
             folders=[words, files.join(self.stages, "merged-words")],
         )

@@ -28,11 +28,11 @@ def end_of_dropped_call(
     out[:n] is what is before it. One that may begin a sentence is skipped, and walked after all where the sentence
     goes on after it.
     """
-    standing = _standing(text, begin, size, out, n, state, table, blob, scratch)
-    if standing == INSIDE:
+    build_state = _standing(text, begin, size, out, n, state, table, blob, scratch)
+    if build_state == INSIDE:
         return -1
     end = end_of_dropped(text, begin, size, IN_CALL, state, scratch)
-    if end >= 0 and standing == IF_IT_GOES_ON and state[walk.PENDING] < 2 and place.goes_on(text, end, size):
+    if end >= 0 and build_state == IF_IT_GOES_ON and state[walk.PENDING] < 2 and place.goes_on(text, end, size):
         state[walk.PENDING] = 0
         state[walk.SKIPPING_FROM] = max(end, state[walk.SKIPPING_FROM])
         return -1

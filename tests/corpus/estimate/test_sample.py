@@ -13,7 +13,7 @@ import pytest
 
 from bertdata.corpus.estimate.sample import BeginningsOf, choose
 from bertdata.engine.parts import Task, run_once
-from bertdata.engine.stages import Standing
+from bertdata.engine.stages import BuildState
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sources.formats import write_documents
 from bertdata.sources.settings import CleaningConfig
@@ -36,7 +36,7 @@ def read(kind: str, path: Path | str, sampler: BeginningsOf, range_bytes: int = 
     """Return the tasks of one file after the sampler."""
     folder = str(Path(sampler.folder) / "documents")
     stage = ReadSource(kind, {str(path): kind}, folder, CleaningConfig(range_bytes=range_bytes), sampler=sampler)
-    return list(stage.plan(Standing()).steps[-1].tasks)
+    return list(stage.plan(BuildState()).steps[-1].tasks)
 
 
 def test_a_small_source_is_read_whole(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_books_are_sampled_by_their_first_files_and_a_long_one_not_at_all(tmp_pa
         str(tmp_path),
         CleaningConfig(),
     )
-    [task] = sampler.tasks("books", list(stage.plan(Standing()).steps[-1].tasks))
+    [task] = sampler.tasks("books", list(stage.plan(BuildState()).steps[-1].tasks))
     assert [volume.path for volume in task.payload.volumes] == [str(first)]
     assert task.weight == first.stat().st_size
 

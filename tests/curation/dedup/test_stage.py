@@ -49,13 +49,13 @@ def cut(pieces: int, range_bytes: int, round_bytes: int) -> Iterator[None]:
 
 def dropped(folder: Path, parts: Sequence[Sequence[Document]], config: DedupConfig, rows: int = 3) -> list[Row]:
     """Return what the stage drops; compares its table with the records."""
-    standing = parts_of(folder, [one for one in parts if one], rows=rows)
-    every = texts_in(standing)
-    after = run_stage(DropDuplicates(str(folder / "duplicates"), config), standing)
+    build_state = parts_of(folder, [one for one in parts if one], rows=rows)
+    every = texts_in(build_state)
+    after = run_stage(DropDuplicates(str(folder / "duplicates"), config), build_state)
     table = pq.read_table(folder / "duplicates" / "duplicates.parquet").to_pylist()
     gone: list[int] = []
     first = 0
-    for (_, before), (_, record) in zip(standing.documents, after.documents, strict=True):
+    for (_, before), (_, record) in zip(build_state.documents, after.documents, strict=True):
         gone += [first + row for row in record.details.get("dropped", [])]
         first += before.counts["documents"]
     assert [every[number][0] for number in gone] == [row["id"] for row in table]
@@ -108,9 +108,9 @@ def test_it_drops_what_one_process_that_holds_everything_drops(
 
 def test_a_part_without_documents_is_passed_over(tmp_path: Path) -> None:
     documents = [("a", "One text."), ("b", "One text.")]
-    standing = parts_of(tmp_path, [[], documents])
-    assert "documents" not in standing.documents[0][1].counts
-    after = run_stage(DropDuplicates(str(tmp_path / "duplicates"), DedupConfig("exact")), standing)
+    build_state = parts_of(tmp_path, [[], documents])
+    assert "documents" not in build_state.documents[0][1].counts
+    after = run_stage(DropDuplicates(str(tmp_path / "duplicates"), DedupConfig("exact")), build_state)
     assert texts_in(after) == documents[:1]
 
 

@@ -31,7 +31,7 @@ from bertdata.curation.settings import DedupSpansConfig
 from bertdata.documents import DocumentCount, DocumentRange, cut_ranges, first_rows, range_tasks, read_range
 from bertdata.engine.byte_ranges import Stream, write_stream
 from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, add_counts, fingerprint, part_name
-from bertdata.engine.stages import Grouping, Plan, Standing, Step, require_documents
+from bertdata.engine.stages import BuildState, Grouping, Plan, Step, require_documents
 from bertdata.io import files
 
 REVISION = 3
@@ -182,11 +182,11 @@ class DropSpans:
         """What a dry run calls it."""
         return TITLE if self.config.dedup_spans != "none" else ""
 
-    def plan(self, standing: Standing) -> Plan:
+    def plan(self, build_state: BuildState) -> Plan:
         """Plan signatures, decisions and new parts; raises InputError where there is no document."""
-        config, segmenter, parts = self.config, self.segmenter, standing.documents
+        config, segmenter, parts = self.config, self.segmenter, build_state.documents
         if config.dedup_spans == "none":
-            return Plan((), lambda done: standing, folders=(self.directory,))
+            return Plan((), lambda done: build_state, folders=(self.directory,))
         require_documents(parts)
         sentences = config.dedup_spans == "sentences"
         units = [config.dedup_spans, *([segmenter.fingerprint] if sentences else [])]
@@ -205,19 +205,21 @@ class DropSpans:
                 Step(TITLE, partial(repeats_part, partitions), grouping=deciding, unit="task"),
                 Step(REWRITE_TITLE, partial(rewrite_part, config, segmenter), grouping=writing),
             ],
-            partial(self._finish, standing),
+            partial(self._finish, build_state),
             inputs=[task.path for task, _ in parts],
             folders=[files.join(self.directory, name) for name in ("signatures", "repeats", "documents")],
         )
 
-    def _finish(self, standing: Standing, done: Sequence[Sequence[PartResult]]) -> Standing:
+    def _finish(self, build_state: BuildState, done: Sequence[Sequence[PartResult]]) -> BuildState:
         written = {task.payload.number: (task, record) for task, record in done[2]}
         carried = (CHANGED_DOCUMENTS, self.config.dedup_spans + REPEATED, LEFT_OUT_BYTES)
         documents = tuple(
             with_rewritten(document, written[number], carried) if number in written else document
-            for number, document in enumerate(standing.documents)
+            for number, document in enumerate(build_state.documents)
         )
-        return replace(standing, documents=documents, dedup_spans=self._account(standing.documents, documents, done))
+        return replace(
+            build_state, documents=documents, dedup_spans=self._account(build_state.documents, documents, done)
+        )
 
     def _account(
         self, before: Sequence[PartResult], after: Sequence[PartResult], done: Sequence[Sequence[PartResult]]

@@ -15,7 +15,7 @@ from bertdata.curation.dedup.spans.stage import DropSpans
 from bertdata.curation.dedup.spans.store import units_of, units_of_a_span
 from bertdata.curation.dedup.spans.text_units import text_without
 from bertdata.curation.settings import DedupSpansConfig
-from bertdata.engine.stages import Standing
+from bertdata.engine.stages import BuildState
 from bertdata.sentences import SentenceSegmenter
 from tests.curation import stages
 from tests.curation.stages import Document, parts_of, texts_in
@@ -29,9 +29,9 @@ def all_left(kind: str, **changes: int) -> DedupSpansConfig:
     return DedupSpansConfig(kind, **every | changes)
 
 
-def run_stage(folder: Path, standing: Standing, config: DedupSpansConfig) -> Standing:
+def run_stage(folder: Path, build_state: BuildState, config: DedupSpansConfig) -> BuildState:
     """Run the stage, each of its tasks in turn."""
-    return stages.run_stage(DropSpans(str(folder / "repeated"), config, SEGMENTER), standing)
+    return stages.run_stage(DropSpans(str(folder / "repeated"), config, SEGMENTER), build_state)
 
 
 def left(folder: Path, parts: Sequence[Sequence[Document]], config: DedupSpansConfig) -> list[Document]:

@@ -18,7 +18,7 @@ from bertdata.curation.dedup.spans.rewrite import LEFT_OUT_BYTES, NOTHING_LEFT, 
 from bertdata.curation.settings import DedupSpansConfig
 from bertdata.documents import DROPPED_TEXTS, Dropped, cut_ranges, without_rows
 from bertdata.engine.byte_ranges import Stream, write_stream
-from bertdata.engine.stages import Standing
+from bertdata.engine.stages import BuildState
 from tests.curation.dedup.spans.corpus import all_left, left, left_plainly, run_stage
 from tests.curation.stages import Document, parts_of, texts_in
 
@@ -127,8 +127,8 @@ def test_documents_left_short_or_empty_are_dropped_with_a_reason_and_the_ledger_
     rows = [("a", shared), ("b", shared), ("c", f"{short}\n\n{shared}"), ("d", "Short, and unchanged.")]
     rows += [("e", f"{paragraph(draw, 5)}\n\n{shared}")]
     config = DedupSpansConfig("paragraphs")
-    standing = parts_of(tmp_path, [rows])
-    after = run_stage(tmp_path, standing, config)
+    build_state = parts_of(tmp_path, [rows])
+    after = run_stage(tmp_path, build_state, config)
     [(_, record)], account = after.documents, after.dedup_spans
     kept = dict(texts_in(after))
     assert sum(shared in text for text in kept.values()) == 1
@@ -143,7 +143,7 @@ def test_documents_left_short_or_empty_are_dropped_with_a_reason_and_the_ledger_
     assert record.counts["text_bytes"] == size
     assert record.counts.get(LEFT_OUT_BYTES, 0) == account["bytes_left_out"]
     assert account["samples"][0]["text"] == shared[:300]
-    every = run_stage(tmp_path / "all", standing, all_left("paragraphs"))
+    every = run_stage(tmp_path / "all", build_state, all_left("paragraphs"))
     assert len(texts_in(every)) == len(rows) - every.documents[0][1].drops[NOTHING_LEFT]
 
 
@@ -154,8 +154,8 @@ def test_documents_that_were_dropped_before_neither_count_nor_come_back(tmp_path
     [(task, record)] = parts_of(tmp_path, [rows], rows=3).documents
     out = [0, 4, 5, 7]
     dropped = [Dropped(n, rows[n][0], len(rows[n][1].encode()), "exact duplicate") for n in out]
-    standing = Standing(((task, without_rows(record, dropped)),))
-    after = run_stage(tmp_path, standing, all_left("paragraphs"))
+    build_state = BuildState(((task, without_rows(record, dropped)),))
+    after = run_stage(tmp_path, build_state, all_left("paragraphs"))
     assert texts_in(after) == left_plainly([rows[n] for n in (1, 2, 3, 6)], all_left("paragraphs"))
     [(_, record)] = after.documents
     assert record.drops == {"exact duplicate": 4}
@@ -166,10 +166,10 @@ def test_parts_without_repeats_stay_as_they_are(tmp_path: Path) -> None:
     draw = random.Random(0)
     shared = paragraph(draw)
     parts = [[("a", shared), ("b", f"{shared}\n\n{paragraph(draw)}")], [("c", paragraph(draw))]]
-    standing = parts_of(tmp_path, parts)
-    after = run_stage(tmp_path, standing, all_left("paragraphs"))
-    assert after.documents[1] == standing.documents[1]
-    assert after.documents[0][0].path != standing.documents[0][0].path
+    build_state = parts_of(tmp_path, parts)
+    after = run_stage(tmp_path, build_state, all_left("paragraphs"))
+    assert after.documents[1] == build_state.documents[1]
+    assert after.documents[0][0].path != build_state.documents[0][0].path
 
 
 def test_a_partition_is_decided_in_rounds_with_the_same_result_in_bounded_memory(tmp_path: Path) -> None:

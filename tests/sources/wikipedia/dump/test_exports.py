@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertdata.engine.parts import run_once
-from bertdata.engine.stages import Plan, Standing
+from bertdata.engine.stages import BuildState, Plan
 from bertdata.errors import InputError
 from bertdata.sources.formats import find_kind, write_documents
 from bertdata.sources.settings import CleaningConfig
@@ -42,7 +42,7 @@ def plan(paths: list[Path], folder: Path, range_bytes: int = 1 << 20) -> Plan:
     """Plan the stage that reads dumps, given in this order."""
     config = CleaningConfig(range_bytes=range_bytes)
     source_of = dict.fromkeys(map(str, paths), "wikipedia")
-    return ReadSource("wikipedia", source_of, str(folder), config).plan(Standing())
+    return ReadSource("wikipedia", source_of, str(folder), config).plan(BuildState())
 
 
 def notes(folder: Path) -> list[str]:
