@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bertdata.curation.document_rules import with_rules
 from bertdata.curation.of_each_text import of_each_text
 from bertdata.documents import CHANGED, paragraphs
 from bertdata.engine.own_objects import digest
@@ -66,8 +67,7 @@ def with_cleaners(tasks: Sequence[Task], cleaners: Sequence[str]) -> list[Task]:
         return list(tasks)
     values = [[name, CLEANERS[name].revision] for name in cleaners]
     return [
-        replace(task, cleaners=tuple(cleaners), fingerprint=fingerprint(task.fingerprint, "cleaners", values))
-        for task in tasks
+        with_rules(task, fingerprint(task.fingerprint, "cleaners", values), cleaners=tuple(cleaners)) for task in tasks
     ]
 
 

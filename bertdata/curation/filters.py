@@ -8,13 +8,14 @@ first that drops it. A package outside bertdata adds one with `FILTERS.add(name,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bertdata.curation.document_rules import with_rules
 from bertdata.curation.of_each_text import of_each_text
 from bertdata.documents import CHANGED, paragraphs
 from bertdata.engine.own_objects import digest
@@ -129,8 +130,7 @@ def with_filters(tasks: Sequence[Task], filters: Sequence[str]) -> list[Task]:
         return list(tasks)
     values = [[text, parse_filter(text)[0].revision] for text in filters]
     return [
-        replace(task, filters=tuple(filters), fingerprint=fingerprint(task.fingerprint, "filters", values))
-        for task in tasks
+        with_rules(task, fingerprint(task.fingerprint, "filters", values), filters=tuple(filters)) for task in tasks
     ]
 
 

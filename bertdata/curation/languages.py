@@ -14,13 +14,14 @@ from __future__ import annotations
 import importlib.metadata
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bertdata.curation.document_rules import rules_of, with_rules
 from bertdata.curation.fasttext_models import LABEL, load_fasttext, one_line
 from bertdata.documents import AddLanguages
 from bertdata.engine.parts import Task, fingerprint
@@ -100,10 +101,7 @@ def with_language(tasks: Sequence[Task], model: str) -> list[Task]:
     if not model:
         return list(tasks)
     made_from = _identity(model)
-    return [
-        replace(task, language=model, fingerprint=fingerprint(task.fingerprint, "language", made_from))
-        for task in tasks
-    ]
+    return [with_rules(task, fingerprint(task.fingerprint, "language", made_from), language=model) for task in tasks]
 
 
 def _identity(model: str) -> list[str]:
@@ -125,7 +123,8 @@ def _is_file(model: str) -> bool:
 
 def add_languages(task: Task) -> AddLanguages | None:
     """Return what adds the languages of a task's documents for a `DocumentWriter`, None where it is not asked."""
-    return partial(with_languages, language=partial(_language_of, task.language)) if task.language else None
+    model = rules_of(task).language
+    return partial(with_languages, language=partial(_language_of, model)) if model else None
 
 
 def _language_of(model: str, texts: pa.StringArray) -> pa.StringArray:

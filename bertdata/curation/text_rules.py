@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bertdata.curation.cleaners import cleaned
+from bertdata.curation.document_rules import rules_of
 from bertdata.curation.filters import filtered, measured
 from bertdata.documents import TextRules
 from bertdata.engine.parts import Counters, Task
@@ -16,7 +17,8 @@ from bertdata.engine.parts import Counters, Task
 
 def text_rules(task: Task) -> TextRules | None:
     """Return the cleaners and filters of a task for a `DocumentWriter`; None without any."""
-    return RulesOfTask(task.cleaners, task.filters) if task.cleaners or task.filters else None
+    rules = rules_of(task)
+    return RulesOfTask(rules.cleaners, rules.filters) if rules.cleaners or rules.filters else None
 
 
 @dataclass(frozen=True)

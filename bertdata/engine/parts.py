@@ -80,9 +80,9 @@ BYTES_AT_ONCE = 64 << 20
 class Task:
     """One part to be made: where, from what (`payload`), its fingerprint, and its work in bytes (`weight`).
 
-    records: the directory of its record if it is not that of its data. filters, cleaners: the rules by which documents
-    are kept and changed, if it is a part of documents (`bertdata.curation`). language: what tells their languages.
-    inputs: the user's files that it reads, each with its state when it was planned (`bertdata.io.unchanged`).
+    records: the directory of its record if it is not that of its data. rules: what is done to what it writes, beside
+    the payload, as to documents (`bertdata.curation.document_rules`). inputs: the user's files that it reads, each with
+    its state when it was planned (`bertdata.io.unchanged`).
     synced: whether the disk has it before the build goes on. One that is not, a loss of power may damage: its SHA-256
     tells, when the build is continued.
     """
@@ -94,9 +94,7 @@ class Task:
     weight: int
     payload: Any
     records: str = ""
-    filters: tuple[str, ...] = ()
-    cleaners: tuple[str, ...] = ()
-    language: str = ""
+    rules: Any = None
     inputs: tuple[tuple[str, str], ...] = ()
     synced: bool = True
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from bertdata.cli.main import dispatch
 from bertdata.curation.cleaners import CLEANERS, Cleaner, cleaned
+from bertdata.curation.document_rules import rules_of
 from bertdata.engine.parts import Counters, run_once
 from bertdata.engine.stages import BuildState
 from bertdata.errors import ConfigError
@@ -144,7 +145,7 @@ def test_fingerprints_name_cleaners_and_their_revision_only_where_there_are_any(
     def mark(*names: str) -> str:
         stage = ReadSource("wikipedia", {str(tmp_path / "x.xml"): ""}, "out", CleaningConfig(clean=names))
         [task] = stage.plan(BuildState()).steps[0].tasks
-        assert task.cleaners == names
+        assert rules_of(task).cleaners == names
         return task.fingerprint
 
     marks = [mark(), mark("nfc"), mark(own("LOWER")), mark("nfc", own("LOWER")), mark(own("LOWER"), "nfc")]

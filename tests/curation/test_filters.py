@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertdata.cli.main import dispatch
+from bertdata.curation.document_rules import rules_of
 from bertdata.curation.filters import FILTERS, Filter, drop_reasons, parse_filter, with_filters
 from bertdata.engine.parts import run_once
 from bertdata.engine.stages import BuildState
@@ -192,7 +193,7 @@ def test_fingerprints_name_filters_and_their_revision_only_where_there_are_any(
     def mark(*filters: str) -> str:
         stage = ReadSource("wikipedia", {str(tmp_path / "x.xml"): ""}, "out", CleaningConfig(filter=filters))
         [task] = stage.plan(BuildState()).steps[0].tasks
-        assert task.filters == filters
+        assert rules_of(task).filters == filters
         return task.fingerprint
 
     [plain] = plan_wikipedia([str(tmp_path / "x.xml")], "out", CleaningConfig())

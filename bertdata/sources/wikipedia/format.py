@@ -16,6 +16,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, BinaryIO
 
+from bertdata.curation.document_rules import rules_of
 from bertdata.curation.languages import LANGUAGE, add_languages
 from bertdata.curation.text_rules import text_rules
 from bertdata.documents import LEFT_OUT, DocumentWriter
@@ -174,7 +175,9 @@ class WikipediaFormat(SourceFormat):
         articles = 0
         broken: list[dict[str, Any]] = []
         left_out: Counter[str] = Counter()
-        columns = json.dumps({LANGUAGE: site.content_language}) if task.language and site.content_language else None
+        columns = (
+            json.dumps({LANGUAGE: site.content_language}) if rules_of(task).language and site.content_language else None
+        )
         with (
             _rejects(work.rejects) as reject,
             DocumentWriter(file, counters, text_rules(task), add_languages=add_languages(task)) as writer,
