@@ -80,7 +80,7 @@ def parse(command: Sequence[str]) -> Any:
     if program == "python":
         if arguments[0] == "-c":
             return None
-        return importlib.import_module(Path(arguments[0]).stem).parser_of("build").parse_args(arguments[1:])
+        return importlib.import_module(Path(arguments[0]).stem).make_parser().parse_args(arguments[1:])
     verb, *flags = arguments
     if verb == "build":
         return settings_of_request(command_line.parse(parser_of("build"), flags))

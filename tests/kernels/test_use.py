@@ -69,11 +69,11 @@ _LOOK = """
 import sys
 import numpy as np
 from bertdata.kernels.jit import is_kept
-from bertdata.sources.books.layout_kernel import STARTS, lines_kernel
+from bertdata.sources.books.layout_kernel import LINE_COLUMNS, STARTS, lines_kernel
 from bertdata.sources.books.read import KERNELS
 if sys.argv[1:]:
     print(is_kept(lines_kernel), end=" ")
-    lines_kernel(np.zeros(1, np.uint8), np.empty((1, 2), np.int32), STARTS)
+    lines_kernel(np.zeros(1, np.uint8), np.empty((1, LINE_COLUMNS), np.int32), STARTS)
 print(is_kept(lines_kernel), KERNELS._are_kept())
 """
 
