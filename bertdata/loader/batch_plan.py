@@ -37,7 +37,7 @@ class BatchPlan:
     @property
     def examples(self) -> int:
         """The number of examples in an epoch."""
-        return sum(one.size for one in self.bins)
+        return sum(length_bin.size for length_bin in self.bins)
 
     def ends(self, positions: Sequence[int]) -> list[int] | None:
         """Return the end of the iteration in each bin, given positions in it; None where it has no end."""
@@ -45,13 +45,13 @@ class BatchPlan:
             return None
         iteration = sum(positions) // (self.epochs * self.examples)
         return [
-            max(position, (iteration + 1) * self.epochs * one.size)
-            for position, one in zip(positions, self.bins, strict=True)
+            max(position, (iteration + 1) * self.epochs * length_bin.size)
+            for position, length_bin in zip(positions, self.bins, strict=True)
         ]
 
     def begin_of(self, iteration: int) -> tuple[int, ...]:
         """Return the positions where an iteration begins; where it has no end, those where an epoch begins."""
-        return tuple(iteration * (self.epochs or 1) * one.size for one in self.bins)
+        return tuple(iteration * (self.epochs or 1) * length_bin.size for length_bin in self.bins)
 
     def begins_iteration(self, positions: Sequence[int]) -> bool:
         """Tell whether an iteration after the first begins at some positions."""
@@ -76,8 +76,8 @@ class BatchPlan:
         main, pool = self._unpooled_ends(places, ends)
         while open_bins := [number for number in range(len(main)) if places[number] < main[number]]:
             number = self._least_taken(places, open_bins)
-            left = main[number] - places[number]
-            sizes = self._sizes(left, self.bins[number].batch)
+            rest = main[number] - places[number]
+            sizes = self._sizes(rest, self.bins[number].batch)
             if not sizes:
                 main[number] = places[number]
                 continue
@@ -92,13 +92,13 @@ class BatchPlan:
         main, pool = self._unpooled_ends(list(positions), ends)
         counts = [0] * self.world_size
         sizes: list[int] = []
-        for number, one in enumerate(self.bins):
-            full, tail = self._shares(main[number] - positions[number], one.batch)
+        for number, length_bin in enumerate(self.bins):
+            full, tail = self._shares(main[number] - positions[number], length_bin.batch)
             counts = [count + full for count in counts]
             sizes += tail
         if pool and not self.drop_last:
-            left = sum(ends[number] - main[number] for number in pool)
-            full, tail = self._shares(left, self.bins[pool[-1]].batch)
+            pooled = sum(ends[number] - main[number] for number in pool)
+            full, tail = self._shares(pooled, self.bins[pool[-1]].batch)
             counts = [count + full for count in counts]
             sizes += tail
         return [count + sum(rank < size for size in sizes) for rank, count in enumerate(counts)]
@@ -115,15 +115,15 @@ class BatchPlan:
 
     def _unpooled_ends(self, places: list[int], ends: list[int]) -> tuple[list[int], list[int]]:
         """Return up to which position each bin has steps of its own, and the bins that are pooled after that."""
-        left = [end - place for end, place in zip(ends, places, strict=True)]
+        rests = [end - place for end, place in zip(ends, places, strict=True)]
         main = list(ends)
         if len(self.bins) == 1 or self.drop_last:
             return main, []
-        pool = [number for number, rest in enumerate(left) if 0 < rest < self.world_size]
-        missing = self.world_size - sum(left[number] for number in pool)
+        pool = [number for number, rest in enumerate(rests) if 0 < rest < self.world_size]
+        missing = self.world_size - sum(rests[number] for number in pool)
         if pool and missing > 0:
-            large = [number for number, rest in enumerate(left) if rest >= self.world_size]
-            spare = [number for number in large if left[number] - missing >= self.world_size]
+            large = [number for number, rest in enumerate(rests) if rest >= self.world_size]
+            spare = [number for number in large if rests[number] - missing >= self.world_size]
             if spare:
                 main[spare[-1]] -= missing
                 pool.append(spare[-1])
@@ -137,8 +137,8 @@ class BatchPlan:
 
     def _pooled(self, places: list[int], ends: list[int], pool: list[int]) -> Iterator[list[Segment]]:
         batch = self.bins[pool[-1]].batch
-        while left := sum(ends[number] - places[number] for number in pool):
-            size, step = self._sizes(left, batch)[0], []
+        while rest := sum(ends[number] - places[number] for number in pool):
+            size, step = self._sizes(rest, batch)[0], []
             for number in pool:
                 taken = min(size, ends[number] - places[number])
                 if taken:
@@ -154,15 +154,15 @@ class BatchPlan:
                 best = number
         return best
 
-    def _sizes(self, left: int, batch: int) -> list[int]:
+    def _sizes(self, rows: int, batch: int) -> list[int]:
         """Return the sizes of the next steps, or of the first of them; none where `drop_last` omits the rest."""
-        full, tail = self._shares(left, batch)
+        full, tail = self._shares(rows, batch)
         return [batch * self.world_size] if full else tail
 
-    def _shares(self, left: int, batch: int) -> tuple[int, list[int]]:
+    def _shares(self, rows: int, batch: int) -> tuple[int, list[int]]:
         """Return the number of full steps, and the sizes of the one or two that divide the rest among all ranks."""
         group = self.world_size * batch
-        full, rest = divmod(left, group)
+        full, rest = divmod(rows, group)
         if self.drop_last or not rest:
             return full, []
         if not full or rest >= self.world_size:

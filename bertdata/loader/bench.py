@@ -91,7 +91,7 @@ def measure(
     rate = 0.0
     if cache is not None:  # before reading, which keeps the cache full of what comes next
         asked = time.perf_counter()
-        rate = _store_rate([one for one in examples.sets if isinstance(one, StreamedShards)], seconds)
+        rate = _store_rate([shard_set for shard_set in examples.sets if isinstance(shard_set, StreamedShards)], seconds)
         began += time.perf_counter() - asked
     clock = time.perf_counter if cache is None else time.thread_time
     sampling["epochs"] = None
@@ -105,17 +105,17 @@ def measure(
     began, worked = time.perf_counter(), clock()
     while time.perf_counter() - began < seconds or not batches:
         pairs = next(sampler)
-        found = examples.__getitems__(pairs)
-        batch = collator.arrays(found)
+        batch_rows = examples.__getitems__(pairs)
+        batch = collator.arrays(batch_rows)
         batches += 1
         rows += len(pairs)
-        tokens += sum(map(len, found.lists("input_ids")))
+        tokens += sum(map(len, batch_rows.lists("input_ids")))
         places += batch["input_ids"].size
     spent = clock() - worked
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     fed, of_store = tokens / spent * cores, {}
     if cache is not None:
-        stored = sum(shard.size for one in examples.sets for shard in getattr(one, "files", ()))
+        stored = sum(shard.size for shard_set in examples.sets for shard in getattr(shard_set, "files", ()))
         fed = min(fed, rate * examples.tokens / stored)
         of_store = {
             "store_bytes_per_second": round(rate),
@@ -139,18 +139,18 @@ def _store_rate(sets: Sequence[StreamedShards], seconds: float) -> float:
 
     None of them stays, so that what is measured next begins with a store that has to be asked.
     """
-    every = [(one, number) for one in sets for number in range(len(one.files))]
+    every = [(shard_set, number) for shard_set in sets for number in range(len(shard_set.files))]
     began = time.perf_counter()
 
     def fetch(place: tuple[StreamedShards, int]) -> int:
-        one, number = place
+        shard_set, number = place
         if time.perf_counter() - began > seconds:
             return 0
-        one.folder.drop(one.files[number])
-        if one.folder.has(one.files[number]) or not one.fetch(number):
+        shard_set.folder.drop(shard_set.files[number])
+        if shard_set.folder.has(shard_set.files[number]) or not shard_set.fetch(number):
             return 0
-        one.folder.drop(one.files[number])
-        return one.files[number].size
+        shard_set.folder.drop(shard_set.files[number])
+        return shard_set.files[number].size
 
     with ThreadPoolExecutor(AT_ONCE, "bertdata-bench") as pool:
         total = sum(pool.map(fetch, every))

@@ -94,8 +94,8 @@ def bins_of(
             "multiple of 8; expected room for at least one row",
         )
         if epoch[number]:
-            own, shares = members[number :: len(edges)], rates[:, number].tolist()
-            order = _order(counts[:, number].tolist(), own, shares, seed, number, shards, len(edges))
+            of_bin, shares = members[number :: len(edges)], rates[:, number].tolist()
+            order = _order(counts[:, number].tolist(), of_bin, shares, seed, number, shards, len(edges))
             bins.append(Bin(width, epoch[number], batch, order))
     return tuple(bins)
 
@@ -144,13 +144,13 @@ def _order(
     filled = []
     for part, size in enumerate(sizes):
         if size:
-            first, own = (0, members[part]) if members else (firsts[part], None)
+            first, numbers = (0, members[part]) if members else (firsts[part], None)
             part_key = key(seed, f"{name}, set {part}" if len(sizes) > 1 else name)
             if shards is None:
-                orders.append(PermutedOrder(size, part_key, first, own))
+                orders.append(PermutedOrder(size, part_key, first, numbers))
             else:
                 rows, turns = shards.rows(part, number, bins), key(seed, f"shard order, part {part}")
-                orders.append(WindowedOrder(size, part_key, rows, shards.window, turns, first, own))
+                orders.append(WindowedOrder(size, part_key, rows, shards.window, turns, first, numbers))
             filled.append(chances[part])
     if len(sizes) == 1:
         return orders[0]
@@ -160,11 +160,11 @@ def _order(
 def windows_of_step(bins: Sequence[Bin], world_size: int) -> int:
     """Return in how many windows of shards the rows of a step may lie, at least two, which are held; 1 without any."""
     most = 1
-    for one in bins:
-        for order in getattr(one.order, "orders", (one.order,)):
+    for length_bin in bins:
+        for order in getattr(length_bin.order, "orders", (length_bin.order,)):
             if isinstance(order, WindowedOrder):
                 rows = np.cumsum(np.sort(order.rows[order.rows > 0]))
-                inside = int(np.searchsorted(rows, one.batch * world_size, side="right"))
+                inside = int(np.searchsorted(rows, length_bin.batch * world_size, side="right"))
                 most = max(most, 2 + inside // order.window)
     return most
 

@@ -150,31 +150,31 @@ class DistinctOrder:
         largest = [(-size, batch) for batch, size in enumerate(sizes.tolist()) if size > self.ranks]
         heapq.heapify(largest)
         for batch in short:
-            own = set(self.texts[batches[batch]].ravel().tolist())
+            batch_texts = set(self.texts[batches[batch]].ravel().tolist())
             while len(batches[batch]) < self.ranks:
-                row = self._taken(batches, largest, own)
+                row = self._taken(batches, largest, batch_texts)
                 if row is None:
                     raise self._too_few(sizes)
                 batches[batch].append(row)
-                own.update(self.texts[row].tolist())
+                batch_texts.update(self.texts[row].tolist())
         return np.array([row for batch in batches for row in batch], np.int64), np.array(list(map(len, batches)))
 
-    def _taken(self, batches: list[list[int]], largest: list[tuple[int, int]], own: set[int]) -> int | None:
+    def _taken(self, batches: list[list[int]], largest: list[tuple[int, int]], batch_texts: set[int]) -> int | None:
         """Take a row without some texts out of the largest batch that has one, None where none can spare any."""
         without, taken = [], None
         while largest and taken is None:
             size, batch = heapq.heappop(largest)
             rows = batches[batch]
             for place in range(len(rows) - 1, -1, -1):
-                if own.isdisjoint(self.texts[rows[place]].tolist()):
+                if batch_texts.isdisjoint(self.texts[rows[place]].tolist()):
                     taken = rows.pop(place)
                     break
             if taken is None:
                 without.append((size, batch))
             elif len(rows) > self.ranks:
                 without.append((size + 1, batch))
-        for one in without:
-            heapq.heappush(largest, one)
+        for entry in without:
+            heapq.heappush(largest, entry)
         return taken
 
     def _too_few(self, sizes: Ints) -> ConfigError:

@@ -108,14 +108,14 @@ class ShardExamples(HasEpoch):
         self._epoch = self._epoch_type()
         self.sets: tuple[Shards, ...] = opened(shards, split, cache_folder(cache, cache_bytes))
         self.info: ShardInfo = common_info(self.sets)
-        self.sizes = tuple(len(one) for one in self.sets)
+        self.sizes = tuple(len(shard_set) for shard_set in self.sets)
         self.rows: MappedRows | StreamedRows = rows_of(self.sets)
 
     def __reduce__(self) -> tuple[type[ShardExamples], tuple[tuple[Shards, ...]], dict[str, Any]]:
         return type(self), (self.sets,), {"_epoch": self._epoch}
 
     def __repr__(self) -> str:
-        places = ", ".join(f"{one.build}/{one.split}" for one in self.sets[:_SHOWN_SETS])
+        places = ", ".join(f"{shard_set.build}/{shard_set.split}" for shard_set in self.sets[:_SHOWN_SETS])
         places += f" and {len(self.sets) - _SHOWN_SETS:,} more" if len(self.sets) > _SHOWN_SETS else ""
         columns = ", ".join(self.names)
         return f"{type(self).__name__}({places}): {len(self):,} rows for {self.info.purpose}, with {columns}"
@@ -123,7 +123,7 @@ class ShardExamples(HasEpoch):
     @property
     def shard_rows(self) -> tuple[NDArray[np.int64], ...]:
         """The number of rows of each shard, int64 (S,) for each set."""
-        return tuple(one.shard_rows for one in self.sets)
+        return tuple(shard_set.shard_rows for shard_set in self.sets)
 
     def follow(self, coming: Iterator[tuple[int, NDArray[np.int64]]]) -> ReadAhead | None:
         """Fetch the shards of rows that come, as a sampler says them; None where all shards are here."""
@@ -147,7 +147,7 @@ class ShardExamples(HasEpoch):
     @cached_property
     def fingerprint(self) -> int:
         """63 bits of a hash of the shards' SHA-256 and masks, set by set in their order, whatever their paths."""
-        return text_bits(json.dumps([one.identity for one in self.sets])) >> 1
+        return text_bits(json.dumps([shard_set.identity for shard_set in self.sets])) >> 1
 
     @cached_property
     def lengths(self) -> NDArray[np.int32]:
@@ -159,7 +159,7 @@ class ShardExamples(HasEpoch):
     def tokens(self) -> int:
         """The number of tokens of all examples, in all texts of each."""
         if isinstance(self.rows, StreamedRows):
-            entries = [one.manifest["splits"][one.split].get("counts", {}) for one in self.sets]
+            entries = [shard_set.manifest["splits"][shard_set.split].get("counts", {}) for shard_set in self.sets]
             if all("row_tokens" in counts for counts in entries):
                 return sum(int(counts["row_tokens"]) for counts in entries)
         texts = [name for name in self.names if name.startswith("input_ids")]
@@ -168,13 +168,13 @@ class ShardExamples(HasEpoch):
     @property
     def bins(self) -> tuple[int, ...]:
         """The longest row of each bin that all sets were built with (`--bin-size`); empty without bins."""
-        built = {one.info.bins for one in self.sets}
+        built = {shard_set.info.bins for shard_set in self.sets}
         return built.pop() if len(built) == 1 else ()
 
     @property
     def source_names(self) -> tuple[str, ...]:
         """The names of the sources of all sets."""
-        return tuple(dict.fromkeys(name for one in self.sets for name in one.info.sources))
+        return tuple(dict.fromkeys(name for shard_set in self.sets for name in shard_set.info.sources))
 
     @cached_property
     def sources(self) -> NDArray[np.unsignedinteger]:
@@ -185,14 +185,14 @@ class ShardExamples(HasEpoch):
         """
         number_of = {name: number for number, name in enumerate(self.source_names)}
         kind = np.min_scalar_type(max(len(number_of) - 1, 0))
-        found = [np.zeros(0, kind)]
-        for one in self.sets:
-            if not one.info.sources:
-                raise ConfigError("does not store the sources of its examples; build again", path=one.build)
-            places = np.array([number_of[name] for name in one.info.sources], kind)
-            for offsets, values in rows_of([one]).every("source", column_of):
-                found.append(places[values if offsets is None else values[offsets[:-1]]])
-        return np.concatenate(found)
+        parts = [np.zeros(0, kind)]
+        for shard_set in self.sets:
+            if not shard_set.info.sources:
+                raise ConfigError("does not store the sources of its examples; build again", path=shard_set.build)
+            places = np.array([number_of[name] for name in shard_set.info.sources], kind)
+            for offsets, values in rows_of([shard_set]).every("source", column_of):
+                parts.append(places[values if offsets is None else values[offsets[:-1]]])
+        return np.concatenate(parts)
 
     def __len__(self) -> int:
         return self.rows.size
@@ -268,12 +268,12 @@ class ExampleBatch(Sequence[Example]):
 
     def lists(self, name: str) -> list[NDArray[np.integer]]:
         """Return the lists of a column as views of the file."""
-        found = []
+        views = []
         for columns, row in zip(self._columns, self._rows, strict=True):
             offsets, values = columns[name]
             assert offsets is not None
-            found.append(values[offsets.item(row) : offsets.item(row + 1)])
-        return found
+            views.append(values[offsets.item(row) : offsets.item(row + 1)])
+        return views
 
     def numbers(self, name: str) -> NDArray[Any]:
         """Return a column of numbers, int64 (N,), or float32 (N,) where they are floats; of packed rows all in them."""
@@ -309,10 +309,10 @@ def opened(
     if not given:
         raise ConfigError("no set of shards is given; expected at least one")
 
-    def opened_one(one: Source) -> Shards:
-        if isinstance(one, Shards):
-            return one
-        path = files.path_text(one)
+    def opened_one(source: Source) -> Shards:
+        if isinstance(source, Shards):
+            return source
+        path = files.path_text(source)
         return open_shards(path, split) if folder is None else stream_shards(path, split, folder)
 
     return tuple(map(opened_one, given))
@@ -340,14 +340,14 @@ def common_info(sets: Sequence[Shards], *, masks: bool = True) -> ShardInfo:
     """
     first = sets[0].info
     for other in sets[1:]:
-        found = other.info.shared(other.split)
+        theirs_by_name = other.info.shared(other.split)
         for what, ours in first.shared(sets[0].split).items():
             if what in OF_MASKS and not masks:
                 continue
-            if ours != (theirs := found.get(what)):
+            if ours != (theirs := theirs_by_name.get(what)):
                 raise ConfigError(
                     f"has another {what} than {sets[0].build}: {theirs} here, {ours} there; "
                     "shards that are read together must agree: build one of them again",
                     path=other.build,
                 )
-    return first.with_length(max(one.info.max_seq_length for one in sets))
+    return first.with_length(max(shard_set.info.max_seq_length for shard_set in sets))

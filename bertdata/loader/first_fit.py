@@ -35,17 +35,17 @@ def first_fit(
     filled: list[int] = []
     open_from = 0
     for place, row in enumerate(rows.tolist()):
-        own = set(texts[row].tolist())
+        row_texts = set(texts[row].tolist())
         while open_from < len(filled) and filled[open_from] == size:
             open_from += 1
         batch = open_from
-        while batch < len(filled) and (filled[batch] == size or not own.isdisjoint(taken[batch])):
+        while batch < len(filled) and (filled[batch] == size or not row_texts.isdisjoint(taken[batch])):
             batch += 1
         if batch == len(filled):
             taken.append(set())
             filled.append(0)
         batch_of[place] = batch
-        taken[batch] |= own
+        taken[batch] |= row_texts
         filled[batch] += 1
     return batch_of
 

@@ -74,9 +74,9 @@ def with_next_tokens(batch: dict[str, NDArray[Any]], *, shifted: bool, causal: b
     """
     batch = dict(batch)
     if shifted and "loss_weights" in batch:
-        weights, kept = np.zeros_like(batch["loss_weights"]), shift_left(batch["labels"], batch.get(CU_SEQLENS))
+        weights, labels = np.zeros_like(batch["loss_weights"]), shift_left(batch["labels"], batch.get(CU_SEQLENS))
         weights[:, :-1] = batch["loss_weights"][:, 1:]
-        batch["loss_weights"] = np.where(kept == IGNORE_INDEX, np.float32(0), weights)
+        batch["loss_weights"] = np.where(labels == IGNORE_INDEX, np.float32(0), weights)
     if shifted:
         batch["labels"] = shift_left(batch["labels"], batch.get(CU_SEQLENS))
     if causal and CU_SEQLENS in batch:

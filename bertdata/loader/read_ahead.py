@@ -83,7 +83,9 @@ class _Work:
         self._needed: list[int] = []
         self._busy: set[int] = set()
         self._failed: dict[int, float] = {}
-        self._streamed = {owner for owner, (one, _) in enumerate(rows.files) if isinstance(one, StreamedShards)}
+        self._streamed = {
+            owner for owner, (shard_set, _) in enumerate(rows.files) if isinstance(shard_set, StreamedShards)
+        }
 
     def stop(self) -> None:
         if os.getpid() != self._process:
@@ -156,17 +158,17 @@ class _Work:
     def _sizes_of(self, owners: Sequence[int]) -> dict[int, int]:
         sizes: dict[int, int] = {}
         for owner in owners:
-            one, number = self._rows.files[owner]
-            assert isinstance(one, StreamedShards)
-            sizes[id(one.folder)] = sizes.get(id(one.folder), 0) + one.files[number].size
+            shard_set, number = self._rows.files[owner]
+            assert isinstance(shard_set, StreamedShards)
+            sizes[id(shard_set.folder)] = sizes.get(id(shard_set.folder), 0) + shard_set.files[number].size
         return sizes
 
     def _write(self, folder: CacheFolder, file: BinaryIO, order: Sequence[int]) -> None:
         shards = [self._rows.files[owner] for owner in order]
         names = [
-            shard_name(one.files[number])
-            for one, number in shards
-            if isinstance(one, StreamedShards) and one.folder is folder
+            shard_name(shard_set.files[number])
+            for shard_set, number in shards
+            if isinstance(shard_set, StreamedShards) and shard_set.folder is folder
         ]
         folder.write_needs(file, names)
 
@@ -174,11 +176,11 @@ class _Work:
         """Fetch what is needed next and is not there until stopped."""
         while (job := self._next()) is not None:
             owner, turn = job
-            one, number = self._rows.files[owner]
-            assert isinstance(one, StreamedShards)
+            shard_set, number = self._rows.files[owner]
+            assert isinstance(shard_set, StreamedShards)
             has_room = False
             try:
-                has_room = one.fetch(number, turn)
+                has_room = shard_set.fetch(number, turn)
             except BertDataError:
                 self._failed[owner] = time.monotonic()
             with self._change:
@@ -191,11 +193,11 @@ class _Work:
         with self._change:
             while not self._stopped:
                 for turn, owner in enumerate(self._needed):
-                    one, number = self._rows.files[owner]
-                    assert isinstance(one, StreamedShards)
+                    shard_set, number = self._rows.files[owner]
+                    assert isinstance(shard_set, StreamedShards)
                     failed = time.monotonic() - self._failed.get(owner, -math.inf) < _TRY_AGAIN
                     taken = owner in self._busy or failed
-                    if not taken and not one.folder.has(one.files[number]):
+                    if not taken and not shard_set.folder.has(shard_set.files[number]):
                         self._busy.add(owner)
                         return owner, turn
                 self._change.wait(_LOOK_AGAIN)
@@ -211,14 +213,14 @@ def require_room(sets: Sequence[Shards], window: int | None, world_size: int, wi
     """
     machines = max(1, world_size // max(1, int(os.environ.get("LOCAL_WORLD_SIZE") or world_size)))
     by_folder: dict[tuple[str, int], int] = {}
-    for one in sets:
-        if isinstance(one, StreamedShards):
-            if window is None or window >= len(one.files):
-                number = len(one.files)
+    for shard_set in sets:
+        if isinstance(shard_set, StreamedShards):
+            if window is None or window >= len(shard_set.files):
+                number = len(shard_set.files)
             else:
-                number = min(len(one.files), windows * (-(-window // machines) + (2 if machines > 1 else 0)))
-            place = (one.folder.directory, one.folder.max_bytes)
-            by_folder[place] = by_folder.get(place, 0) + most_bytes(one.files, number)
+                number = min(len(shard_set.files), windows * (-(-window // machines) + (2 if machines > 1 else 0)))
+            place = (shard_set.folder.directory, shard_set.folder.max_bytes)
+            by_folder[place] = by_folder.get(place, 0) + most_bytes(shard_set.files, number)
     for (directory, most), needed in by_folder.items():
         if needed > most:
             over, remedy = (

@@ -29,11 +29,11 @@ def check_examples(examples: Examples, needed: Sequence[str]) -> None:
             "ResumableBatchSampler divides the batches among the processes itself, and move them to the device "
             "yourself"
         )
-    found = examples.names if isinstance(examples, ExampleBatch) else list(examples[0])
+    names = examples.names if isinstance(examples, ExampleBatch) else list(examples[0])
     for name in needed:
-        if name not in found:
+        if name not in names:
             raise ConfigError(
-                f"an example has no {name!r}, it has {', '.join(map(repr, found)) or 'nothing'}; "
+                f"an example has no {name!r}, it has {', '.join(map(repr, names)) or 'nothing'}; "
                 "expected examples of the shards this collator was made with. Where the Trainer of transformers "
                 "took the column away, set remove_unused_columns=False in its TrainingArguments"
             )

@@ -159,5 +159,5 @@ class Uncounted:
 
 def steps_of(plan: BatchPlan) -> int:
     """Return 63 bits that identify the steps of an iteration: sizes of batches, ranks, epochs."""
-    sizes: Sequence[int] = [one.batch for one in plan.bins]
+    sizes: Sequence[int] = [length_bin.batch for length_bin in plan.bins]
     return text_bits(json.dumps([sizes, plan.world_size, plan.epochs, plan.drop_last])) >> 1

@@ -165,8 +165,8 @@ def apportion(total: int, weights: Sequence[float]) -> list[int]:
     exact = [total * weight / sum(weights) for weight in weights]
     parts = [max(int(share), 1 if weight > 0 else 0) for share, weight in zip(exact, weights, strict=True)]
     order = sorted(range(len(parts)), key=lambda i: (parts[i] - exact[i], i))
-    while (left := total - sum(parts)) > 0:
-        for i in order[:left]:
+    while (rest := total - sum(parts)) > 0:
+        for i in order[:rest]:
             parts[i] += 1
     while sum(parts) > total:
         large = [i for i, part in enumerate(parts) if part > 1] or [i for i, part in enumerate(parts) if part]

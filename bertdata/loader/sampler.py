@@ -137,7 +137,7 @@ class EpochBatchSampler:
             check_batch_tokens(batch_tokens, dataset, {"batch_size": batch_size, **others})
             rows = max(1, batch_tokens * len(dataset) // int(dataset.lengths.sum(dtype=np.int64)))  # type: ignore[attr-defined]
         if distinct is None:
-            found = bins_of(
+            length_bins = bins_of(
                 dataset,
                 batch_size=rows,
                 max_tokens=max_tokens,
@@ -148,12 +148,12 @@ class EpochBatchSampler:
             )
         else:
             others |= {"weights": weights, "batch_tokens": batch_tokens}
-            found = distinct_bins(
+            length_bins = distinct_bins(
                 len(dataset), distinct, batch_size, world_size, seed, drop_last=drop_last, others=others
             )
         if (check := getattr(dataset, "require_window", None)) is not None:
-            check(shuffle_window, world_size, windows_of_step(found, world_size))
-        self.bins, self.epochs, self.seed, self.drop_last = found, epochs, seed, drop_last
+            check(shuffle_window, world_size, windows_of_step(length_bins, world_size))
+        self.bins, self.epochs, self.seed, self.drop_last = length_bins, epochs, seed, drop_last
         self.rank, self.world_size, self.shuffle_window = rank, world_size, shuffle_window
         self.with_epochs = with_epochs
         self.run_epochs = self._run_length(dataset, run_epochs)
@@ -167,18 +167,18 @@ class EpochBatchSampler:
         mean = self._examples / max(1, sum(map(len, getattr(dataset, "shard_rows", ()))))
         self._window_rows = int(mean * (shuffle_window or 0))
         self._run = max(1, round(self.run_epochs * self._examples)) if self.run_epochs else 0
-        widths = [one.width for one in found]
-        parts: list[Any] = [widths, weights] if len(found) > 1 or weights else []
+        widths = [length_bin.width for length_bin in length_bins]
+        parts: list[Any] = [widths, weights] if len(length_bins) > 1 or weights else []
         parts += [{"shuffle_window": shuffle_window}] if shuffle_window else []
-        parts += [found[0].order.identity()] if isinstance(found[0].order, DistinctOrder) else []
+        parts += [length_bins[0].order.identity()] if isinstance(length_bins[0].order, DistinctOrder) else []
         order = text_bits(json.dumps(parts, sort_keys=True)) >> 1 if parts else 0
         data = data_fingerprint(dataset)
-        state = RunState(self._examples, data, seed, order, self._run, len(found), type(self).__name__)
-        self._plan = (BatchPlan if distinct is None else DistinctPlan)(found, world_size, epochs, drop_last)
+        state = RunState(self._examples, data, seed, order, self._run, len(length_bins), type(self).__name__)
+        self._plan = (BatchPlan if distinct is None else DistinctPlan)(length_bins, world_size, epochs, drop_last)
         if batch_tokens is not None:
-            self._plan = TokenPlan(found, world_size, epochs, drop_last, batch_tokens, dataset.lengths)  # type: ignore[attr-defined]
+            self._plan = TokenPlan(length_bins, world_size, epochs, drop_last, batch_tokens, dataset.lengths)  # type: ignore[attr-defined]
         self._progress = Progress(self._plan, state, self._counts(dataset), self._batches_from)
-        if drop_last and epochs is not None and not max(self._plan.count((0,) * len(found))):
+        if drop_last and epochs is not None and not max(self._plan.count((0,) * len(length_bins))):
             raise ConfigError(
                 f"drop_last leaves no batch: {epochs} x {self._examples} examples do not fill one step of "
                 f"{world_size} x {batch_size or f'{max_tokens} tokens'}; take smaller batches, or keep the last"
@@ -187,7 +187,7 @@ class EpochBatchSampler:
     def __repr__(self) -> str:
         epochs = "no end" if self.epochs is None else f"{self.epochs} epoch{'' if self.epochs == 1 else 's'}"
         bins = f" in {len(self.bins)} bins" if len(self.bins) > 1 else ""
-        sizes = sorted({one.batch for one in self.bins})
+        sizes = sorted({length_bin.batch for length_bin in self.bins})
         batches = " to ".join(dict.fromkeys(f"{size:,}" for size in (sizes[0], sizes[-1])))
         order = "texts kept apart, " if isinstance(self._plan, DistinctPlan) else ""
         order += f"seed {self.seed}, rank {self.rank} of {self.world_size}"
@@ -283,7 +283,7 @@ class EpochBatchSampler:
         """
         plan = BatchPlan(self.bins, self.world_size, None, drop_last=False)
         rows = self._examples if not self.shuffle_window else self._window_rows
-        stride = max(1, rows // (64 * self.world_size * max(one.batch for one in self.bins)))
+        stride = max(1, rows // (64 * self.world_size * max(length_bin.batch for length_bin in self.bins)))
         steps = plan.steps(positions)
         while True:
             some = list(islice(steps, stride))
@@ -313,22 +313,22 @@ class EpochBatchSampler:
             return [self._nearby(step) for step in steps]
         parts = [[self._plan.part(step, number, self.rank) for number in range(len(self.bins))] for step in steps]
         batches: list[list[Row]] = [[] for _ in steps]
-        for number, one in enumerate(self.bins):
+        for number, length_bin in enumerate(self.bins):
             places = [np.arange(*part[number], dtype=np.int64) for part in parts]
             if not (whole := np.concatenate(places)).size:
                 continue
-            epochs, numbers = one.order.pairs(whole)
-            pairs = iter(self._rows(one, whole, epochs, numbers))
+            epochs, numbers = length_bin.order.pairs(whole)
+            pairs = iter(self._rows(length_bin, whole, epochs, numbers))
             for batch, place in zip(batches, places, strict=True):
                 batch.extend(islice(pairs, len(place)))
         return batches
 
-    def _rows(self, one: Bin, positions: Ints, epochs: Ints, numbers: Ints) -> list[Row]:
+    def _rows(self, length_bin: Bin, positions: Ints, epochs: Ints, numbers: Ints) -> list[Row]:
         if not self.with_epochs:
             return cast("list[Row]", numbers.tolist())  # numbers alone, as was asked for
         columns = [epochs.tolist(), numbers.tolist()]
         if self._run:
-            length = -(-one.size * self._run // self._examples)
+            length = -(-length_bin.size * self._run // self._examples)
             columns.append(np.minimum(positions * LEVELS // length, LEVELS).tolist())
         return list(zip(*columns, strict=True))
 
@@ -337,9 +337,9 @@ class EpochBatchSampler:
         rows: list[Row] = []
         places = []
         for number, start, stop in step:
-            one, positions = self.bins[number], np.arange(start, stop, dtype=np.int64)
-            epochs, numbers, within = one.order.located(positions)
-            rows += self._rows(one, positions, epochs, numbers)
+            length_bin, positions = self.bins[number], np.arange(start, stop, dtype=np.int64)
+            epochs, numbers, within = length_bin.order.located(positions)
+            rows += self._rows(length_bin, positions, epochs, numbers)
             places.append(within)
         each, more = divmod(len(rows), self.world_size)
         first, last = (rank * each + min(rank, more) for rank in (self.rank, self.rank + 1))

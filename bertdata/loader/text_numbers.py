@@ -35,8 +35,8 @@ def text_numbers(texts: ShardExamples | Sequence[Texts]) -> NDArray[np.int32]:
         columns = [as_strings(column).cast(pa.large_string()) for column in texts]
     lengths = sorted({len(column) for column in columns})
     if len(lengths) != 1:
-        found = f"columns of {' and '.join(f'{length:,}' for length in lengths)} texts" if lengths else "no columns"
-        raise ConfigError(f"found {found}; expected the columns of one data set, each with a text of every row")
+        given = f"columns of {' and '.join(f'{length:,}' for length in lengths)} texts" if lengths else "no columns"
+        raise ConfigError(f"found {given}; expected the columns of one data set, each with a text of every row")
     chunks = [chunk for column in columns for chunk in column.chunks]
     encoded = pa.chunked_array(chunks, columns[0].type).dictionary_encode()
     numbers = [numbers_of(chunk.indices) for chunk in encoded.chunks]

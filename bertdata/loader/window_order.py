@@ -111,9 +111,9 @@ def borders(shards: int, window: int, *, cold: bool) -> list[int]:
     while cold and size < window and edges[-1] + size < shards:
         edges.append(edges[-1] + size)
         size *= 2
-    begin, left = edges[-1], shards - edges[-1]
-    number = -(-left // window)
-    return edges + [begin + left * (turn + 1) // number for turn in range(number)]
+    begin, rest = edges[-1], shards - edges[-1]
+    number = -(-rest // window)
+    return edges + [begin + rest * (turn + 1) // number for turn in range(number)]
 
 
 def rows_of_classes(classes: NDArray[Any], shard_rows: Ints, number: int) -> Ints:

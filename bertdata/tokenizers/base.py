@@ -133,9 +133,9 @@ class Tokenizer(TransformersMethods):
     def decode(self, ids: Iterable[int], *, skip_special_tokens: bool = True) -> str:
         """Return the text of ids, with a space before each word; a family that knows better overrides it."""
         special = frozenset(self.special_tokens) if skip_special_tokens else frozenset()
-        kept = [int(token_id) for token_id in ids if self.tokens[int(token_id)] not in special]
+        shown = [int(token_id) for token_id in ids if self.tokens[int(token_id)] not in special]
         continues = np.zeros(self.vocab_size, np.bool_) if self.continuation is None else self.continuation
-        return "".join(self.token_texts[i] if continues[i] else f" {self.token_texts[i]}" for i in kept).lstrip(" ")
+        return "".join(self.token_texts[i] if continues[i] else f" {self.token_texts[i]}" for i in shown).lstrip(" ")
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of one text, without special tokens; raises ConfigError where it is not a string."""

@@ -80,9 +80,13 @@ def rows_of_template(template: RowTemplate) -> CallRows:
     """
 
     def pieces(*, pair: bool) -> tuple[Piece, ...]:
-        second = [*(Piece(one, 0) for one in template.between), Piece(SECOND, template.second_type)] if pair else []
+        second = (
+            [*(Piece(token_id, 0) for token_id in template.between), Piece(SECOND, template.second_type)]
+            if pair
+            else []
+        )
         last = zip(template.suffix, template.suffix_types(pair=pair), strict=True)
-        first = [*(Piece(one, 0) for one in template.prefix), Piece(FIRST, 0)]
-        return (*first, *second, *(Piece(*one) for one in last))
+        first = [*(Piece(token_id, 0) for token_id in template.prefix), Piece(FIRST, 0)]
+        return (*first, *second, *(Piece(*typed_id) for typed_id in last))
 
     return CallRows(pieces(pair=False), pieces(pair=True))

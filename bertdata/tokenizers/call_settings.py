@@ -52,7 +52,7 @@ def _pieces(template: Sequence[Any], ids: Mapping[str, Sequence[int]]) -> tuple[
                 raise InputError(f"its post_processor has the text {value['id']!r}; expected A or B")
             pieces.append(Piece(value["id"], type_id))
         else:
-            pieces += [Piece(read_id(one, f"an id of {value['id']!r}"), type_id) for one in ids[value["id"]]]
+            pieces += [Piece(read_id(token_id, f"an id of {value['id']!r}"), type_id) for token_id in ids[value["id"]]]
     return tuple(pieces)
 
 

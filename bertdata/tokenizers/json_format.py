@@ -100,14 +100,14 @@ def _numbered(pieces: Sequence[Any]) -> dict[str, int]:
             raise InputError(
                 f"piece {place} of the vocabulary is {shortened([piece, score])}; expected a string and a finite score"
             )
-    known = {piece: place for place, (piece, _) in enumerate(pieces)}
-    if len(known) < len(pieces):
-        place, piece = next((place, piece) for place, (piece, _) in enumerate(pieces) if known[piece] != place)
+    place_of = {piece: place for place, (piece, _) in enumerate(pieces)}
+    if len(place_of) < len(pieces):
+        place, piece = next((place, piece) for place, (piece, _) in enumerate(pieces) if place_of[piece] != place)
         raise InputError(
-            f"the piece {shortened(piece)} is there twice, as ids {place} and {known[piece]}; expected each once, as "
-            "SentencePiece has them: rename one"
+            f"the piece {shortened(piece)} is there twice, as ids {place} and {place_of[piece]}; expected each once, "
+            "as SentencePiece has them: rename one"
         )
-    return known
+    return place_of
 
 
 def is_reserved(token: str) -> bool:
@@ -208,7 +208,7 @@ def template_or_single(data: Mapping[str, Any]) -> tuple[RowTemplate | None, str
                 if kind == "Sequence":
                     sides.append([])
                 else:
-                    sides[-1] += [read_id(one, "an id") for one in part["special_tokens"][value["id"]]["ids"]]
+                    sides[-1] += [read_id(token_id, "an id") for token_id in part["special_tokens"][value["id"]]["ids"]]
             types = {value["type_id"] for piece in part["single"] for value in piece.values()}
             if len(sides) == 2 and types == {0}:
                 return SingleTemplate(tuple(sides[0]), (), tuple(sides[1]), second_type=0, no_pairs=reason), reason

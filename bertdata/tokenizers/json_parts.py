@@ -72,7 +72,7 @@ def searched_texts(
                     "everywhere by tokenizers; remove it, or set its normalized to false"
                 )
             if ids.get(text, token_id) != token_id:
-                both = " and ".join(repr(by_id[one]["content"]) for one in (token_id, ids[text]))
+                both = " and ".join(repr(by_id[each_id]["content"]) for each_id in (token_id, ids[text]))
                 raise InputError(
                     f"its added tokens {both} are both {text!r} once they are normalized, so that tokenizers gives "
                     "either id, by chance; remove one of them, or set its normalized to false"

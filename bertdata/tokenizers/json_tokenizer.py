@@ -102,7 +102,7 @@ class JsonTokenizer(Tokenizer):
             letters = json_format.byte_letters().values() if is_byte_level(data) else ()
             self._hide = partial(without_special, data, vocabulary, frozenset(special.names), letters)
             self._plain, self._special_parts = self._hide()
-            self._added = {one["id"]: one for one in self._plain["added_tokens"] if not one["special"]}
+            self._added = {entry["id"]: entry for entry in self._plain["added_tokens"] if not entry["special"]}
             check_flags(self._added.values())
         super().__init__(tokens, special)
         self.model_max_length = longest_row(config, UNLIMITED)
@@ -176,16 +176,16 @@ class JsonTokenizer(Tokenizer):
         Raises ConfigError for something else than strings or for over 2**31 - 1 ids, and InputError, naming the row,
         for a null, a lone surrogate or bytes that are not UTF-8.
         """
-        found = self._by_kernels(texts)
-        if found is None:
+        by_kernels = self._by_kernels(texts)
+        if by_kernels is None:
             strings = as_strings(texts)
             check_utf8(strings)
             if not self._special_parts.never_special:
                 return pa.array([row.ids for row in self._rows(strings.to_pylist())], pa.list_(self.id_type))
             with asking_tokenizers():
                 encoded = self.reference.encode_batch_fast(strings.to_pylist(), add_special_tokens=False)
-            return pa.array([one.ids for one in encoded], pa.list_(self.id_type))
-        return pa.ListArray.from_arrays(_offsets(found.ends), pa.array(found.ids))
+            return pa.array([encoding.ids for encoding in encoded], pa.list_(self.id_type))
+        return pa.ListArray.from_arrays(_offsets(by_kernels.ends), pa.array(by_kernels.ids))
 
     def encode_batch_with_words(self, texts: Texts) -> pa.RecordBatch:
         """Return `input_ids`, and `word_starts`, True for the first id of each word of the pre-tokenizer.
@@ -194,40 +194,40 @@ class JsonTokenizer(Tokenizer):
         """
         if self.continuation is not None:
             return super().encode_batch_with_words(texts)
-        found = self._by_kernels(texts, words=True)
-        if found is not None:
+        by_kernels = self._by_kernels(texts, words=True)
+        if by_kernels is not None:
             marks = self._begins_with_mark
-            starts = found.word_starts if marks is None else found.word_starts | marks[found.ids]
-            values = pa.array(found.ids), pa.array(starts)
-            columns = [pa.ListArray.from_arrays(_offsets(found.ends), one) for one in values]
+            starts = by_kernels.word_starts if marks is None else by_kernels.word_starts | marks[by_kernels.ids]
+            values = pa.array(by_kernels.ids), pa.array(starts)
+            columns = [pa.ListArray.from_arrays(_offsets(by_kernels.ends), flat) for flat in values]
             return pa.RecordBatch.from_arrays(columns, ["input_ids", "word_starts"])
         encoded = self._encodings(texts)
         marked = self._marked_tokens
         starts = [
-            [before != word or token_id in marked for (before, word), token_id in zip(words, one.ids, strict=True)]
-            for one in encoded
-            for words in [pairwise([None, *one.word_ids])]
+            [before != word or token_id in marked for (before, word), token_id in zip(words, encoding.ids, strict=True)]
+            for encoding in encoded
+            for words in [pairwise([None, *encoding.word_ids])]
         ]
-        ids = pa.array([one.ids for one in encoded], pa.list_(self.id_type))
+        ids = pa.array([encoding.ids for encoding in encoded], pa.list_(self.id_type))
         return pa.RecordBatch.from_pydict({"input_ids": ids, "word_starts": pa.array(starts, pa.list_(pa.bool_()))})
 
     def encode_batch_with_offsets(self, texts: Texts) -> pa.RecordBatch:
         """Return `input_ids`, `offset_mapping` and `word_ids` as `tokenizers` gives them, at its speed."""
         encoded = self._encodings(texts)
         columns = {
-            "input_ids": pa.array([one.ids for one in encoded], pa.list_(self.id_type)),
-            "offset_mapping": pa.array([one.offsets for one in encoded], pa.list_(pa.list_(pa.int32(), 2))),
-            "word_ids": pa.array([one.word_ids for one in encoded], pa.list_(pa.int32())),
+            "input_ids": pa.array([encoding.ids for encoding in encoded], pa.list_(self.id_type)),
+            "offset_mapping": pa.array([encoding.offsets for encoding in encoded], pa.list_(pa.list_(pa.int32(), 2))),
+            "word_ids": pa.array([encoding.word_ids for encoding in encoded], pa.list_(pa.int32())),
         }
         return pa.RecordBatch.from_pydict(columns)
 
     def decode(self, ids: Iterable[int], *, skip_special_tokens: bool = True) -> str:
         """Return the text of ids, as `tokenizers` joins it; raises InputError for an id outside the vocabulary."""
-        known = list(map(int, ids))
-        if outside := [token_id for token_id in known if not 0 <= token_id < self.vocab_size]:
+        whole_ids = list(map(int, ids))
+        if outside := [token_id for token_id in whole_ids if not 0 <= token_id < self.vocab_size]:
             raise InputError(f"the id {outside[0]} is outside the vocabulary of {self.vocab_size} tokens")
         with asking_tokenizers():
-            return str(self._whole.decode(known, skip_special_tokens=skip_special_tokens))
+            return str(self._whole.decode(whole_ids, skip_special_tokens=skip_special_tokens))
 
     @cached_property
     def continuation(self) -> NDArray[np.bool_] | None:
@@ -357,9 +357,9 @@ class JsonTokenizer(Tokenizer):
         if self._encoder is None:
             return None
         with asking_tokenizers():
-            found = self._encoder(arrays_of(texts), len(texts), size_of(texts), words=words)
+            result = self._encoder(arrays_of(texts), len(texts), size_of(texts), words=words)
         spelled = self._special_parts.spellable
-        return None if spelled and np.isin(found.ids, [*spelled]).any() else found
+        return None if spelled and np.isin(result.ids, [*spelled]).any() else result
 
     @cached_property
     def _added_tokens(self) -> Any:

@@ -40,11 +40,11 @@ class Matches:
         return np.diff(self.ends)
 
     @classmethod
-    def of(cls, found: Sequence[tuple[int, Sequence[int]]], old_size: int) -> Matches:
+    def of(cls, matches: Sequence[tuple[int, Sequence[int]]], old_size: int) -> Matches:
         """Make them of a kind and the old ids of each token."""
-        counts = [len(ids) for _, ids in found]
-        flat = np.array([old for _, ids in found for old in ids], np.int64)
-        kinds = np.array([kind for kind, _ in found], np.uint8)
+        counts = [len(ids) for _, ids in matches]
+        flat = np.array([old for _, ids in matches for old in ids], np.int64)
+        kinds = np.array([kind for kind, _ in matches], np.uint8)
         return cls(kinds, flat, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), old_size)
 
 
@@ -69,7 +69,7 @@ def match_tokens(old: Tokenizer, new: Tokenizer) -> Matches:
     places = _by_surface(old)
     written = {token: token_id for token_id, token in enumerate(old.tokens)}
     roles = {new.id_of_role(role): old.id_of_role(role) for role in reversed(ROLES)}
-    found: list[tuple[int, Sequence[int]]] = [(NONE, [])] * new.vocab_size
+    matches: list[tuple[int, Sequence[int]]] = [(NONE, [])] * new.vocab_size
     to_cut: dict[int, Surface] = {}
     for token_id, surface in enumerate(new.token_surfaces):
         if surface is None:
@@ -77,15 +77,15 @@ def match_tokens(old: Tokenizer, new: Tokenizer) -> Matches:
             if same < 0 and old.token_surfaces[written.get(new.tokens[token_id], 0)] is None:
                 same = written.get(new.tokens[token_id], -1)
             if same >= 0:
-                found[token_id] = (ROLE, [same])
+                matches[token_id] = (ROLE, [same])
         elif (same := _place(places, surface)) >= 0:
-            found[token_id] = (SAME, [same])
+            matches[token_id] = (SAME, [same])
         else:
             to_cut[token_id] = surface
     for token_id, pieces in zip(to_cut, _pieces(old, places, list(to_cut.values())), strict=True):
         if pieces:
-            found[token_id] = (PIECES, pieces)
-    return Matches.of(found, old.vocab_size)
+            matches[token_id] = (PIECES, pieces)
+    return Matches.of(matches, old.vocab_size)
 
 
 def _by_surface(tokenizer: Tokenizer) -> dict[Surface, int]:
@@ -106,9 +106,11 @@ def _by_surface(tokenizer: Tokenizer) -> dict[Surface, int]:
 def _place(places: Mapping[Surface, int], surface: Surface) -> int:
     """Return the id of a surface, -1 for none; one that says nothing of a space is rather the token without one."""
     asked = (
-        (surface,) if surface.begins is not None else (surface, *(Surface(one, surface.text) for one in (False, True)))
+        (surface,)
+        if surface.begins is not None
+        else (surface, *(Surface(form, surface.text) for form in (False, True)))
     )
-    return next((places[one] for one in asked if one in places), -1)
+    return next((places[form] for form in asked if form in places), -1)
 
 
 def _pieces(old: Tokenizer, places: Mapping[Surface, int], surfaces: Sequence[Surface]) -> Iterator[list[int]]:
@@ -127,8 +129,10 @@ def _pieces(old: Tokenizer, places: Mapping[Surface, int], surfaces: Sequence[Su
         for place, ids in zip(asked, encoded, strict=True):
             if ids[: len(before)] == before:
                 pieces[place] = ids[len(before) :]
-    left = [place for place, text in enumerate(texts) if text is not None and pieces[place] is None]
-    for place, ids in zip(left, old.encode_batch([texts[place] or "" for place in left]).to_pylist(), strict=True):
+    unmatched = [place for place, text in enumerate(texts) if text is not None and pieces[place] is None]
+    for place, ids in zip(
+        unmatched, old.encode_batch([texts[place] or "" for place in unmatched]).to_pylist(), strict=True
+    ):
         pieces[place] = ids
     unknown = old.unk_token_id
     for surface, ids in zip(surfaces, pieces, strict=True):

@@ -29,8 +29,8 @@ def require_rows(
         )
     if not masked:
         return
-    known = {tokenizer.id_of_role("cls"), tokenizer.id_of_role("sep")}
-    if others := sorted({*template.prefix, *template.between, *template.suffix} - known):
+    of_roles = {tokenizer.id_of_role("cls"), tokenizer.id_of_role("sep")}
+    if others := sorted({*template.prefix, *template.between, *template.suffix} - of_roles):
         names = ", ".join(tokenizer.tokens[token_id] for token_id in others)
         raise ConfigError(
             f"this tokenizer puts {names} around texts, which is neither its cls nor its sep token; name it as "

@@ -30,7 +30,7 @@ class TextRows:
         """Return what `tokenizers` makes of texts, or of lists of words, in which no special token is spelled."""
         with asking_tokenizers():
             encoded = self.reference.encode_batch(list(texts), is_pretokenized=split, add_special_tokens=False)
-        rows = [Row(one.ids, one.offsets, one.word_ids) for one in encoded]
+        rows = [Row(encoding.ids, encoding.offsets, encoding.word_ids) for encoding in encoded]
         if self.parts.never_special:
             return rows
         rows = [self._without_names(text, row) for text, row in zip(texts, rows, strict=True)]

@@ -54,11 +54,11 @@ def _counted(texts: Texts) -> list[pa.Table]:
         unit = words.find(text, offsets, row, stop)
         if table.counters[USED] + unit.n_words > MAX_WORDS:
             tables.append(take_counts(table))
-        found = np.empty(unit.n_words, np.uint32)
-        n_long = look_up(text, unit.begin, unit.positions, unit.n_words, table, found, unit.longs, window)
+        places = np.empty(unit.n_words, np.uint32)
+        n_long = look_up(text, unit.begin, unit.positions, unit.n_words, table, places, unit.longs, window)
         others.update(text[begin:end].tobytes().decode() for begin, end in unit.longs[:n_long].tolist())
         values = table.entries[3 : int(table.counters[USED]) * WIDTH : WIDTH]
-        values += np.bincount(found[found < LONG], minlength=len(values)).astype(np.uint64)
+        values += np.bincount(places[places < LONG], minlength=len(values)).astype(np.uint64)
     rest = [pa.table([list(others), list(others.values())], ["word", "count"])] if others else []
     return [*tables, take_counts(table), *rest]
 

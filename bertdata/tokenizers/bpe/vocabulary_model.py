@@ -86,10 +86,10 @@ def tokenizer_json(
 def _added(words: Sequence[str]) -> list[str]:
     """Return the tokens of added words, each with a space before it and without; ConfigError where one is cut."""
     for word in words:
-        found = pre_tokens(f" {word}")
-        if found != [f" {word}"]:
+        parts = pre_tokens(f" {word}")
+        if parts != [f" {word}"]:
             raise ConfigError(
-                f"--add-tokens {word!r} is cut into {', '.join(map(repr, found))} before BPE sees it; give words of "
+                f"--add-tokens {word!r} is cut into {', '.join(map(repr, parts))} before BPE sees it; give words of "
                 "letters, of digits or of marks alone"
             )
     return [letters_of(form) for word in words for form in (f" {word}", word)]

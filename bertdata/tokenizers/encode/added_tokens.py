@@ -156,8 +156,8 @@ class TokenSet:
         with self._lock:
             for one in range(first, first + _POINTS_AT_A_TIME):
                 if not 0xD800 <= one < 0xE000:
-                    found = pieces(f"a{chr(one)}")
-                    kind = kernel.NEITHER if len(found) == 2 else kernel.WORD if len(found[0][0]) == 2 else kernel.WHITE
+                    cut = pieces(f"a{chr(one)}")
+                    kind = kernel.NEITHER if len(cut) == 2 else kernel.WORD if len(cut[0][0]) == 2 else kernel.WHITE
                     self._classes[one] = kind
 
 

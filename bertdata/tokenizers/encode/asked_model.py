@@ -40,7 +40,7 @@ class AskedModel:
             self._ids(data[start:stop].decode()) for start, stop in zip(begins.tolist(), stops.tolist(), strict=True)
         ]
         ends = np.cumsum([0, *map(len, answers)], dtype=np.int64)
-        ids = np.fromiter((one for some in answers for one in some), self.dtype, int(ends[-1]))
+        ids = np.fromiter((token_id for some in answers for token_id in some), self.dtype, int(ends[-1]))
         short = np.diff(ends) <= MAX_IDS
         kernel.give_all(cache.arrays, entries, short, ids, ends)
         for number in np.flatnonzero(~short).tolist():

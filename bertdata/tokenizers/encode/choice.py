@@ -63,11 +63,11 @@ def encoder_of(data: Mapping[str, Any], reference: Any, added: AddedTokens, dtyp
     if _kind(data) == "Unigram":
         # Of numbers in JSON `tokenizers` may read the last bit otherwise than Python; ties between paths show it.
         pieces = json.loads(reference.to_str())["model"]["vocab"]
-        known = UnigramModel(pieces, model["unk_id"], reference, dtype, split=_splits(data))
-        return Encoder(WhitespaceScanner(), known, reference, added)
+        model_of_pieces = UnigramModel(pieces, model["unk_id"], reference, dtype, split=_splits(data))
+        return Encoder(WhitespaceScanner(), model_of_pieces, reference, added)
     parts, pieces = _pre_tokenizers(data), reference.pre_tokenizer.pre_tokenize_str
     composed = bool(_normalizers(data))
-    scanners = [byte_level_scanner(parts, pieces, composed=one) for one in (composed, False)]
+    scanners = [byte_level_scanner(parts, pieces, composed=is_composed) for is_composed in (composed, False)]
     assert scanners[0] is not None
     whole_words = bool(model.get("ignore_merges"))
     merges = BytePairModel(model["vocab"], model["merges"], reference, dtype, whole_words=whole_words)
@@ -132,12 +132,14 @@ def _unigram_obstacle(data: Mapping[str, Any], reference: Any, added: AddedToken
     others = [part for part in normalizers if part not in (_SPACES, _EDGES, *_QUOTES) and not _replaces_character(part)]
     if not normalizers or not {part["type"] for part in others} <= _BY_CHARACTER:
         return f"its normalizer is {_types(others)}"
-    kept = [reference.normalizer.normalize_str(f"a{space}a")[1:-1] for space in " \t\n\r"]
+    spaces = [reference.normalizer.normalize_str(f"a{space}a")[1:-1] for space in " \t\n\r"]
     strips = _EDGES in normalizers or any(
         part["type"] == "Strip" and part["strip_left"] and part["strip_right"] for part in others
     )
-    known = all(map(str.isspace, kept)) if split else set(kept) == {" "} and strips and _SPACES in normalizers
-    return None if known else "its normalizer does not make a space of white space"
+    makes_spaces = (
+        all(map(str.isspace, spaces)) if split else set(spaces) == {" "} and strips and _SPACES in normalizers
+    )
+    return None if makes_spaces else "its normalizer does not make a space of white space"
 
 
 def _replaces_character(part: Mapping[str, Any]) -> bool:

@@ -143,9 +143,9 @@ def _scanner(
 ) -> Scanner:
     if pre_tokenizers and pre_tokenizers[-1]["type"] == "ByteLevel":
         pieces = reference.pre_tokenizer.pre_tokenize_str
-        known = byte_level_scanner(list(map(dict, pre_tokenizers)), pieces, composed=False)
-        if known is not None:
-            return known
+        whole_scanner = byte_level_scanner(list(map(dict, pre_tokenizers)), pieces, composed=False)
+        if whole_scanner is not None:
+            return whole_scanner
     if whole:
         if len(pre_tokenizers) > 1:
             raise NotComposedError("its Metaspace does not cut at spaces, and others follow it")
@@ -159,8 +159,8 @@ def _scanner(
         if part["type"] == "ByteLevel" and not part.get("use_regex", True):
             continue
         spaces_removed = all(isinstance(splitter, ClassSplitter) or not splitter.removes for splitter in splitters)
-        kept = not any(splitter.removes for splitter in splitters)
-        splitters.append(splitter_of(part, _pieces_of(part), by_classes=spaces_removed, nothing_gone=kept))
+        nothing_gone = not any(splitter.removes for splitter in splitters)
+        splitters.append(splitter_of(part, _pieces_of(part), by_classes=spaces_removed, nothing_gone=nothing_gone))
     return SplittingScanner(splitters)
 
 

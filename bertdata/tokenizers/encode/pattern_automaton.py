@@ -34,16 +34,19 @@ class Atoms:
 
         self._pieces = pieces
         named = {atom.removeprefix(NOT) for atom in atoms} - {ISOLATED, JOINED}
-        self._removes = {one: pre_tokenizers.Split(Regex(one), "removed").pre_tokenize_str for one in sorted(named)}
+        self._removes = {
+            class_name: pre_tokenizers.Split(Regex(class_name), "removed").pre_tokenize_str
+            for class_name in sorted(named)
+        }
         self._atoms = tuple(atoms)
 
     def matched_by(self, character: str) -> tuple[bool, ...]:
         """Return of each atom whether it matches a character."""
-        known: dict[str, bool] = {one: not removes(character) for one, removes in self._removes.items()}
+        holds: dict[str, bool] = {class_name: not removes(character) for class_name, removes in self._removes.items()}
         if self._pieces is not None:
             n = len(self._pieces(f"a{character}a"))
-            known |= {ISOLATED: n == 3, JOINED: n == 1}
-        return tuple(known[atom.removeprefix(NOT)] != atom.startswith(NOT) for atom in self._atoms)
+            holds |= {ISOLATED: n == 3, JOINED: n == 1}
+        return tuple(holds[atom.removeprefix(NOT)] != atom.startswith(NOT) for atom in self._atoms)
 
 
 class PatternAutomaton:
@@ -117,7 +120,7 @@ class PatternAutomaton:
 
     def _closure(self, steps: Sequence[int]) -> tuple[int, ...]:
         """Return the steps that wait for a character, or match, from some on, in the order in which they are tried."""
-        found: dict[int, None] = {}
+        states: dict[int, None] = {}
         seen: set[int] = set()
         waiting = list(reversed(steps))
         while waiting:
@@ -129,5 +132,5 @@ class PatternAutomaton:
             if step.kind == FORK:
                 waiting += reversed(step.to)
             else:
-                found[at] = None
-        return tuple(found)
+                states[at] = None
+        return tuple(states)

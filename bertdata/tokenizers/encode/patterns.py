@@ -208,7 +208,7 @@ class _Reader:
 
     def _group(self, rest: str, *, fold: bool) -> Node:
         kinds = {"(?:": fold, "(?i:": True, "(?!": fold, "(?=": fold}
-        kind = next((one for one in kinds if rest.startswith(one)), "(")
+        kind = next((kind_name for kind_name in kinds if rest.startswith(kind_name)), "(")
         if kind == "(" and rest.startswith("(?"):
             raise UnreadablePatternError(f"it has {rest[:3]!r}")
         self._at += len(kind)
@@ -242,7 +242,7 @@ class _Reader:
     def _check_folding(self, text: str) -> None:
         """Raise UnreadablePatternError where several characters may match a single one, as ß matches ss."""
         self._folded += text if len(text) == 1 else "\0"
-        if text.startswith("[") or any(one in self._folded.casefold() for one in _foldings()):
+        if text.startswith("[") or any(folding in self._folded.casefold() for folding in _foldings()):
             raise UnreadablePatternError("case makes no difference where characters have several cases")
 
     def _next(self, character: str) -> bool:
@@ -255,7 +255,7 @@ class _Reader:
 @cache
 def _foldings() -> tuple[str, ...]:
     """Return what single characters become without case where that is several characters."""
-    return tuple({one for point in range(0x20000) if len(one := chr(point).casefold()) > 1})
+    return tuple({folded for point in range(0x20000) if len(folded := chr(point).casefold()) > 1})
 
 
 def _end_of_class(pattern: str, at: int) -> int:

@@ -92,9 +92,9 @@ def best_path(word: str, pieces: Sequence[tuple[str, float]], unknown: int, pena
         if start + 1 not in ends:
             steps.append((start + 1, unknown, worst))
         for end, number, added in steps:
-            known = best[end]
-            if known is None or added + score > known[0]:
+            best_here = best[end]
+            if best_here is None or added + score > best_here[0]:
                 fused = number == unknown and ids[-1:] == [unknown]
                 best[end] = (added + score, ids if fused else [*ids, number])
-    found = best[len(word)]
-    return found[1] if found else []
+    path = best[len(word)]
+    return path[1] if path else []

@@ -121,8 +121,8 @@ class ClassSplitter:
         )
         kinds = self._classes[:0x80]
         begins = (kinds != np.append([0], kinds[:-1])) | ((kinds == by_class.APART) & each)
-        found = np.unpackbits(bitmaps[1, :2].view(np.uint8), bitorder="little").astype(np.bool_)
-        if not np.array_equal(found, begins):
+        begins_by_class = np.unpackbits(bitmaps[1, :2].view(np.uint8), bitorder="little").astype(np.bool_)
+        if not np.array_equal(begins_by_class, begins):
             raise UnknownSplitError("it does not cut texts in ASCII as it is known to do")
 
     def split(

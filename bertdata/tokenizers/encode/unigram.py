@@ -43,8 +43,8 @@ _JOINS_AFTER = regex.compile(r"(?V1)[\p{GCB=Prepend}\p{Cn}]$")
 def pieces_of(pieces: Sequence[Sequence[Any]], unknown: int, *, split: bool) -> kernel.Pieces:
     """Return a vocabulary, (piece, score) in the order of ids, as the kernels have it."""
     scores = np.array([score for _, score in pieces], np.float64)
-    kept = [number for number, (piece, _) in enumerate(pieces) if piece]
-    cells = double_array([pieces[number][0].encode() for number in kept], kept)
+    numbers = [number for number, (piece, _) in enumerate(pieces) if piece]
+    cells = double_array([pieces[number][0].encode() for number in numbers], numbers)
     return kernel.Pieces(cells, scores, np.array([scores.min() - _UNKNOWN_PENALTY, unknown, split]))
 
 
@@ -110,11 +110,11 @@ class UnigramModel:
         apart = ids[: len(before)] == before and ids[stop:] == after and stop >= len(before)
         if not apart or _JOINS_AFTER.search(inner):
             return Answer([], depends="always")
-        found = ids[len(before) : stop]
+        ids_of_word = ids[len(before) : stop]
         if self._split:
-            return Answer(found)
-        same = self._ids_of(within) == ids[:stop] and self._ids_of(f"{text} a") == [*found, *after]
-        return Answer(found, depends="never" if same and inner == inner.strip() else "at an edge")
+            return Answer(ids_of_word)
+        same = self._ids_of(within) == ids[:stop] and self._ids_of(f"{text} a") == [*ids_of_word, *after]
+        return Answer(ids_of_word, depends="never" if same and inner == inner.strip() else "at an edge")
 
     def _ids_of(self, text: str) -> list[int]:
         return self._reference.encode(text, add_special_tokens=False).ids  # type: ignore[no-any-return]

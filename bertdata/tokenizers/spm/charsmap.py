@@ -67,7 +67,7 @@ def missed_rules(charsmap: bytes, *, kana: bool, accents: bool) -> Iterator[tupl
         if plain is not None and len(plain) == 1 and rules.get(plain) is None:
             yield letter, plain
     several = {unicodedata.normalize("NFD", letter) for letter in _COMPOSED} if accents else set()
-    for letters in sorted((one for one in several if len(one) > 2), key=lambda one: (-len(one), one)):
+    for letters in sorted((rule for rule in several if len(rule) > 2), key=lambda rule: (-len(rule), rule)):
         composed = rules.get(letters)
         if composed is not None:
             yield letters, composed

@@ -56,10 +56,10 @@ def convert(
     kind = model.trainer.model_type
     defined = kind == BPE_MODEL and any(piece.type == PieceType.USER_DEFINED for piece in model.pieces)
     if kind not in (UNIGRAM_MODEL, BPE_MODEL) or defined:
-        found = "a BPE model of SentencePiece with user-defined symbols"
+        kind_text = "a BPE model of SentencePiece with user-defined symbols"
         if not defined:
-            found = "a model of SentencePiece, but neither Unigram nor BPE"
-        raise InputError(f"is {found}; open its tokenizer with transformers, save it, and use that folder")
+            kind_text = "a model of SentencePiece, but neither Unigram nor BPE"
+        raise InputError(f"is {kind_text}; open its tokenizer with transformers, save it, and use that folder")
     names = frozenset(piece.piece for piece in model.pieces if piece.type != PieceType.NORMAL)
     is_xlnet = kind == UNIGRAM_MODEL and names >= _XLNET
     as_bert = is_xlnet or (kind == UNIGRAM_MODEL and names >= _ALBERT)
@@ -259,5 +259,5 @@ def _xlnet_rows(tokenizer: Any) -> dict[str, Any]:
         pair="$A <sep> $B:1 <sep>:1 <cls>:2",
         special_tokens=[(token, tokenizer.token_to_id(token)) for token in ("<sep>", "<cls>")],
     )
-    found: dict[str, Any] = json.loads(tokenizer.to_str())["post_processor"]
-    return found
+    template: dict[str, Any] = json.loads(tokenizer.to_str())["post_processor"]
+    return template

@@ -73,7 +73,8 @@ class SentencePieceTokenizer(JsonTokenizer):
         place = find_saved(path, [cls])[1]
         folder, name = place.rpartition("/")[0], place
         if not place.endswith(".model"):
-            folder, name = place, next(found for each in _NAMES if files.exists(found := files.join(place, each)))
+            folder = place
+            name = next(path for each in _NAMES if files.exists(path := files.join(place, each)))
         config, added = read_settings(folder), read_added(folder)
         with files.open_raw(name) as file:
             data = file.read()
@@ -98,14 +99,14 @@ def _renumbered(data: bytes, folder: str, config: Mapping[str, Any]) -> bytes:
     """Return a model with the ids of its family; raises InputError where the settings beside it name none known."""
     path = files.join(folder, "config.json") if folder else "config.json"
     model_type = files.read_json_object(path).get("model_type") if files.exists(path) else None
-    said = config.get("tokenizer_class") or model_type
-    plain = str(said).replace("-", "").casefold()
-    family = next((one for one in NUMBERINGS if plain.startswith(one.replace("-", ""))), None)
+    class_name = config.get("tokenizer_class") or model_type
+    plain = str(class_name).replace("-", "").casefold()
+    family = next((numbering for numbering in NUMBERINGS if plain.startswith(numbering.replace("-", ""))), None)
     if family is None:
         raise InputError(
             f"XLM-R, CamemBERT and others number the pieces of {_RENUMBERED} anew, each in its own way, and the "
-            f"settings beside it name {said!r}; expected a tokenizer_class in {CONFIG} or a model_type in config.json "
-            f"of {' or '.join(NUMBERINGS)}, or take the tokenizer.json of the model"
+            f"settings beside it name {class_name!r}; expected a tokenizer_class in {CONFIG} or a model_type in "
+            f"config.json of {' or '.join(NUMBERINGS)}, or take the tokenizer.json of the model"
         )
     anew: bytes = renumbered(read_model(data), family).SerializeToString(deterministic=True)
     return anew

@@ -23,13 +23,13 @@ def merge_counts(tables: Iterable[pa.Table]) -> pa.Table:
     >>> merge_counts(tables).to_pydict()
     {'word': ['a', 'b'], 'count': [1, 2]}
     """
-    found = list(tables)
-    for table in found:
+    all_tables = list(tables)
+    for table in all_tables:
         if sorted(table.column_names) != ["count", "word"]:
             raise ConfigError(f"a table of word counts has the columns word and count, found {table.column_names}")
-    if not found:
+    if not all_tables:
         return SCHEMA.empty_table()
-    whole = pa.concat_tables([table.select(["word", "count"]).cast(LARGE_SCHEMA) for table in found])
+    whole = pa.concat_tables([table.select(["word", "count"]).cast(LARGE_SCHEMA) for table in all_tables])
     summed = whole.group_by("word").aggregate([("count", "sum")]).sort_by("word")
     return pa.table([summed["word"], summed["count_sum"]], LARGE_SCHEMA).cast(SCHEMA)
 

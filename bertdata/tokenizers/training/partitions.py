@@ -100,8 +100,8 @@ def frequencies(counts: pa.Table) -> list[int]:
     >>> frequencies(pa.table({"word": ["a", "b", "c"], "count": [1, 2, 999]}, schema=SCHEMA))[:3]
     [1, 1, 0]
     """
-    found = np.bincount(np.minimum(counts["count"].to_numpy(), COUNTED + 1), minlength=COUNTED + 2)
-    return [int(number) for number in found[1:]]
+    numbers = np.bincount(np.minimum(counts["count"].to_numpy(), COUNTED + 1), minlength=COUNTED + 2)
+    return [int(number) for number in numbers[1:]]
 
 
 def least_count(every: Sequence[Sequence[int]], max_words: int) -> int:
@@ -112,14 +112,14 @@ def least_count(every: Sequence[Sequence[int]], max_words: int) -> int:
     >>> least_count([[7, 2, 1], [5, 1, 1]], 5), least_count([[7, 2, 1], [5, 1, 1]], 17)
     (2, 1)
     """
-    left, least = sum(map(sum, every)), 1
-    while left > max_words and least <= COUNTED:
-        left -= sum(partition[least - 1] for partition in every)
+    remaining, least = sum(map(sum, every)), 1
+    while remaining > max_words and least <= COUNTED:
+        remaining -= sum(partition[least - 1] for partition in every)
         least += 1
     return least
 
 
 def frequent_words(tables: Iterable[pa.Table], least: int, max_words: int) -> pa.Table:
     """Return the rows of the words that occur at least so often, by `prune_counts`, sorted by word."""
-    kept = [table.filter(pc.greater_equal(table["count"], least)) for table in tables]
-    return prune_counts(pa.concat_tables([SCHEMA.empty_table(), *kept]).sort_by("word"), max_words)
+    frequent = [table.filter(pc.greater_equal(table["count"], least)) for table in tables]
+    return prune_counts(pa.concat_tables([SCHEMA.empty_table(), *frequent]).sort_by("word"), max_words)

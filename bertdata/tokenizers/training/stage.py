@@ -111,18 +111,18 @@ def merge_task(stages: str, temperature: float, partition: int, counted: Iterabl
 
     Its payload is the streams of each source, with what their counts are multiplied by.
     """
-    ordered = sorted(counted, key=lambda one: one.stream.path)
+    ordered = sorted(counted, key=lambda part: part.stream.path)
     words: defaultdict[str, int] = defaultdict(int)
     streams: defaultdict[str, list[Stream]] = defaultdict(list)
-    for one in ordered:
-        words[one.source] += one.words
-        streams[one.source].append(one.stream)
+    for part in ordered:
+        words[part.source] += part.words
+        streams[part.source].append(part.stream)
     factors = source_factors(words, temperature)
-    payload = tuple((factors[source], tuple(found)) for source, found in streams.items())
-    digests = [[one.stream.sha256, one.stream.offset, one.stream.length] for one in ordered]
-    weighted = [[factor, len(found)] for factor, found in payload] if set(factors.values()) - {1.0} else []
+    payload = tuple((factors[source], tuple(of_source)) for source, of_source in streams.items())
+    digests = [[part.stream.sha256, part.stream.offset, part.stream.length] for part in ordered]
+    weighted = [[factor, len(of_source)] for factor, of_source in payload] if set(factors.values()) - {1.0} else []
     made_from = fingerprint("merge_words", REVISION, digests, *weighted)
-    weight = sum(one.stream.length for one in ordered)
+    weight = sum(part.stream.length for part in ordered)
     name = part_name("merged", partition)
     return [Task(files.join(stages, "merged-words"), name, ".arrow", made_from, weight, payload)]
 

@@ -42,18 +42,18 @@ def train_unigram(
     reserved = [*special.names, *unused_tokens(unused)]
     trained = _trained(words, vocab_size - len(reserved) + 1, special.unk, normalization)
     model = read_model(trained)
-    kept = {piece.piece: piece.score for piece in model.pieces if piece.type == PieceType.NORMAL}
+    chosen = {piece.piece: piece.score for piece in model.pieces if piece.type == PieceType.NORMAL}
     forms = _pieces_of(trained, added)
-    excess = len(reserved) + len(kept.keys() | set(forms)) - vocab_size
-    last = [piece for piece in reversed(kept) if len(piece) > 1 and piece not in forms]
+    excess = len(reserved) + len(chosen.keys() | set(forms)) - vocab_size
+    last = [piece for piece in reversed(chosen) if len(piece) > 1 and piece not in forms]
     for piece in last[: max(0, excess)]:
-        del kept[piece]
-    kept |= dict.fromkeys(forms, max(kept.values()))
-    more = unused_to(pad_to_multiple_of, len(reserved) + len(kept), unused)
+        del chosen[piece]
+    chosen |= dict.fromkeys(forms, max(chosen.values()))
+    more = unused_to(pad_to_multiple_of, len(reserved) + len(chosen), unused)
     pieces = [
         *((token, 0.0, PieceType.UNKNOWN if token == special.unk else PieceType.CONTROL) for token in special.names),
         *((token, 0.0, PieceType.UNUSED) for token in unused_tokens(unused)),
-        *((piece, score, PieceType.NORMAL) for piece, score in kept.items()),
+        *((piece, score, PieceType.NORMAL) for piece, score in chosen.items()),
         *((token, 0.0, PieceType.UNUSED) for token in more),
     ]
     del model.pieces[:]
@@ -72,9 +72,9 @@ def _trained(words: pa.Table, vocab_size: int, unknown: str, normalization: str)
     model = io.BytesIO()
     rows = list(zip(words["word"].to_pylist(), words["count"].to_pylist(), strict=True))
     characters = set().union(*(word for word, _ in rows))
-    kept = sorted(character for character in characters if character.isascii() and character.isprintable())
+    alphabet = sorted(character for character in characters if character.isascii() and character.isprintable())
     if normalization.endswith("_cf"):
-        kept = sorted({character.lower() for character in kept})
+        alphabet = sorted({character.lower() for character in alphabet})
     try:
         trainer.train(
             sentence_iterator=(f"{word}\t{count}" for word, count in rows),
@@ -84,7 +84,7 @@ def _trained(words: pa.Table, vocab_size: int, unknown: str, normalization: str)
             vocab_size=vocab_size,
             hard_vocab_limit=False,
             normalization_rule_name=normalization,
-            required_chars="".join(kept),
+            required_chars="".join(alphabet),
             max_sentence_length=1 << 30,
             shuffle_input_sentence=False,
             num_threads=1,

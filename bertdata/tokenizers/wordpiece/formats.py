@@ -184,10 +184,10 @@ def added_tokens(folder: str, config: Mapping[str, Any]) -> list[tuple[str, int,
     special = _named_special(config, where)
     with reading_json("the tokens it adds are damaged", where):
         added = [read_added(entry, key) for key, entry in (config.get("added_tokens_decoder") or {}).items()]
-    known = {*SPECIAL_TOKENS, *special, *(token for token, _, is_special in added if is_special)}
+    special_tokens = {*SPECIAL_TOKENS, *special, *(token for token, _, is_special in added if is_special)}
     beside = config_of(folder, ADDED)
     with reading_json("the tokens it adds are damaged", older):
-        return added + [(token, token_id, token in known) for token, token_id in read_ids(beside).items()]
+        return added + [(token, token_id, token in special_tokens) for token, token_id in read_ids(beside).items()]
 
 
 def _named_special(config: Mapping[str, Any], path: str) -> list[str]:
@@ -206,14 +206,14 @@ def _named_special(config: Mapping[str, Any], path: str) -> list[str]:
 def _check_agreement(parts: Parts, config: Mapping[str, Any], path: str, do_lower_case: bool | None) -> None:
     default = parts.normalizer.do_lower_case if do_lower_case is None else do_lower_case
     for name, value in config.items():
-        found = getattr(parts.normalizer, name)
+        actual = getattr(parts.normalizer, name)
         if name == "strip_accents":
-            same = (default if found is None else found) == (default if value is None else value)
+            same = (default if actual is None else actual) == (default if value is None else value)
         else:
-            same = found == value or (name == "do_lower_case" and do_lower_case is not None)
+            same = actual == value or (name == "do_lower_case" and do_lower_case is not None)
         if not same:
             raise InputError(
-                f"says {name} = {found}, but {CONFIG} beside it says {value}; correct one of them"
+                f"says {name} = {actual}, but {CONFIG} beside it says {value}; correct one of them"
                 + (", or choose with do_lower_case=True or False" if name == "do_lower_case" else ""),
                 path=path,
             )

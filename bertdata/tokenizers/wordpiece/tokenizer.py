@@ -186,8 +186,8 @@ class WordPieceTokenizer(Tokenizer):
         """
         check_one(text, "encode_batch_with_offsets")
         check_text(text, "the text")
-        found = self.encode_batch_with_offsets([text], allow_special=allow_special).to_pydict()
-        lists: dict[str, list[Any]] = {name: values[0] for name, values in found.items()}
+        columns = self.encode_batch_with_offsets([text], allow_special=allow_special).to_pydict()
+        lists: dict[str, list[Any]] = {name: values[0] for name, values in columns.items()}
         return lists | {"offset_mapping": list(map(tuple, lists["offset_mapping"]))}
 
     def encode_batch_with_offsets(self, texts: Texts, *, allow_special: bool = False) -> pa.RecordBatch:
@@ -220,11 +220,11 @@ class WordPieceTokenizer(Tokenizer):
         `ids` are those of one text: a list, a NumPy or Arrow array or a tensor of one dimension. Raises ConfigError for
         something else than whole numbers, and InputError for an id outside the vocabulary.
         """
-        known = _whole_numbers(ids)
-        for token_id in known:
+        whole_ids = _whole_numbers(ids)
+        for token_id in whole_ids:
             if not 0 <= token_id < self.vocab_size:
                 raise InputError(f"the id {token_id} is outside the vocabulary of {self.vocab_size} tokens")
-        return str(self._whole.decode(known, skip_special_tokens=skip_special_tokens))
+        return str(self._whole.decode(whole_ids, skip_special_tokens=skip_special_tokens))
 
     def __repr__(self) -> str:
         return f"WordPieceTokenizer(vocab_size={self.vocab_size}, do_lower_case={self.do_lower_case})"
@@ -252,7 +252,7 @@ class WordPieceTokenizer(Tokenizer):
         """Return the tokens of texts that are given as lists of words, by `tokenizers`."""
         lists = [list(text) for text in texts]
         encoded = self._encoder.reference.encode_batch(lists, is_pretokenized=True, add_special_tokens=False)
-        return [TextTokens(one.ids, one.offsets, one.word_ids) for one in encoded]
+        return [TextTokens(encoding.ids, encoding.offsets, encoding.word_ids) for encoding in encoded]
 
     def identity(self) -> dict[str, Any]:
         """Return the tokens, the special ones and the settings, without the family that others name."""

@@ -130,8 +130,8 @@ def turns_of(example_ids: Tensor, epochs: Tensor, masker: Masker, levels: Tensor
         rate = masker.config.masked_lm_prob
         reach = torch.full_like(rounds, turns.reach_of(rate, whole) if masker.schedule else turns.ONE)
     share = _divided(torch.full_like(rounds, int(reaches.min())), end - begin)
-    found = (rounds, epochs - begin, end - begin, reach, share)
-    return TensorTurns(*(one[:, None] for one in found))
+    columns = (rounds, epochs - begin, end - begin, reach, share)
+    return TensorTurns(*(column[:, None] for column in columns))
 
 
 def _divided(numbers: Tensor, by: Tensor | int) -> Tensor:
@@ -151,9 +151,9 @@ def weighed(draws: Tensor, input_ids: Tensor, masker: Masker) -> Tensor:
     bits = 31 - SEGMENTS
     entry = side * table.shape[1] + (power << SEGMENTS) + (rest >> bits)
     below, above = table.flatten()[entry], table.flatten()[entry + 1]
-    known = (input_ids >= 0) & (input_ids < len(delays))
+    in_vocabulary = (input_ids >= 0) & (input_ids < len(delays))
     delay = delays[input_ids.clamp(0, len(delays) - 1)]
-    return below + ((above - below) * (rest & ((1 << bits) - 1)) >> bits) + torch.where(known, delay, 0)
+    return below + ((above - below) * (rest & ((1 << bits) - 1)) >> bits) + torch.where(in_vocabulary, delay, 0)
 
 
 def _shares(masker: Masker, levels: Tensor | None) -> tuple[Any, Any, Any]:

@@ -148,11 +148,11 @@ def _ordered(draws: Tensor, there: Tensor) -> Tensor:
 
 def _limited(counts: Tensor, limit: int) -> Tensor:
     """Leave out, from first to last, units that exceed the limit; of the first unit only its tail."""
-    taken, kept = counts.new_zeros(len(counts)), []
+    taken, allowed = counts.new_zeros(len(counts)), []
     for column in counts[:, : int((counts > 0).sum(1).max())].unbind(1):
         fits = taken + column <= limit
         more = torch.where(fits, column, torch.where(taken == 0, limit, 0))
-        kept.append(more)
+        allowed.append(more)
         taken = taken + more
-    rest = counts.new_zeros(len(counts), counts.shape[1] - len(kept))
-    return torch.cat([torch.stack(kept, 1), rest], dim=1) if kept else counts
+    rest = counts.new_zeros(len(counts), counts.shape[1] - len(allowed))
+    return torch.cat([torch.stack(allowed, 1), rest], dim=1) if allowed else counts

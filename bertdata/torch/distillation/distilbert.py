@@ -47,13 +47,13 @@ class DistilBert(Distillation):
             )
 
     def terms(self, student: States, teacher: States, rows: Rows) -> Sequence[tuple[str, Tensor, str]]:
-        found = []
+        terms = []
         if SOFT_TARGETS in self.used:
             value = soft_target_loss(student.logits, teacher.logits, self.temperature)
-            found.append((SOFT_TARGETS, value, "tokens" if self.every_token else "labelled"))
+            terms.append((SOFT_TARGETS, value, "tokens" if self.every_token else "labelled"))
         if COSINE in self.used:
-            found.append((COSINE, cosine_loss(student.hidden[rows.real], teacher.hidden[rows.real]), "tokens"))
-        return found
+            terms.append((COSINE, cosine_loss(student.hidden[rows.real], teacher.hidden[rows.real]), "tokens"))
+        return terms
 
 
 def soft_target_loss(student: Tensor, teacher: Tensor, temperature: float) -> Tensor:

@@ -87,10 +87,10 @@ class DistilledModel(PreTrainedModel):
         with torch.no_grad():
             theirs = teacher.read(rows, chosen)
         ours = student.read(rows, chosen)
-        own = with_losses(
+        output = with_losses(
             ours.logits[labelled[chosen]], rows.labels[labelled], ours.pairs, rows.pair_label, ours.hidden
         )
-        terms = [term._replace(weight=term.weight * self.weights[OWN]) for term in own.terms]
+        terms = [term._replace(weight=term.weight * self.weights[OWN]) for term in output.terms]
         terms += self.distillation(ours, theirs, rows, self.weights)
         loss: Tensor = sum((term.weight * term.value for term in terms[1:]), terms[0].weight * terms[0].value)
         return DistillationOutput(loss, terms)
@@ -150,8 +150,8 @@ class Lesson:
         """Load a teacher; raises ConfigError or InputError, see `load_teacher`."""
         teacher = load_teacher(directory, info, tokenizer, training.packing)
         values = stored_values(settings) | {"distillation_weights": settings.weights}
-        said = {f"distillation.{name}": value for name, value in values.items()}
-        return cls(teacher, settings, said | identity(directory, teacher), training.compile, quiet)
+        named = {f"distillation.{name}": value for name, value in values.items()}
+        return cls(teacher, settings, named | identity(directory, teacher), training.compile, quiet)
 
     def distilled(self, student: PreTrainedModel, folder: str, checkpoint: str) -> DistilledModel:
         """Return a student with its teacher; a fresh one begins with weights of the teacher where shapes allow it.
@@ -172,8 +172,10 @@ class Lesson:
             return model
         try:
             layers = ", ".join(map(str, begin_with(*model.readers)))
-            found = f"the teacher's embeddings, head and layers {layers}, counted from 0"
+            beginning_text = f"the teacher's embeddings, head and layers {layers}, counted from 0"
         except ConfigError as error:
-            found = f"random weights, for those of the teacher do not fit: {error}"
-        _LOG.log(logging.DEBUG if self.quiet else logging.WARNING, "the student begins with %s", printable(found))
+            beginning_text = f"random weights, for those of the teacher do not fit: {error}"
+        _LOG.log(
+            logging.DEBUG if self.quiet else logging.WARNING, "the student begins with %s", printable(beginning_text)
+        )
         return model

@@ -87,22 +87,22 @@ def begin_with(student: Reader, teacher: Reader) -> list[int]:
         raise ConfigError(f"it has {student.layers} layers, and the teacher {teacher.layers}")
     kinds = (teacher.kinds, student.kinds) if teacher.kinds and student.kinds else None
     layers = spread_layers(teacher.layers, student.layers, kinds)
-    found = _named(teacher.model)
+    teacher_weights = _named(teacher.model)
     chosen = {}
-    for name, own in _named(student.model).items():
+    for name, weight in _named(student.model).items():
         source = _LAYER.sub(lambda match: match[0].replace(match[1], str(layers[int(match[1])])), name, count=1)
-        for part, other in _DISTILBERT.items() if source not in found else ():
+        for part, other in _DISTILBERT.items() if source not in teacher_weights else ():
             source = source.replace(part, other)
-        value = found.get(source)
+        value = teacher_weights.get(source)
         if value is not None and name.endswith(_POSITIONS):
-            value = value[: len(own)]
-        if value is None or value.shape != own.shape:
+            value = value[: len(weight)]
+        if value is None or value.shape != weight.shape:
             theirs = "the teacher has none" if value is None else f"the teacher's {tuple(value.shape)}"
-            raise ConfigError(f"its {name} has the shape {tuple(own.shape)}, and {theirs}")
+            raise ConfigError(f"its {name} has the shape {tuple(weight.shape)}, and {theirs}")
         chosen[name] = value
     with torch.no_grad():
-        for name, own in _named(student.model).items():
-            own.copy_(chosen[name])
+        for name, weight in _named(student.model).items():
+            weight.copy_(chosen[name])
     return layers
 
 

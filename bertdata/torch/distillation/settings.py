@@ -12,14 +12,14 @@ from bertdata.registry import Registry
 from bertdata.torch.distillation.base import Distillation
 
 
-def adapted(name: str, found: Any) -> type[Distillation]:
+def adapted(name: str, given: Any) -> type[Distillation]:
     """Return the class that is named as `module:NAME`; raises ConfigError for what is no `Distillation`."""
-    if not (isinstance(found, type) and issubclass(found, Distillation)):
+    if not (isinstance(given, type) and issubclass(given, Distillation)):
         raise ConfigError(
-            f"the distillation {name!r} is of the type {type(found).__name__}; expected a child of Distillation, as in "
+            f"the distillation {name!r} is of the type {type(given).__name__}; expected a child of Distillation, as in "
             f"{Distillation.__module__}"
         )
-    return found
+    return given
 
 
 DISTILLATIONS: Registry[type[Distillation]] = Registry(
@@ -68,18 +68,20 @@ class DistillationSettings(Settings):
         >>> DistillationSettings(distillation_weights=("cosine=0",)).weights
         {'soft_targets': 5.0, 'mlm': 2.0, 'cosine': 0.0}
         """
-        found = dict(DISTILLATIONS[self.distillation].weights)
+        weights = dict(DISTILLATIONS[self.distillation].weights)
         for given in self.distillation_weights:
             name, sign, value = given.partition("=")
             require(
-                bool(sign) and name in found,
+                bool(sign) and name in weights,
                 f"--distillation-weights {given!r} names no term of {self.distillation}; expected TERM=WEIGHT, with "
-                f"one of {', '.join(found)}",
+                f"one of {', '.join(weights)}",
             )
             try:
-                found[name] = float(value)
+                weights[name] = float(value)
             except ValueError:
-                found[name] = math.nan
-            require(0 <= found[name] < math.inf, f"--distillation-weights {given!r} has no weight; expected 0 or more")
-        require(any(found.values()), "--distillation-weights are all 0; expected one that is more")
-        return found
+                weights[name] = math.nan
+            require(
+                0 <= weights[name] < math.inf, f"--distillation-weights {given!r} has no weight; expected 0 or more"
+            )
+        require(any(weights.values()), "--distillation-weights are all 0; expected one that is more")
+        return weights

@@ -26,12 +26,12 @@ def load_teacher(directory: str, info: PretrainingInfo, tokenizer: Tokenizer, pa
     if lacking := lacking or ("" if main_file(directory) else WEIGHTS):
         raise ConfigError(f"--teacher is a folder without {lacking}; expected one with a trained model", path=directory)
     try:
-        own = read_config(directory)[1].get("model_type", "bert") in FAMILIES
-        model = _own(directory, info, tokenizer) if own else _of_transformers(directory, info, tokenizer)
+        is_own = read_config(directory)[1].get("model_type", "bert") in FAMILIES
+        model = _own(directory, info, tokenizer) if is_own else _of_transformers(directory, info, tokenizer)
     except BertDataError as error:
         kind = type(error) if isinstance(error, ConfigError | InputError) else ConfigError
         raise kind(f"the teacher cannot teach on these shards: {error}") from error
-    if packing and not own:
+    if packing and not is_own:
         raise ConfigError("--packing is not for a teacher of transformers; leave it out", path=directory)
     return model.requires_grad_(False).eval()
 

@@ -58,22 +58,22 @@ class TinyBert(Distillation):
             nn.init.normal_(projection.weight, std=student.model.config.initializer_range)  # type: ignore[arg-type]
 
     def terms(self, student: States, teacher: States, rows: Rows) -> Sequence[tuple[str, Tensor, str]]:
-        found = []
+        terms = []
         if EMBEDDINGS in self.used:
             assert student.embeddings is not None
             assert teacher.embeddings is not None
             error = self._error(EMBEDDINGS, student.embeddings, teacher.embeddings, rows)
-            found.append((EMBEDDINGS, error, "tokens"))
+            terms.append((EMBEDDINGS, error, "tokens"))
         if HIDDEN in self.used:
             pairs = zip(student.layers, (teacher.layers[number] for number in self.map), strict=True)
             errors = [self._error(HIDDEN, ours, theirs, rows) for ours, theirs in pairs]
-            found.append((HIDDEN, torch.stack(errors).sum(), "tokens"))
+            terms.append((HIDDEN, torch.stack(errors).sum(), "tokens"))
         if ATTENTION in self.used:
             matched = (teacher.attention[number] for number in self.map)
             both = zip(student.attention, matched, self.windows, strict=True)
             errors = [score_error(ours, theirs, rows, window) for ours, theirs, window in both]
-            found.append((ATTENTION, torch.stack(errors).sum(), "squares"))
-        return found
+            terms.append((ATTENTION, torch.stack(errors).sum(), "squares"))
+        return terms
 
     def _error(self, name: str, student: Tensor, teacher: Tensor, rows: Rows) -> Tensor:
         """Return the mean squared error of projected states (N, L, width), over tokens that are not padding."""
@@ -115,7 +115,9 @@ def score_error(student: Attended, teacher: Attended, rows: Rows, window: int | 
     taken = rows.taken
     both = taken[:, None, :, None] & taken[:, None, None, :]
     seen = both if window is None else both & near(None, window, both.shape[-1], both.device)
-    ours, theirs = (_scores(rows.side_by_side(one.query), rows.side_by_side(one.key)) for one in (student, teacher))
+    ours, theirs = (
+        _scores(rows.side_by_side(layer.query), rows.side_by_side(layer.key)) for layer in (student, teacher)
+    )
     total: Tensor = ((ours - theirs).square() * seen).sum()
     return total / (both.sum() * ours.shape[1]).clamp(min=1)
 

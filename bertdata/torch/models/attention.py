@@ -51,8 +51,8 @@ class PackedSequences(NamedTuple):
 
     def attended(self) -> Tensor:
         """Return what the tokens of the grid attend to, bool, broadcast to (N, heads, longest, longest)."""
-        own = self.taken[:, None, None, :]
-        seen = own if self.window is None else near(own, self.window, self.longest, own.device)
+        is_token = self.taken[:, None, None, :]
+        seen = is_token if self.window is None else near(is_token, self.window, self.longest, is_token.device)
         return seen if self.causal is None else seen & not_later(self.causal, self.longest)
 
 

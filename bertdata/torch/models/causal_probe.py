@@ -29,7 +29,7 @@ def check_causal_mask(model: TransformersModel, info: PretrainingInfo) -> None:
     """
     length = min(padded_length(info.max_seq_length), PROBED)
     special = {info.pad_token_id, info.cls_token_id, info.sep_token_id, info.mask_token_id}
-    ordinary = torch.tensor([one for one in range(info.vocab_size) if one not in special])
+    ordinary = torch.tensor([token_id for token_id in range(info.vocab_size) if token_id not in special])
     ids = ordinary[torch.arange(2 * length).view(2, length) * 7919 % len(ordinary)]
     changed, cut = ids.clone(), length // 2
     changed[:, cut:] = ordinary[(torch.arange(2 * length).view(2, length) * 7919 + 1)[:, cut:] % len(ordinary)]
@@ -63,15 +63,15 @@ def _wrong(model: TransformersModel, ids: Tensor, changed: Tensor, cut: int) -> 
     size = float((plain - plain.mean(1, keepdim=True)).abs().max())
     if _difference(states(ids, [False, False]), plain) > 1e-4 * size:
         return "with a mask that hides nothing its outputs are others than without one"
-    one, other = states(ids, [True, False]), states(changed, [True, False])
-    if _difference(one[1], plain[1]) > 1e-4 * size:
+    first, second = states(ids, [True, False]), states(changed, [True, False])
+    if _difference(first[1], plain[1]) > 1e-4 * size:
         return "a causal row changes the outputs of the row beside it"
-    if _difference(one[0, :cut], other[0, :cut]) > 1e-6 * size:
+    if _difference(first[0, :cut], second[0, :cut]) > 1e-6 * size:
         return "its outputs move when later tokens change"
-    if _difference(one[0, :cut], plain[0, :cut]) == 0:
+    if _difference(first[0, :cut], plain[0, :cut]) == 0:
         return "its outputs are those without a mask"
     return ""
 
 
-def _difference(one: Tensor, other: Tensor) -> float:
-    return float((one - other).abs().max())
+def _difference(first: Tensor, second: Tensor) -> float:
+    return float((first - second).abs().max())

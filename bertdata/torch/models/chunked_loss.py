@@ -65,7 +65,9 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         total, plain = (torch.zeros((), device=states.device) for _ in range(2))
         right = torch.zeros((), dtype=torch.int64, device=states.device)
         of_states = torch.empty_like(states) if wanted else None
-        of_weight, of_bias = (torch.zeros_like(one, dtype=torch.float32) if wanted else None for one in (weight, bias))
+        of_weight, of_bias = (
+            torch.zeros_like(parameter, dtype=torch.float32) if wanted else None for parameter in (weight, bias)
+        )
         with torch.autocast(states.device.type, enabled=False):
             for first in range(0, len(states), rows):
                 some, wished = states[first : first + rows].to(kind), targets[first : first + rows, None]

@@ -150,18 +150,18 @@ class ElectraForReplacedTokenDetection(ReplacedTokenDetection):
             shape = overridden(config.generator(), self.generator_changes) if generator is None else generator
         self.generator = ElectraForMaskedLM(shape)
         self.discriminator = ElectraForPreTraining(config)
-        own, others = self.discriminator.electra, self.generator.electra
+        of_discriminator, others = self.discriminator.electra, self.generator.electra
         if self.embedding_sharing == "shared":
-            check_shapes(own.embeddings, others.embeddings, "shared")
-            others.embeddings = own.embeddings
+            check_shapes(of_discriminator.embeddings, others.embeddings, "shared")
+            others.embeddings = of_discriminator.embeddings
             self.generator.tie()
         else:
-            share(own.embeddings, others.embeddings, self.embedding_sharing)
+            share(of_discriminator.embeddings, others.embeddings, self.embedding_sharing)
 
     def training_flops(self, counts: Counts) -> float:
         generator, discriminator = cast("ElectraConfig", self.generator.config), cast("ElectraConfig", self.config)
-        one = BertConfig.training_flops(generator, counts)
-        return one + BertConfig.training_flops(discriminator, counts._replace(labelled=0))
+        of_generator = BertConfig.training_flops(generator, counts)
+        return of_generator + BertConfig.training_flops(discriminator, counts._replace(labelled=0))
 
     @classmethod
     def from_pretrained(cls, directory: str | os.PathLike[str], *, config: EncoderConfig | None = None) -> Self:

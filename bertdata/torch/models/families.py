@@ -190,11 +190,11 @@ def check_tokenizer(directory: str | os.PathLike[str], fingerprint: str, size: i
     place = files.path_text(directory)
     if not has_tokenizer(place):
         return
-    found = load_tokenizer(place)
-    if found.fingerprint != fingerprint:
+    tokenizer = load_tokenizer(place)
+    if tokenizer.fingerprint != fingerprint:
         raise ConfigError(
-            f"the model's tokenizer is not the one the shards were made with ({found.fingerprint[:12]} with "
-            f"{found.vocab_size} tokens here, {fingerprint[:12]} with {size} there); make the shards with this "
+            f"the model's tokenizer is not the one the shards were made with ({tokenizer.fingerprint[:12]} with "
+            f"{tokenizer.vocab_size} tokens here, {fingerprint[:12]} with {size} there); make the shards with this "
             "tokenizer (--vocab), or take a model that was trained with theirs",
             path=place,
         )

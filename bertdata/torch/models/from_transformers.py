@@ -198,10 +198,10 @@ class TransformersModel(PreTrainedModel):
         Returns a `PretrainingOutput`; with causal_rows and labels, a `MixedOutput`.
         """
         if causal_rows is not None:
-            known = (inputs.get("attention_mask"), causal_rows, input_ids.shape[1])
-            inputs["attention_mask"] = causal_masks(self.model.config, *known)
-        kept = {"output_hidden_states": True} if self.keeps_hidden else {}
-        output = self.outputs({"input_ids": input_ids, **inputs}, **kept)
+            parts = (inputs.get("attention_mask"), causal_rows, input_ids.shape[1])
+            inputs["attention_mask"] = causal_masks(self.model.config, *parts)
+        options = {"output_hidden_states": True} if self.keeps_hidden else {}
+        output = self.outputs({"input_ids": input_ids, **inputs}, **options)
         hidden = output.hidden_states[-1] if self.keeps_hidden else None
         logits, pairs = self.logits_of(output)
         if labels is None:
@@ -241,9 +241,9 @@ class TransformersModel(PreTrainedModel):
     def from_pretrained(cls, directory: str | os.PathLike[str], *, config: EncoderConfig | None = None) -> Self:
         """Load what this class or transformers saved, as float32; config: another one than the directory's."""
         place = files.path_text(directory)
-        found = config if isinstance(config, TransformersConfig) else TransformersConfig.load(place)
-        peer, about = loaded(cls.auto, place, found.peer)
-        model = cls(found, peer)
+        model_config = config if isinstance(config, TransformersConfig) else TransformersConfig.load(place)
+        peer, about = loaded(cls.auto, place, model_config.peer)
+        model = cls(model_config, peer)
         model.missing = sorted(about["missing_keys"])
         return model
 
@@ -312,8 +312,8 @@ def model_class(config: TransformersConfig, info: PretrainingInfo) -> type[Trans
         return TransformersForPermutationLM
     peer = type(config.peer)
     if info.label:
-        found = library.MODEL_FOR_PRETRAINING_MAPPING.get(peer, None)
-        if found is None or info.label not in inspect.signature(found.forward).parameters:
+        peer_class = library.MODEL_FOR_PRETRAINING_MAPPING.get(peer, None)
+        if peer_class is None or info.label not in inspect.signature(peer_class.forward).parameters:
             raise ConfigError(
                 f"transformers has no {kind} model with a head for {info.label}, which these shards "
                 f"({info.examples.objective}) have; build with --objective full-sentences, or take bert or albert"
@@ -366,8 +366,8 @@ def load_config(directory: str, info: ShardInfo) -> TransformersConfig:
     library, kind, path = transformers_library(), peer.model_type, files.join(directory, "config.json")
     if getattr(peer, "is_encoder_decoder", False):
         raise ConfigError(f"{kind} is an encoder with a decoder; expected an encoder, such as roberta", path=path)
-    known = (library.MODEL_FOR_MASKED_LM_MAPPING, library.MODEL_FOR_CAUSAL_LM_MAPPING)
-    masked, causal = (type(peer) in mapping for mapping in known)
+    mappings = (library.MODEL_FOR_MASKED_LM_MAPPING, library.MODEL_FOR_CAUSAL_LM_MAPPING)
+    masked, causal = (type(peer) in mapping for mapping in mappings)
     if getattr(peer, "is_decoder", False) or (causal and not masked and kind != "xlnet"):
         raise ConfigError(f"{kind} is a decoder here; expected an encoder, such as roberta", path=path)
     padding = getattr(peer, "pad_token_id", None)

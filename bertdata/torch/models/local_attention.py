@@ -26,8 +26,8 @@ class NearTokens(NamedTuple):
 
     def attended(self) -> Tensor:
         """Return the same as a mask, bool (N, 1, L, L)."""
-        own = self.owner[:, None, :, None] == self.owner[:, None, None, :]
-        return own & near(None, self.window, self.owner.shape[1], self.owner.device)
+        same_example = self.owner[:, None, :, None] == self.owner[:, None, None, :]
+        return same_example & near(None, self.window, self.owner.shape[1], self.owner.device)
 
 
 def near(mask: Tensor | None, window: int, length: int, device: torch.device) -> Tensor:
@@ -68,11 +68,11 @@ def local_attention(query: Tensor, key: Tensor, value: Tensor, tokens: NearToken
         for states in (key, value)
     )
     owner = tokens.owner.expand(rows, -1)
-    own = functional.pad(owner, (0, tail), value=-1).view(rows, count, size)
+    owners = functional.pad(owner, (0, tail), value=-1).view(rows, count, size)
     beside = functional.pad(owner, (size, size + tail), value=-1).unfold(1, 3 * size, size)
     place = torch.arange(3 * size, device=query.device)
     distance = (place[size : 2 * size, None] - place).abs()
-    mask = (own[..., None] == beside[..., None, :]) & (distance <= tokens.window)
+    mask = (owners[..., None] == beside[..., None, :]) & (distance <= tokens.window)
     seen = mask.flatten(0, 1)[:, None]
     mixed = functional.scaled_dot_product_attention(blocks, keys, values, attn_mask=seen, dropout_p=dropout)
     return mixed.view(rows, count, *mixed.shape[1:]).transpose(1, 2).flatten(2, 3)[:, :, :length]

@@ -128,8 +128,8 @@ def default_targets(kind: str) -> list[str]:
     >>> default_targets("roberta"), default_targets("eurobert")
     (['query', 'value'], ['all-linear'])
     """
-    known = peft_library().utils.TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING
-    return [*known.get(kind, [ALL_LINEAR])]
+    targets = peft_library().utils.TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING
+    return [*targets.get(kind, [ALL_LINEAR])]
 
 
 def new_layers(peer: Any, new: Iterable[str]) -> list[str]:

@@ -30,7 +30,9 @@ class LayerNorm(nn.LayerNorm):
         if self.wide or not torch.is_autocast_enabled(device) or torch.get_autocast_dtype(device) != torch.bfloat16:
             return super().forward(input)
         with torch.autocast(device, enabled=False):
-            weight, bias = (None if one is None else one.bfloat16() for one in (self.weight, self.bias))
+            weight, bias = (
+                None if parameter is None else parameter.bfloat16() for parameter in (self.weight, self.bias)
+            )
             return functional.layer_norm(input.bfloat16(), self.normalized_shape, weight, bias, self.eps)
 
 

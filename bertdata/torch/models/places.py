@@ -33,17 +33,17 @@ def with_places(
     >>> batch["labelled"].tolist(), batch["real"].tolist()
     ([1, 4], [0, 1, 2, 3, 4])
     """
-    known: dict[str, Any] = dict(batch)
+    with_known: dict[str, Any] = dict(batch)
     offsets, mask = batch.get("cu_seqlens"), batch.get("attention_mask")
     if LABELLED in names and "labels" in batch:
-        known[LABELLED] = places_of(batch["labels"] != IGNORE_INDEX)
+        with_known[LABELLED] = places_of(batch["labels"] != IGNORE_INDEX)
     if REAL in names:
-        known[REAL] = places_of(real_tokens(batch, pad_token_id))
+        with_known[REAL] = places_of(real_tokens(batch, pad_token_id))
     if LONGEST in names and offsets is not None:
-        known[LONGEST] = int(offsets.diff().max())
+        with_known[LONGEST] = int(offsets.diff().max())
     if mask is not None and mask.ndim == 2 and bool(mask.all()):
-        del known["attention_mask"]
-    return known
+        del with_known["attention_mask"]
+    return with_known
 
 
 def places_taken(model: nn.Module) -> frozenset[str]:
@@ -70,9 +70,9 @@ def places_of(chosen: Tensor) -> Tensor:
     return places
 
 
-def labelled_places(labels: Tensor, known: Tensor | None) -> Tensor:
+def labelled_places(labels: Tensor, given: Tensor | None) -> Tensor:
     """Return the places of the labelled tokens of labels (N, L), those that are known, or else as the device says."""
-    return places_of(labels != IGNORE_INDEX) if known is None else known
+    return places_of(labels != IGNORE_INDEX) if given is None else given
 
 
 def taken_at(states: Tensor, places: Tensor) -> Tensor:

@@ -141,8 +141,8 @@ class MaskedLanguageModel(PreTrainedModel):
         if labels is None:
             return PretrainingOutput(None, self.predict(hidden), pairs, hidden)
         if (rows := inputs.get("causal_rows")) is not None:
-            known = (labels, labelled, rows, causal_share, inputs.get("cu_seqlens"))
-            return mixed_loss(*known, lambda places: self.losses_at(places, hidden, labels))
+            parts = (labels, labelled, rows, causal_share, inputs.get("cu_seqlens"))
+            return mixed_loss(*parts, lambda places: self.losses_at(places, hidden, labels))
         places = labelled_places(labels, labelled)
         pair_label = next_sentence_label if sentence_order_label is None else sentence_order_label
         weights = None if loss_weights is None or maskable is None else (taken_at(loss_weights, places), maskable)

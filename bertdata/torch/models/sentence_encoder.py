@@ -73,12 +73,12 @@ class SentenceEncoder(PreTrainedModel):
         **inputs: Unpack[EncoderInputs],
     ) -> SentenceOutput:
         """Take what `embeddings` takes, and labels float32 (N,) where the loss needs them."""
-        found = self.embeddings(input_ids, input_ids_2, input_ids_3, **inputs)
+        vectors = self.embeddings(input_ids, input_ids_2, input_ids_3, **inputs)
         if self.loss is None:
-            return SentenceOutput(None, found)
+            return SentenceOutput(None, vectors)
         with torch.autocast(input_ids.device.type, enabled=False):
-            ids = [one for one in (input_ids, input_ids_2, input_ids_3) if one is not None]
-            return SentenceOutput(self.loss(found, labels, ids), found)
+            ids = [text_ids for text_ids in (input_ids, input_ids_2, input_ids_3) if text_ids is not None]
+            return SentenceOutput(self.loss(vectors, labels, ids), vectors)
 
     def embeddings(
         self,
@@ -88,11 +88,11 @@ class SentenceEncoder(PreTrainedModel):
         **inputs: Unpack[EncoderInputs],
     ) -> tuple[Tensor, ...]:
         """Take int64 (N, L) tensors, of the second and third texts int64 (N, L') with [PAD] at padding."""
-        found = [self.embed(input_ids, **inputs)]
+        vectors = [self.embed(input_ids, **inputs)]
         for ids in (input_ids_2, input_ids_3):
             if ids is not None:
-                found.append(self.embed(ids, attention_mask=(ids != self.config.pad_token_id).long()))
-        return tuple(found)
+                vectors.append(self.embed(ids, attention_mask=(ids != self.config.pad_token_id).long()))
+        return tuple(vectors)
 
     def states(self, input_ids: Tensor, **inputs: Unpack[EncoderInputs]) -> Tensor:
         """Return the states of the encoder, (N, L, hidden_size)."""
@@ -127,7 +127,7 @@ class SentenceEncoder(PreTrainedModel):
             raise ConfigError(f"the prompt {shortened(before)} spells {spelt}, a special token; take another prompt")
         ids = self._ids([f"{before}{text}" for text in texts], tokenizer)
         skipped = 0 if self.settings.include_prompt or not before else self._length_of_prompt(before, tokenizer)
-        found, was = [], self.training
+        parts, was = [], self.training
         device = next(self.parameters()).device
         self.eval()
         with torch.no_grad():
@@ -137,9 +137,9 @@ class SentenceEncoder(PreTrainedModel):
                 mask = (padded != self.config.pad_token_id).long()
                 states = self.states(padded, attention_mask=mask).float()
                 mask[:, :skipped] = 0
-                found.append(mean_over_tokens(states, mask).cpu().numpy())
+                parts.append(mean_over_tokens(states, mask).cpu().numpy())
         self.train(was)
-        return np.concatenate(found)
+        return np.concatenate(parts)
 
     def _ids(self, texts: Sequence[str], tokenizer: Tokenizer) -> list[list[int]]:
         """Return the ids of rows of one text, special ones included."""

@@ -189,7 +189,9 @@ def _made(
     made = dict(weights)
     drawn_as: dict[str, str] = {}
     for name, axis in axes.items():
-        same = next((one for one in drawn_as if torch.equal(weights[one], weights[name])), name)  # tied weights stay so
+        same = next(
+            (drawn_name for drawn_name in drawn_as if torch.equal(weights[drawn_name], weights[name])), name
+        )  # tied weights stay so
         drawn_as[name] = drawn_as.get(same, same)
         generator = torch.Generator().manual_seed(key(seed, f"transfer {drawn_as[name]}") >> 1)
         made[name] = with_rows(weights[name], axis, matches, config, changed["vocab_size"], generator)

@@ -66,9 +66,9 @@ class TransformersTaskModel(TransformersModel):
             with torch.no_grad():
                 for name in sorted(last):
                     model.get_parameter(name).copy_(fresh[name])
-        found = cls(TransformersConfig.of(model.config), model)
-        found.missing = sorted({*about["missing_keys"], *last})
-        return found
+        heads = cls(TransformersConfig.of(model.config), model)
+        heads.missing = sorted({*about["missing_keys"], *last})
+        return heads
 
     @classmethod
     def for_labels(cls, peer: Any, labels: Sequence[str]) -> Any:
@@ -217,11 +217,11 @@ def last_layer(model: nn.Module, labels: int) -> set[str]:
     >>> sorted(last_layer(BertForTokenClassification(BertConfig.from_dict({"num_hidden_layers": 1})), 2))
     ['classifier.bias', 'classifier.weight']
     """
-    found = ""
+    last = ""
     for name, module in model.named_modules():
         if isinstance(module, nn.Linear) and module.out_features == labels and not _in_encoder(model, name):
-            found = name
-    return {f"{found}.{name}" for name, _ in model.get_submodule(found).named_parameters()} if found else set()
+            last = name
+    return {f"{last}.{name}" for name, _ in model.get_submodule(last).named_parameters()} if last else set()
 
 
 def _with_labels(peer: Any, labels: Sequence[str], problem: str | None) -> Any:

@@ -137,10 +137,10 @@ def peer_config(config: str) -> Any:
         return library.AutoConfig.from_pretrained(place, local_files_only=bool(misspelt), trust_remote_code=False)
     except Exception as error:
         reason = _first_line(error)
-        found = "which is no model type" if misspelt else f"of which transformers makes nothing ({reason})"
+        problem = "which is no model type" if misspelt else f"of which transformers makes nothing ({reason})"
         hint = did_you_mean(config, library.CONFIG_MAPPING, 0.75)
         raise ConfigError(
-            f"--config is {config!r}, {found}; expected a folder with a config.json, or a model type such as "
+            f"--config is {config!r}, {problem}; expected a folder with a config.json, or a model type such as "
             f"deberta-v2{hint}"
         ) from error
 

@@ -77,8 +77,8 @@ class PreTrainedModel(nn.Module):
     @property
     def encoder(self) -> Encoder:
         """The encoder."""
-        found: Encoder = getattr(self, self.config.base_model_prefix)
-        return found
+        encoder: Encoder = getattr(self, self.config.base_model_prefix)
+        return encoder
 
     @property
     def word_embeddings(self) -> nn.Embedding:
@@ -211,7 +211,9 @@ def _same_weight(name: str, tied: Mapping[str, str]) -> Iterator[str]:
     """
     yield name
     first = tied.get(name, name)
-    yield from (other for other in (first, *(one for one in tied if tied[one] == first)) if other != name)
+    yield from (
+        other for other in (first, *(tied_name for tied_name in tied if tied[tied_name] == first)) if other != name
+    )
 
 
 def _require_equal(weights: Mapping[str, Tensor], name: str, other: str, path: str) -> None:
@@ -255,17 +257,17 @@ def load_apart(directory: str | os.PathLike[str], parameters: Mapping[str, Tenso
     path = files.join(files.path_text(directory), APART)
     if not parameters or not files.exists(path):
         return
-    found = read_tensors(path)
+    tensors = read_tensors(path)
     for name, parameter in parameters.items():
-        if name not in found or found[name].shape != parameter.shape:
-            there = f"has {tuple(found[name].shape)}" if name in found else "has none"
+        if name not in tensors or tensors[name].shape != parameter.shape:
+            there = f"has {tuple(tensors[name].shape)}" if name in tensors else "has none"
             raise InputError(
                 f"{there} for the weight {name!r} of {tuple(parameter.shape)}; expected the file of a run with the "
                 "same config and objective: delete it to begin with fresh weights",
                 path=path,
             )
         with torch.no_grad():
-            parameter.copy_(found[name])
+            parameter.copy_(tensors[name])
 
 
 def _under_todays_names(

@@ -53,7 +53,7 @@ class PseudoLikelihood:
     def reduced(self, token_scores: Sequence[Floats]) -> Floats:
         """Return the sum or the mean of the scores of each text's tokens, float64 (N,)."""
         reduce = np.sum if self.settings.reduction == "sum" else np.mean
-        return np.array([reduce(one) for one in token_scores], np.float64)
+        return np.array([reduce(of_text) for of_text in token_scores], np.float64)
 
     def token_scores(
         self, texts: Sequence[str], report: Callable[[int], None] = lambda sentences: None
@@ -69,7 +69,7 @@ class PseudoLikelihood:
             chunk = distinct[start : start + CHUNK]
             sentences = self._sentences(chunk)
             flat = self._flat_scores(sentences)
-            ends = np.cumsum([len(one.places) for one in sentences])
+            ends = np.cumsum([len(sentence.places) for sentence in sentences])
             by_text.update(zip(chunk, np.split(flat, ends[:-1]), strict=True))
             report(len(chunk))
         return [by_text[text] for text in texts]
@@ -114,7 +114,7 @@ class PseudoLikelihood:
 
     def _flat_scores(self, sentences: Sequence[Sentence]) -> Floats:
         """Return the log-probabilities of the tokens of sentences, one after another: float64 (T,)."""
-        scores = np.full(sum(len(one.places) for one in sentences), np.nan)
+        scores = np.full(sum(len(sentence.places) for sentence in sentences), np.nan)
         rows = masked_rows(sentences, METRICS[self.settings.metric], self._mask)
         for batch in batches(rows, self.settings.batch_tokens):
             numbers = [place for row in batch for place, _ in row.scores]
@@ -127,7 +127,9 @@ class PseudoLikelihood:
 
     def _log_probabilities(self, batch: Sequence[MaskedRow]) -> Floats:
         """Return the log-probabilities of the tokens that rows of a batch score, in their order: float64 (S,)."""
-        ids, taken, places = (torch.from_numpy(one).to(self.device) for one in padded(batch, self.model.pad_token_id))
+        ids, taken, places = (
+            torch.from_numpy(array).to(self.device) for array in padded(batch, self.model.pad_token_id)
+        )
         pairs = [(number, token) for number, row in enumerate(batch) for _, token in row.scores]
         of_row, tokens = torch.tensor(pairs, device=self.device).T
         with torch.inference_mode():

@@ -70,19 +70,21 @@ def read_examples(paths: Sequence[str], columns: Columns) -> Examples:
     Raises ConfigError for a column that is not there and for pairs and single sentences together, InputError, with the
     line, where a sentence is not a string, and where there are none.
     """
-    found = expand(paths, tuple(f"{one}{end}" for one in (*FORMATS, PLAIN) for end in ("", ".gz", ".bz2", ".zst")))
-    plain = [path for path in found if file_format(path, (PLAIN,)) == PLAIN]
-    if plain and len(plain) < len(found) and not columns.text:
+    files = expand(
+        paths, tuple(f"{format_name}{end}" for format_name in (*FORMATS, PLAIN) for end in ("", ".gz", ".bz2", ".zst"))
+    )
+    plain = [path for path in files if file_format(path, (PLAIN,)) == PLAIN]
+    if plain and len(plain) < len(files) and not columns.text:
         raise ConfigError(
             "holds single sentences, and other files hold pairs; score them apart, or name the column of single "
             "sentences with --text-column",
             path=plain[0],
         )
-    by = columns.by or ((FILE,) if len(found) > 1 else ())
+    by = columns.by or ((FILE,) if len(files) > 1 else ())
     texts: list[tuple[str, ...]] = []
     rows: list[Row] = []
     groups: dict[str, list[str]] = {name: [] for name in by}
-    for path in found:
+    for path in files:
         of_file = _plain_rows(path) if path in plain else read_rows(path)
         names = ("text",) if path in plain else columns.texts
         for place, row in of_file:
@@ -91,7 +93,7 @@ def read_examples(paths: Sequence[str], columns: Columns) -> Examples:
             for name in by:
                 groups[name].append(_group(row, name, place, path))
     if not texts:
-        raise InputError("holds no sentences; expected at least one", path=found[0])
+        raise InputError("holds no sentences; expected at least one", path=files[0])
     return Examples(tuple(texts), groups, rows)
 
 
@@ -150,7 +152,7 @@ def likelihood(token_scores: Sequence[Floats], *, base_two: bool) -> dict[str, A
     >>> likelihood([np.array([-1.0, -3.0]), np.array([-2.0])], base_two=True)
     {'sentences': 2, 'tokens': 3, 'score': -6.0, 'score_per_token': -2.0, 'pseudo_perplexity': 4.0}
     """
-    total, tokens = math.fsum(float(one) for scores in token_scores for one in scores), sum(map(len, token_scores))
+    total, tokens = math.fsum(float(score) for scores in token_scores for score in scores), sum(map(len, token_scores))
     mean = total / tokens
     return {
         "sentences": len(token_scores),
@@ -174,7 +176,7 @@ def results(examples: Examples, token_scores: Sequence[Floats], scores: Floats, 
             return accuracy(scores.reshape(-1, width)[numbers])
         return likelihood([token_scores[number] for number in numbers], base_two=base_two)
 
-    found = of(range(len(examples.texts)))
+    whole = of(range(len(examples.texts)))
     by: dict[str, Any] = {}
     for name, values in examples.groups.items():
         numbers: dict[str, list[int]] = {}
@@ -182,11 +184,11 @@ def results(examples: Examples, token_scores: Sequence[Floats], scores: Floats, 
             numbers.setdefault(value, []).append(number)
         by[name] = {value: of(numbers[value]) for value in sorted(numbers)}
     if not by:
-        return found
+        return whole
     if examples.are_pairs:
-        means = {name: float(np.mean([one["accuracy"] for one in values.values()])) for name, values in by.items()}
-        found["mean_accuracy"] = means
-    return found | {"by": by}
+        means = {name: float(np.mean([entry["accuracy"] for entry in values.values()])) for name, values in by.items()}
+        whole["mean_accuracy"] = means
+    return whole | {"by": by}
 
 
 def write_scores(path: str, examples: Examples, token_scores: Sequence[Floats], scores: Floats) -> None:
@@ -199,8 +201,8 @@ def write_scores(path: str, examples: Examples, token_scores: Sequence[Floats], 
     lines = []
     for number, row in enumerate(examples.rows):
         sentences = [len(ends) * number + place for place in range(len(ends))]
-        made = {f"score{end}": float(scores[one]) for end, one in zip(ends, sentences, strict=True)}
-        made |= {f"tokens{end}": len(token_scores[one]) for end, one in zip(ends, sentences, strict=True)}
+        made = {f"score{end}": float(scores[sentence]) for end, sentence in zip(ends, sentences, strict=True)}
+        made |= {f"tokens{end}": len(token_scores[sentence]) for end, sentence in zip(ends, sentences, strict=True)}
         if there := [name for name in made if name in row]:
             raise ConfigError(f"a row has a column {there[0]!r} already; rename it, or leave --output out", path=path)
         lines.append(json.dumps({**row, **made}, ensure_ascii=False, default=str))

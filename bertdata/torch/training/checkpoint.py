@@ -113,8 +113,8 @@ def of_branch(place: str) -> Checkpoint:
     """Return a checkpoint by its directory, or the last one of a run by its output; raises ConfigError for another."""
     if files.exists(files.join(place, _STATE)):
         return _read(place)
-    if found := newest(files.join(place, "checkpoints")):
-        return found
+    if last := newest(files.join(place, "checkpoints")):
+        return last
     raise ConfigError(
         f"holds no checkpoint; expected a folder as checkpoints/step-000001000 with {_STATE}, or the output of a run",
         path=place,
@@ -195,8 +195,8 @@ def for_device_of(optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> di
     parts = getattr(optimizer, "parts", None)
     if parts is not None:
         return {"parts": [for_device_of(part, saved) for part, saved in zip(parts, state["parts"], strict=True)]}
-    for own, saved in zip(optimizer.param_groups, state["param_groups"], strict=True):
-        saved |= {name: own[name] for name in _OF_DEVICE if name in own}
+    for present, saved in zip(optimizer.param_groups, state["param_groups"], strict=True):
+        saved |= {name: present[name] for name in _OF_DEVICE if name in present}
     return state
 
 

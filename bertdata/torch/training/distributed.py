@@ -50,9 +50,9 @@ class Group:
         """Return the largest of each value over all processes."""
         if self.world_size == 1:
             return list(values)
-        found = torch.tensor(values, dtype=torch.float64, device=self.device)
-        distributed.all_reduce(found, op=distributed.ReduceOp.MAX)
-        return [float(value) for value in found.tolist()]
+        largest = torch.tensor(values, dtype=torch.float64, device=self.device)
+        distributed.all_reduce(largest, op=distributed.ReduceOp.MAX)
+        return [float(value) for value in largest.tolist()]
 
     def parallel(self, model: nn.Module) -> nn.Module:
         """Return the model with its gradients averaged over all processes."""

@@ -80,7 +80,7 @@ def finetune(
     config = _config_of(chosen, directory, info)
     _check_fit(info, config, directory)
     _check_adapters(chosen, directory, place, settings)
-    head, held = HEADS[info.definition.head], validation_split(learned.shards)
+    head, validation = HEADS[info.definition.head], validation_split(learned.shards)
     mismatched = validation_split(learned.shards, "validation_mismatched")
     head.check(info, settings)
     for flag, given in (("--sentence-loss", settings.sentence_loss), ("--distinct-texts", settings.distinct_texts)):
@@ -115,7 +115,7 @@ def finetune(
             phases=[phase],
             first=len(batches) if finished else 0,
             flops=0.0 if quiet or report else highest_flops(device, 1, 0.0, bf16=settings.bf16),
-            more={"validation_rows": 0 if held is None else len(held)},
+            more={"validation_rows": 0 if validation is None else len(validation)},
         )
         if dry_run:
             return plan.summary()
@@ -130,7 +130,7 @@ def finetune(
             files.write_bytes(log, b"")
             with explaining_workers(learned):
                 record = _train(classifier, learned, batches, settings, device, log, report or progress)
-            scores = {} if held is None else evaluate(classifier, held, settings.batch_size, device)
+            scores = {} if validation is None else evaluate(classifier, validation, settings.batch_size, device)
             if mismatched is not None:
                 others = evaluate(classifier, mismatched, settings.batch_size, device)
                 scores |= {f"mismatched_{name}": value for name, value in others.items()}
@@ -141,7 +141,7 @@ def finetune(
         "output": place,
         "task": info.task,
         "train_examples": len(learned),
-        "validation_examples": 0 if held is None else len(held),
+        "validation_examples": 0 if validation is None else len(validation),
         "steps": int(record["step"]),
         "loss": record["loss"],
         **scores,

@@ -171,7 +171,7 @@ def validate(model: PreTrainedModel, group: Group, phase: Phase, settings: Pretr
     assert dataset is not None
     rows = chosen_rows(len(dataset), settings.validation_rows)
     share = rows[group.rank :: group.world_size]
-    own, weight = (share, 1.0) if share else (rows[:1], 0.0)
+    of_rank, weight = (share, 1.0) if share else (rows[:1], 0.0)
     of_phase = phase.for_collator(dataset)
     collator = model.collator(dataset, tokenizer=dataset.shards.tokenizer(), packing=settings.packing, **of_phase)
     at_once = settings.batch_tokens // dataset.info.max_seq_length or settings.batch_size
@@ -180,8 +180,8 @@ def validate(model: PreTrainedModel, group: Group, phase: Phase, settings: Pretr
     model.eval()
     try:
         with torch.no_grad():
-            for start in range(0, len(own), size):
-                examples = dataset.__getitems__([(0, number) for number in own[start : start + size]])
+            for start in range(0, len(of_rank), size):
+                examples = dataset.__getitems__([(0, number) for number in of_rank[start : start + size]])
                 batch = collator(examples)
                 counts = count(batch, info.label, info.pad_token_id)
                 batch = sent(batch, group.device)

@@ -49,10 +49,10 @@ def read(path: str | os.PathLike[str]) -> list[LogRecord]:
 
 def keep(path: str, step: int) -> LogRecord:
     """Remove the lines after a step, and a line that was not written completely; returns the last one left."""
-    found = read(path) if step and files.exists(path) and files.size(path) else []
-    kept = [record for record in found if record["step"] <= step]
-    files.write_bytes(path, "".join(json.dumps(record) + "\n" for record in kept).encode())
-    return kept[-1] if kept else {}
+    records = read(path) if step and files.exists(path) and files.size(path) else []
+    earlier = [record for record in records if record["step"] <= step]
+    files.write_bytes(path, "".join(json.dumps(record) + "\n" for record in earlier).encode())
+    return earlier[-1] if earlier else {}
 
 
 def _record(line: bytes, number: int, path: str) -> LogRecord:

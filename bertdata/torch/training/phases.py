@@ -182,8 +182,8 @@ def validation_split(shards: Shards, split: str = "validation") -> ShardDataset 
     entry = shards.manifest["splits"].get(split)
     if shards.split != "train" or not isinstance(entry, dict) or not entry.get("shards"):
         return None
-    found = ShardDataset(shards.beside(split))
-    return found if len(found) else None
+    dataset = ShardDataset(shards.beside(split))
+    return dataset if len(dataset) else None
 
 
 def _open(shards: str | os.PathLike[str] | Shards, folder: CacheFolder | None) -> list[tuple[str, ShardDataset]]:

@@ -77,10 +77,10 @@ class RunPlan:
     @property
     def least_seconds(self) -> float:
         """The seconds that the steps take at least, by their operations; 0 where that is not known."""
-        left, operations, end = self.first, 0.0, 0
+        begin, operations, end = self.first, 0.0, 0
         for phase in self.phases:
             end += phase.steps
-            operations += max(0, end - max(left, end - phase.steps)) * phase.operations
+            operations += max(0, end - max(begin, end - phase.steps)) * phase.operations
         return operations / self.flops if self.flops else 0.0
 
     def lines(self) -> list[str]:
@@ -150,8 +150,8 @@ def plan_of_run(run: Run, settings: PretrainSettings, length: str) -> RunPlan:
         for phase in run.phases
     ]
     number = parameters_of(run.model)
-    kept = {0: "all are kept", 1: "the last is kept"}
-    keeping = kept.get(settings.save_total_limit, f"the last {settings.save_total_limit} are kept")
+    texts = {0: "all are kept", 1: "the last is kept"}
+    keeping = texts.get(settings.save_total_limit, f"the last {settings.save_total_limit} are kept")
     checkpoints = f"{byte_size(_BYTES * number)} each, every {counted(settings.save_steps, 'step')}; {keeping}"
     return RunPlan(
         output=run.output,

@@ -120,8 +120,8 @@ def pretrain(
         tokenizer = rows[0].dataset.shards.tokenizer()
         locked = output_lock(output, "a pretrained model") if group.first and not dry_run else nullcontext()
         with locked, own_randomness(group.device):
-            kept = None if restart else checkpoint.newest(files.join(output, "checkpoints"))
-            settings, length = with_length(settings, rows, kept)
+            newest = None if restart else checkpoint.newest(files.join(output, "checkpoints"))
+            settings, length = with_length(settings, rows, newest)
             phases = plan_phases(rows, settings, batch, parts)
             lesson = None
             if teacher:
@@ -134,7 +134,7 @@ def pretrain(
                     "are not known; leave one of them out"
                 )
             word_checkpoints = WordCheckpoints.of(phases, settings)
-            run = _start(config, config_overrides, phases, output, settings, group, kept, *place)
+            run = _start(config, config_overrides, phases, output, settings, group, newest, *place)
             run.word_checkpoints = word_checkpoints
             if dry_run:
                 return plan_of_run(run, settings, length).summary()
@@ -267,21 +267,21 @@ def _start(
         raise ConfigError(f"--phase-rope-thetas and --config-overrides both set {shape.rope_field}; give one of them")
     free = {*_FREE} - ({"gradient_accumulation_steps"} if settings.batch_warmup_ratio else set())
     free -= {"save_steps"} if settings.on_spike == "rewind" else set()
-    said = {name: value for name, value in stored_values(settings).items() if name not in free}
-    said |= {"precision": "fast"} if settings.bf16 and settings.precision == "fast" else {}
-    said |= {"model": kind.__name__, "phases": [phase.name for phase in phases]}
-    said |= {f"config.{name}": value for name, value in shape.settings().items()}
+    named = {name: value for name, value in stored_values(settings).items() if name not in free}
+    named |= {"precision": "fast"} if settings.bf16 and settings.precision == "fast" else {}
+    named |= {"model": kind.__name__, "phases": [phase.name for phase in phases]}
+    named |= {f"config.{name}": value for name, value in shape.settings().items()}
     if settings.phase_rope_thetas:
-        del said[f"config.{shape.rope_field}"]  # each phase sets it
+        del named[f"config.{shape.rope_field}"]  # each phase sets it
     kinds = [phase.masking(phase.dataset).training for phase in phases]
-    said |= {"training": kinds} if {*kinds} != {MASKED} else {}
+    named |= {"training": kinds} if {*kinds} != {MASKED} else {}
     if branch:
-        said["branch"] = parent.digest if parent is not None else last.settings.get("branch") if last else None
-    said |= lesson.said if lesson else {}
+        named["branch"] = parent.digest if parent is not None else last.settings.get("branch") if last else None
+    named |= lesson.said if lesson else {}
     folder = config if isinstance(config, str) and config not in library.presets() else ""
     torch.manual_seed(settings.seed)
     if last is not None:
-        checkpoint.check_settings(last, said)
+        checkpoint.check_settings(last, named)
         phase = next(phase for phase in phases if last.step <= phase.last)
         length = phase.run_epochs(settings)
         window = settings.shuffle_window or None
@@ -309,4 +309,4 @@ def _start(
     drawn = group.first and curves.available()
     rewinds = [*last.rewinds] if last is not None else []
     about = families.about(info)
-    return Run(model, optimizer, group, phases, last, output, said, about, parent, drawn, rewinds)
+    return Run(model, optimizer, group, phases, last, output, named, about, parent, drawn, rewinds)

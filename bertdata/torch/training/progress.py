@@ -30,15 +30,15 @@ def line(record: LogRecord) -> dict[str, str]:
     >>> line({"step": 10, "loss": 7.25, "mlm_accuracy": 0.125, "pair_accuracy": 0.5, "tokens_per_second": 4321.0})
     {'loss': '7.250', 'mlm accuracy': '12.5%', 'pair accuracy': '50.0%', 'tokens/s': '4,321'}
     """
-    shown = {"loss": f"{record['loss']:.3f}"}
+    figures = {"loss": f"{record['loss']:.3f}"}
     for name, value in record.items():
         if name.endswith("_accuracy") and parsed_name(name)[0] is None:
-            shown[name.replace("_", " ")] = f"{value:.1%}"
+            figures[name.replace("_", " ")] = f"{value:.1%}"
     if loss := validation_loss(record):
-        shown["validation loss"] = loss
+        figures["validation loss"] = loss
     if "tokens_per_second" in record:
-        shown["tokens/s"] = f"{record['tokens_per_second']:,.0f}"
-    return shown
+        figures["tokens/s"] = f"{record['tokens_per_second']:,.0f}"
+    return figures
 
 
 def validation_loss(record: LogRecord) -> str:
@@ -62,10 +62,10 @@ def short(record: LogRecord, room: int) -> str:
     >>> short(record, 60), short(record, 40)
     ('loss 7.250, 43,210 tokens/s, mlm 12.5%, pair 50.0%', 'loss 7.250, 43,210 tokens/s, mlm 12.5%')
     """
-    shown = line(record)
-    parts = [f"loss {shown['loss']}"]
-    parts += [f"{shown['tokens/s']} tokens/s"] if "tokens/s" in shown else []
-    accuracies = {name: value for name, value in shown.items() if name.endswith(" accuracy")}
+    figures = line(record)
+    parts = [f"loss {figures['loss']}"]
+    parts += [f"{figures['tokens/s']} tokens/s"] if "tokens/s" in figures else []
+    accuracies = {name: value for name, value in figures.items() if name.endswith(" accuracy")}
     parts += [f"{name.removesuffix(' accuracy')} {value}" for name, value in accuracies.items()]
     while len(parts) > 1 and len(", ".join(parts)) > room:
         parts.pop()
@@ -116,8 +116,8 @@ class PlainLines(Progress):
             return
         if now >= self._due:
             self._due, self._wait = now + self._wait, min(2 * self._wait, LONGEST_WAIT)
-        shown = ", ".join(f"{name} {value}" for name, value in line(record).items())
-        self._print(f"step {step:,} of {steps:,}: {shown}{self._left(step, steps, now)}")
+        figures = ", ".join(f"{name} {value}" for name, value in line(record).items())
+        self._print(f"step {step:,} of {steps:,}: {figures}{self._left(step, steps, now)}")
         if not self._measured:
             self._measured, self._from = True, (step, now)
 

@@ -53,9 +53,9 @@ class Run:
     def save(self, step: int, sampler: dict[str, int], keep: int) -> None:
         """Write the checkpoint of a step, if this is the process that writes, and delete all but the last `keep`."""
         if self.group.first:
-            root, told = files.join(self.output, "checkpoints"), (self.settings, self.about, keep, self.rewinds)
+            root, state = files.join(self.output, "checkpoints"), (self.settings, self.about, keep, self.rewinds)
             tokenizer = self.phases[0].dataset.shards.tokenizer()
-            checkpoint.save(root, step, self.model, self.optimizer, sampler, *told, tokenizer=tokenizer)
+            checkpoint.save(root, step, self.model, self.optimizer, sampler, *state, tokenizer=tokenizer)
 
     def save_model(self, name: str) -> None:
         """Write the model alone into a folder of the output, if this is the process that writes."""

@@ -22,10 +22,10 @@ def with_length(
     A run that is resumed ends where it was to end, unless the settings say how long it is. Raises ConfigError where the
     steps cannot be divided among the phases, and where a given number of them passes `max_epochs`.
     """
-    timed, said = _with_steps(settings, rows, resumed)
+    timed, note = _with_steps(settings, rows, resumed)
     most = settings.max_epochs
     if not most or epochs_of_steps(timed.max_steps, timed, rows) <= most:
-        return timed, said
+        return timed, note
     steps = steps_of_epochs(most, settings, rows)
     steps -= epochs_of_steps(steps, settings, rows) > most
     if settings.max_steps or (resumed is not None and not settings.epochs):

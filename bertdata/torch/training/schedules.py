@@ -78,5 +78,5 @@ def learning_rate(step: int, steps: int, peak: float, warmup_ratio: float, shape
         return peak
     if not shape.min_lr_ratio and (schedule.decay or shape.decay_type) == "linear":
         return peak * (steps - step) / (steps - begin)
-    left = DECAYS[schedule.decay or shape.decay_type]((steps - step) / (steps - begin))
-    return peak * (shape.min_lr_ratio + (1 - shape.min_lr_ratio) * left)
+    factor = DECAYS[schedule.decay or shape.decay_type]((steps - step) / (steps - begin))
+    return peak * (shape.min_lr_ratio + (1 - shape.min_lr_ratio) * factor)

@@ -93,23 +93,23 @@ def _require_no_prompt(model: SentenceEncoder, directory: str) -> None:
 
 def _evaluate(model: SentenceEncoder, dataset: ShardDataset, batch_size: int, device: Device) -> dict[str, float]:
     task = task_of(dataset).definition
-    found: list[list[Vectors]] = [[] for _ in range(task.texts)]
+    by_text: list[list[Vectors]] = [[] for _ in range(task.texts)]
     labels: list[float] = []
     for batch in batches_of(dataset, batch_size):
         scores = batch.pop("labels", None)
         labels += [] if scores is None else scores.tolist()
         inputs: Any = moved(batch, device)
-        for kept, vectors in zip(found, model.embeddings(**inputs), strict=True):
-            kept.append(torch.nn.functional.normalize(vectors, dim=-1).cpu().numpy())
-    texts = [np.concatenate(kept) for kept in found]
+        for of_text, vectors in zip(by_text, model.embeddings(**inputs), strict=True):
+            of_text.append(torch.nn.functional.normalize(vectors, dim=-1).cpu().numpy())
+    texts = [np.concatenate(of_text) for of_text in by_text]
     if not task.scored:
         measured = triplet_accuracy(*texts) if task.texts == 3 else recall_at_1(*texts)
         return {task.metrics[0]: measured}
-    known = np.isfinite(labels)
-    require_labels(known.nonzero()[0].tolist(), dataset)
-    cosines = (texts[0] * texts[1]).sum(1)[known]
+    has_label = np.isfinite(labels)
+    require_labels(has_label.nonzero()[0].tolist(), dataset)
+    cosines = (texts[0] * texts[1]).sum(1)[has_label]
     correlations = {"spearman_cosine": spearman, "pearson_cosine": pearson}
-    return {name: correlations[name](np.asarray(labels)[known], cosines) for name in task.metrics}
+    return {name: correlations[name](np.asarray(labels)[has_label], cosines) for name in task.metrics}
 
 
 def recall_at_1(first: Vectors, second: Vectors) -> float:
@@ -124,9 +124,9 @@ def recall_at_1(first: Vectors, second: Vectors) -> float:
     right = 0.0
     for start in range(0, len(first), _AT_ONCE):
         cosines = first[start : start + _AT_ONCE] @ second.T
-        own = np.take_along_axis(cosines, np.arange(start, start + len(cosines))[:, None], 1)[:, 0]
+        diagonal = np.take_along_axis(cosines, np.arange(start, start + len(cosines))[:, None], 1)[:, 0]
         nearest = cosines >= cosines.max(1, keepdims=True) - _TIE
-        right += float(((own >= cosines.max(1) - _TIE) / nearest.sum(1)).sum())
+        right += float(((diagonal >= cosines.max(1) - _TIE) / nearest.sum(1)).sum())
     return right / len(first)
 
 

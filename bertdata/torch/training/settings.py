@@ -273,14 +273,14 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
 def numbers(settings: PretrainSettings, name: str) -> list[float]:
     """Return the numbers of a setting with one for each phase; raises ConfigError for what is none above 0."""
     try:
-        found = [float(one) for one in getattr(settings, name)]
+        numbers = [float(number) for number in getattr(settings, name)]
     except ValueError:
-        found = [math.nan]
+        numbers = [math.nan]
     require(
-        all(0 < one < math.inf for one in found),
+        all(0 < number < math.inf for number in numbers),
         f"{flag_of(name)} is {' '.join(getattr(settings, name))}; expected a number above 0 for each phase",
     )
-    return found
+    return numbers
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ def train(
         saving = last or step % settings.save_steps == 0
         measured = run.phases if last or settings.eval_phases == "all" else [phase]
         due = bool(settings.eval_steps) and (last or step % settings.eval_steps == 0)
-        validating = due and any(one.validation is not None for one in measured)
+        validating = due and any(of_phase.validation is not None for of_phase in measured)
         logging = saving or validating or step % settings.logging_steps == 0
         if logging or step == first + 1:
             unread.check()
@@ -172,18 +172,18 @@ def _gradients(
     """
     group, info = run.group, phase.dataset.info
     counts, names = [count(part, info.label, info.pad_token_id) for part in parts], places_taken(run.model)
-    own = add(counts)
-    whole: Counts | Tensor = own
+    of_rank = add(counts)
+    whole: Counts | Tensor = of_rank
     if group.world_size > 1:
-        whole = group.sum_of(torch.tensor(own, dtype=torch.float64).to(group.device, non_blocking=True))
+        whole = group.sum_of(torch.tensor(of_rank, dtype=torch.float64).to(group.device, non_blocking=True))
     seed_step(settings.seed, step, group.rank)
     run.optimizer.zero_grad(set_to_none=True)
     loss = torch.zeros((), device=group.device)
     for number, (part, size) in enumerate(zip(parts, counts, strict=True), 1):
-        known = with_places(part, info.pad_token_id, names)
-        if settings.batch_tokens and LONGEST in known and loss.is_cuda:
-            known[LONGEST] = info.max_seq_length  # an upper bound will do for the kernel, and never changes
-        batch = sent(known, group.device)
+        with_known = with_places(part, info.pad_token_id, names)
+        if settings.batch_tokens and LONGEST in with_known and loss.is_cuda:
+            with_known[LONGEST] = info.max_seq_length  # an upper bound will do for the kernel, and never changes
+        batch = sent(with_known, group.device)
         alone: Any = nullcontext()
         if group.world_size > 1 and number < len(parts):
             alone = parallel.no_sync()  # type: ignore[operator]
@@ -195,7 +195,7 @@ def _gradients(
             arithmetic.backward(share * group.world_size)
         loss += share.detach()
         interval.sums.add(terms, size)
-    interval.counts = add([interval.counts, own])
+    interval.counts = add([interval.counts, of_rank])
     return group.sum_of(loss)
 
 

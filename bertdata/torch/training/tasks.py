@@ -126,16 +126,16 @@ def _make_texts(directory: str, info: TaskInfo, settings: FinetuneSettings) -> T
 
 def _texts(model: TaskModel, dataset: ShardDataset, batch_size: int, device: Device) -> dict[str, float]:
     truth: list[float] = []
-    found: list[float] = []
+    guessed: list[float] = []
     for batch in batches_of(dataset, batch_size):
         labels = batch.pop("labels")
         logits = model(**moved(batch, device)).logits.float().cpu()
-        known = labels.isfinite() if labels.is_floating_point() else labels != IGNORE_INDEX
+        has_label = labels.isfinite() if labels.is_floating_point() else labels != IGNORE_INDEX
         guesses = logits.squeeze(-1) if labels.is_floating_point() else logits.argmax(-1)
-        truth += labels[known].tolist()
-        found += guesses[known].tolist()
+        truth += labels[has_label].tolist()
+        guessed += guesses[has_label].tolist()
     require_labels(truth, dataset)
-    return text_scores(task_of(dataset).definition.metrics, truth, found)
+    return text_scores(task_of(dataset).definition.metrics, truth, guessed)
 
 
 def require_labels(truth: Sequence[Any], dataset: ShardDataset) -> None:
@@ -159,15 +159,15 @@ def _check_tokens(info: TaskInfo, settings: FinetuneSettings) -> None:
 def _tokens(model: TaskModel, dataset: ShardDataset, batch_size: int, device: Device) -> dict[str, float]:
     names = task_of(dataset).labels
     truth: list[list[str]] = []
-    found: list[list[str]] = []
+    guessed: list[list[str]] = []
     for batch in batches_of(dataset, batch_size):
         labels = batch.pop("labels")
         guesses = model(**moved(batch, device)).logits.argmax(-1).cpu()
         for row, guess in zip(labels, guesses, strict=True):
-            known = row != IGNORE_INDEX
-            for kept, ids in ((truth, row), (found, guess)):
-                kept.append([names[label] for label in ids[known].tolist()])
-    return tag_scores(truth, found, names)
+            has_label = row != IGNORE_INDEX
+            for target, ids in ((truth, row), (guessed, guess)):
+                target.append([names[label] for label in ids[has_label].tolist()])
+    return tag_scores(truth, guessed, names)
 
 
 def _make_questions(directory: str, info: TaskInfo, settings: FinetuneSettings) -> TaskModel:
@@ -180,16 +180,16 @@ def _questions(model: TaskModel, dataset: ShardDataset, batch_size: int, device:
     for batch in batches_of(dataset, batch_size):
         inputs = {name: value for name, value in batch.items() if not name.endswith("_positions")}
         result = model(**moved(inputs, device))
-        for kept, logits in ((starts, result.start_logits), (ends, result.end_logits)):
-            kept.extend(logits.float().cpu().numpy())
+        for target, logits in ((starts, result.start_logits), (ends, result.end_logits)):
+            target.extend(logits.float().cpu().numpy())
     originals = read_originals(dataset.shards)
     answers = {
         question: answer["text"]
         for question, answer in zip(originals["id"].to_pylist(), originals["answers"].to_pylist(), strict=True)
     }
     threshold = 0.0 if any(not texts for texts in answers.values()) else None
-    found = answers_from_logits(_stacked(starts), _stacked(ends), dataset.shards, null_threshold=threshold)
-    return answer_scores({question: answer.text for question, answer in found.items()}, answers)
+    answers_by_id = answers_from_logits(_stacked(starts), _stacked(ends), dataset.shards, null_threshold=threshold)
+    return answer_scores({question: answer.text for question, answer in answers_by_id.items()}, answers)
 
 
 def _stacked(rows: list[Logits]) -> Logits:

@@ -76,10 +76,10 @@ def locate(
     first = 0
     for rows in strings.chunks:
         text, bounds, registers = text_of(rows), offsets_of(rows), np.zeros(2, np.int64)
-        found = places.characters, places.words, places.located[first:], registers
+        outputs = places.characters, places.words, places.located[first:], registers
         while True:
             codes = characters.arrays.codes
-            if kernel.locate(text, bounds, codes, values, ends[first:], taken, continues, *found) == kernel.DONE:
+            if kernel.locate(text, bounds, codes, values, ends[first:], taken, continues, *outputs) == kernel.DONE:
                 break
             characters.add_new(text, int(registers[kernel.CHARACTER]), int(bounds[-1]))
         first += len(rows)

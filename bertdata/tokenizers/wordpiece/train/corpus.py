@@ -37,15 +37,15 @@ def read_corpus(word_counts: WordCounts, limit_alphabet: int) -> Corpus:
     for point in seen.tolist():
         if chr(point).isspace():
             raise InputError(f"a word holds white space (U+{point:04X}); words are what BERT's pre-tokenizer gives")
-    kept = np.zeros(_POINTS, np.bool_)
-    kept[seen[np.lexsort((seen, -frequency[seen]))[:limit_alphabet]]] = True
+    in_alphabet = np.zeros(_POINTS, np.bool_)
+    in_alphabet[seen[np.lexsort((seen, -frequency[seen]))[:limit_alphabet]]] = True
     if len(seen) > limit_alphabet:
-        points, inside, lengths = _without_others(points, inside, lengths, kept)
+        points, inside, lengths = _without_others(points, inside, lengths, in_alphabet)
         counts, lengths = counts[lengths > 0], lengths[lengths > 0]
     follows = np.zeros(_POINTS, np.bool_)
     for _, here in chunks(lengths):
         follows[points[here][inside[here]]] = True
-    characters = [chr(point) for point in np.flatnonzero(kept).tolist()]
+    characters = [chr(point) for point in np.flatnonzero(in_alphabet).tolist()]
     return Corpus(
         points, inside, lengths, counts, characters, [chr(point) for point in np.flatnonzero(follows).tolist()]
     )
@@ -60,18 +60,18 @@ def _refuse_doubled(points: NDArray[np.int32], word_of: NDArray[np.int32], words
 
 
 def _without_others(
-    points: NDArray[np.int32], inside: NDArray[np.bool_], lengths: NDArray[np.int64], kept: NDArray[np.bool_]
+    points: NDArray[np.int32], inside: NDArray[np.bool_], lengths: NDArray[np.int64], in_alphabet: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int32], NDArray[np.bool_], NDArray[np.int64]]:
     """Take the characters out of words that are not kept; what is left is moved to the front of the same arrays."""
-    left, end = np.zeros_like(lengths), 0
+    lengths_left, end = np.zeros_like(lengths), 0
     for run, here in chunks(lengths):
-        stay = kept[points[here]]
+        stay = in_alphabet[points[here]]
         word_of = np.repeat(np.arange(run.stop - run.start), lengths[run])
-        left[run] = np.bincount(word_of[stay], minlength=run.stop - run.start)
+        lengths_left[run] = np.bincount(word_of[stay], minlength=run.stop - run.start)
         moved = points[here][stay], inside[here][stay]
         begin, end = end, end + len(moved[0])
         points[begin:end], inside[begin:end] = moved
-    return points[:end], inside[:end], left
+    return points[:end], inside[:end], lengths_left
 
 
 def _code_points(words: pa.Array) -> NDArray[np.int32]:

@@ -84,11 +84,11 @@ def _added(config: VocabularyConfig) -> list[str]:
     """Return the added words as BERT's normaliser gives them; ConfigError where it cuts one or leaves nothing."""
     words = []
     for word in config.add_tokens:
-        found = list(Normalizer(config.do_lower_case, None, True).words(word))
-        if len(found) != 1:
+        parts = list(Normalizer(config.do_lower_case, None, True).words(word))
+        if len(parts) != 1:
             raise ConfigError(
-                f"--add-tokens {word!r} is {len(found)} words to BERT, {found}; give words without white space and "
+                f"--add-tokens {word!r} is {len(parts)} words to BERT, {parts}; give words without white space and "
                 "punctuation"
             )
-        words += found
+        words += parts
     return words

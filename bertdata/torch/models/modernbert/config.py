@@ -132,22 +132,24 @@ class ModernBertConfig(EncoderConfig):
     @classmethod
     def translated(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the fields that `layer_types` and `rope_parameters` stand for, and the others as they are."""
-        found = dict(values)
+        values_here = dict(values)
         if (types := values.get("layer_types")) is not None:
             layers, named = (values.get(name, getattr(cls, name)) for name in _LAYERS)
-            found[_LAYERS[1]] = _every(types, layers, named)
+            values_here[_LAYERS[1]] = _every(types, layers, named)
         if values.get("rope_scaling") is not None:
             raise ConfigError(f"rope_scaling is {shortened(values['rope_scaling'])}; this encoder does not scale")
         bases = values.get("rope_parameters")
         if bases is not None:
-            if not isinstance(bases, Mapping) or not all(isinstance(one or {}, Mapping) for one in bases.values()):
+            if not isinstance(bases, Mapping) or not all(
+                isinstance(base_values or {}, Mapping) for base_values in bases.values()
+            ):
                 raise ConfigError(f"rope_parameters is {shortened(bases)}; expected those of {GLOBAL} and {LOCAL}")
             for kind, name in _THETAS.items():
                 base = bases.get(kind) or {}
                 if base.get("rope_type", "default") != "default":
                     raise ConfigError(f"rope_type of {kind} is {shortened(base['rope_type'])}; expected 'default'")
-                found[name] = base.get("rope_theta", values.get(name))
-        return found
+                values_here[name] = base.get("rope_theta", values.get(name))
+        return values_here
 
     @classmethod
     def base(cls, **changes: Any) -> Self:

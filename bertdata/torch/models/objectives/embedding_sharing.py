@@ -94,13 +94,14 @@ def share(discriminator: nn.Module, generator: nn.Module, how: str, *, keep: boo
 
 def check_shapes(discriminator: nn.Module, generator: nn.Module, how: str) -> None:
     """Raise ConfigError where the weights of two modules of embeddings are of other shapes."""
-    own, others = (
-        {name: tuple(one.shape) for name, one in both.named_parameters()} for both in (discriminator, generator)
+    of_discriminator, others = (
+        {name: tuple(parameter.shape) for name, parameter in both.named_parameters()}
+        for both in (discriminator, generator)
     )
-    for name in {**own, **others}:
-        if own.get(name) != others.get(name):
+    for name in {**of_discriminator, **others}:
+        if of_discriminator.get(name) != others.get(name):
             raise ConfigError(
-                f"the discriminator's {name} is {own.get(name, 'missing')}, the generator's "
+                f"the discriminator's {name} is {of_discriminator.get(name, 'missing')}, the generator's "
                 f"{others.get(name, 'missing')}, so their embeddings cannot be shared; give both the same width of "
                 f"embeddings, or take --embedding-sharing none in place of {how}"
             )

@@ -82,8 +82,8 @@ def model_class(
     if not name:
         check_without_detection(settings, "a masked language model")
         return kind
-    found: TrainingObjective = TRAINING_OBJECTIVES[name]
-    return found.model_class(kind, infos, settings)
+    objective: TrainingObjective = TRAINING_OBJECTIVES[name]
+    return objective.model_class(kind, infos, settings)
 
 
 def check_without_detection(settings: ObjectiveSettings, what: str) -> None:

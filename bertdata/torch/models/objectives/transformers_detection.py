@@ -100,9 +100,11 @@ class TransformersForReplacedTokenDetection(ReplacedTokenDetection):
         self.discriminator = discriminator or discriminator_class(config)(config)
         how = self.embedding_sharing or ("shared" if electra else "gdes")
         if how != "none":
-            own, others = self.discriminator.encoder, self.generator.encoder
-            name = embeddings_name(own, self.discriminator.word_embeddings)
-            setattr(own, name, share(getattr(own, name), getattr(others, name), how, keep=saved))
+            of_discriminator, others = self.discriminator.encoder, self.generator.encoder
+            name = embeddings_name(of_discriminator, self.discriminator.word_embeddings)
+            setattr(
+                of_discriminator, name, share(getattr(of_discriminator, name), getattr(others, name), how, keep=saved)
+            )
 
     def apart(self) -> dict[str, nn.Parameter]:
         """Return the parameters that the saved models do not have: differences of embeddings, and the head."""
