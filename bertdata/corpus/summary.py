@@ -1,14 +1,13 @@
-"""What came into a build and what became of it, from its manifest or records: the table of a run, and a ledger."""
+"""What came into a build and what became of it, from its manifest or records: the table of a run."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from bertdata.corpus.left_out import left_out_drops, left_out_rows
+from bertdata.corpus.left_out import left_out_rows
 from bertdata.documents import CHANGED, LEFT_OUT
 from bertdata.engine.parts import add_counts
 from bertdata.io.console import Row, byte_size, counted, largest
@@ -16,7 +15,7 @@ from bertdata.masking.training import SHIFTED, find_training
 from bertdata.objectives.blocks import BORROWED, DROPPED
 from bertdata.objectives.objective import find_objective
 from bertdata.shards.accounts import TOKENS_IN
-from bertdata.sources.names import KINDS, input_count, units_of
+from bertdata.sources.names import KINDS, units_of
 from bertdata.sources.text_encodings import READ_AS
 
 _SHOWN_BROKEN = 3
@@ -29,7 +28,7 @@ def source_rows(sources: Mapping[str, Any]) -> list[Row]:
     Over 30 sources are the 30 with the most documents, and the others together.
     """
     rows: list[Row] = []
-    for name, source in _with_others_as_one(sources).items():
+    for name, source in with_others_as_one(sources).items():
         counts = source["counts"]
         units = units_of(counts)
         unit_names = " and ".join(units) or KINDS.get(name, "rows")
@@ -67,7 +66,7 @@ def _of_rules(count: str) -> bool:
     return count.startswith((CHANGED, READ_AS)) or LEFT_OUT in count
 
 
-def _with_others_as_one(sources: Mapping[str, Any]) -> dict[str, Any]:
+def with_others_as_one(sources: Mapping[str, Any]) -> dict[str, Any]:
     """Return the largest sources, and what the others have together as one more."""
     largest_names, others = largest({name: source["counts"].get("documents", 0) for name, source in sources.items()})
     result = {name: sources[name] for name in largest_names}
@@ -325,63 +324,3 @@ def mask_text(
     if similar:
         return f"{rate}: {replaced * share:.1%} similar or random, {kept * share:.1%} kept"
     return f"{rate}: {masked * share:.1%} [MASK], {replaced * share:.1%} random, {kept * share:.1%} kept"
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step: of a `unit` that is counted, `came` came in, `dropped` by reason were dropped, `left` went on.
-
-    `added` were used twice. `left` is counted independently of the others, so they need not add up.
-    """
-
-    title: str
-    unit: str
-    came: int
-    dropped: tuple[tuple[str, int], ...]
-    added: int
-    left: int
-
-    @property
-    def difference(self) -> int:
-        """How many more were dropped or went on than came in.
-
-        >>> Step("books", "books", 5, (("too short", 2),), 0, 3).difference
-        0
-        """
-        return self.left + sum(number for _, number in self.dropped) - self.came - self.added
-
-
-def source_steps(sources: Mapping[str, Any]) -> list[Step]:
-    """Return the step of each source, as a manifest has them, to documents."""
-    steps = []
-    for name, source in _with_others_as_one(sources).items():
-        counts = source["counts"]
-        units = [*units_of(counts), *(["chapters"] if counts.get("chapters") else [])]
-        unit, came, drops = " and ".join(units) or "pieces", input_count(counts), tuple(source["drops"].items())
-        steps.append(Step(f"{name} to documents", unit, came, drops, 0, counts.get("documents", 0)))
-    return steps
-
-
-def ledger(manifest: Mapping[str, Any]) -> list[Step]:
-    """Return the steps of a build: each source to documents, documents to tokens, tokens to each split's examples."""
-    steps = source_steps(manifest["sources"])
-    documents, tokens = sum(step.left for step in steps), manifest["tokens"]
-    drops, left = tuple(tokens["drops"].items()), tokens["counts"].get("documents", 0)
-    steps.append(Step("documents with tokens", "documents", documents, drops, 0, left))
-    copies = manifest["info"]["examples"]["dupe_factor"]
-    if left_out := left_out_drops(add_counts(entry["counts"] for entry in manifest["splits"].values())):
-        taken = sum(entry["counts"]["documents"] for entry in manifest["splits"].values())
-        steps.append(Step("documents selected", "documents", left, left_out, 0, taken))
-    for split, entry in manifest["splits"].items():
-        counts = entry["counts"]
-        drops = tuple(
-            (name.removeprefix(DROPPED).replace("_", " "), number)
-            for name, number in counts.items()
-            if name.startswith(DROPPED) and number
-        )
-        mixed = split == "train" and manifest["info"].get("epochs")
-        times = ", mixed by weight" if mixed else f", {copies} copies" if copies > 1 else ""
-        came = counts["tokens_in_copies"] if mixed else counts["tokens"] * copies
-        title, left = f"tokens to {split} examples{times}", counts["tokens_in_examples"]
-        steps.append(Step(title, "tokens", came, drops, counts.get(BORROWED, 0), left))
-    return steps

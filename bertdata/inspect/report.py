@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from bertdata.corpus import summary
+from bertdata.corpus import ledger, summary
 from bertdata.errors import ConfigError, OutputError
 from bertdata.inspect import examples, show, stats
 from bertdata.inspect.folders import DOCUMENTS, describe
@@ -62,7 +62,7 @@ def report_html(path: str, *, examples: int = 4, vocabulary: str = "") -> str:
         title = f"{settings['objective'].upper()} examples of {settings['max_seq_length']} tokens"
         made = f"Made by bertdata {manifest['bertdata']}. {_subtitle(manifest)}"
         warnings, shards = warnings_part(manifest.get("warnings", [])), _shards(manifest)
-        steps = ledger_part(summary.ledger(manifest), manifest["sources"])
+        steps = ledger_part(ledger.ledger(manifest), manifest["sources"])
         table, test_data = facts(summary.build_rows(manifest)), _test_data(manifest)
         repeated = _repeated(manifest)
     tokenizer = splits[0].tokenizer()

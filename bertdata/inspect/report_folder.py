@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from bertdata.corpus import summary
+from bertdata.corpus import ledger, summary
 from bertdata.corpus.advice import Choices
 from bertdata.corpus.manifest import source_entry
 from bertdata.corpus.warnings import of_sources, of_unknown, of_vocabulary
@@ -91,7 +91,7 @@ def _documents(path: str, vocabulary: str) -> str:
     languages = {name: source["languages"] for name, source in sources.items() if "languages" in source}
     sections = {
         "Warnings": warnings_part(warnings),
-        "From what came in to documents": ledger_part(summary.source_steps(sources), sources),
+        "From what came in to documents": ledger_part(ledger.source_steps(sources), sources),
         "Sources": source_shares({"sources": sources}),
         "Languages": [stacked(f"documents of {name}", numbers) for name, numbers in languages.items()],
         "Documents": documents_part(text, sources) if text else [element("p", "There are none.", class_="quiet")],

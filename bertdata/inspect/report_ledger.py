@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from bertdata.corpus import summary
+from bertdata.corpus import ledger
 from bertdata.inspect.page import SERIES, Part, bar, grid
 from bertdata.io.console import counted
 from bertdata.io.markup import element
@@ -24,7 +24,7 @@ def warnings_part(warnings: Iterable[Mapping[str, Any]]) -> list[Element]:
     return [element("ul", items)] if items else []
 
 
-def ledger_part(steps: Iterable[summary.Step], sources: Mapping[str, Any]) -> list[Element]:
+def ledger_part(steps: Iterable[ledger.Step], sources: Mapping[str, Any]) -> list[Element]:
     """Return a bar for each step, and the broken pieces of the sources where there are any."""
     parts = [_step(step) for step in steps]
     broken = [entry for source in sources.values() for entry in source["broken"]]
@@ -49,7 +49,7 @@ def _broken(broken: Sequence[Mapping[str, Any]]) -> list[Element]:
     return [details]
 
 
-def _step(step: summary.Step) -> Element:
+def _step(step: ledger.Step) -> Element:
     dropped = sorted(step.dropped, key=lambda drop: (-drop[1], drop[0]))
     colors = [f"d{min(place, SERIES - 1)}" for place in range(len(dropped))]
     parts: list[Part] = [("went on", step.left, "c0")]

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from bertdata.cli.main import dispatch
-from bertdata.corpus.summary import ledger
+from bertdata.corpus.ledger import ledger
 from bertdata.engine.parts import sealed
 from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.inspect.examples import label_texts, read_examples

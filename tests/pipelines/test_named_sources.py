@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bertdata.cli.main import dispatch, run_verb
-from bertdata.corpus.summary import ledger
+from bertdata.corpus.ledger import ledger
 from bertdata.errors import ConfigError, InputError
 from bertdata.loader import ShardExamples, numpy_batches
 from bertdata.objectives.settings import MixingConfig

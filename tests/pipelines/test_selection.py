@@ -11,7 +11,8 @@ import pytest
 
 from bertdata.beam.runner import Runner
 from bertdata.corpus.build import build_corpus
-from bertdata.corpus.summary import build_rows, ledger
+from bertdata.corpus.ledger import ledger
+from bertdata.corpus.summary import build_rows
 from bertdata.engine.parts import sealed
 from bertdata.errors import BertDataError, ConfigError, VerificationError
 from bertdata.masking.settings import MaskingConfig
