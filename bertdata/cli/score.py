@@ -78,12 +78,12 @@ def run(arguments: argparse.Namespace) -> int:
     scores = scorer.reduced(token_scores)
     if arguments.output:
         write_scores(arguments.output, examples, token_scores, scores)
-    found = results(examples, token_scores, scores, base_two=settings.base_two)
+    scored = results(examples, token_scores, scores, base_two=settings.base_two)
     about = {"model": arguments.model, "metric": settings.metric, "reduction": settings.reduction}
     if arguments.json:
-        print(json.dumps(about | found, indent=1, ensure_ascii=False))
+        print(json.dumps(about | scored, indent=1, ensure_ascii=False))
     elif not arguments.quiet:
-        print(table(_rows(about, found)))
+        print(table(_rows(about, scored)))
     return 0
 
 

@@ -118,6 +118,7 @@ def require_columns(columns: Sequence[str], tables: Collection[str]) -> None:
     """Raise ConfigError where there are columns to be read and no tables."""
     require(
         not columns or bool(tables),
-        f"--where, --source-where or --account names the column {', '.join(map(repr, columns))}, and only --documents "
+        f"--where, --source-where, --keep or --account names the column {', '.join(map(repr, columns))}, and only "
+        "--documents "
         f"have such; expected some of {', '.join(OF_ALL)}",
     )

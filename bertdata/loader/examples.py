@@ -287,10 +287,11 @@ class ExampleBatch(Sequence[Example]):
 def as_numbers(values: Sequence[int | float]) -> NDArray[Any]:
     """Return the numbers of a column as a batch holds them.
 
-    >>> as_numbers([3, 1]).dtype, as_numbers([0.5]).dtype
+    >>> as_numbers([3, 1]).dtype, as_numbers([3, 0.5]).dtype
     (dtype('int64'), dtype('float32'))
     """
-    return np.array(values, np.float32 if values and isinstance(values[0], float) else np.int64)
+    numbers = np.array(values) if len(values) else np.zeros(0, np.int64)
+    return numbers.astype(np.float32 if numbers.dtype.kind == "f" else np.int64, copy=False)
 
 
 def _length_of_all(column: pa.Array) -> int:

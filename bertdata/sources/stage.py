@@ -274,7 +274,8 @@ class ReadSource:
                 source_format.has_column(source.path, at) for source_format, source in every for at in places
             ):
                 raise ConfigError(
-                    f"--where, --source-where or --account names the column {name!r}, which these documents do not have"
+                    f"--where, --source-where, --keep or --account names the column {name!r}, which these documents do "
+                    "not have"
                     + (did_you_mean(name, all_columns) or ".")
                     + f" Their columns are {', '.join(map(repr, sorted(all_columns))) or 'none'}"
                 )

@@ -142,3 +142,12 @@ def test_what_a_score_made_is_kept_as_other_columns(tmp_path: Path) -> None:
     (tmp_path / "terms.txt").write_text("1901\n1902\n")
     corpus = built(tmp_path, documents_in(tmp_path), score=f"old=terms:{tmp_path / 'terms.txt'}", keep=("old=float",))
     assert {int(row["old"]) for row in rows_of(corpus)} == {0, 1}
+
+
+def test_a_batch_of_whole_and_other_numbers_has_none_of_them_cut(plain: BuiltCorpus, tmp_path: Path) -> None:
+    rows = [json.loads(line) | {"year": 0.5} for line in Path(documents_in(tmp_path)).read_text().splitlines()]
+    (tmp_path / "halves.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    halves = built(tmp_path, str(tmp_path / "halves.jsonl"), keep=("year=float",))
+    examples = ShardExamples([f"{plain.path}/train", f"{halves.path}/train"])
+    pair = examples.__getitems__([(0, 0), (0, len(examples) - 1)])
+    assert BatchCollator(examples, columns=("year",))(pair)["year"].tolist() == [pair[0]["year"], 0.5]
