@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 PLUGINS = "BERTDATA_PLUGINS"
 ENTRY_POINTS = "bertdata.plugins"
 _NAMED = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d]\w*(?==|\Z)")
+_ENTRY_POINT = re.compile(r"[\w.]+(?:\s*:\s*[\w.]+)?\s*(?:\[[^\[\]]*\]\s*)?")
 _typed: set[str] = set()
 _plugins: set[str] = set()
 _loaded: set[str] = set()
@@ -171,7 +172,10 @@ def load_plugins() -> None:
     if ENTRY_POINTS not in _loaded:
         for package, entry in _entry_points():
             what = f"the entry point {entry.name} = {entry.value} in the group {ENTRY_POINTS} of {package}"
-            _load_once(what, entry.module, entry.load, f"correct or uninstall {package}")
+            remedy = f"correct or uninstall {package}"
+            if not _ENTRY_POINT.fullmatch(entry.value):
+                raise ConfigError(printable(f"{what} is not the name of a module; {remedy}"))
+            _load_once(what, entry.module, entry.load, remedy)
         _loaded.add(ENTRY_POINTS)
 
 
@@ -180,20 +184,31 @@ def _from_environment() -> list[str]:
 
 
 def _entry_points() -> Iterator[tuple[str, EntryPoint]]:
-    """Yield packages with their entry points, but for metadata that lies in a current folder which nobody named."""
+    """Yield packages with their entry points, but for metadata that lies in a current folder which nobody named.
+
+    A package without a name is left out with a warning. Raises ConfigError where the entry points of one cannot be
+    read, as numba and others stop there too.
+    """
     from importlib.metadata import distributions
 
     here, seen = os.path.realpath(os.getcwd()), set()
     paths = [path for path in sys.path if os.path.realpath(path) != here or _is_in_pythonpath(here)]
     for package in distributions(path=paths):
+        where = printable(str(package.locate_file("")))
         try:
-            name, entries = package.name, package.entry_points
+            name = package.name
         except (ValueError, KeyError) as error:  # of any package there: most have no plugins
-            where = printable(str(package.locate_file("")))
             logging.getLogger("bertdata").warning(
                 "a package in %s has damaged metadata (%s), so its plugins are left out; install it again", where, error
             )
             continue
+        try:
+            entries = package.entry_points
+        except Exception as error:  # what the parser makes of any bytes
+            reason = printable(f"{type(error).__name__}: {error}")
+            raise ConfigError(
+                f"the package {printable(str(name))} in {where} has damaged entry points ({reason}); install it again"
+            ) from error
         if name not in seen:
             seen.add(name)
             yield from ((name, entry) for entry in entries if entry.group == ENTRY_POINTS)

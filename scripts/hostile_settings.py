@@ -163,6 +163,11 @@ def a_plugin_that_calls_itself_without_end(folder: Path) -> Case:
 
 @case
 def a_plugin_that_is_not_there(folder: Path) -> Case:
+    return with_plugin(folder, "odd = no_such_module:\x1b[31m", "")
+
+
+@case
+def a_plugin_of_a_package_with_half_a_line_for_an_entry_point(folder: Path) -> Case:
     return with_plugin(folder, "odd = no_such_module:\n\x1b[31m", "")
 
 

@@ -262,14 +262,29 @@ def test_a_module_of_the_users_that_ends_the_process_is_an_error(folder: Path, m
         plugins.import_named("the filter 'x'", "script_of_mine:keep")
 
 
-@pytest.mark.parametrize("name", ["METADATA", "entry_points.txt"])
 def test_a_package_with_damaged_metadata_is_left_out_with_a_warning(
-    folder: Path, name: str, caplog: pytest.LogCaptureFixture
+    folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     write_entry_point(folder, "damaged", "no_such_module")
-    (folder / "damaged-1.0.dist-info" / name).write_bytes(b"\xb2\x00\xff")
+    (folder / "damaged-1.0.dist-info" / "METADATA").write_bytes(b"\xb2\x00\xff")
     assert list(Registry("codec", {"json": "json:loads"})) == ["json"]
     assert "has damaged metadata" in caplog.text
+
+
+@pytest.mark.parametrize("data", [b"\xb2\x00\xff", b"[bertdata.plugins]\nno equals sign\n"])
+def test_a_package_whose_entry_points_cannot_be_read_is_named(folder: Path, data: bytes) -> None:
+    write_entry_point(folder, "damaged", "no_such_module")
+    (folder / "damaged-1.0.dist-info" / "entry_points.txt").write_bytes(data)
+    with pytest.raises(ConfigError, match=rf"the package damaged in {folder} has damaged entry points \(\w+Error: "):
+        list(Registry("codec", {}))
+
+
+def test_an_entry_point_that_names_no_module_is_refused_without_its_escapes(folder: Path) -> None:
+    write_entry_point(folder, "odd", "no_such_module:\x1b[31m")
+    with pytest.raises(
+        ConfigError, match=r"odd = no_such_module:\\x1b\[31m .* is not the name of a module; correct or"
+    ):
+        list(Registry("codec", {}))
 
 
 def write_entry_point(folder: Path, package: str, value: str) -> None:

@@ -13,13 +13,14 @@ from typing import Any
 
 from bertdata.corpus import advice
 from bertdata.corpus.advice import Choices
+from bertdata.corpus.lost_text import lost_text
 from bertdata.corpus.statistics import share_of_copies
-from bertdata.curation.filters import DROPPED_BY, JUDGED
-from bertdata.documents import BYTES_LEFT_OUT, CHANGED
+from bertdata.curation.filters import BYTES_DROPPED_BY, BYTES_JUDGED, DROPPED_BY, JUDGED
+from bertdata.documents import CHANGED
 from bertdata.engine.parts import PartMetadata, add_counts
 from bertdata.io.console import byte_size
 from bertdata.sentences.languages import base_code
-from bertdata.sources.names import InputCount, LeftOut, input_count
+from bertdata.sources.names import InputCount, input_count
 from bertdata.sources.text_encodings import DOUBTFUL
 
 MOST_UNKNOWN = 0.01
@@ -40,6 +41,8 @@ MOST_OF_ONE = 0.4
 LEAST_VOCABULARY = 0.1
 FEWEST_DOCUMENTS = 20
 """With fewer documents, no share of documents is checked."""
+FEWEST_BYTES = 500_000
+"""With fewer bytes of text, no share of the bytes that a filter saw is checked."""
 
 _EXPECTED_DROPS = (
     "redirect", "not an article", "deleted revision", "disambiguation", "stub", "duplicate", "content model", "filter ",
@@ -49,7 +52,6 @@ _EXPECTED_DROPS = (
 _NAMED = 5
 """How many books a warning names."""
 _OF_TEXT = "language"
-_WITHOUT_PROSE = (LeftOut.FRONT_MATTER, LeftOut.NOT_PROSE, LeftOut.NO_PROSE)
 
 CorpusWarning = dict[str, str | float]
 """One warning: what it is about, the figure and the threshold it passed, what was found, and what to do."""
@@ -64,16 +66,17 @@ _TEXTS = {
         "change the rule that drops it, or leave the source out",
     ),
     "text without prose": (
-        "{figure:.0%} of the text of the books of the source {source} is in no document: {reasons}",
-        "look at these files; tables, verse and scanned pages are not prose; --documents reads text as it is",
+        "{figure:.0%} of the text of the source {source} is in no document: {reasons}",
+        "look at these files, and at --text-column; tables, verse and scanned pages are not prose; --documents reads "
+        "text as it is",
     ),
     "encoding of books": (
         "{figure:.0f} of the books of the source {source} may be in another encoding than they were read in: {books}",
         "look at them, and name the encoding where it is wrong, as --encoding {source}=ENCODING",
     ),
     "filtered documents": (
-        "the filter {filter} dropped {figure:.1%} of the documents of the source {source} that it saw, most of them "
-        "as: {reason}",
+        "the filter {filter} dropped {figure:.1%} of the {what} of the source {source} that it saw, most of it as: "
+        "{reason}",
         "look at them (bertdata show DIR --dropped '{reason}'), and change the threshold or leave the rule out",
     ),
     "idle filter": (
@@ -269,22 +272,13 @@ def of_sources(sources: Mapping[str, Any]) -> Iterator[CorpusWarning]:
         if came >= FEWEST_DOCUMENTS:
             lost = (sum(drops.values()) - expected) / came
             yield from _check("dropped documents", lost, most=MOST_DROPPED, source=name, reason=most)
-        yield from _of_books(name, source["counts"])
+        lost_bytes, of_text = lost_text(source["counts"])
+        if of_text:
+            named = ", ".join(f"{reason} {byte_size(size)}" for reason, size in lost_bytes.items())
+            share = sum(lost_bytes.values()) / of_text
+            yield from _check("text without prose", share, most=MOST_WITHOUT_PROSE, source=name, reasons=named)
         yield from of_encodings(name, source.get(DOUBTFUL, []))
         yield from _of_filters(name, source["counts"], drops)
-
-
-def _of_books(source: str, counts: Mapping[str, int]) -> Iterator[CorpusWarning]:
-    """Yield the warning that most bytes of the text of books, what an archive added aside, are in no document."""
-    of_text = counts.get(InputCount.BOOK_BYTES, 0) - counts.get(BYTES_LEFT_OUT + LeftOut.ARCHIVE, 0)
-    reasons = {name.removeprefix(BYTES_LEFT_OUT): n for name, n in counts.items() if name.startswith(BYTES_LEFT_OUT)}
-    lost = {reason: n for reason, n in reasons.items() if reason in _WITHOUT_PROSE or reason.startswith("broken: ")}
-    if of_text > 0:
-        named = ", ".join(
-            f"{reason} {byte_size(lost[reason])}" for reason in sorted(lost, key=lambda reason: (-lost[reason], reason))
-        )
-        share = sum(lost.values()) / of_text
-        yield from _check("text without prose", share, most=MOST_WITHOUT_PROSE, source=source, reasons=named)
 
 
 def of_encodings(source: str, doubtful: Sequence[Sequence[str]]) -> Iterator[CorpusWarning]:
@@ -302,10 +296,11 @@ well)']
 
 
 def _of_filters(source: str, counts: Mapping[str, int], drops: Mapping[str, int]) -> Iterator[CorpusWarning]:
-    """Yield the warnings of filters that drop most of a source, or nothing at all of a large one."""
+    """Yield the warnings of filters that drop most of a source, by documents or by bytes, or nothing of a large one."""
     for name, seen in counts.items():
         text = name.removeprefix(JUDGED)
-        if text == name or seen < FEWEST_DOCUMENTS:
+        seen_bytes = counts.get(BYTES_JUDGED + text, 0)
+        if text == name or (seen < FEWEST_DOCUMENTS and seen_bytes < FEWEST_BYTES):
             continue
         lost, changed = counts.get(DROPPED_BY + text, 0), counts.get(CHANGED + text.partition("=")[0], 0)
         beginnings = (f"filter {text}", text.partition("-")[0] + "_")
@@ -313,7 +308,11 @@ def _of_filters(source: str, counts: Mapping[str, int], drops: Mapping[str, int]
         most = max(reasons, key=lambda reason: drops[reason], default="")
         values: dict[str, Any] = {"filter": text, "source": source, "reason": most, "seen": seen}
         remedy = _TEXTS["filtered documents"][1].format(**values)
-        yield from _check("filtered documents", lost / seen, most=MOST_FILTERED, remedy=remedy, **values)
+        shares = {"documents": lost / seen if seen >= FEWEST_DOCUMENTS else 0.0}
+        if seen_bytes >= FEWEST_BYTES:
+            shares["bytes"] = counts.get(BYTES_DROPPED_BY + text, 0) / seen_bytes
+        what = max(shares, key=lambda unit: (shares[unit] > MOST_FILTERED, unit == "documents"))
+        yield from _check("filtered documents", shares[what], most=MOST_FILTERED, remedy=remedy, what=what, **values)
         if seen >= FEWEST_FILTERED and not changed:
             yield from _check("idle filter", lost, least=1, **values)
 

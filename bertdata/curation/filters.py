@@ -27,6 +27,8 @@ MEASURED = 100_000
 """Characters of the longest text that is measured for a sample, by plain Python."""
 JUDGED, DROPPED_BY = "judged by ", "dropped by "
 """What the counts of documents begin with that a filter saw, and that it dropped."""
+BYTES_JUDGED, BYTES_DROPPED_BY = "bytes judged by ", "bytes dropped by "
+"""What the counts of their bytes of text begin with."""
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,9 @@ def filtered(
         judged = _judged(text, remaining)
         counters.add(JUDGED + text, len(remaining))
         counters.add(DROPPED_BY + text, len(remaining) - judged.reasons.null_count)
+        sizes = pc.binary_length(remaining)
+        counters.add(BYTES_JUDGED + text, pc.sum(sizes, min_count=0).as_py())
+        counters.add(BYTES_DROPPED_BY + text, pc.sum(sizes.filter(judged.reasons.is_valid()), min_count=0).as_py())
         reasons = pc.replace_with_mask(reasons, not_dropped, judged.reasons)
         for name, number in judged.counts.items():
             counters.add(name, number)

@@ -202,9 +202,10 @@ class DocumentWriter:
     def _kept(self, table: pa.Table, reasons: pa.StringArray) -> pa.Table:
         """Return the rows that have no reason to be dropped; counts the others by reason."""
         samples: dict[str, list[list[Any]]] = self._counters.details.setdefault(DROPPED_TEXTS, {})
+        sizes = pc.binary_length(table["text"]).to_pylist()
         for row, reason in enumerate(reasons.to_pylist()):
             if reason is not None:
-                self._counters.drop(reason)
+                self._counters.drop(reason, size=sizes[row])
                 if self._on_drop and (on_drop := self._on_drop[row]):
                     on_drop(reason)
                 document_id, title, text = (table[name][row].as_py() for name in ("id", "title", "text"))

@@ -139,6 +139,10 @@ class PartMetadata:
         return vars(self) | {"details": self.details | rows}
 
 
+BYTES_DROPPED = "bytes dropped, "
+"""What the counts of bytes that were dropped have before the reason."""
+
+
 @dataclass
 class Counters:
     """What a step's function fills while it writes a part.
@@ -166,9 +170,11 @@ class Counters:
         for name, number in numbers.items():
             self.add(name, number)
 
-    def drop(self, reason: str, number: int = 1) -> None:
-        """Add to the drops of one reason."""
+    def drop(self, reason: str, number: int = 1, *, size: int = 0) -> None:
+        """Add to the drops of one reason; size: the bytes of what is dropped, counted under its name too."""
         self.drops[reason] = self.drops.get(reason, 0) + number
+        if size:
+            self.add(f"{BYTES_DROPPED}{reason}", size)
 
 
 PartFunction = Callable[[Task, BinaryIO], Counters]

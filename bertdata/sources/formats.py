@@ -259,7 +259,7 @@ class RangeFormat(SourceFormat):
         ):
             if chosen.encoding == SKIP:
                 counters.add(InputCount.ROWS)
-                counters.drop(NOT_TEXT)
+                counters.drop(NOT_TEXT, size=files.size(chosen.path))
             else:
                 self.read(chosen, writer, counters)
         count_encodings(counters, {chosen.path: chosen.encoding} if not chosen.start else {})

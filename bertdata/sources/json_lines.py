@@ -24,6 +24,7 @@ from bertdata.sources.beginnings import first_lines
 from bertdata.sources.formats import FileRange
 from bertdata.sources.json_columns import read_columns
 from bertdata.sources.settings import CleaningConfig
+from bertdata.sources.stored_bytes import NoRow
 from bertdata.sources.tabular import LOOKED_AT, NAMES, Rows, TableFormat, are_columns_enough
 
 _NO_OBJECT = "not a JSON object"
@@ -236,7 +237,7 @@ def _parse(line: bytes) -> dict[str, Any] | str:
     try:
         row = json.loads(line)
     except UnicodeDecodeError:
-        return "not UTF-8"
+        return NoRow("not UTF-8", len(line))
     except (ValueError, RecursionError):
-        return _NO_OBJECT
-    return row if isinstance(row, dict) else _NO_OBJECT
+        return NoRow(_NO_OBJECT, len(line))
+    return row if isinstance(row, dict) else NoRow(_NO_OBJECT, len(line))

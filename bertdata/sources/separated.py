@@ -26,6 +26,7 @@ from bertdata.sources import unsupported
 from bertdata.sources.beginnings import first_whole
 from bertdata.sources.formats import FileRange, Layout, Request, SourceFile
 from bertdata.sources.settings import CleaningConfig
+from bertdata.sources.stored_bytes import NoRow, stored_bytes
 from bertdata.sources.tabular import LOOKED_AT, TableFormat
 
 _ENDINGS = ("", ".gz", ".zst", ".bz2")
@@ -117,7 +118,10 @@ class SeparatedFormat(TableFormat):
             lines = self._lines(stream, path, quotes)
             names = next(lines)
             for line in lines:
-                yield dict(zip(names, line, strict=True)) if len(line) == len(names) else _OTHER_NUMBER
+                if len(line) == len(names):
+                    yield dict(zip(names, line, strict=True))
+                else:
+                    yield NoRow(_OTHER_NUMBER, stored_bytes(line))
 
     def _open(self, path: str) -> io.TextIOWrapper:
         return io.TextIOWrapper(open_text(path), "utf-8-sig", newline="")

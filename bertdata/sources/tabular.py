@@ -33,6 +33,7 @@ from bertdata.sources.names import InputCount
 from bertdata.sources.path_columns import path_columns
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.source_columns import ID
+from bertdata.sources.stored_bytes import stored_bytes
 from bertdata.sources.text_template import columns_of_text, is_template, parse_template, text_at, value_at
 
 if TYPE_CHECKING:
@@ -169,9 +170,9 @@ class Rows:
             return
         text = None if isinstance(row, str) else text_at(row, chosen.text_column)
         if isinstance(row, str) or text is None:
-            reason = row if isinstance(row, str) else "no text"
+            reason = str(row) if isinstance(row, str) else "no text"
             self.broken.append({"path": chosen.path, "place": place, "reason": reason})
-            counters.drop(reason)
+            counters.drop(reason, size=stored_bytes(row))
             return
         text = paragraphs(text)
         if not text:
@@ -297,7 +298,7 @@ def _write_article(
     article: Article, row: dict[str, Any], place: int, chosen: FileRange, writer: DocumentWriter, counters: Counters
 ) -> None:
     if article.reason:
-        counters.drop(article.reason)
+        counters.drop(article.reason, size=stored_bytes(row))
         return
     if article.language:
         languages = counters.details.setdefault("languages", {})

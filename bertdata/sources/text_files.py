@@ -88,7 +88,7 @@ class TextFilesFormat(SourceFormat):
             for path, label in zip(group.paths, group.labels, strict=True):
                 counters.add(InputCount.ROWS)
                 if encoding_of.get(path) == SKIP:
-                    counters.drop(NOT_TEXT)
+                    counters.drop(NOT_TEXT, size=files.size(path))
                 elif text := paragraphs(_text_of(path)):
                     writer.add(label, "documents", files.name(path).partition(".txt")[0], "", text)
                 else:

@@ -140,7 +140,8 @@ def test_the_page_on_warnings_states_each_threshold() -> None:
     page = (ROOT / "docs" / "warnings.md").read_text()
     rows = re.findall(r"\| ([0-9.]+) \| .* \| `([A-Z_]+)` \|$", page, re.M)
     stated = {
-        (name, threshold) for threshold, name in [*rows, *re.findall(r"from (\d+) documents on \(`([A-Z_]+)`\)", page)]
+        (name, threshold)
+        for threshold, name in [*rows, *re.findall(r"from (\d+)\s(?:documents|bytes) on \(`([A-Z_]+)`\)", page)]
     }
     every = vars(corpus_warnings) | vars(left_out)
     names = {name for name in every if re.fullmatch("(MOST|LEAST|FEWEST)_[A-Z_]+", name)}
@@ -204,3 +205,46 @@ def test_a_source_of_books_whose_text_is_mostly_in_no_document_is_named_with_the
     if found:
         assert "60%" in str(found[0]["found"])
         assert "novels is in no document: no prose 5.5 kB, broken: not text 500 B" in str(found[0]["found"])
+
+
+@pytest.mark.parametrize(("broken", "warned"), [(90_000, []), (110_000, ["text without prose"])])
+def test_rows_that_are_broken_count_by_their_bytes_however_few_they_are(broken: int, warned: list[str]) -> None:
+    counts = {"rows": 4, "documents": 3, "text_bytes": 60_000, "bytes dropped, filter min-characters=9": 40_000}
+    counts["bytes dropped, not a JSON object"] = broken
+    found = list(corpus_warnings.of_sources({"web": {"counts": counts, "drops": {"not a JSON object": 1}}}))
+    assert [one["about"] for one in found] == warned
+    assert all("52% of the text of the source web is in no document: not a JSON object 110.0 kB" in str(one["found"])
+               for one in found)  # fmt: skip
+
+
+def test_pages_that_are_no_articles_are_no_loss_and_articles_without_prose_are() -> None:
+    counts = {"pages": 9, "documents": 1, "wikitext_bytes": 100_000, "text_bytes": 20_000}
+    counts |= {
+        "bytes dropped, redirect": 10_000,
+        "bytes dropped, not an article": 30_000,
+        "bytes dropped, stub": 29_000,
+    }
+    assert not list(corpus_warnings.of_sources({"wiki": {"counts": counts, "drops": {}}}))
+    counts |= {"bytes dropped, no prose": 2_000}
+    [found] = corpus_warnings.of_sources({"wiki": {"counts": counts, "drops": {}}})
+    assert "52% of the text of the source wiki is in no document: stub 29.0 kB, no prose 2.0 kB" in str(found["found"])
+
+
+@pytest.mark.parametrize(
+    ("documents", "size", "share"),
+    [(30, 600_000, "66.7% of the bytes"), (30, 300_000, ""), (3, 600_000, "66.7% of the bytes"), (30, 0, "")],
+)
+def test_a_filter_is_judged_by_bytes_too(documents: int, size: int, share: str) -> None:
+    counts = {"rows": documents, "documents": documents - 1, "judged by min-characters=9": documents}
+    counts |= {"dropped by min-characters=9": 1, "bytes judged by min-characters=9": size}
+    counts |= {"bytes dropped by min-characters=9": 2 * size // 3}
+    found = list(corpus_warnings.of_sources({"web": {"counts": counts, "drops": {"filter min-characters=9": 1}}}))
+    assert [one["about"] for one in found] == (["filtered documents"] if share else [])
+    assert all(f"dropped {share} of the source web that it saw" in str(one["found"]) for one in found)
+
+
+def test_a_filter_that_drops_most_documents_is_named_by_documents() -> None:
+    counts = {"rows": 30, "documents": 10, "judged by c4-quality": 30, "dropped by c4-quality": 20}
+    counts |= {"bytes judged by c4-quality": 9_000_000, "bytes dropped by c4-quality": 8_000_000}
+    [found] = corpus_warnings.of_sources({"web": {"counts": counts, "drops": {"c4_few_sentences": 20}}})
+    assert "dropped 66.7% of the documents of the source web" in str(found["found"])

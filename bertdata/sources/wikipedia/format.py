@@ -197,7 +197,7 @@ class WikipediaFormat(SourceFormat):
                     place = {"path": page.path or work.span.path, "offset": page.offset}
                     broken.append({**place, "title": page.title, "reason": page.reason})
                     reason = f"broken: {page.reason}"
-                counters.drop(reason)
+                counters.drop(reason, size=len(page.wikitext) if isinstance(page, Page) else 0)
                 reject(page.id if isinstance(page, Page) else None, page.title, page.offset, reason)
         for what, number in left_out.items():
             counters.add(LEFT_OUT + what, number)

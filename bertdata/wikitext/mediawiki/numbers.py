@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _NUMBER = re.compile(r"(-(?=[\d.]))?(?:\d{1,1000}|(?=\.\d))(?:\.\d{0,1000})?(?:[eE][-+]?\d{1,4})?", re.ASCII)
-_NUMERIC = re.compile(r"\s*[-+]?(?:\d{1,1000}\.?\d{0,1000}|\.\d{1,1000})(?:[eE][-+]?\d{1,4})?\s*", re.ASCII)
+_NUMERIC = re.compile(r"\s*[-+]?(?:\d{1,1000}(?:\.\d{0,1000})?|\.\d{1,1000})(?:[eE][-+]?\d{1,4})?\s*", re.ASCII)
 _MINUS = "−"
 _DIGITS = "0123456789"
 _LARGEST_POWER = 300
