@@ -1,11 +1,9 @@
-"""`paragraphs` of many texts at once, by a kernel where nothing asks for more than a second line break."""
+"""`paragraphs` of many texts at once, by a kernel."""
 
 from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-
-from bertdata.documents.document import paragraphs
 
 
 def paragraphs_of(texts: pa.StringArray) -> pa.StringArray:
@@ -20,17 +18,13 @@ def paragraphs_of(texts: pa.StringArray) -> pa.StringArray:
     ends = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset : texts.offset + len(texts) + 1]
     size = int(ends[-1]) if len(texts) else 0
     data = _padded(texts.buffers()[2], size, BLOCK)
-    kinds, counts = np.empty(len(texts), np.uint8), np.empty(len(texts), np.int64)
-    if not kernel.find_kinds(data, ends, kinds, counts):
+    kinds, places = np.empty(len(texts), np.uint8), np.empty((len(texts), 2), np.int64)
+    more = kernel.find_kinds(data, ends, kinds, places)
+    if more < 0:
         return texts
-    others = [paragraphs(texts[row].as_py()).encode() for row in np.flatnonzero(kinds == kernel.OTHER).tolist()]
-    other_ends = np.zeros(len(others) + 1, np.int32)
-    np.cumsum([len(text) for text in others], out=other_ends[1:])
-    doubled = int(counts[kinds == kernel.DOUBLED].sum())
-    out = np.empty(size - int(ends[0]) + doubled + int(other_ends[-1]) + BLOCK, np.uint8)
-    out_ends = np.empty(len(texts) + 1, np.int32)
-    kernel.write_texts(data, ends, kinds, np.frombuffer(b"".join(others), np.uint8), other_ends, out, out_ends)
-    return pa.StringArray.from_buffers(len(texts), pa.py_buffer(out_ends), pa.py_buffer(out))
+    out, out_ends = pa.allocate_buffer(size - int(ends[0]) + more), np.empty(len(texts) + 1, np.int32)
+    kernel.write_texts(data, kinds, places, np.frombuffer(out, np.uint8), out_ends)
+    return pa.StringArray.from_buffers(len(texts), pa.py_buffer(out_ends), out)
 
 
 def _padded(buffer: pa.Buffer | None, size: int, more: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:

@@ -41,33 +41,54 @@ def read_columns(stream: BinaryIO, place: int, end: int, names: Sequence[str]) -
     line of over `LONGEST` bytes is cut one byte after that, and is the last.
     """
     from bertdata.kernels.simd import BLOCK  # numba is for those that read, not for those that start a build
+    from bertdata.sources import json_lines_kernel as kernel
 
-    unread, whole = np.empty(0, np.uint8), False
+    room, unread, whole = np.empty(0, np.uint8), np.empty(0, np.uint8), False
     while place < end and not whole:
-        more = stream.read(max(min(PIECE, max(end - place - len(unread), 0) + BEYOND), len(unread)))
+        wanted = max(min(PIECE, max(end - place - len(unread), 0) + BEYOND), len(unread))
+        room = _moved(unread, room, len(unread) + wanted + 1 + BLOCK)
+        more = _read_into(stream, room[len(unread) : len(unread) + wanted])
         whole = not more
-        size = len(unread) + len(more)
-        data = np.empty(size + 1 + BLOCK, np.uint8)
-        data[: len(unread)], data[len(unread) : size], data[size:] = unread, np.frombuffer(more, np.uint8), _NEWLINE
-        used, count = len(unread) + more.rfind(b"\n") + 1, more.count(b"\n")
-        if not count:
-            used, count = (size + 1, 1) if whole and size else (0, 0)
+        size = len(unread) + more
+        data = room[: size + 1 + BLOCK]
+        data[size:] = _NEWLINE
+        used = kernel.last_line_end(data, len(unread), size)
+        if used < 0:
+            used = size + 1 if whole and size else 0
         if used:
-            yield from _read(data, place, min(end - place, size, used), min(size, used), count, names)
+            yield from _read(data, place, min(end - place, size, used), min(size, used), names)
         unread, place = data[used:size], place + used
         if len(unread) > LONGEST and place < end:
             yield Lines(place, unread[: LONGEST + 1].tobytes())
             return
 
 
-def _read(data: Bytes, place: int, limit: int, size: int, most: int, names: Sequence[str]) -> Iterator[Lines]:
-    """Yield the lines, `most` at most, that begin before a limit; after `size` bytes are a line feed and BLOCK more."""
+def _moved(unread: Bytes, room: Bytes, size: int) -> Bytes:
+    """Return room for so many bytes that begins with those that are unread, which may lie in it."""
+    if len(room) < size:
+        room = np.empty(size, np.uint8)
+    room[: len(unread)] = unread
+    return room
+
+
+def _read_into(stream: BinaryIO, room: Bytes) -> int:
+    """Fill an array from a stream, as far as that goes; returns the bytes."""
+    size = 0
+    while size < len(room) and (more := stream.readinto(room[size:].data)):  # type: ignore[attr-defined]
+        size += more
+    return size
+
+
+def _read(data: Bytes, place: int, limit: int, size: int, names: Sequence[str]) -> Iterator[Lines]:
+    """Yield the lines that begin before a limit; after `size` bytes are a line feed and BLOCK more."""
     from bertdata.sources import json_lines_kernel as kernel
 
     wanted = [name.encode("utf-8", "surrogatepass") for name in (*names, _ACTION)]
     name_ends = np.cumsum([0, *map(len, wanted)])
+    most = kernel.count_line_ends(data, size + 1)
     kinds, begins = np.empty(most, np.uint8), np.empty(most + 1, np.int64)
-    out, ends = np.empty((kernel.FIELDS, len(data)), np.uint8), np.zeros((kernel.FIELDS, most + 1), np.int32)
+    out = np.frombuffer(pa.allocate_buffer(kernel.FIELDS * len(data)), np.uint8).reshape(kernel.FIELDS, -1)
+    ends = np.zeros((kernel.FIELDS, most + 1), np.int32)
     written = np.zeros(kernel.FIELDS, np.int64)
     joined = np.frombuffer(b"".join(wanted), np.uint8)
     count = kernel.read_lines(data, limit, joined, name_ends, written, kinds, begins, out, ends)

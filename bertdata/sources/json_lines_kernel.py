@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bertdata.kernels.copying import copy
 from bertdata.kernels.jit import inlined, typed_kernel
-from bertdata.kernels.simd import BLOCK, equal_bits, lowest_bit
+from bertdata.kernels.simd import BLOCK, count_bits, equal_bits, lowest_bit
 from bertdata.sources.json_values_kernel import (
     FAILED,
     copy_string,
@@ -102,6 +102,27 @@ def _read_object(data: Any, at: Any, names: Any, name_ends: Any, out: Any, writt
         if data[at] != _COMMA:
             return at + 1 if data[at] == _RIGHT_BRACE and seen >> _TEXT & 1 else failed
         at = skip_space(data, at + 1)
+
+
+@typed_kernel(numba.int64(_BYTES, numba.int64))
+def count_line_ends(data: NDArray[Any], size: int) -> int:
+    """Return how many line feeds the first bytes have; after them are BLOCK of anything."""
+    count = np.uint64(0)
+    for block in range(0, size, BLOCK):
+        bits = equal_bits(data, block, np.uint8(_NEWLINE))
+        if size - block < BLOCK:
+            bits &= (np.uint64(1) << np.uint64(size - block)) - np.uint64(1)
+        count += count_bits(bits)
+    return int(count)
+
+
+@typed_kernel(numba.int64(_BYTES, numba.int64, numba.int64))
+def last_line_end(data: NDArray[Any], begin: int, end: int) -> int:
+    """Return the place after the last line feed in data[begin:end], -1 where there is none."""
+    for place in range(end - 1, begin - 1, -1):
+        if data[place] == _NEWLINE:
+            return place + 1
+    return -1
 
 
 @typed_kernel(

@@ -11,9 +11,8 @@ from tests.generated import examples
 
 SPACES = "\n\n\n\t \r\x0b\x1c\x1f\x85\xa0\u1680\u2003\u2028\u202f\u205f\u3000"
 OTHERS = "ab.\u0085\u00c2\u00e9\u1681\u200b\u2051\u3001\U0001d41a\x00"
-pieces = st.one_of(
-    st.text(SPACES + OTHERS, max_size=8), st.sampled_from(["\n", "\n\n", "word " * 20, "Satz é", "日本。"])
-)
+BREAKS = ["\n", "\n\n", "\r\n", "a\r\n b", " \r\n\r\n"]
+pieces = st.one_of(st.text(SPACES + OTHERS, max_size=8), st.sampled_from([*BREAKS, "word " * 20, "Satz é", "日本。"]))
 texts = st.lists(pieces, max_size=8).map("".join)
 
 
