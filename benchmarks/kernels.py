@@ -310,9 +310,9 @@ def _block() -> Any:
 def masks(unit: str, **settings: Any) -> Row:
     """Return batches, masked."""
     from bertdata.masking.masking import Masker
-    from bertdata.masking.reference import mask_row
     from bertdata.masking.settings import MaskingConfig
     from bertdata.masking.smoothing import delays
+    from tests.oracles.masking import mask_row
 
     count, length, few = 4096, 128, 16
     ids = np.random.default_rng(0).integers(1000, 30000, count * length).astype(np.uint16)

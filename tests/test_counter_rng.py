@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bertdata.counter_rng import _mix, argsort, bernoulli, bits, key, permutation, randint, text_bits, threshold
 from bertdata.kernels import mixer
-from bertdata.masking.reference import draw
+from tests.oracles.masking import draw
 from tests.statistics import assert_uniform, hoeffding
 
 GOLDEN = 0x9E3779B97F4A7C15

@@ -76,7 +76,7 @@ def count_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Count
     """Count what the masks of a shard predict in epoch 0, at the rate of the beginning of a run; in the record."""
     shard: WrittenShard = task.payload
     spec = specs[shard.phase]
-    masker = spec.info.masker(tokenizer_of(spec), split=shard.split, build=spec.output).at(0)
+    masker = spec.info.masker(tokenizer_of(spec), split=shard.split, build=spec.output)
     counters = Counters()
     with open_stream(shard.path) as stream:
         for rows in stream:
@@ -85,7 +85,7 @@ def count_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Count
             batch = unpacked(rows)
             ids, offsets = batch["input_ids"].flatten().to_numpy(), batch["input_ids"].offsets.to_numpy()
             examples, starts = batch["example_id"].to_numpy(), word_starts(batch)
-            number, capped = masker.count(ids, offsets - offsets[0], examples, 0, word_starts=starts)
+            number, capped = masker.count(ids, offsets - offsets[0], examples, 0, levels=0, word_starts=starts)
             counters.add_all(predictions=number, predictions_capped_rows=capped)
     file.write("".join(f"{name} {number}\n" for name, number in sorted(counters.counts.items())).encode())
     return counters

@@ -82,7 +82,7 @@ def write_shard(
     full, if need be an empty one, so that a reader knows where the next begins. A block without documents gives a shard
     without rows.
     """
-    counters, masker = Counters(), masker.at(0)
+    counters = Counters()
     schema = shard_schema(info.of_rows())
     _count_block(block, info, counters, whole=length_bin == 0)
     several = number_of_copies(info.epochs, info.examples.dupe_factor) > 1
@@ -205,14 +205,18 @@ def _masked(
 ) -> dict[str, NDArray[Any]]:
     """Return the columns `input_ids` and, with static masks, `labels` and drawn rates, and count what is predicted."""
     counters.add("row_tokens", len(rows.input_ids))
-    positions = {"special": rows.special, "word_starts": rows.word_starts}
+    special, starts = rows.special, rows.word_starts
     if info.examples.masking != "static":
-        number, capped = masker.count(rows.input_ids, rows.offsets, rows.ids, 0, **positions)
+        number, capped = masker.count(
+            *(rows.input_ids, rows.offsets, rows.ids, 0), levels=0, special=special, word_starts=starts
+        )
         counters.add_all(predictions=number, predictions_capped_rows=capped)
         return {"input_ids": rows.input_ids}
     kind = numpy_type(label_type(info.vocab_size))
     narrow = kind == np.int16
-    masked = masker.mask(rows.input_ids, rows.offsets, rows.ids, copy, narrow=narrow, **positions)
+    masked = masker.mask(
+        *(rows.input_ids, rows.offsets, rows.ids, copy), special=special, word_starts=starts, narrow=narrow
+    )
     predicted, became, stayed = count_masked(masked, info.mask_token_id)
     counters.add_all(predictions=predicted, predictions_mask=became, predictions_kept=stayed)
     counters.add("predictions_capped_rows", masked.capped)

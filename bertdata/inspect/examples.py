@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError
-from bertdata.masking.masking import IGNORE_INDEX, Masker
+from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.schedule import LEVELS
 from bertdata.objectives.objective import Objective
 from bertdata.shards import Shards
@@ -96,7 +96,8 @@ def read_examples(
             "--epoch was given, but the masks of these shards are static: written into them; leave --epoch out"
         )
     tokenizer = shards.tokenizer()
-    masker = masker_at(shards, at)
+    level = level_at(shards, at)
+    masker = info.masker(tokenizer, split=shards.split, build=shards.build)
     for number in numbers:
         if not -len(shards) <= number < len(shards):
             raise ConfigError(
@@ -109,7 +110,8 @@ def read_examples(
                 labels = row["labels"]
             else:
                 offsets, example_id = np.array([0, len(ids)]), np.array([row["example_id"]])
-                masked = masker.mask(ids, offsets, example_id, epoch or 0, word_starts=row.get(WORD_STARTS))
+                starts = row.get(WORD_STARTS)
+                masked = masker.mask(ids, offsets, example_id, epoch or 0, levels=level, word_starts=starts)
                 ids, labels = masked.input_ids, masked.labels
             remarks = []
             if info.label:
@@ -124,17 +126,20 @@ def read_examples(
             yield Example(number % len(shards), row["example_id"], ", ".join(remarks) or None, segments)
 
 
-def masker_at(shards: Shards, at: float | None = None) -> Masker:
-    """Return what masks a split when a share `at` of the run is over; raises ConfigError where that changes nothing."""
-    masker = shards.expect_pretraining().masker(shards.tokenizer(), split=shards.split, build=shards.build)
-    if at is not None and not masker.config.mask_schedule:
+def level_at(shards: Shards, at: float | None = None) -> int:
+    """Return the level of the run, 0 to 1000, when a share `at` of it is over, 0 if not given.
+
+    Raises ConfigError where that changes nothing of the masks of the split, and for what is not a share.
+    """
+    masking = shards.expect_pretraining().masking.for_split(shards.split)
+    if at is not None and not masking.mask_schedule:
         raise ConfigError(
             f"--at was given, but the mask rate of {shards.split} is the same in the whole run; leave --at out, or "
             "build with --mask-schedule"
         )
     if at is not None and not 0 <= at <= 1:
         raise ConfigError(f"--at is {at:g}; expected a share of the run from 0 to 1")
-    return masker.at(int((at or 0) * LEVELS))
+    return int((at or 0) * LEVELS)
 
 
 def _segments(tokens: Sequence[ShownToken], info: PretrainingInfo) -> tuple[tuple[ShownToken, ...], ...]:

@@ -18,7 +18,7 @@ from functools import partial
 from bertdata.corpus.summary import choice_text
 from bertdata.errors import ConfigError, printable
 from bertdata.inspect.dropped import dropped_lines, stored_texts
-from bertdata.inspect.examples import Example, ShownToken, masker_at, read_examples, words
+from bertdata.inspect.examples import Example, ShownToken, level_at, read_examples, words
 from bertdata.inspect.folders import describe, text_of
 from bertdata.inspect.grep import counted_rows, opened, rows_with
 from bertdata.inspect.task_figures import task_example_text, task_examples
@@ -173,8 +173,9 @@ def _print_examples(shards: Shards, numbers: Sequence[int], arguments: argparse.
         if not place:
             similar = [SIMILAR] if shards.expect_pretraining().masking.similar_words else []
             print(legend([*notations(shards.tokenizer()), *similar], color=color))
-            if schedule := shards.expect_pretraining().masking.rate_text:
-                rate = masker_at(shards, arguments.at).config.masked_lm_prob
+            masking = shards.expect_pretraining().masking
+            if schedule := masking.rate_text:
+                rate = masking.for_split(shards.split).at(level_at(shards, arguments.at)).masked_lm_prob
                 print(f"{rate:.1%} of the tokens are predicted here; in train the rate is {schedule}")
             if choice := choice_text(asdict(shards.expect_pretraining().masking.for_split(shards.split))):
                 print(f"Tokens to predict are {choice}")

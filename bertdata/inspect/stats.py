@@ -70,7 +70,7 @@ def measure(shards: Shards) -> Figures:
     """Measure every row of one split."""
     info = shards.expect_pretraining()
     tokenizer = shards.tokenizer()
-    masker = info.masker(tokenizer, split=shards.split, build=shards.build).at(0)
+    masker = info.masker(tokenizer, split=shards.split, build=shards.build)
     static = not info.draws_masks
     lengths = [np.zeros(0, np.int64)]
     labels = np.zeros(2 if info.label else 0, np.int64)
@@ -88,7 +88,8 @@ def measure(shards: Shards) -> Figures:
             counts.update(predictions=int(predicted.sum()), masked=int(masked.sum()), kept=int(kept.sum()))
         else:
             examples, starts = batch["example_id"].to_numpy(), word_starts(batch)
-            counts.update(predictions=masker.count(ids, offsets - offsets[0], examples, 0, word_starts=starts)[0])
+            number, _ = masker.count(ids, offsets - offsets[0], examples, 0, levels=0, word_starts=starts)
+            counts.update(predictions=number)
         ordinary = len(ids) - int(masker.special(original).sum())
         unknown = int((original == tokenizer.unk_token_id).sum())
         counts.update(examples=batch.num_rows, tokens=len(ids), ordinary_tokens=ordinary, unknown_tokens=unknown)

@@ -12,16 +12,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bertdata.arrays import Ints
 from bertdata.errors import ConfigError
 from bertdata.loader.block_mask import check_packing, check_varlen
+from bertdata.loader.draws import CausalRows, Draw, DrawnBy, DynamicMasks, Shifted, SomeCausalRows, StaticMasks
 from bertdata.loader.epoch import HasEpoch
 from bertdata.loader.examples import ExampleBatch, ShardExamples, Source
 from bertdata.loader.layouts import Batch, Layout, Lists, Packed, Padded
-from bertdata.loader.next_token import causal_labels, check_next_token, with_causal_rows, with_next_tokens
-from bertdata.loader.padding import MULTIPLE, padded_length, padded_rows
+from bertdata.loader.next_token import check_next_token
+from bertdata.loader.padding import MULTIPLE
 from bertdata.loader.read_columns import (
     carried_columns,
     check_examples,
@@ -30,16 +30,14 @@ from bertdata.loader.read_columns import (
     lists_of_examples,
     of_examples,
 )
-from bertdata.loader.weights import check_rates, row_weights, with_weights
+from bertdata.loader.weights import check_rates
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.settings import MaskingConfig
-from bertdata.masking.training import causal_rows
 from bertdata.shards.packed import CU_SEQLENS, MASK_RATE, WORD_STARTS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
 
 Examples = Sequence[Mapping[str, Any]]
-Flags = NDArray[np.bool_] | None
 
 
 class BatchCollator(HasEpoch):
@@ -152,22 +150,35 @@ class BatchCollator(HasEpoch):
             self.set_epoch(epoch)
         self._masker: Masker | None = None
         self._reads_words = False
-        self.shifted, self.causal = shifted, causal
+        self.shifted, self.causal, self.causal_flags, self.causal_share = shifted, causal, causal_flags, 0.0
         check_next_token(info, shifted=shifted, causal=causal)
         if isinstance(info, PretrainingInfo) and info.draws_masks:
             build, split = first.build, first.split
             self._masker = info.masker(tokenizer or first.tokenizer(), masking, seed, split, build=build)
-            self._reads_words = info.word_starts and self._masker.by_words
-        self._rates: MaskingConfig | None = None
-        if isinstance(info, PretrainingInfo) and not causal:
-            of_split = info.masking.for_split(first.split) if self._masker is None else self._masker.config
-            self._rates = of_split if of_split.mask_rate_draw else None
-        self.causal_flags = causal_flags
-        self.causal_share = 0.0
-        if self._masker is not None and not causal:
-            training = self._masker.config.trained_for
-            self.causal_share, self.shifted = training.causal_share, shifted or training.shifted
-            check_packing(packing, position_offset, attention_mask, sliding_window, causal=training.causal_share > 0)
+            if not causal:
+                training = self._masker.config.trained_for
+                self.causal_share, self.shifted = training.causal_share, shifted or training.shifted
+                self._reads_words = info.word_starts and self._masker.by_words and training.causal_share < 1
+                check_packing(packing, position_offset, attention_mask, sliding_window, causal=self.causal_share > 0)
+        of_rows = info.masking.for_split(first.split) if isinstance(info, PretrainingInfo) else None
+        self._static_rates = of_rows if self.static and of_rows is not None and of_rows.mask_rate_draw else None
+        self._draw = self._draw_of()
+
+    def _draw_of(self) -> Draw:
+        """Return what is predicted of the rows."""
+        draw: Draw
+        if self.causal:
+            draw = CausalRows()
+        elif self._masker is None:
+            draw = StaticMasks((self.info.cls_token_id, self.info.sep_token_id), self._static_rates)
+        else:
+            masks = self._masks(self._masker)
+            draw = SomeCausalRows(masks, self.causal_share, self.causal_flags) if self.causal_share else masks
+        return Shifted(draw) if self.shifted else draw
+
+    def _masks(self, masker: Masker) -> DynamicMasks:
+        """Return what draws dynamic masks."""
+        return DynamicMasks(masker)
 
     def __repr__(self) -> str:
         rows = "packed in one row" if self.packing else f"padded to a multiple of {self.pad_to_multiple_of}"
@@ -186,57 +197,23 @@ class BatchCollator(HasEpoch):
         """Return the batch of some examples as NumPy arrays; raises ConfigError as a call does."""
         self._check(examples)
         lists = {name: self._lists(examples, name) for name in self.info.list_columns}
-        ids = lists["input_ids"]
+        ids, drawn_by = lists["input_ids"], self._drawn_by(examples)
         lengths = np.fromiter(map(len, ids), np.int64, len(ids))
-        epochs = [] if self.static or self.causal or self.causal_share == 1 else self._epochs(examples)
-        batch = self._laid_out(examples, lists, lengths, epochs)
-        weights: Batch = {}
-        if self._rates is not None:
-            special = (self.info.cls_token_id, self.info.sep_token_id)
-            weights = with_weights(batch, lengths, self._drawn_rates(examples, epochs), self._rates, special)
-        if self.shifted or self.causal:
-            batch = with_next_tokens(batch | weights, shifted=self.shifted, causal=self.causal)
-            weights = {}
-        if self.causal_share:
-            flags = self._causal_rows(examples, epochs, len(lengths))
-            batch = with_causal_rows(batch, flags, self.causal_share if self.causal_flags else None)
-        return batch | weights | self._numbers(examples)
+        drawn: dict[str, Ints] = {}
+        if not self.static:
+            tokens = self._layout.tokens(ids, lengths, self._word_starts(examples), self._fill)
+            drawn = self._draw.columns(tokens, drawn_by)
+        batch = self._layout.batch(lists, lengths, drawn, self._fill)
+        return self._draw.finished(batch, lengths, drawn_by) | self._numbers(examples)
 
-    def _drawn_rates(self, examples: Examples, epochs: list[int]) -> NDArray[np.float32]:
-        """Return the mask rate of each example, float32 (N,)."""
-        if self.static:
-            return check_rates(column_numbers(examples, MASK_RATE))
-        return self.masker.rates(column_numbers(examples, "example_id"), np.array(epochs, np.int64))
-
-    def unmasked(self, examples: Examples) -> Batch:
-        """Return the padded ids without masks, uint16 or int32 (N, L), and what determines the masks.
-
-        lengths and, where rows have token types, second_segments (the position from which these are not 0) are int32
-        (N,), example_ids, epochs and, under a schedule, levels int64 (N,), word_starts bool (N, L), where the masks
-        depend on it and the ids do not tell. Where rates are drawn, there are mask_rates, maskable, and loss_weights of
-        the rows, float32 (N,).
-        """
-        self._check(examples)
-        ids = self._lists(examples, "input_ids")
-        lengths = np.fromiter(map(len, ids), np.int32, len(ids))
-        width, levels = padded_length(int(lengths.max()), self.pad_to_multiple_of), self._levels(examples)
-        rows = padded_rows(ids, width, self.info.pad_token_id, ids[0].dtype)
-        batch: Batch = {
-            "input_ids": rows if rows.dtype == np.uint16 else rows.astype(np.int32),
-            "lengths": lengths,
-            "example_ids": column_numbers(examples, "example_id"),
-            "epochs": np.array(self._epochs(examples), np.int64),
-        }
-        if self._rates is not None:
-            batch |= row_weights(self.masker, self.masker.special(np.concatenate(ids)), batch)
-        if levels is not None:
-            batch["levels"] = np.array(levels, np.int64)
-        if self.info.row_template.has_types:
-            typed = np.concatenate(self._lists(examples, "token_type_ids")) > 0
-            batch["second_segments"] = lengths - np.add.reduceat(typed, np.cumsum(lengths) - lengths, dtype=np.int32)
-        if (starts := self._word_starts(examples)) is not None:
-            batch[WORD_STARTS] = padded_rows(starts, width, 1, np.bool_)
-        return batch | self._numbers(examples)
+    def _drawn_by(self, examples: Examples) -> DrawnBy:
+        """Return what the draws of examples depend on."""
+        rates = check_rates(column_numbers(examples, MASK_RATE)) if self._static_rates else None
+        if not self._draw.by_epoch:
+            return DrawnBy(np.zeros(0, np.int64), np.zeros(0, np.int64), None, rates)
+        levels, epochs = self._levels(examples), np.array(self._epochs(examples), np.int64)
+        of_run = None if levels is None else np.array(levels, np.int64)
+        return DrawnBy(column_numbers(examples, "example_id"), epochs, of_run, rates)
 
     def _numbers(self, examples: Examples) -> Batch:
         return {name: column_numbers(examples, column) for column, name in self._scalars.items()}
@@ -245,7 +222,7 @@ class BatchCollator(HasEpoch):
         needed = [*self.info.list_columns, *([] if self.static else ["example_id"]), *self._scalars]
         needed += [CU_SEQLENS] if self.info.packed else []
         needed += [WORD_STARTS] if self._reads_words else []
-        needed += [MASK_RATE] if self.static and self._rates is not None else []
+        needed += [MASK_RATE] if self._static_rates else []
         check_examples(examples, needed)
 
     def _epochs(self, examples: Examples) -> list[int]:
@@ -289,14 +266,6 @@ class BatchCollator(HasEpoch):
         """Return the lists of a column, one for each example of packed rows."""
         return lists_of_examples(examples, name) if self.info.packed else column_lists(examples, name)
 
-    def _laid_out(self, examples: Examples, lists: Mapping[str, Lists], lengths: Ints, epochs: list[int]) -> Batch:
-        """Return the columns of tokens as arrays, masked where the shards are not."""
-        masked: dict[str, Ints] = {}
-        if not self.static:
-            tokens = self._layout.tokens(lists["input_ids"], lengths, self._word_starts(examples), self._fill)
-            masked["input_ids"], masked["labels"] = self._masked(examples, epochs, *tokens)
-        return self._layout.batch(lists, lengths, masked, self._fill)
-
     @property
     def masker(self) -> Masker:
         """What draws dynamic masks."""
@@ -311,59 +280,3 @@ class BatchCollator(HasEpoch):
     def _word_starts(self, examples: Examples) -> Lists | None:
         """Return where words begin in each example, None where the masks do not depend on it or the ids tell."""
         return self._lists(examples, WORD_STARTS) if self._reads_words else None
-
-    def _masked(
-        self,
-        examples: Examples,
-        epochs: list[int],
-        input_ids: NDArray[np.integer],
-        offsets: Ints,
-        padding: Flags,
-        word_starts: Flags,
-    ) -> tuple[Ints, Ints]:
-        """Return the masked ids and the labels of flat rows of some epochs; padding is not masked."""
-        if self.causal or self.causal_share == 1:
-            return input_ids.astype(np.int64), causal_labels(input_ids, offsets, padding)
-        special = self.masker.special(input_ids)
-        if padding is not None:
-            special |= padding
-        levels, ids = self._levels(examples), column_numbers(examples, "example_id")
-        groups = list(zip(epochs, levels or [0] * len(epochs), strict=True))
-        if len(set(groups)) == 1:
-            masked, labels = self._drawn(input_ids, offsets, special, ids, groups[0], word_starts)
-        else:
-            masked, labels = np.empty(len(input_ids), np.int64), np.empty(len(input_ids), np.int64)
-            lengths = np.diff(offsets)
-            for group in set(groups):
-                rows = (np.array(groups) == group).all(1)
-                tokens = np.repeat(rows, lengths)
-                ends = np.concatenate([[0], np.cumsum(lengths[rows])])
-                starts = None if word_starts is None else word_starts[tokens]
-                drawn = self._drawn(input_ids[tokens], ends, special[tokens], ids[rows], group, starts)
-                masked[tokens], labels[tokens] = drawn
-        if self.causal_share:
-            causal = np.repeat(self._causal_rows(examples, epochs, len(epochs)), np.diff(offsets))
-            masked = np.where(causal, input_ids, masked)
-            labels = np.where(causal, causal_labels(input_ids, offsets, padding), labels)
-        return masked, labels
-
-    def _causal_rows(self, examples: Examples, epochs: list[int], number: int) -> NDArray[np.bool_]:
-        """Return which of a number of examples are causal, by their epochs, bool (N,)."""
-        if self.causal_share == 1:
-            return np.ones(number, np.bool_)
-        ids = column_numbers(examples, "example_id")
-        return causal_rows(self.causal_share, self.masker.seed, ids, np.array(epochs, np.int64))
-
-    def _drawn(
-        self,
-        input_ids: NDArray[np.integer],
-        offsets: Ints,
-        special: NDArray[np.bool_],
-        ids: Ints,
-        group: tuple[int, int],
-        word_starts: Flags,
-    ) -> tuple[Ints, Ints]:
-        """Return the masked ids and the labels of rows of one epoch and one level."""
-        epoch, level = group
-        masked = self.masker.at(level).mask(input_ids, offsets, ids, epoch, special=special, word_starts=word_starts)
-        return masked.input_ids, masked.labels

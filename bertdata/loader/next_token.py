@@ -67,23 +67,21 @@ def causal_mask(attention_mask: Ints) -> NDArray[np.float32]:
     return np.where(seen, np.float32(0), np.finfo(np.float32).min)
 
 
-def with_next_tokens(batch: dict[str, NDArray[Any]], *, shifted: bool, causal: bool) -> dict[str, NDArray[Any]]:
-    """Return a batch with shifted labels, and with what makes attention causal, where these are asked for.
+def with_shifted_labels(batch: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return a batch with shifted labels; weights of the loss, where it has some, go with them."""
+    labels = shift_left(batch["labels"], batch.get(CU_SEQLENS))
+    if "loss_weights" not in batch:
+        return batch | {"labels": labels}
+    weights = np.zeros_like(batch["loss_weights"])
+    weights[:, :-1] = batch["loss_weights"][:, 1:]
+    return batch | {"labels": labels, "loss_weights": np.where(labels == IGNORE_INDEX, np.float32(0), weights)}
 
-    Weights of the loss go with the labels.
-    """
-    batch = dict(batch)
-    if shifted and "loss_weights" in batch:
-        weights, labels = np.zeros_like(batch["loss_weights"]), shift_left(batch["labels"], batch.get(CU_SEQLENS))
-        weights[:, :-1] = batch["loss_weights"][:, 1:]
-        batch["loss_weights"] = np.where(labels == IGNORE_INDEX, np.float32(0), weights)
-    if shifted:
-        batch["labels"] = shift_left(batch["labels"], batch.get(CU_SEQLENS))
-    if causal and CU_SEQLENS in batch:
-        batch["is_causal"] = np.array(True)
-    elif causal:
-        batch["attention_mask"] = causal_mask(batch["attention_mask"])
-    return batch
+
+def with_causal_attention(batch: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return a batch with what makes the attention of all its rows causal."""
+    if CU_SEQLENS in batch:
+        return batch | {"is_causal": np.array(True)}
+    return batch | {"attention_mask": causal_mask(batch["attention_mask"])}
 
 
 def with_causal_rows(batch: dict[str, NDArray[Any]], rows: NDArray[np.bool_], share: float | None) -> dict[str, Any]:

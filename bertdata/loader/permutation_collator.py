@@ -2,19 +2,54 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bertdata.arrays import Ints
 from bertdata.errors import ConfigError
-from bertdata.loader.collator import BatchCollator, Examples, Flags
-from bertdata.loader.layouts import Batch
+from bertdata.loader.collator import BatchCollator
+from bertdata.loader.draws import DrawnBy
+from bertdata.loader.layouts import Batch, Tokens
 from bertdata.loader.padding import padded_length
-from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.masking.permutation import Rows, epoch_keys, factorization_ranks, perm_mask
+from bertdata.masking.masking import IGNORE_INDEX, Masker
+from bertdata.masking.permutation import Rows, factorization_ranks, perm_mask, seed_keys
 from bertdata.options.option import require
+
+
+@dataclass(frozen=True)
+class Permutations:
+    """A drawn factorisation order of some tokens, which are predicted; the settings are those of the collator."""
+
+    masker: Masker
+    probability: float
+    max_span: int
+    multiple: int
+    by_epoch: bool = True
+
+    def columns(self, tokens: Tokens, by: DrawnBy) -> dict[str, Ints]:
+        """Return the ids as they are, and as labels the ranks of `factorization_ranks`."""
+        special = self.masker.special(tokens.input_ids)
+        if tokens.padding is not None:
+            special |= tokens.padding
+        begins = self.masker.word_begins(tokens.input_ids, tokens.offsets, special, tokens.word_starts)
+        rows = Rows(tokens.offsets, by.ids, begins, special, by.epochs, seed_keys(self.masker.seed))
+        ranks = factorization_ranks(rows, self.probability, self.max_span)
+        return {"input_ids": tokens.input_ids.astype(np.int64), "labels": ranks}
+
+    def finished(self, batch: Batch, lengths: Ints, by: DrawnBy) -> Batch:
+        """Return a batch with perm_mask, target_mapping and the labels of predictions in place of ranks."""
+        ids, ranks = batch["input_ids"], batch["labels"]
+        number = (ranks >= 0).sum(1)
+        width = padded_length(max(int(number.max()), 1), self.multiple)
+        row, place = np.nonzero(ranks >= 0)
+        column = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
+        labels = np.full((len(ids), width), IGNORE_INDEX)
+        labels[row, column] = ids[row, place]
+        targets = np.zeros((len(ids), width, ids.shape[1]), np.float32)
+        targets[row, column, place] = 1
+        return batch | {"labels": labels, "target_mapping": targets, "perm_mask": perm_mask(ranks)}
 
 
 class PermutationCollator(BatchCollator):
@@ -68,33 +103,5 @@ class PermutationCollator(BatchCollator):
             if wrong:
                 raise ConfigError(f"permutation language modelling needs rows without masks, padded: {why}")
         self.plm_probability, self.max_span = plm_probability, max_span
-        self._rates = None  # nothing is masked
-
-    def arrays(self, examples: Examples) -> Batch:
-        """Return the batch of some examples as NumPy arrays; raises ConfigError as a call does."""
-        batch = super().arrays(examples)
-        batch.pop(self.info.label or "", None)
-        ids, ranks = batch["input_ids"], batch["labels"]
-        number = (ranks >= 0).sum(1)
-        width = padded_length(max(int(number.max()), 1), self.pad_to_multiple_of)
-        row, place = np.nonzero(ranks >= 0)
-        column = np.arange(len(row)) - np.repeat(np.cumsum(number) - number, number)
-        batch["labels"] = np.full((len(ids), width), IGNORE_INDEX)
-        batch["labels"][row, column] = ids[row, place]
-        batch["target_mapping"] = np.zeros((len(ids), width, ids.shape[1]), np.float32)
-        batch["target_mapping"][row, column, place] = 1
-        return batch | {"perm_mask": perm_mask(ranks)}
-
-    def _drawn(
-        self,
-        input_ids: NDArray[np.integer],
-        offsets: Ints,
-        special: NDArray[np.bool_],
-        ids: Ints,
-        group: tuple[int, int],
-        word_starts: Flags,
-    ) -> tuple[Ints, Ints]:
-        """Return the ids as they are, and in place of labels the ranks of `factorization_ranks`."""
-        begins = self.masker.word_begins(input_ids, offsets, special, word_starts)
-        rows = Rows(offsets, ids, begins, special, epoch_keys(self.masker.seed, group[0]))
-        return input_ids.astype(np.int64), factorization_ranks(rows, self.plm_probability, self.max_span)
+        self._draw = Permutations(self.masker, plm_probability, max_span, self.pad_to_multiple_of)
+        self._scalars.pop(self.info.label or "", None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ from numpy.typing import NDArray
 
 from bertdata.arrays import Ints
 from bertdata.errors import InputError
-from bertdata.masking.draws import number_of_predictions
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.rate_draws import loss_weights
 from bertdata.masking.settings import MaskingConfig
@@ -53,18 +51,16 @@ def with_weights(
 
 
 def row_weights(
-    masker: Masker, special: NDArray[np.bool_], rows: Mapping[str, NDArray[Any]]
+    masker: Masker, special: NDArray[np.bool_], lengths: Ints, example_ids: Ints, epochs: Ints
 ) -> dict[str, NDArray[Any]]:
     """Return what `with_weights` does of rows that are not masked yet, but loss_weights of rows, float32 (N,).
 
-    special: which of their flat tokens are special, bool (T,); rows: has lengths, example_ids and epochs, (N,).
+    special: which of their flat tokens are special, bool (T,); lengths: of the rows, int64 (N,).
     """
-    lengths = rows["lengths"].astype(np.int64)
     maskable = lengths - np.add.reduceat(special, np.cumsum(lengths) - lengths, dtype=np.int64)
-    drawn_by = rows["example_ids"], rows["epochs"]
-    rates, predicted = masker.rates(*drawn_by), np.ones_like(maskable)
+    rates, predicted = masker.rates(example_ids, epochs), np.ones_like(maskable)
     if masker.config.mask_number == "rounded":
-        predicted, _ = number_of_predictions(maskable, drawn_by[0], masker.config, masker.seed, drawn_by[1])
+        predicted, _ = masker.number_of_predictions(maskable, example_ids, epochs)
     weights = loss_weights(masker.config, rates, maskable, predicted)
     return {"mask_rates": rates, "loss_weights": weights, "maskable": maskable}
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.arrays import Ints
+
+if TYPE_CHECKING:
+    from bertdata.masking.law import RowLaw
 
 
 @dataclass(frozen=True)
@@ -24,13 +27,16 @@ class Masked:
 
 
 class Rows(NamedTuple):
-    """What both kernels take of rows: where they are, what is not masked, and what is drawn by."""
+    """What both kernels take of rows: where they are, what is not masked, and what is drawn by.
+
+    epochs: of all rows, (1,), or of each, (E,); keys: those of the seed, uint64 (7,), in the order of `law.PURPOSES`.
+    """
 
     offsets: Ints
     special: NDArray[np.bool_]
     example_ids: Ints
+    epochs: Ints
     keys: NDArray[np.uint64]
-    shares: NDArray[np.uint64]
 
 
 def check_narrow(input_ids: NDArray[np.integer], replacement_ids: Ints, mask_token_id: int) -> None:
@@ -56,6 +62,17 @@ def check_arrays(
             f"{len(example_ids)} example ids do not go together; expected a flag for each id, and ascending offsets "
             "within them, one more than examples"
         )
+
+
+def check_law(rows: Rows, law: RowLaw) -> None:
+    """Raise ValueError unless epochs and each number of a law are of all rows, or of each."""
+    number = len(rows.example_ids)
+    for values in (rows.epochs, *law[:3], *(law.turns if law.in_turn else ())):
+        if len(values) not in (1, number):
+            raise ValueError(
+                f"{len(values)} epochs or levels and {number} example ids do not go together; expected one of all "
+                "rows, or one for each"
+            )
 
 
 def count_masked(masked: Masked, mask_token_id: int) -> tuple[int, int, int]:

@@ -27,7 +27,7 @@ of some epochs divide the circle among them, see `turns`.
 
 Where each row has a rate of its own, see `rate_draws`.
 
-Where a schedule changes the rates during a run, a mask is a function of the level of the run as well: `Masker.at`.
+Where a schedule changes the rates during a run, a mask is a function of the level of the run as well.
 
 The choice of 80/10/10 is drawn for each token (BERT, ALBERT) or once for a unit (SpanBERT), see `replace_unit`; where
 similar words stand in for [MASK] (MacBERT), for each word or once for a unit, see `similar_words`.
@@ -35,7 +35,7 @@ similar words stand in for [MASK] (MacBERT), for each word or once for a unit, s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -44,13 +44,11 @@ from numpy.typing import NDArray
 
 from bertdata.arrays import Ints
 from bertdata.errors import ConfigError
-from bertdata.masking.draws import epoch_keys, number_of_predictions, seed_keys, shares_of
-from bertdata.masking.masked import Masked, Rows, check_arrays, check_narrow
-from bertdata.masking.rate_draws import rates_of, row_shares, table_of
-from bertdata.masking.schedule import LEVELS
+from bertdata.masking.law import RowLaw, law_of, number_of_predictions, seed_keys
+from bertdata.masking.masked import Masked, Rows, check_arrays, check_law, check_narrow
+from bertdata.masking.rate_draws import rates_of
 from bertdata.masking.settings import MaskingConfig
 from bertdata.masking.smoothing import spread_table
-from bertdata.masking.turns import NONE, Turns, turns_of
 from bertdata.masking.units import find_unit, starting, unit_thresholds
 
 if TYPE_CHECKING:
@@ -67,8 +65,8 @@ class Masker:
     continuation: which ids continue a word, bool (V,), None where an id alone does not tell: where units are whole
     words, rows come with `word_starts` then; vocab_size: needed where random tokens are drawn from the whole
     vocabulary, and `continuation` is None; similar_words: what replaces words instead of [MASK]; delays: by which rare
-    tokens are predicted more often, int64 (V,), as `smoothing.delays` returns them; schedule: the settings of which
-    `config` is a level (`at`). Raises ConfigError where the settings need similar words or delays and none are given.
+    tokens are predicted more often, int64 (V,), as `smoothing.delays` returns them. Raises ConfigError where the
+    settings need similar words or delays and none are given.
 
     >>> masker = Masker(MaskingConfig(), seed=0, cls_token_id=2, sep_token_id=3, mask_token_id=4,
     ...     replacement_ids=np.arange(5, 10))
@@ -87,7 +85,6 @@ class Masker:
     vocab_size: int = 0
     similar_words: SimilarWords | None = None
     delays: Ints | None = None
-    schedule: MaskingConfig | None = None
 
     def __post_init__(self) -> None:
         if self.config.mask_smoothing and self.delays is None:
@@ -106,69 +103,66 @@ class Masker:
         special: NDArray[np.bool_] = (input_ids == self.cls_token_id) | (input_ids == self.sep_token_id)
         return special
 
-    def at(self, level: int) -> Masker:
-        """Return what masks at a level of the run, 0 to 1000: itself, where no schedule changes the rates."""
-        if not self.config.mask_schedule:
-            return self
-        if level not in self._levels:
-            self._levels[level] = replace(self, config=self.config.at(level), schedule=self.config)
-        return self._levels[level]
+    def law(self, example_ids: Ints, epochs: int | Ints, levels: int | Ints | None = None) -> RowLaw:
+        """Return the law of rows, by the ids of their examples, int64 (E,); raises ConfigError as `law_of` does."""
+        return self.constant_law or law_of(self.config, self.seed, example_ids, epochs, levels)
 
     @cached_property
-    def _levels(self) -> dict[int, Masker]:
-        return {}
-
-    @cached_property
-    def level_shares(self) -> NDArray[np.int64]:
-        """The thresholds of `shares_of` at each level of the run, int64 (1001, 3); (1, 3) without a schedule."""
-        levels = range(LEVELS + 1 if self.config.mask_schedule else 1)
-        return np.array([shares_of(self.config.at(level)) for level in levels], np.int64)
+    def constant_law(self) -> RowLaw | None:
+        """The law of all rows in every epoch, None where they have different ones."""
+        config = self.config
+        if config.mask_schedule or config.mask_rate_draw or config.mask_in_turn:
+            return None
+        return law_of(config, self.seed, np.zeros(0, np.int64), 0)
 
     def mask(
         self,
         input_ids: NDArray[np.integer],
         offsets: Ints,
         example_ids: Ints,
-        epoch: int,
+        epochs: int | Ints,
         *,
+        levels: int | Ints | None = None,
         special: NDArray[np.bool_] | None = None,
         word_starts: NDArray[np.bool_] | None = None,
         narrow: bool = False,
     ) -> Masked:
         """Mask the rows of a flat batch: row i is input_ids[offsets[i]:offsets[i+1]], and has the id example_ids[i].
 
+        epochs: of all rows, or of each, int64 (E,); levels: of the run, 0 to 1000, alike, needed under a schedule;
         special: True at tokens that are not masked, [CLS] and [SEP] if not given; word_starts: True where a word
         begins, read where units are whole words, else known by `continuation`; narrow: ids are written as uint16 and
         labels as int16, for vocabularies of up to 32,768 tokens. A row of special tokens only is not changed. Raises
-        ConfigError where words or replacements are not known, ValueError where the arrays do not go together or an id
-        is too large for the narrow types.
+        ConfigError where words, replacements or levels are not known, ValueError where the arrays do not go together
+        or an id is too large for the narrow types.
         """
         special = self.special(input_ids) if special is None else special
         check_arrays(input_ids, offsets, special, example_ids, word_starts)
         if narrow:
             check_narrow(input_ids, self.choices, self.mask_token_id)
+        example_ids = np.ascontiguousarray(example_ids, np.int64)
         rows = Rows(
             np.ascontiguousarray(offsets, np.int64),
             np.ascontiguousarray(special, np.bool_),
-            np.ascontiguousarray(example_ids, np.int64),
-            epoch_keys(self.seed, epoch),
-            shares_of(self.config),
+            example_ids,
+            np.ascontiguousarray(epochs, np.int64).reshape(-1),
+            seed_keys(self.seed),
         )
+        law = self.law(example_ids, epochs, levels)
+        check_law(rows, law)
         with np.errstate(over="ignore"):
             if self.by_token:
-                return self._mask_tokens(input_ids, rows, narrow, self.row_shares(rows.example_ids, epoch))
-            turns = NONE
-            if self.config.mask_in_turn:
-                turns = turns_of(self.config, self.seed, rows.example_ids, epoch, self.schedule)
-            return self._mask_units(input_ids, rows, turns, word_starts, narrow)
+                return self._mask_tokens(input_ids, rows, law, narrow)
+            return self._mask_units(input_ids, rows, law, word_starts, narrow)
 
     def count(
         self,
         input_ids: NDArray[np.integer],
         offsets: Ints,
         example_ids: Ints,
-        epoch: int,
+        epochs: int | Ints,
         *,
+        levels: int | Ints | None = None,
         special: NDArray[np.bool_] | None = None,
         word_starts: NDArray[np.bool_] | None = None,
     ) -> tuple[int, int]:
@@ -176,10 +170,19 @@ class Masker:
         special = self.special(input_ids) if special is None else special
         if self.by_token and self.config.mask_number == "rounded":
             after = np.searchsorted(np.flatnonzero(special), offsets)
-            number, capped = number_of_predictions(np.diff(offsets - after), example_ids, self.config, self.seed, epoch)
+            number, capped = self.number_of_predictions(np.diff(offsets - after), example_ids, epochs, levels)
             return int(number.sum()), capped
-        masked = self.mask(input_ids, offsets, example_ids, epoch, special=special, word_starts=word_starts)
+        rows = input_ids, offsets, example_ids, epochs
+        masked = self.mask(*rows, levels=levels, special=special, word_starts=word_starts)
         return int((masked.labels != IGNORE_INDEX).sum()), masked.capped
+
+    def number_of_predictions(
+        self, available: Ints, example_ids: Ints, epochs: int | Ints, levels: int | Ints | None = None
+    ) -> tuple[Ints, int]:
+        """Return how many tokens of each row are predicted, and how many rows the limit shortened, as in `law`."""
+        law = self.law(example_ids, epochs, levels)
+        limit = self.config.max_predictions_per_seq
+        return number_of_predictions(available, example_ids, epochs, law, self.seed, limit)
 
     @cached_property
     def choices(self) -> Ints:
@@ -243,23 +246,11 @@ class Masker:
             word_starts = ~(in_vocabulary & self.continues_word[np.where(in_vocabulary, input_ids, 0)])
         return starting(word_starts, special, offsets)
 
-    def row_shares(self, example_ids: Ints, epochs: int | Ints) -> Ints:
-        """Return the rate of each row where they are drawn, in units of 2**-32, int64 (E,), else int64 (0,)."""
-        if not self.config.mask_rate_draw:
-            return np.zeros(0, np.int64)
-        return row_shares(self.config, self.seed, example_ids, epochs)
+    def rates(self, example_ids: Ints, epochs: int | Ints, levels: int | Ints | None = None) -> NDArray[np.float32]:
+        """Return the rate of each row, float32 (E,)."""
+        return rates_of(np.broadcast_to(self.law(example_ids, epochs, levels).rate, example_ids.shape))
 
-    def rates(self, example_ids: Ints, epochs: int | Ints) -> NDArray[np.float32]:
-        """Return the rate of each row, float32 (E,): the one drawn, or that of all rows."""
-        shares = self.row_shares(example_ids, epochs) if self.config.mask_rate_draw else shares_of(self.config)[:1]
-        return rates_of(np.broadcast_to(shares.astype(np.int64), example_ids.shape))
-
-    @property
-    def rate_table(self) -> Ints:
-        """The table of rates that are drawn, int64 (4097,)."""
-        return table_of(self.config.mask_rate_draw)
-
-    def _mask_tokens(self, input_ids: NDArray[np.integer], rows: Rows, narrow: bool, row_shares: Ints) -> Masked:
+    def _mask_tokens(self, input_ids: NDArray[np.integer], rows: Rows, law: RowLaw, narrow: bool) -> Masked:
         from bertdata.masking import masking_kernel
 
         originals: NDArray[Any] = np.ascontiguousarray(
@@ -272,9 +263,9 @@ class Masker:
         if not inside:
             labels.fill(IGNORE_INDEX)
         capped = masking_kernel.mask_tokens(
-            *(originals, masked, labels, *rows),
+            *(originals, masked, labels, *rows, *law[:3]),
             *(self.config.max_predictions_per_seq, self.mask_token_id, self.choices, *self._weights),
-            *(row_shares, self.config.mask_number == "independent"),
+            self.config.mask_number == "independent",
         )
         return Masked(masked, labels, int(capped))
 
@@ -294,7 +285,7 @@ class Masker:
         self,
         input_ids: NDArray[np.integer],
         rows: Rows,
-        turns: Turns,
+        law: RowLaw,
         word_starts: NDArray[np.bool_] | None,
         narrow: bool,
     ) -> Masked:
@@ -313,9 +304,8 @@ class Masker:
 
             replacements = TO_SIMILAR, np.array([TO_RANDOM])
         capped = masking_kernel.mask_units(
-            *(masked, labels, *rows, *words, unit_thresholds(self.config)),
-            *(self.config.max_predictions_per_seq, *replacements, by_unit, seed_keys(self.seed), *turns.arrays),
-            *(turns.reach, turns.least),
+            *(masked, labels, *rows, *law[:3], *law.turns, *words, unit_thresholds(self.config)),
+            *(self.config.max_predictions_per_seq, *replacements, by_unit),
         )
         if similar is not None:
             begins = self.word_begins(input_ids, rows.offsets, rows.special, word_starts)

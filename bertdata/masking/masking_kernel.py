@@ -1,7 +1,7 @@
 """The compiled core of masking: units of words, and single tokens, which are most of what is masked; a hash a draw.
 
 Kernels read what the offsets name and no more: `masking.Masker` checks them. The readable reference of both is
-`reference.mask_row`.
+`tests/oracles/masking.py`.
 """
 
 from __future__ import annotations
@@ -56,11 +56,20 @@ def _mix_places(place_bits: Any) -> None:
         place_bits[place] = mix(np.uint64(place) + GOLDEN)
 
 
+_ROWS = (_READ_IS, _READ_BS, _READ_IS, _READ_IS, _READ_US)
+"""The types of `masked.Rows`."""
+_SHARES, _TURNS = (_READ_IS,) * 3, (_READ_IS,) * 5
+"""The types of a `law.RowLaw`, and of its turns."""
+
+
+@inlined
+def _of(values: Any, row: Any) -> Any:
+    """Return the value of a row: its own, or the one of all rows."""
+    return np.uint64(values[row if row < len(values) else 0])
+
+
 @typed_kernel(
-    _I(
-        *(_IS, _IS, _READ_IS, _READ_BS, _READ_IS, _READ_US, _READ_US, _READ_BS, _READ_BS, _READ_US),
-        *(_I, _I, _READ_IS, _B, _READ_US, _READ_IS, _READ_IS, _READ_IS, _I, _I),
-    ),
+    _I(*(_IS, _IS), *_ROWS, *_SHARES, *_TURNS, *(_READ_BS, _READ_BS, _READ_US, _I, _I, _READ_IS, _B)),
     makes_arrays=True,
 )
 def mask_units(
@@ -69,8 +78,16 @@ def mask_units(
     offsets: NDArray[np.int64],
     special: NDArray[np.bool_],
     example_ids: NDArray[np.int64],
+    epochs: NDArray[np.int64],
     keys: NDArray[np.uint64],
-    shares: NDArray[np.uint64],
+    rate: NDArray[np.int64],
+    to_mask: NDArray[np.int64],
+    to_random: NDArray[np.int64],
+    rounds: NDArray[np.int64],
+    part: NDArray[np.int64],
+    parts: NDArray[np.int64],
+    reach: NDArray[np.int64],
+    most_share: NDArray[np.int64],
     continuation: NDArray[np.bool_],
     word_starts: NDArray[np.bool_],
     lengths: NDArray[np.uint64],
@@ -78,21 +95,14 @@ def mask_units(
     mask_token_id: int,
     replacement_ids: NDArray[np.int64],
     action_by_unit: bool,
-    seed_keys: NDArray[np.uint64],
-    rounds: NDArray[np.int64],
-    part: NDArray[np.int64],
-    parts: NDArray[np.int64],
-    reach: int,
-    least: int,
 ) -> int:
     """Mask units of words in place and write the labels, which come filled with -100.
 
-    keys: those of the draws, for this epoch; shares: the thresholds of prediction, [MASK], and [MASK] or random;
-    continuation: for each id, whether it continues a word; word_starts: for each token, whether it begins one, empty
-    where `continuation` tells; lengths: the thresholds of 1, 2, ... words in a unit; seed_keys: the keys of the seed;
-    rounds, part, parts, reach, least: as `turns.Turns` has them, empty where rows are not masked in turn. In a row,
-    `most` is the most places that a unit has on the circle, and `around` how many places the circle has (see
-    `masking`). Returns how many rows the limit shortened.
+    epochs: of all rows, (1,), or of each; keys: those of the seed; rate, to_mask, to_random, and rounds, part, parts,
+    reach, most_share: as `law.RowLaw` and its turns have them; continuation: for each id, whether it continues a word;
+    word_starts: for each token, whether it begins one, empty where `continuation` tells; lengths: the thresholds of 1,
+    2, ... words in a unit. In a row, `most` is the most places that a unit has on the circle, and `around` how many
+    places the circle has (see `masking`). Returns how many rows the limit shortened.
     """
     longest = _most_tokens(offsets, len(example_ids))
     place_bits, draws = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
@@ -101,17 +111,15 @@ def mask_units(
     unit_numbers, order = np.empty(longest, np.uint32), np.empty(longest, np.uint32)
     buckets = np.empty(2 * longest + 2, np.uint32)
     choices = np.uint64(len(replacement_ids))
-    capped, share = 0, shares[0]
+    capped = 0
     for row in range(len(example_ids)):
         begin, end = offsets[row], offsets[row + 1]
-        owner = mix(np.uint64(example_ids[row]) + GOLDEN)
-        unit_key, length_key = keys[UNIT], keys[LENGTH]
-        # rows masked in turn draw their units by the seed and the round: all epochs of a round have the same units
-        if len(rounds):
-            of_round = mix(np.uint64(rounds[row]) + GOLDEN)
-            unit_key, length_key = mix(seed_keys[UNIT] ^ of_round), mix(seed_keys[LENGTH] ^ of_round)
-            share = np.uint64(least // parts[row])
-        unit_key, length_key = mix(unit_key ^ owner), mix(length_key ^ owner)
+        owner, epoch = mix(np.uint64(example_ids[row]) + GOLDEN), mix(_of(epochs, row) + GOLDEN)
+        # rows masked in turn draw their units by the round: all epochs of a round have the same units
+        share, of_units = _of(rate, row), epoch
+        if len(part):
+            share, of_units = _of(most_share, row), mix(_of(rounds, row) + GOLDEN)
+        unit_key, length_key = mix(mix(keys[UNIT] ^ of_units) ^ owner), mix(mix(keys[LENGTH] ^ of_units) ^ owner)
 
         # word w is the size[w] tokens from place first[w] of the row on; a special token ends a word
         words, tokens, joined = 0, 0, False
@@ -166,13 +174,14 @@ def mask_units(
             words_left -= 1
 
         # the arc begins at place `window` of the circle and has `wanted` places
-        fraction = mix(keys[NUMBER] ^ owner) >> _S32
-        window: Any = np.int64(((mix(keys[WINDOW] ^ owner) >> _S32) * np.uint64(around)) >> _S32)
+        fraction = mix(mix(keys[NUMBER] ^ epoch) ^ owner) >> _S32
+        window: Any = np.int64(((mix(mix(keys[WINDOW] ^ epoch) ^ owner) >> _S32) * np.uint64(around)) >> _S32)
         wanted: Any = np.int64((np.uint64(around) * share + fraction) >> _S32)
-        if len(rounds):
-            window = part[row] * around // parts[row]
-            arc = (part[row] + 1) * around // parts[row] - window
-            wanted = max((arc * reach + np.int64(fraction)) >> 32, most)
+        if len(part):
+            turn_of_row, turns_of_round = np.int64(_of(part, row)), np.int64(_of(parts, row))
+            window = turn_of_row * around // turns_of_round
+            arc = (turn_of_row + 1) * around // turns_of_round - window
+            wanted = max(np.int64((np.uint64(arc) * _of(reach, row) + fraction) >> _S32), most)
         wanted = min(max(wanted, 1), around)
         sort_draws(draws, unit_numbers, units, tokens, order, buckets)
         # order[at], at place `start`: the first unit that begins at the arc's first place or after it, round the circle
@@ -196,7 +205,8 @@ def mask_units(
             room, turns = limit, units
             capped += 1
         taken = 0
-        action_key, replacement_key = mix(keys[ACTION] ^ owner), mix(keys[REPLACEMENT] ^ owner)
+        action_key = mix(mix(keys[ACTION] ^ epoch) ^ owner)
+        replacement_key = mix(mix(keys[REPLACEMENT] ^ epoch) ^ owner)
         for turn in range(turns):
             unit = np.int64(order[(at + turn) % units])
             head, count = first[unit], size[unit]
@@ -211,9 +221,9 @@ def mask_units(
                 # one draw for all tokens of a unit, by its first place, or one for each
                 acting = head if action_by_unit else place
                 action = mix(action_key ^ place_bits[acting]) >> _S32
-                if action < shares[1]:
+                if action < _of(to_mask, row):
                     ids[position] = mask_token_id
-                elif action < shares[2]:
+                elif action < _of(to_random, row):
                     choice = mix(replacement_key ^ place_bits[place]) >> _S32
                     ids[position] = replacement_ids[np.int64((choice * choices) >> _S32)]
     return capped
@@ -225,7 +235,7 @@ def mask_units(
             _read_only(kind),
             ids[::1],
             labels[::1],
-            *(_READ_IS, _READ_BS, _READ_IS, _READ_US, _READ_US, _I, _I, _READ_IS, _TABLE, _READ_IS, _READ_IS, _B),
+            *(*_ROWS, *_SHARES, _I, _I, _READ_IS, _TABLE, _READ_IS, _B),
         )
         for kind, ids, labels in _FORMS
     ],
@@ -238,34 +248,41 @@ def mask_tokens(
     offsets: NDArray[np.int64],
     special: NDArray[np.bool_],
     example_ids: NDArray[np.int64],
+    epochs: NDArray[np.int64],
     keys: NDArray[np.uint64],
-    shares: NDArray[np.uint64],
+    rate: NDArray[np.int64],
+    to_mask: NDArray[np.int64],
+    to_random: NDArray[np.int64],
     limit: int,
     mask_token_id: int,
     replacement_ids: NDArray[np.int64],
     spread_table: NDArray[np.int64],
     delays: NDArray[np.int64],
-    row_shares: NDArray[np.int64],
     independent: bool,
 ) -> int:
     """Write masked ids and labels of the rows of `given`; returns how many rows the limit shortened.
 
     spread_table, delays: those of `smoothing`, by which ids are drawn by their weights; empty where each has the same.
-    row_shares: the threshold of prediction in each row, empty where it is that of `shares`; independent: each token is
-    predicted where its own draw is below the threshold, not as many as there should be. The other arguments are those
-    of `mask_units`. Positions outside all rows are not written.
+    independent: each token is predicted where its own draw is below the rate, not as many as there should be. The other
+    arguments are those of `mask_units`. Positions outside all rows are not written.
     """
     longest = _most_tokens(offsets, len(example_ids))
     place_bits, draws, highs = np.empty(longest, np.uint64), np.empty(longest, np.uint64), np.empty(longest, np.uint32)
     _mix_places(place_bits)
     chosen = np.empty(longest + 1, np.uint32)
-    choices, to_mask, to_random = np.uint64(len(replacement_ids)), shares[1], shares[2]
-    capped = 0
+    choices = np.uint64(len(replacement_ids))
+    capped, epoch, of_epoch = 0, _0, np.empty(REPLACEMENT + 1, np.uint64)
     for row in range(len(example_ids)):
+        # the keys of the epoch, once where all rows have the same
+        if row < len(epochs):
+            epoch = mix(np.uint64(epochs[row]) + GOLDEN)
+            for purpose in range(len(of_epoch)):
+                of_epoch[purpose] = mix(keys[purpose] ^ epoch)
         begin, end = offsets[row], offsets[row + 1]
         row_ids, row_labels, row_special = ids[begin:end], labels[begin:end], special[begin:end]
         owner = mix(np.uint64(example_ids[row]) + GOLDEN)
-        unit_key, length = mix(keys[UNIT] ^ owner), len(row_ids)
+        unit_key, length = mix(of_epoch[UNIT] ^ owner), len(row_ids)
+        share, mask_below, random_below = _of(rate, row), _of(to_mask, row), _of(to_random, row)
         row_given, barred = given[begin:end], 0
         for place in range(length):
             row_ids[place] = row_given[place]
@@ -278,8 +295,7 @@ def mask_tokens(
         tokens = length - barred
         if tokens == 0:
             continue
-        share = np.uint64(row_shares[row]) if len(row_shares) else shares[0]
-        fraction = mix(keys[NUMBER] ^ owner) >> _S32
+        fraction = mix(of_epoch[NUMBER] ^ owner) >> _S32
         wanted: Any = np.int64((np.uint64(tokens) * share + fraction) >> _S32)
         wanted = min(max(wanted, 1), tokens)
         if 0 < limit < wanted:
@@ -306,16 +322,16 @@ def mask_tokens(
             for place in range(length):
                 draws[place] = np.uint64(highs[place]) if len(delays) else mix(unit_key ^ place_bits[place])
             take_lowest(draws, row_special, wanted, chosen)
-        action_key, replacement_key = mix(keys[ACTION] ^ owner), mix(keys[REPLACEMENT] ^ owner)
+        action_key, replacement_key = mix(of_epoch[ACTION] ^ owner), mix(of_epoch[REPLACEMENT] ^ owner)
         for at in range(wanted):
             place_at = chosen[at]
             token: Any = np.int64(row_ids[place_at])
             row_labels[place_at] = token
             action = mix(action_key ^ place_bits[place_at]) >> _S32
-            if to_mask <= action < to_random:
+            if mask_below <= action < random_below:
                 choice = mix(replacement_key ^ place_bits[place_at]) >> _S32
                 token = replacement_ids[(choice * choices) >> _S32]
-            row_ids[place_at] = mask_token_id if action < to_mask else token
+            row_ids[place_at] = mask_token_id if action < mask_below else token
     return capped
 
 

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.arrays import Flags, Ints
-from bertdata.counter_rng import Bits, bits, key, randint
-from bertdata.masking.units import token_draws
+from bertdata.counter_rng import Bits, key, randint
+from bertdata.masking.units import row_draws, token_draws
 
 _PURPOSES = ("length", "context", "number", "start", "one", "order")
 LENGTH, CONTEXT, NUMBER, START, ONE, ORDER = range(6)
@@ -36,18 +36,19 @@ class Rows:
     """Flat rows: row i is at offsets[i] to offsets[i+1], int64 (E+1,), and has the id example_ids[i], int64 (E,).
 
     begins, special: where units begin that are predicted as a whole, tokens or words, and what is never predicted,
-    bool (T,); keys: those of the draws, uint64 (6,), see `epoch_keys`.
+    bool (T,); epochs: of all rows, (1,), or of each, int64 (E,); keys: those of the seed, uint64 (6,), see `seed_keys`.
     """
 
     offsets: Ints
     example_ids: Ints
     begins: Flags
     special: Flags
+    epochs: Ints
     keys: Bits
 
     def draws(self, purpose: int, positions: Ints) -> Bits:
         """Return a draw for each of some positions of the flat rows."""
-        return token_draws(self.keys[purpose], self.offsets, self.example_ids, positions)
+        return token_draws(self.keys[purpose], self, positions)
 
     def row_of(self, positions: Ints) -> Ints:
         """Return the row of each position."""
@@ -55,9 +56,9 @@ class Rows:
 
 
 @lru_cache(maxsize=64)
-def epoch_keys(seed: int, epoch: int) -> Bits:
-    """Return the keys of the draws of an epoch, uint64 (6,)."""
-    return bits(np.array([key(seed, f"permutation {purpose}") for purpose in _PURPOSES], np.uint64), epoch)
+def seed_keys(seed: int) -> Bits:
+    """Return the keys of the draws of a seed, uint64 (6,)."""
+    return np.array([key(seed, f"permutation {purpose}") for purpose in _PURPOSES], np.uint64)
 
 
 def factorization_ranks(rows: Rows, probability: float, max_span: int) -> Ints:
@@ -66,7 +67,7 @@ def factorization_ranks(rows: Rows, probability: float, max_span: int) -> Ints:
     int64 (T,). probability: the share that is predicted, 1/K; max_span: the most units of a span.
 
     >>> special = np.array([True, *[False] * 12, True])
-    >>> rows = Rows(np.array([0, 14]), np.array([5]), ~special, special, epoch_keys(0, 0))
+    >>> rows = Rows(np.array([0, 14]), np.array([5]), ~special, special, np.array([0]), seed_keys(0))
     >>> factorization_ranks(rows, 1 / 6, 5).tolist()
     [-1, -1, -1, -1, -1, 0, 1, -1, -1, -1, -1, -1, -1, -1]
     """
@@ -113,7 +114,7 @@ def _predict_one(rows: Rows, row: Ints, predicted: Flags) -> None:
     """Predict one unit, each with the same chance, of each row that has units and none of them predicted."""
     sizes = np.bincount(row, minlength=len(rows.example_ids))
     none = np.flatnonzero((np.bincount(row[predicted], minlength=len(sizes)) == 0) & (sizes > 0))
-    drawn = randint(bits(rows.keys[ONE], rows.example_ids[none]), sizes[none])
+    drawn = randint(row_draws(rows.keys[ONE], rows, none), sizes[none])
     predicted[np.searchsorted(row, none) + drawn] = True
 
 

@@ -53,6 +53,9 @@ class MaskedRows(Protocol):
     def example_ids(self) -> Ints: ...
 
     @property
+    def epochs(self) -> Ints: ...
+
+    @property
     def keys(self) -> NDArray[np.uint64]: ...
 
 
@@ -174,7 +177,7 @@ class SimilarWords:
         word_numbers[whole] = self.find(originals, starts[whole], lengths[whole])
 
         def draws(purpose: int, positions: Ints) -> NDArray[np.uint64]:
-            return token_draws(rows.keys[purpose], rows.offsets, rows.example_ids, positions)
+            return token_draws(rows.keys[purpose], rows, positions)
 
         masked[predicted] = labels[predicted]
         at_random = predicted[((fate < 0) & (word_numbers < 0))[at]]

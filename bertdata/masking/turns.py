@@ -18,14 +18,14 @@ rate of its epoch: beyond its part those of the next turn too, or not all of its
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bertdata.arrays import Ints
 from bertdata.counter_rng import bits, key, threshold
-from bertdata.masking.schedule import LEVELS
+from bertdata.masking.schedule import LEVELS, shares_at
 from bertdata.masking.settings import MaskingConfig
 
 PURPOSE = "mask round"
@@ -34,27 +34,18 @@ EPOCHS = 1 << 30
 ONE = 1 << 32
 
 
-@dataclass(frozen=True)
-class Turns:
-    """Where each row of a batch is in an epoch, int64 (E,): the round, and which of the parts of its order is masked.
+class Turns(NamedTuple):
+    """Where rows are in their epochs, int64 (E,): the round, and which of the parts of their order is masked.
 
-    reach: how much of the part is masked, in units of 2**-32; least: the least of it that is in any epoch.
+    reach: how much of the part is masked, in units of 2**-32, (1,) where it is the same for all; share: of the places
+    of a row, the most that a unit has, in the same units.
     """
 
-    rounds: Ints
-    part: Ints
-    parts: Ints
-    reach: int
-    least: int
-
-    @property
-    def arrays(self) -> tuple[Ints, Ints, Ints]:
-        """The rounds, the part and the parts."""
-        return self.rounds, self.part, self.parts
-
-
-NONE = Turns(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), ONE, ONE)
-"""Those of rows that are not masked in turn."""
+    rounds: Any
+    part: Any
+    parts: Any
+    reach: Any
+    share: Any
 
 
 @lru_cache(maxsize=64)
@@ -73,37 +64,35 @@ def _mean_share(config: MaskingConfig) -> int:
 
 
 def turns_of(
-    config: MaskingConfig, seed: int, example_ids: Ints, epoch: int, schedule: MaskingConfig | None = None
+    config: MaskingConfig, seed: int, example_ids: Ints, epochs: int | Ints, levels: int | Ints | None = None
 ) -> Turns:
-    """Return where rows are in an epoch, by the ids of their examples, int64 (E,).
+    """Return where rows are in their epochs, by the ids of their examples, int64 (E,).
 
-    schedule: the settings of which `config` is a level, where a schedule changes the rates.
+    levels: of the run, needed where a schedule changes the rates.
 
-    >>> config = MaskingConfig(mask_in_turn=True)
-    >>> turns = [turns_of(config, 0, np.array([7]), epoch) for epoch in range(15)]
-    >>> [int(turn.rounds[0]) for turn in turns]
+    >>> turns = turns_of(MaskingConfig(mask_in_turn=True), 0, np.array([7] * 15), np.arange(15))
+    >>> turns.rounds.tolist()
     [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 2, 2]
-    >>> [int(turn.part[0]) for turn in turns]
+    >>> turns.part.tolist()
     [0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5, 6, 0, 1]
     """
-    whole = schedule or config
-    length, epoch = epochs_of_round(whole), epoch % EPOCHS
+    length, epochs = epochs_of_round(config), epochs % EPOCHS
     drawn = (bits(key(seed, PURPOSE), example_ids) >> np.uint64(32)).astype(np.int64)
-    rounds = (((epoch + 1) << 32) - 1 - drawn) // length
+    rounds = (((epochs + 1) << 32) - 1 - drawn) // length
     begin, end = (rounds * length + drawn) >> 32, ((rounds + 1) * length + drawn) >> 32
-    reaches = reaches_of(whole)
-    reach = reach_of(config.masked_lm_prob, whole) if schedule else ONE
-    return Turns(rounds, epoch - begin, end - begin, reach, int(reaches.min()))
-
-
-def reach_of(rate: float, schedule: MaskingConfig) -> int:
-    """Return how much of its part a turn masks at a rate of a schedule, in units of 2**-32."""
-    return (threshold(rate) << 32) // _mean_share(schedule)
+    reaches = _reaches(config)
+    reach = reaches.take(np.asarray(levels)).reshape(-1) if config.mask_schedule else reaches
+    return Turns(rounds, epochs - begin, end - begin, reach, reaches.min() // (end - begin))
 
 
 @lru_cache(maxsize=16)
-def reaches_of(config: MaskingConfig) -> Ints:
-    """Return `reach_of` at each level of the run, int64 (1001,); (1,) without a schedule."""
+def _reaches(config: MaskingConfig) -> Ints:
+    """Return how much of its part a turn masks at each level of the run, in units of 2**-32, int64 (1001,).
+
+    (1,) without a schedule, under which it is the whole part.
+    """
     if not config.mask_schedule:
         return np.array([ONE])
-    return np.array([reach_of(config.at(level).masked_lm_prob, config) for level in range(LEVELS + 1)], np.int64)
+    points, shape = config.points, config.mask_schedule_shape
+    rates = [threshold(shares_at(points, shape, level)[0]) for level in range(LEVELS + 1)]
+    return np.array([(rate << 32) // _mean_share(config) for rate in rates], np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,13 +91,32 @@ def unit_thresholds(config: MaskingConfig) -> NDArray[np.uint64]:
     return np.array([*below[:-1], 2**32], np.uint64)
 
 
-def token_draws(key: Any, offsets: Ints, example_ids: Ints, positions: Ints) -> Bits:
-    """Return a draw for each of some positions of flat rows, uint64 (P,), by the id of its row and its place there.
+class DrawnRows(Protocol):
+    """What the draws of the tokens of flat rows depend on: where the rows are, their ids, and their epochs."""
 
-    key: that of one purpose, uint64; offsets, example_ids: of the rows, int64 (E + 1,) and (E,); positions: int64 (P,).
+    @property
+    def offsets(self) -> Ints: ...
+
+    @property
+    def example_ids(self) -> Ints: ...
+
+    @property
+    def epochs(self) -> Ints: ...
+
+
+def row_draws(key: Any, rows: DrawnRows, row: Ints, *counters: Ints) -> Bits:
+    """Return a draw for each of some rows, uint64 (R,), by its epoch, its id and further counters, int64 (R,)."""
+    epochs = rows.epochs[row] if len(rows.epochs) > 1 else rows.epochs
+    return bits(key, epochs, rows.example_ids[row], *counters)
+
+
+def token_draws(key: Any, rows: DrawnRows, positions: Ints) -> Bits:
+    """Return a draw for each of some positions of flat rows, uint64 (P,), by its row and its place there.
+
+    key: that of one purpose and the seed, uint64; positions: int64 (P,).
     """
-    row = np.searchsorted(offsets, positions, side="right") - 1
-    return bits(key, example_ids[row], positions - offsets[row])
+    row = np.searchsorted(rows.offsets, positions, side="right") - 1
+    return row_draws(key, rows, row, positions - rows.offsets[row])
 
 
 def starting(

@@ -25,7 +25,8 @@ except ModuleNotFoundError as error:
         raise
     raise MissingExtraError("torch", "torch") from error
 
-from bertdata.torch.data.dataset import DeviceCollator, PermutationLMCollator, PretrainingCollator, ShardDataset
+from bertdata.torch.data.dataset import PermutationLMCollator, PretrainingCollator, ShardDataset
+from bertdata.torch.data.device_collator import DeviceCollator
 from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader
 from bertdata.torch.models.albert import AlbertConfig, AlbertForPreTraining
 from bertdata.torch.models.bert import BertConfig, BertForMaskedLM, BertForPreTraining

@@ -71,7 +71,7 @@ def recount(
     schema.
     """
     order = _Order(info, copies or info.examples.dupe_factor)
-    masker = info.masker(tokenizer, split=split, build=build).at(0)
+    masker = info.masker(tokenizer, split=split, build=build)
     rows = _Recount(info, masker, tokenizer, lengths or (1, info.examples.max_seq_length), id_counts)
     for arrow in batches:
         if not arrow.num_rows:
@@ -194,7 +194,7 @@ class _Recount:
         counters.add_all(**sums_of(batch.carried))
         if batch.labels is None:
             words = {"special": special, "word_starts": batch.word_starts}
-            drawn, capped = self.masker.count(batch.ids, batch.offsets, batch.example_ids, 0, **words)
+            drawn, capped = self.masker.count(batch.ids, batch.offsets, batch.example_ids, 0, levels=0, **words)
             counters.add_all(predictions=drawn, predictions_capped_rows=capped)
         else:
             self._check_predictions(batch, batch.labels, special, copy)

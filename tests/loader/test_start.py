@@ -55,10 +55,10 @@ while tokens <= 2 * collators.COMPILED_FROM:
     tokens += int(collator(rows)["attention_mask"].sum())
 print("numba" in sys.modules)
 collators.COMPILED_FROM = dataset.tokens
-collator(rows[:1])
+PretrainingCollator(dataset)(rows[:1])
 print("numba" in sys.modules)
 collators.COMPILED_FROM = dataset.tokens - 1
-collator(rows[:1])
+PretrainingCollator(dataset)(rows[:1])
 print("numba" in sys.modules, dataset.tokens == int(dataset.lengths.sum()))
 """
     assert python(code).split() == ["False", "False", "True", "True"]

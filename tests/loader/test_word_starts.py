@@ -17,9 +17,9 @@ from bertdata.errors import ConfigError
 from bertdata.loader import BatchCollator, ShardExamples
 from bertdata.loader.columns import Bits
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.masking.reference import mask_row
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
+from tests.oracles.masking import mask_row
 from tests.small_build import write_build
 from tests.tokenizers.made import SPECIAL, made
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from bertdata.masking.masked import Masked
 from bertdata.masking.masking import Masker
-from bertdata.masking.reference import mask_row
 from bertdata.masking.settings import MaskingConfig
 from bertdata.masking.similar_words import SimilarWords
+from tests.oracles.masking import mask_row
 
 CLS, SEP, MASK = 2, 3, 4
 REPLACEMENTS = np.arange(100, 200)
@@ -49,8 +49,13 @@ def mask_tokens(
     **vocabulary: Any,
 ) -> Masked:
     """Mask a flat batch at a level of the run; the other arguments are those of `masker_of`."""
-    masker = masker_of(**vocabulary).at(level)
-    return masker.mask(input_ids, offsets, example_ids, epoch, special=special, word_starts=word_starts, narrow=narrow)
+    return masker_of(**vocabulary).mask(
+        *(input_ids, offsets, example_ids, epoch),
+        levels=level,
+        special=special,
+        word_starts=word_starts,
+        narrow=narrow,
+    )
 
 
 def mask_rows(rows: Rows, **options: Any) -> Masked:

@@ -9,12 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bertdata.masking.draws import number_of_predictions
 from bertdata.masking.masked import Masked, count_masked
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.settings import MaskingConfig
 from tests.generated import examples
-from tests.masking.masker import CLS, MASK, REPLACEMENTS, SEP, Rows, assert_masked_as_by_the_reference, mask_tokens
+from tests.masking.masker import (
+    CLS,
+    MASK,
+    REPLACEMENTS,
+    SEP,
+    Rows,
+    assert_masked_as_by_the_reference,
+    mask_tokens,
+    masker_of,
+)
 from tests.masking.masker import mask_rows as mask
 from tests.statistics import assert_uniform, bernstein, chi_square, hoeffding
 
@@ -128,7 +136,7 @@ def test_labels_are_the_original_ids_and_all_else_is_unchanged() -> None:
 @pytest.mark.parametrize("probability", [0.001, 0.15, 0.5, 0.999])
 def test_every_row_has_a_prediction_and_none_has_more_than_its_tokens(probability: float) -> None:
     lengths = np.arange(1, 60)
-    number, _ = number_of_predictions(lengths, lengths * 7, MaskingConfig(masked_lm_prob=probability), 0, 0)
+    number, _ = masker_of(MaskingConfig(masked_lm_prob=probability)).number_of_predictions(lengths, lengths * 7, 0)
     assert (number >= 1).all()
     assert (number <= lengths).all()
 
@@ -139,7 +147,7 @@ def test_rule_03_the_mean_number_of_predictions_is_exactly_fifteen_percent() -> 
     # every 20 lengths.
     draws = 40_000
     for n in range(7, 90):
-        number, _ = number_of_predictions(np.full(draws, n), np.arange(draws), MaskingConfig(), 1, 0)
+        number, _ = masker_of(MaskingConfig(), 1).number_of_predictions(np.full(draws, n), np.arange(draws), 0)
         below, fraction = divmod(n * 15, 100)
         assert set(number.tolist()) <= ({below, below + 1} if fraction else {below})
         assert abs(float(number.mean()) - 0.15 * n) < hoeffding(draws)
@@ -147,7 +155,7 @@ def test_rule_03_the_mean_number_of_predictions_is_exactly_fifteen_percent() -> 
 
 def test_rows_too_short_for_fifteen_percent_have_one_prediction() -> None:
     for n in range(1, 7):
-        number, _ = number_of_predictions(np.full(1000, n), np.arange(1000), MaskingConfig(), 0, 0)
+        number, _ = masker_of(MaskingConfig()).number_of_predictions(np.full(1000, n), np.arange(1000), 0)
         assert set(number.tolist()) == {1}
 
 
@@ -156,7 +164,7 @@ def test_the_number_of_predictions_of_an_epoch_can_be_told_without_masking() -> 
     config = MaskingConfig(max_predictions_per_seq=5)
     masked = mask(rows, config=config, epoch=3)
     available = np.array([len(row) - 2 for row, _ in rows])
-    number, capped = number_of_predictions(available, np.array([one for _, one in rows]), config, 0, 3)
+    number, capped = masker_of(config).number_of_predictions(available, np.array([one for _, one in rows]), 3)
     assert int((masked.labels != IGNORE_INDEX).sum()) == int(number.sum())
     assert masked.capped == capped > 0
 

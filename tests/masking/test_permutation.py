@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bertdata.masking.permutation import Rows, epoch_keys, factorization_ranks, perm_mask
-from bertdata.masking.reference import draw
+from bertdata.masking.permutation import Rows, factorization_ranks, perm_mask, seed_keys
 from tests.generated import examples
+from tests.oracles.masking import draw
 from tests.statistics import assert_uniform, hoeffding
 
 ROWS = st.lists(
@@ -32,7 +32,7 @@ def rows_of(rows: list[tuple[str, int]] | list[tuple[list[str], int]], seed: int
     ]
     offsets = np.cumsum([0, *(len(row) for row, _ in rows)])
     special, starts = np.array([kind == "s" for kind in flat], np.bool_), np.array(begins, np.bool_)
-    return Rows(offsets, np.array([one for _, one in rows]), starts, special, epoch_keys(seed, epoch))
+    return Rows(offsets, np.array([one for _, one in rows]), starts, special, np.array([epoch]), seed_keys(seed))
 
 
 def reference(row: list[str], example: int, probability: float, max_span: int, seed: int, epoch: int) -> list[int]:

@@ -89,9 +89,8 @@ def test_a_masker_draws_at_a_level_what_a_constant_rate_draws_and_nothing_withou
     masker = Masker(config, 0, 2, 3, 4, np.arange(5, 100))
     ids, offsets, rows = np.tile(np.arange(10, 90), 50), np.arange(0, 4001, 80), np.arange(50)
     constant = Masker(MaskingConfig(masked_lm_prob=0.15), 0, 2, 3, 4, np.arange(5, 100))
-    found, expected = (one.mask(ids, offsets, rows, 1) for one in (masker.at(500), constant))
-    assert found.input_ids.tolist() == expected.input_ids.tolist()
-    assert masker.at(500) is masker.at(500)
+    of_level, expected = masker.mask(ids, offsets, rows, 1, levels=500), constant.mask(ids, offsets, rows, 1)
+    assert of_level.input_ids.tolist() == expected.input_ids.tolist()
     for call in (masker.mask, masker.count):
         with pytest.raises(ConfigError, match="the position is not known"):
             call(ids, offsets, rows, 1)

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from bertdata.errors import ConfigError
 from bertdata.masking import MASK_UNITS
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.masking.reference import round_of
 from bertdata.masking.settings import REPLACE_UNITS, MaskingConfig
 from bertdata.masking.turns import EPOCHS, turns_of
 from tests.generated import examples
 from tests.masking.masker import CLS, SEP, Rows, assert_masked_as_by_the_reference, mask_rows
+from tests.oracles.masking import round_of
 from tests.statistics import bernstein
 
 CONTINUATION = np.arange(100) >= 70

@@ -14,7 +14,6 @@ from bertdata.errors import ConfigError
 from bertdata.masking import MASK_UNITS
 from bertdata.masking.masked import Masked
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.masking.reference import draw, join_words, words_of
 from bertdata.masking.settings import RANDOM_TOKENS, REPLACE_UNITS, MaskingConfig
 from bertdata.masking.units import unit_lengths
 from tests.generated import examples
@@ -29,6 +28,7 @@ from tests.masking.masker import (
     mask_tokens,
     masker_of,
 )
+from tests.oracles.masking import draw, join_words, words_of
 from tests.statistics import assert_uniform, bernstein, chi_square
 
 WORD, PIECE = 5, 60

@@ -12,23 +12,22 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from bertdata.arrays import Ints
-from bertdata.errors import ConfigError
-from bertdata.loader.collator import BatchCollator, Flags
+from bertdata.arrays import Flags, Ints
+from bertdata.loader.collator import BatchCollator
+from bertdata.loader.draws import DrawnBy, DynamicMasks
 from bertdata.loader.epoch import Epoch, check_epoch
 from bertdata.loader.examples import Example, Index, ShardExamples
+from bertdata.loader.layouts import Tokens
 from bertdata.loader.permutation_collator import PermutationCollator
-from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.shards.packed import WORD_STARTS
+from bertdata.masking.law import RowLaw
+from bertdata.masking.masking import Masker
 from bertdata.torch.data.frameworks import accelerate_processes
 from bertdata.torch.data.gpu_masking import mask_tokens
 
 __all__ = [
-    "DeviceCollator",
     "Example",
     "Index",
     "PermutationLMCollator",
@@ -112,25 +111,24 @@ class PretrainingCollator(BatchCollator):
             )
         return int(torch.randint(1 << 62, (1 << 63) - 1, ()))
 
-    def _drawn(
-        self,
-        input_ids: NDArray[np.integer],
-        offsets: Ints,
-        special: NDArray[np.bool_],
-        ids: Ints,
-        group: tuple[int, int],
-        word_starts: Flags,
-    ) -> tuple[Ints, Ints]:
-        width = int(offsets[1] - offsets[0])
-        if self._tokens > COMPILED_FROM or not self.masker.by_token or not (np.diff(offsets) == width).all():
-            return super()._drawn(input_ids, offsets, special, ids, group, word_starts)
+    def _masks(self, masker: Masker) -> DynamicMasks:
+        few = self._tokens <= COMPILED_FROM and masker.by_token and not self.packing
+        return TorchMasks(masker) if few else super()._masks(masker)
+
+
+class TorchMasks(DynamicMasks):
+    """Masks of padded rows, drawn by torch."""
+
+    def masked(self, tokens: Tokens, special: Flags, by: DrawnBy) -> tuple[Ints, Ints]:
+        """Return masked ids and labels, int64 (T,), those of the compiled kernel."""
+        rows = len(by.ids)
         masked, labels = mask_tokens(
-            torch.from_numpy(input_ids.reshape(-1, width).astype(np.int64)),
-            torch.from_numpy(special.reshape(-1, width)),
-            torch.from_numpy(ids),
-            torch.full((len(ids),), group[0]),
+            torch.from_numpy(tokens.input_ids.reshape(rows, -1).astype(np.int64)),
+            torch.from_numpy(special.reshape(rows, -1)),
+            torch.from_numpy(by.ids),
+            torch.from_numpy(by.epochs),
             self.masker,
-            levels=torch.full((len(ids),), group[1]),
+            RowLaw.of_columns(torch.from_numpy(self.masker.law(*by[:3]).columns(rows))),
         )
         return masked.numpy().ravel(), labels.numpy().ravel()
 
@@ -151,54 +149,3 @@ class PermutationLMCollator(PermutationCollator, PretrainingCollator):
         collator = PermutationLMCollator(dataset)
         loss = model(**collator([dataset[(0, 1)], dataset[(0, 2)]])).loss
     """
-
-
-class DeviceCollator(PretrainingCollator):
-    """Makes small batches to send, and from them, on the device, the batches of `PretrainingCollator`.
-
-    A small batch holds input_ids uint16 (N, L) (int32 for large vocabularies), lengths and, where rows have token
-    types, second_segments int32 (N,) (the position from which these are not 0), example_ids, epochs and, under a mask
-    schedule, levels int64 (N,), where mask rates are drawn, mask_rates and the loss_weights of rows float32 (N,) and
-    maskable int64 (N,), the pair label, and word_starts bool (N, L) for masks of whole words where the ids do not tell
-    them. Settings are those of `PretrainingCollator`; raises ConfigError for packing, static masks, similar words, and
-    `shifted` or `causal` labels. Two bytes a token cross the bus, three with word_starts.
-
-        collator = DeviceCollator(dataset)
-        for small in DataLoader(dataset, batch_sampler=sampler, collate_fn=collator, pin_memory=True):
-            batch = collator.finish({name: tensor.to("cuda", non_blocking=True) for name, tensor in small.items()})
-    """
-
-    def __init__(self, *arguments: Any, **keywords: Any) -> None:
-        super().__init__(*arguments, **keywords)
-        for wrong, why in (
-            (self.static, "the masks of these shards are static: written into them"),
-            (self.packing, "packing is done on the CPU"),
-            (self._masker and self._masker.similar_words, "similar words are looked up on the CPU"),
-            (self.shifted or self.causal or self.causal_share, "shifted and causal labels are made on the CPU"),
-        ):
-            if wrong:
-                raise ConfigError(f"masks cannot be drawn on the device: {why}; use PretrainingCollator")
-
-    def __call__(self, examples: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
-        """Return the small batch of some examples; raises ConfigError as `PretrainingCollator` does."""
-        return {name: torch.from_numpy(array) for name, array in self.unmasked(examples).items()}
-
-    def finish(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """Return the batch of a small one, int64, on the same device."""
-        ids, lengths = batch["input_ids"].long(), batch["lengths"].long()[:, None]
-        place = torch.arange(ids.shape[1], device=ids.device)
-        taken = place < lengths
-        special = (ids == self.info.cls_token_id) | (ids == self.info.sep_token_id) | ~taken
-        drawn_by = (batch["example_ids"], batch["epochs"])
-        masked, labels = mask_tokens(ids, special, *drawn_by, self.masker, batch.get(WORD_STARTS), batch.get("levels"))
-        whole = {"input_ids": masked, "attention_mask": taken.long(), "labels": labels}
-        if "mask_rates" in batch:
-            weights = torch.where(labels == IGNORE_INDEX, 0.0, batch["loss_weights"][:, None])
-            whole |= {name: batch[name] for name in ("mask_rates", "maskable")} | {"loss_weights": weights}
-        template = self.info.row_template
-        if template.has_types:
-            typed = ((place >= batch["second_segments"].long()[:, None]) & taken).long()
-            whole["token_type_ids"] = typed * template.second_type
-            if template.last_type is not None:
-                whole["token_type_ids"].scatter_(1, lengths - 1, template.last_type)
-        return whole | {name: batch[name] for name in self._scalars.values()}

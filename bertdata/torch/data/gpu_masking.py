@@ -7,15 +7,13 @@ wraps in the same way. `mask_units` splits rows into words, n-grams and spans.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from bertdata.counter_rng import key
-from bertdata.masking import rate_draws, turns
-from bertdata.masking.draws import shares_of
+from bertdata.masking.law import RowLaw
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.smoothing import SEGMENTS
 from bertdata.masking.units import unit_thresholds
@@ -28,32 +26,30 @@ def mask_tokens(
     example_ids: Tensor,
     epochs: Tensor,
     masker: Masker,
+    law: RowLaw,
     word_starts: Tensor | None = None,
-    levels: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Return masked ids and labels, int64 (N, L), as `Masker.mask` draws them.
 
-    special: bool (N, L), True at [CLS], [SEP] and padding; example_ids, epochs: int64 (N,); word_starts: bool (N, L),
-    True where a word begins, needed where units are whole words and an id alone does not tell; levels: those of the
-    run, 0 to 1000, int64 (N,), needed where a schedule changes the rates.
+    special: bool (N, L), True at [CLS], [SEP] and padding; example_ids, epochs: int64 (N,); law: that of the rows, of
+    tensors (N, 1) or numbers (see `RowLaw.of_columns`); word_starts: bool (N, L), True where a word begins, needed
+    where units are whole words and an id alone does not tell.
     """
-    config = masker.config
-    rows = (epochs[:, None], example_ids[:, None])
+    config, turns = masker.config, law.turns
     place = torch.arange(input_ids.shape[1], device=input_ids.device)[None]
+    # units and their order are drawn anew in each epoch, or where positions are masked in turn in each round
+    of_units = turns.rounds if law.in_turn else epochs[:, None]
 
-    def draw(purpose: str, *counters: Tensor, rows: tuple[Tensor, ...] = rows) -> Tensor:
-        return tensor_bits(key(masker.seed, f"mask {purpose}"), *rows, *counters)
+    def draw(purpose: str, epochs: Tensor, *counters: Tensor) -> Tensor:
+        return tensor_bits(key(masker.seed, f"mask {purpose}"), epochs, example_ids[:, None], *counters)
 
-    share, to_mask, to_random = _shares(masker, levels)
-    if config.mask_rate_draw:
-        share = row_shares(example_ids, epochs, masker)[:, None]
-    limit = config.max_predictions_per_seq
-    fraction = shifted(draw("number"), 32)
-    position, head = draw("position", place), place.expand_as(input_ids)
+    limit, epochs = config.max_predictions_per_seq, epochs[:, None]
+    fraction = shifted(draw("number", epochs), 32)
+    position, head = draw("position", of_units, place), place.expand_as(input_ids)
     draws = position ^ _LOWEST
     if masker.by_token:
         available = (~special).sum(1, keepdim=True)
-        wanted = torch.minimum(((available * share + fraction) >> 32).clamp(min=1), available)
+        wanted = torch.minimum(((available * law.rate + fraction) >> 32).clamp(min=1), available)
         wanted = wanted.clamp(max=limit) if limit else wanted
         if masker.config.mask_smoothing:
             draws = weighed(shifted(position, 32), input_ids, masker)
@@ -61,80 +57,39 @@ def mask_tokens(
         rank = torch.empty_like(order).scatter_(1, order, head)
         chosen = (rank < wanted) & ~special
         if config.mask_number == "independent":
-            chosen = (shifted(position, 32) < share) & ~special
+            chosen = (shifted(position, 32) < law.rate) & ~special
     else:
         thresholds = torch.from_numpy(unit_thresholds(config).astype(np.int64)).to(input_ids.device)
-        in_turn = turns_of(example_ids, epochs, masker, levels) if config.mask_in_turn else None
-        if in_turn is not None:
-            rows, share = (in_turn.rounds, example_ids[:, None]), in_turn.share
-            draws = draw("position", place, rows=rows) ^ _LOWEST
-        drawn = shifted(draw("length", place, rows=rows), 32)
+        drawn = shifted(draw("length", of_units, place), 32)
         if word_starts is None or not masker.by_words:
             continues = continuing(input_ids, _on(input_ids.device, masker, "continues_word"))
         else:
             continues = ~word_starts
-        units = split_rows(special, continues, drawn, thresholds, share, limit)
+        units = split_rows(special, continues, drawn, thresholds, turns.share if law.in_turn else law.rate, limit)
         around = places_of(units)
-        if in_turn is None:
-            window, wanted = (shifted(draw("window"), 32) * around) >> 32, (around * share + fraction) >> 32
+        if law.in_turn:
+            window, end = (_divided(part * around, turns.parts) for part in (turns.part, turns.part + 1))
+            wanted = torch.maximum(((end - window) * turns.reach + fraction) >> 32, units.most)
         else:
-            window, end = (_divided(part * around, in_turn.parts) for part in (in_turn.part, in_turn.part + 1))
-            wanted = torch.maximum(((end - window) * in_turn.reach + fraction) >> 32, units.most)
+            window = (shifted(draw("window", epochs), 32) * around) >> 32
+            wanted = (around * law.rate + fraction) >> 32
         wanted = torch.minimum(wanted.clamp(min=1), around)
         counts = take(units, draws.gather(1, units.first), window, wanted, limit)
         first = units.first.gather(1, units.of)
         chosen = (place - first < counts.gather(1, units.of)) & ~special
         head = first if config.replace_unit == "unit" else head
 
-    action = shifted(draw("action", head), 32)
-    masked = torch.where(chosen & (action < to_mask), masker.mask_token_id, input_ids)
+    action = shifted(draw("action", epochs, head), 32)
+    masked = torch.where(chosen & (action < law.to_mask), masker.mask_token_id, input_ids)
     if len(masker.choices):
         replacement_ids = _on(input_ids.device, masker, "choices")
-        choice = (shifted(draw("replacement", place), 32) * len(replacement_ids)) >> 32
-        masked = torch.where(chosen & (action >= to_mask) & (action < to_random), replacement_ids[choice], masked)
+        choice = (shifted(draw("replacement", epochs, place), 32) * len(replacement_ids)) >> 32
+        at_random = chosen & (action >= law.to_mask) & (action < law.to_random)
+        masked = torch.where(at_random, replacement_ids[choice], masked)
     return masked, torch.where(chosen, input_ids, IGNORE_INDEX)
 
 
-def row_shares(example_ids: Tensor, epochs: Tensor, masker: Masker) -> Tensor:
-    """Return the rate of each row in units of 2**-32, int64 (N,), as `bertdata.masking.rate_draws.row_shares` does."""
-    times = shifted(tensor_bits(key(masker.seed, rate_draws.PURPOSE), epochs, example_ids), 32)
-    if masker.config.mask_number == "independent" and rate_draws.covers_all(masker.config):
-        times = rate_draws.FIRST + shifted(times * ((1 << 32) - rate_draws.FIRST), 32)
-    table = _on(example_ids.device, masker, "rate_table")
-    piece, part = times >> rate_draws.PART_BITS, times & ((1 << rate_draws.PART_BITS) - 1)
-    below = table[piece]
-    return below + ((table[piece + 1] - below) * part >> rate_draws.PART_BITS)
-
-
-class TensorTurns(NamedTuple):
-    """`bertdata.masking.turns.Turns` of rows as int64 (N, 1); share: of the places, the most that a unit has."""
-
-    rounds: Tensor
-    part: Tensor
-    parts: Tensor
-    reach: Tensor
-    share: Tensor
-
-
-def turns_of(example_ids: Tensor, epochs: Tensor, masker: Masker, levels: Tensor | None) -> TensorTurns:
-    """Return where rows are in their epochs, as `bertdata.masking.turns.turns_of` does; arguments as `mask_tokens`."""
-    whole = masker.schedule or masker.config
-    reaches, length = turns.reaches_of(whole), turns.epochs_of_round(whole)
-    drawn = shifted(tensor_bits(key(masker.seed, turns.PURPOSE), example_ids), 32)
-    epochs = epochs % turns.EPOCHS
-    rounds = _divided(((epochs + 1) << 32) - 1 - drawn, length)
-    begin, end = (rounds * length + drawn) >> 32, ((rounds + 1) * length + drawn) >> 32
-    if levels is not None and masker.config.mask_schedule:
-        reach = torch.from_numpy(reaches).to(levels.device)[levels]
-    else:
-        rate = masker.config.masked_lm_prob
-        reach = torch.full_like(rounds, turns.reach_of(rate, whole) if masker.schedule else turns.ONE)
-    share = _divided(torch.full_like(rounds, int(reaches.min())), end - begin)
-    columns = (rounds, epochs - begin, end - begin, reach, share)
-    return TensorTurns(*(column[:, None] for column in columns))
-
-
-def _divided(numbers: Tensor, by: Tensor | int) -> Tensor:
+def _divided(numbers: Tensor, by: Tensor) -> Tensor:
     return torch.div(numbers, by, rounding_mode="floor")
 
 
@@ -154,15 +109,6 @@ def weighed(draws: Tensor, input_ids: Tensor, masker: Masker) -> Tensor:
     in_vocabulary = (input_ids >= 0) & (input_ids < len(delays))
     delay = delays[input_ids.clamp(0, len(delays) - 1)]
     return below + ((above - below) * (rest & ((1 << bits) - 1)) >> bits) + torch.where(in_vocabulary, delay, 0)
-
-
-def _shares(masker: Masker, levels: Tensor | None) -> tuple[Any, Any, Any]:
-    """Return the thresholds of being predicted, of [MASK], and of [MASK] or a random token: int, or int64 (N, 1)."""
-    if levels is None or not masker.config.mask_schedule:
-        predicted, mask, random = shares_of(masker.config).tolist()
-        return predicted, mask, random
-    columns = _on(levels.device, masker, "level_shares")[levels].T[..., None]
-    return columns[0], columns[1], columns[2]
 
 
 @lru_cache(maxsize=8)

@@ -11,14 +11,22 @@ from hypothesis import strategies as st
 
 from bertdata.counter_rng import bits
 from bertdata.errors import ConfigError
-from bertdata.masking.reference import mask_row
+from bertdata.masking.law import RowLaw
+from bertdata.masking.masking import Masker
 from bertdata.masking.settings import MaskingConfig
 from bertdata.masking.smoothing import delays
 from bertdata.torch import DeviceCollator, PretrainingCollator, ShardDataset
 from bertdata.torch.data.gpu_masking import mask_tokens, tensor_bits
 from tests.masking.masker import masker_of
+from tests.oracles.masking import mask_row
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+
+
+def law_on(device: str, masker: Masker, example_ids: Any, epochs: Any, levels: Any = None) -> RowLaw:
+    """Return the law of rows as tensors on a device."""
+    law = masker.law(example_ids, epochs, levels)
+    return RowLaw.of_columns(torch.from_numpy(law.columns(len(example_ids))).to(device))
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -96,7 +104,8 @@ def test_tokens_drawn_by_weights_are_those_of_the_plain_loop(device: str, rate: 
     later = delays(counts, [3, 7], 0.7)
     given, barred, numbers = (torch.from_numpy(one).to(device) for one in (ids, special, examples))
     masker = masker_of(config, 3, 4, np.arange(5, 30), delays=later)
-    masked, labels = mask_tokens(given, barred, numbers, torch.full((30,), 2, device=device), masker)
+    epochs = torch.full((30,), 2, device=device)
+    masked, labels = mask_tokens(given, barred, numbers, epochs, masker, law_on(device, masker, examples, 2))
     named: Any = {"config": config, "seed": 3, "epoch": 2, "mask_token_id": 4, "replacement_ids": range(5, 30)}
     for row in range(30):
         told = ids[row].tolist(), special[row].tolist(), int(examples[row])
@@ -117,9 +126,8 @@ def test_positions_masked_in_turn_are_those_of_the_plain_loop(
     config = MaskingConfig(mask_unit=unit, mask_in_turn=True, mask_schedule=schedule, replace_unit="unit")
     given: Any = [torch.from_numpy(one).to(device) for one in (ids, special, examples, epochs)]
     masker = masker_of(config, 3, 4, np.arange(5, 30), continuation)
-    masked, labels = mask_tokens(
-        given[0], given[1], given[2], given[3], masker, levels=torch.from_numpy(levels).to(device)
-    )
+    law = law_on(device, masker, examples, epochs, levels)
+    masked, labels = mask_tokens(given[0], given[1], given[2], given[3], masker, law)
     named: Any = {"seed": 3, "mask_token_id": 4, "replacement_ids": range(5, 30), "continuation": continuation.tolist()}
     named["schedule"] = config if schedule else None
     for row in range(20):
@@ -151,12 +159,14 @@ def test_units_of_words_are_masked_as_the_plain_loop_masks_them(device: str, dat
         max_ngram=data.draw(st.integers(1, 5)),
     )
     example_ids, epoch = generator.integers(0, 2**62, rows), data.draw(st.integers(0, 3))
+    masker = masker_of(config, 3, 4, np.arange(5, 30), continuation)
     masked, labels = mask_tokens(
         torch.from_numpy(ids).to(device),
         torch.from_numpy(special).to(device),
         torch.from_numpy(example_ids).to(device),
         torch.full((rows,), epoch, device=device),
-        masker_of(config, 3, 4, np.arange(5, 30), continuation),
+        masker,
+        law_on(device, masker, example_ids, epoch),
     )
     for row in range(rows):
         expected = mask_row(

@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader
 from bertdata.errors import ConfigError
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import BertConfig, BertForPreTraining, PretrainingCollator, ResumableBatchSampler, ShardDataset
-from bertdata.torch.data.dataset import DeviceCollator
+from bertdata.torch.data.device_collator import DeviceCollator
 from bertdata.torch.models.families import model_class
 from tests.small_build import write_build
 from tests.tokenizers.of_models import MODELS, tokenizer_of

@@ -16,7 +16,7 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
 from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ShardDataset
-from bertdata.torch.data.dataset import DeviceCollator
+from bertdata.torch.data.device_collator import DeviceCollator
 from bertdata.torch.training.pretrain import pretrain
 from bertdata.verify.build import verify
 from tests.shards.build import TOKENIZER, write_build

@@ -16,7 +16,6 @@ from bertdata.cli import pretrain as command
 from bertdata.errors import BertDataError, ConfigError, InputError, OutputError
 from bertdata.io import files
 from bertdata.io.os_errors import output_error
-from bertdata.masking.reference import draw
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.torch import BertConfig, BertForPreTraining
@@ -24,6 +23,7 @@ from bertdata.torch.distillation.settings import DistillationSettings
 from bertdata.torch.training import metrics_log, optimization, pretrain, schedules
 from bertdata.torch.training.optimization import DivergenceError, make_optimizer
 from bertdata.torch.training.settings import PretrainSettings
+from tests.oracles.masking import draw
 from tests.torch.build import tokenizer_of, write_build
 from tests.torch.training.small_runs import SETTINGS, SMALL, log, stop_at
 
