@@ -102,15 +102,25 @@ def written(number: str, group: str, decimal: str, grouped_from: int, digits: st
 
 
 def calendar_of(codes: list[str], mediawiki: Path) -> dict[str, list[str]]:
-    """Return the names of months and days of the first of these languages that has all of a kind."""
-    if not codes:
-        return {}
-    path = mediawiki / f"languages/i18n/datetime/{codes[0]}.json"
-    messages = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    own = {
-        kind: [messages[name] for name in names] for kind, names in CALENDAR.items() if messages.keys() >= set(names)
-    }
-    return {**calendar_of(codes[1:], mediawiki), **own}
+    """Return the names of months and days, each of the first of these languages that has it, English last.
+
+    A kind of which only English has names is left out, but where the language is English.
+    """
+    messages: dict[str, str] = {}
+    own: set[str] = set()
+    for code in reversed(codes):
+        path = mediawiki / f"languages/i18n/datetime/{code}.json"
+        added = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        messages |= added
+        own |= added.keys() if code != "en" or codes[0] == "en" else set()
+    return {kind: [messages[name] for name in names] for kind, names in CALENDAR.items() if own & set(names)}
+
+
+def project_names(settings: str) -> dict[str, str]:
+    """Return the names that Wikimedia's settings give the namespace of the project, by the name of the wiki."""
+    block = settings[settings.index("'wgMetaNamespace' => [") :]
+    pairs = re.findall(r"^\t'(\w+)' => '([^']+)',", block[: block.index("\n],")], re.MULTILINE)
+    return {wiki: name.replace("_", " ") for wiki, name in pairs}
 
 
 def languages_of_wikis(settings: str, known: set[str]) -> dict[str, str]:
@@ -201,8 +211,15 @@ def main() -> None:
     kinds, untranslated = facts["words"], set(facts["untranslatedOnWikipedia"])
     autonyms = dict(re.findall(r"^\t\t'([\w-]+)' => '((?:[^'\\]|\\.)*)'", names_php(mediawiki), re.MULTILINE))
     autonyms |= {code: one["autonym"] for code, one in facts["languages"].items()}
+    settings = (configuration / "wmf-config/InitialiseSettings.php").read_text(encoding="utf-8")
+    namespaces = (configuration / "wmf-config/core-Namespaces.php").read_text(encoding="utf-8")
+    langlist = (configuration / "langlist").read_text(encoding="utf-8").split()
+    wikis, projects = languages_of_wikis(settings, set(facts["languages"])), project_names(namespaces)
+    project_of = {wikis.get(wiki, wiki): projects.get(f"{wiki}wiki".replace("-", "_")) for wiki in langlist}
     members: dict[str, Any] = {}
     for code, one in facts["languages"].items():
+        if "4" in one["namespaces"]:
+            one["namespaces"]["4"]["name"] = project_of.get(code) or projects["wikipedia"]
         members[code] = {
             "fallback": [other for other in one["fallback"] if other in facts["languages"]],
             "namespaces": {
@@ -212,20 +229,18 @@ def main() -> None:
             "words": words_of(kinds, one.get("words", {})),
             "numbers": numbers_of(code, one["numbers"], untranslated),
             "plural": one.get("plural", []),
-            "calendar": calendar_of([code, *(other for other in one["fallback"] if other != "en")], mediawiki),
+            "calendar": calendar_of([code, *one["fallback"]], mediawiki),
         }
         if "variants" in one:
             members[code]["variants"] = variants_of(code, mediawiki, one["variants"], autonyms)
     members["en"]["kinds"] = {
         name: [kind["kind"], kind["case"]] for name, kind in kinds.items() if kind["kind"] in KINDS or name in OPTIONS
     }
-    langlist = (configuration / "langlist").read_text(encoding="utf-8").split()
     members["-autonyms"] = autonyms
-    settings = (configuration / "wmf-config/InitialiseSettings.php").read_text(encoding="utf-8")
     members["-wikis"] = {
-        "languages": languages_of_wikis(settings, set(facts["languages"])),
+        "languages": wikis,
         "codes": sorted({*langlist, *facts["languages"]}),
-        "aliases": own_aliases((configuration / "wmf-config/core-Namespaces.php").read_text(encoding="utf-8")),
+        "aliases": own_aliases(namespaces),
     }
     members["-all"] = {
         "prefixes": sorted(prefixes_of_all(members)),

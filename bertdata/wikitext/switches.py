@@ -44,7 +44,8 @@ class Switches(NamedTuple):
 def switches_of(language: Language) -> Switches:
     """Return the switches of a language."""
     switches = language.switches
-    folded = {*map(fold_title, switches.written), *case_variants(map(fold_title, switches.folded))}
+    words = [*switches.written, *switches.folded, *(word.title() for word in switches.written)]
+    folded = {*map(fold_title, words), *case_variants(map(fold_title, switches.folded))}
     return Switches(_edged(switches.exact), _edged(folded))
 
 

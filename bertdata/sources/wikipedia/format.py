@@ -48,7 +48,7 @@ from bertdata.wikitext.mediawiki.language import language_of
 from bertdata.wikitext.reference.variants import check_variant
 from bertdata.wikitext.templates.table import BUILT_IN, Templates
 
-REVISION = 8
+REVISION = 9
 ARTICLES = (0,)
 """The namespaces whose pages are articles."""
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")

@@ -18,8 +18,16 @@ from bertdata.kernels.jit import inlined
 from bertdata.wikitext.kernels import buffers, common, walk
 from bertdata.wikitext.kernels.common import ASK, Ints
 from bertdata.wikitext.kernels.walk import LEFT, MOST_ARGUMENTS, RIGHT
-from bertdata.wikitext.templates.convert import FEET_AND_INCHES_UNDER, MORE_PRECISE, NAMED, is_plain_unit
+from bertdata.wikitext.templates.convert import FEET_AND_INCHES_UNDER, is_plain_unit
 from bertdata.wikitext.templates.measurement_units import UNITS
+from bertdata.wikitext.templates.quantities import NAMED
+from bertdata.wikitext.templates.rounding import (
+    LARGEST_IN_FULL,
+    LOST,
+    MORE_PRECISE,
+    MOST_PLACES_OF_LOST,
+    SMALLEST_IN_FULL,
+)
 
 _MOST_DIGITS = 15
 _ROOM = 400
@@ -107,7 +115,8 @@ def _write(
             zeros = zeros + 1 if byte == char.DIGIT_0 else 0
         elif byte != char.COMMA or point >= 0 or i == begin:
             return ASK
-    if digits == 0 or digits > _MOST_DIGITS or point == end - 1:
+    is_padded = source[begin] == char.DIGIT_0 and end - begin > 1 and point != begin + 1
+    if digits == 0 or digits > _MOST_DIGITS or point == end - 1 or is_padded:
         return ASK
     decimals = end - point - 1 if point >= 0 else -zeros
     value = mantissa / _TENS[_MOST_DIGITS + max(decimals, 0)]
@@ -129,10 +138,15 @@ def _write(
     power = _TENS[_MOST_DIGITS + places]
     if abs(result) * power > 4e15:
         return ASK
-    number = math.floor(abs(result) * power + 0.5) / power
+    if places < 0:
+        whole_power = _TENS[_MOST_DIGITS - places]
+        number = np.rint(abs(result) / whole_power) * whole_power
+    else:
+        lost = LOST if places <= MOST_PLACES_OF_LOST else 0.0
+        number = np.rint((abs(result) + lost) * power) / power
     places = max(places, 0)
     scale = np.int64(_TENS[_MOST_DIGITS + places])
-    if number >= 1e10 or number * scale > 4e15:
+    if number >= LARGEST_IN_FULL or 0 < number < SMALLEST_IN_FULL or number * scale > 4e15:
         return ASK
     scaled: Int = np.int64(np.rint(number * scale))
     out[n], out[n + 1] = char.SPACE, char.LEFT_PARENTHESIS
@@ -153,14 +167,12 @@ def _write(
 
 @inlined
 def _default_places(value: float, decimals: int, result: float, unit: int, target: int) -> Int:
-    """Return the decimals by default: as precise as the input, two digits at least (`convert._default_places`)."""
-    if result == 0:
-        return max(0, decimals)
+    """Return the decimals by default: as precise as the input, two digits at least (`rounding.default_places`)."""
     if _IS_TEMPERATURE[unit]:
         kelvins = abs(value * _SCALE[unit] + _OFFSET[unit])
         return max(decimals, 2 - np.int64(math.floor(math.log10(max(kelvins, 1.0)) + 1e-14)))
-    if value == 0:
-        return 99
+    if value == 0 or result == 0:
+        return 0
     size = np.int64(math.floor(math.log10(abs(result)) + 1e-14))
     finer = 1 / _SCALE[unit] if _IS_MORE_PRECISE[target] and value == math.floor(value) else abs(value / result)
     return max(np.int64(math.floor(decimals + math.log10(2 * finer))), 1 - size)

@@ -38,6 +38,7 @@ _SECONDS = {"sec": 1, "second": 1, "min": 60, "minute": 60, "hour": 3600}
 _CHANGE = (
     rf"(?P<count>[-+] ?\d{{1,6}})\s*(?P<unit>{'|'.join([*_DAYS, *_SECONDS, 'month', 'year'])})s?(?P<ago>\s+ago)?\Z"
 )
+_SECONDS_FROM_1970 = r"@(-?\d{1,10})"
 _LONGEST_FORMAT = 6000
 
 
@@ -48,6 +49,8 @@ def read_date(text: str) -> datetime.datetime | None:
     (datetime.datetime(2020, 4, 5, 0, 0), datetime.datetime(2020, 3, 5, 14, 30), None)
     """
     text = text.strip()
+    if stamp := re.fullmatch(_SECONDS_FROM_1970, text, re.ASCII):
+        return datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=int(stamp[1]))
     if change := re.search(_CHANGE, text, re.IGNORECASE | re.ASCII):
         return _changed(read_date(text[: change.start()]), change)
     for form in _FORMS:
@@ -96,8 +99,12 @@ def _month_of(name: str) -> int:
     )
 
 
+_ERAS = {"k": 543, "o": -1911}
+"""What the years of the Buddhist and of the Minguo era add to the usual ones."""
+
+
 def write_date(when: datetime.datetime, pattern: str, names: Calendar, numbers: Numbers) -> str | None:
-    """Write a date by a format of `{{#time:}}`, None where the format needs a time zone or another calendar.
+    """Write a date by a format of `{{#time:}}`, None where the format needs another calendar.
 
     >>> from bertdata.wikitext.mediawiki.language import language_of
     >>> english = language_of("en")
@@ -126,9 +133,9 @@ def write_date(when: datetime.datetime, pattern: str, names: Calendar, numbers: 
             elif code in "nNr":
                 raw, roman = raw or code == "n", roman or code == "r"
                 always_raw ^= code == "N"
-            elif code == "k" and pattern[position : position + 1] == "Y":
+            elif code in _ERAS and pattern[position : position + 1] == "Y":
                 position += 1
-                out.append(numbers.format(str(when.year + 543), separators=False))
+                out.append(numbers.format(str(when.year + _ERAS[code]), separators=False))
             else:
                 return None
         elif sign in _WORDS:
@@ -141,8 +148,6 @@ def write_date(when: datetime.datetime, pattern: str, names: Calendar, numbers: 
                 text = numbers.format(text, separators=False)
             out.append(text)
             raw = roman = False
-        elif sign in "eIOPTZ":
-            return None
         else:
             out.append(sign)
     return "".join(out)
@@ -153,6 +158,10 @@ _WORDS: dict[str, Callable[[datetime.datetime, Calendar], str]] = {
     "M": lambda when, names: names["short"][when.month - 1],
     "l": lambda when, names: names["days"][when.isoweekday() % 7],
     "D": lambda when, names: names["short_days"][when.isoweekday() % 7],
+    "e": lambda when, _: "UTC",
+    "T": lambda when, _: "UTC",
+    "O": lambda when, _: "+0000",
+    "P": lambda when, _: "+00:00",
     "a": lambda when, _: "am" if when.hour < 12 else "pm",
     "A": lambda when, _: "AM" if when.hour < 12 else "PM",
     "c": lambda when, _: f"{when:%Y-%m-%dT%H:%M:%S}+00:00",
@@ -181,6 +190,8 @@ _NUMBERS: dict[str, Callable[[datetime.datetime], str]] = {
     "g": lambda when: str(when.hour % 12 or 12),
     "i": lambda when: f"{when.minute:02}",
     "s": lambda when: f"{when.second:02}",
+    "I": lambda _: "0",
+    "Z": lambda _: "0",
     "U": lambda when: str(int(when.replace(tzinfo=datetime.UTC).timestamp())),
 }
 
@@ -204,14 +215,14 @@ _ORDERS = {"dmy": "{day} {month} {year}", "mdy": "{month} {day}, {year}", "ymd":
 
 
 def reformat_date(text: str, order: str, names: Calendar) -> str:
-    """Write a date in another order, as `{{#dateformat:}}` does; anything else, and a date of no year, as it is.
+    """Write a date in another order, as `{{#dateformat:}}` does; anything else as it is.
 
     >>> from bertdata.wikitext.mediawiki.language import language_of
     >>> names = language_of("en").calendar
     >>> [reformat_date("2009-12-25", order, names) for order in ("mdy", "dmy", "ymd", "ISO 8601", "")]
     ['December 25, 2009', '25 December 2009', '2009 December 25', '2009-12-25', '2009-12-25']
-    >>> reformat_date("25 dec 2009", "mdy", names), reformat_date("soon", "mdy", names)
-    ('December 25, 2009', 'soon')
+    >>> [reformat_date(text, "mdy", names) for text in ("25 dec 2009", "25 dec", "soon")]
+    ['December 25, 2009', 'December 25', 'soon']
     """
     if order not in _ORDERS and order != "ISO 8601":
         order = ""
@@ -223,6 +234,8 @@ def reformat_date(text: str, order: str, names: Calendar) -> str:
         "ydm": rf"{year}{gap}(?P<day>\d{{1,2}})[ _]{named}",
         "mdy": rf"{named}[ _](?P<day>\d{{1,2}}){gap}{year}",
         "ymd": rf"{year}{gap}{named}[ _](?P<day>\d{{1,2}})",
+        "dm": rf"(?P<day>\d{{1,2}})[ _]{named}(?P<year>)",
+        "md": rf"{named}[ _](?P<day>\d{{1,2}})(?P<year>)",
         "iso": r"(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})",
     }
     for written, form in forms.items():
@@ -235,6 +248,10 @@ def reformat_date(text: str, order: str, names: Calendar) -> str:
         month = months[parts["name"].lower()] if parts.get("name") else int(parts["month"])
         if not 1 <= month <= 12:
             return text
+        if not parts["year"]:  # a day of a month: its order follows the two that have one
+            day_first = order == "dmy" if order in ("dmy", "mdy") else written == "dm"
+            month_name = names["months"][month - 1]
+            return f"{parts['day']} {month_name}" if day_first else f"{month_name} {parts['day']}"
         if order == "ISO 8601":
             return text if "BC" in parts["year"] else f"{int(parts['year']):04}-{month:02}-{int(parts['day']):02}"
         day, year_text = parts["day"], parts["year"]

@@ -12,6 +12,7 @@ _NUMERIC = re.compile(r"\s*[-+]?(?:\d{1,1000}(?:\.\d{0,1000})?|\.\d{1,1000})(?:[
 _MINUS = "−"
 _DIGITS = "0123456789"
 _LARGEST_POWER = 300
+_USUAL_GROUPS = 4
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Numbers:
         if text in {"INF", "-INF"}:
             return text.replace("-", _MINUS).replace("INF", "∞")
         if _NUMERIC.fullmatch(text):
-            return self._written(text.strip().removeprefix("+"), separators)
+            return self._written(text.strip(), separators)
         return _NUMBER.sub(lambda number: self._written(number[0], separators), text)
 
     def unformat(self, text: str) -> str:
@@ -58,16 +59,23 @@ class Numbers:
         return "".join(self.read.get(sign, sign) for sign in text).replace(",", "")
 
     def _written(self, number: str, separators: bool) -> str:
-        if separators and "e" in number.lower():
-            number = _without_exponent(number)
+        grouped = separators and not self._is_left_short(number)
+        if grouped:
+            number = number.removeprefix("+")
+            number = _without_exponent(number) if "e" in number.lower() else number
         sign, number = (_MINUS, number[1:]) if number.startswith("-") else ("", number)
         whole, point, rest = number.partition(".")
         if separators:
-            number = self._grouped(whole) + (self.decimal if point else "") + rest
+            number = (self._grouped(whole) if grouped else whole) + (self.decimal if point else "") + rest
         return sign + (number.translate(str.maketrans(_DIGITS, self.digits)) if self.digits else number)
 
+    def _is_left_short(self, number: str) -> bool:
+        """Tell whether a number has too few digits for groups where the wiki leaves four together: `1e5` stays."""
+        whole = number.removeprefix("-")
+        return self.group_from > _USUAL_GROUPS and not whole[: self.group_from].isdecimal()
+
     def _grouped(self, whole: str) -> str:
-        if not self.group or len(whole) < max(4, self.group_from):
+        if not self.group or len(whole) < max(_USUAL_GROUPS, self.group_from):
             return whole
         head, size = whole[:-3], 2 if self.pairs else 3
         parts = [head[max(0, end - size) : end] for end in range(len(head), 0, -size)]

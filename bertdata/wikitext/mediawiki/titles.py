@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from bertdata.wikitext.character_references import undo_character_references
+from bertdata.wikitext.mediawiki import facts
 from bertdata.wikitext.mediawiki.language import Language
 
 PROJECT, PROJECT_TALK = 4, 5
@@ -14,6 +16,7 @@ _WITH_SUBPAGES = frozenset([1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 15])
 _NOT_IN_TITLES = re.compile(r"[\0-\x1f\x7f<>\[\]{}|\ufffd]")
 _UPPER_FIRST = {"tr": {"i": "İ", "ı": "I"}, "az": {"i": "İ"}, "kaa": {"ı": "Í"}}
 _LOWER_FIRST = {"tr": {"İ": "i", "I": "ı"}, "kaa": {"Í": "ı"}}
+"""Where a language, and those that fall back on it, have other first letters than Unicode says."""
 
 
 def upper_first(text: str, language: str) -> str:
@@ -21,15 +24,24 @@ def upper_first(text: str, language: str) -> str:
 
     >>> upper_first("ısı", "tr"), upper_first("izmir", "tr"), upper_first("izmir", "en"), upper_first("ß", "de")
     ('Isı', 'İzmir', 'Izmir', 'ß')
+    >>> upper_first("თბილისი", "ka"), upper_first("ǆep", "hr")  # as in a title: no capitals of their own, a digraph
+    ('თბილისი', 'ǅep')
     """
     first = text[:1]
-    upper = _UPPER_FIRST.get(language, {}).get(first, first.upper())
-    return (upper if len(upper) == 1 else first) + text[1:]
+    upper = _UPPER_FIRST.get(_cased_as(language), {}).get(first, first.title())
+    return (first if first == "ß" else upper) + text[1:]
 
 
 def lower_first(text: str, language: str) -> str:
     """Return a text whose first letter is small."""
-    return _LOWER_FIRST.get(language, {}).get(text[:1], text[:1].lower()) + text[1:]
+    return _LOWER_FIRST.get(_cased_as(language), {}).get(text[:1], text[:1].lower()) + text[1:]
+
+
+@lru_cache(maxsize=512)
+def _cased_as(language: str) -> str:
+    """Return the language whose first letters are those of a language: itself or one that it falls back on."""
+    codes = [language, *facts.member(language)["fallback"]] if language in facts.codes() else []
+    return next((code for code in codes if code in _UPPER_FIRST), "")
 
 
 @dataclass(frozen=True)

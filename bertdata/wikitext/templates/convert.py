@@ -8,11 +8,21 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache, partial
 
 from bertdata.wikitext.templates.measurement_units import UNITS, Unit
 from bertdata.wikitext.templates.numbers import Number, read_number
+from bertdata.wikitext.templates.quantities import (
+    MULTIPLES,
+    Quantity,
+    Style,
+    compound_phrase,
+    join,
+    series,
+    unit_alone,
+)
+from bertdata.wikitext.templates.rounding import converted_numbers, default_places
 
 Arguments = dict[str, str]
 
@@ -23,12 +33,7 @@ _COMPOUND = {
     "st lb": ("st", "lb"),
     "lboz": ("lb", "oz"),
 }
-_MULTIPLES = {"e3": "thousand", "e6": "million", "e9": "billion", "e12": "trillion"}
-_MULTIPLE = re.compile(r"(e3|e6|e9|e12)([^/]+)")
-NAMED = frozenset(["acre", "long ton", "short ton", "million acre", "fathom", "furlong"])
-"""Units that are written out where others are abbreviated."""
-MORE_PRECISE = frozenset(["ft", "lb"])
-"""Outputs that are as precise as the SI unit of a whole number would be."""
+_MULTIPLE = re.compile(rf"e({'|'.join(MULTIPLES)})([^/]+)")
 FEET_AND_INCHES_UNDER = 3
 """Fewer metres are converted to feet and inches, more to feet."""
 _CURRENCIES = frozenset(["$", "US$", "£", "€", "A$", "CA$", "¥"])
@@ -41,24 +46,13 @@ _RANGES = {
 # abbr= -> is the given unit in words, is the converted one; None writes no unit at all
 _IN_WORDS: dict[str, tuple[bool | None, bool | None]] = {
     "on": (False, False), "sym": (False, False), "comma": (False, False), "in": (False, True), "off": (True, True),
-    "values": (None, None), "none": (None, None), "unit": (None, None),
+    "values": (None, None), "none": (None, None), "unit": (False, False),
 }  # fmt: skip
+_OUTPUT_ALONE = ("number", "output number only", "out", "output only", "unit2")
+_JOINED = {"or": " or ", "comma": ", ", "slash": " / "}
 _RANGE_IN_ONE = re.compile(r"([^ –-]*\d)\s*(–|-|to|and|×|x|±)\s*([\d.].*)")
 _LONGEST_RANGE = 400
-_AMERICAN = re.compile(r"(met|lit)re")
 _POSITIONS = [str(number) for number in range(1, 32)]
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """What a call gives: numbers with the words between them, a unit, smaller units (5 ft 10 in), the other fields."""
-
-    numbers: list[Number]
-    joints: list[str]
-    code: str
-    smaller: list[tuple[Number, Unit]]
-    rest: list[str]
-    times: bool
 
 
 def convert(arguments: Arguments, *, abbreviate: bool = False) -> str | None:
@@ -75,49 +69,83 @@ def convert(arguments: Arguments, *, abbreviate: bool = False) -> str | None:
         return None
     unit = _unit(quantity.code)
     if unit is None:
-        return f"{_join(quantity, [number.text for number in quantity.numbers])} {quantity.code}".strip()
-    in_words, out_words = _IN_WORDS.get(options.get("abbr", "on" if abbreviate else ""), (not abbreviate, False))
-    if not abbreviate and "abbr" not in options and options.get("disp") in ("or", "slash"):
-        out_words = True
+        texts = [number.text for number in quantity.numbers]
+        return f"{join(quantity, texts, Style(words=True), words=True)} {quantity.code}".strip()
     targets, places, words = _read_rest(quantity, unit, options)
-    adjective, other_adjective = _adjectives(options, words)
+    given_style, converted_style = _styles(options, words, abbreviate=abbreviate)
 
-    def given(words: bool | None, adjective: str) -> str:
+    def given() -> str:
         if quantity.smaller:
             parts = [(quantity.numbers[0], unit), *quantity.smaller]
-            return _compound_phrase(
-                [(number.text, number.value, its_unit) for number, its_unit in parts], words, adjective, options
-            )
-        return _series(quantity, quantity.numbers, unit, words, adjective, options)
+            return compound_phrase([(number.text, number.value, its_unit) for number, its_unit in parts], given_style)
+        return series(quantity, quantity.numbers, unit, given_style)
 
-    def converted(code: str, words: bool | None, adjective: str) -> str:
+    def converted(code: str) -> str:
         values = _values(quantity, unit)
         if code in _COMPOUND:
             parts = [_compound(number, unit, _COMPOUND[code], places) for number in values]
-            return _join(quantity, [_compound_phrase(part, words, adjective, options) for part in parts])
+            texts = [compound_phrase(part, converted_style) for part in parts]
+            return join(quantity, texts, converted_style, words=bool(converted_style.words))
         target = UNITS[code] if code in UNITS else _unit(code)
         if target is None or target.kind != unit.kind:
             return ""
-        texts = _converted_numbers(values, unit, target, places, options)
+        texts = converted_numbers(values, unit, target, places, options)
         numbers = [Number(text, number.value if (number := read_number(text)) else 0.0, 0) for text in texts]
-        return _series(quantity, numbers, target, words, adjective, options)
+        if disp == "unit2":
+            return unit_alone(numbers[0].value, target, converted_style)
+        return series(quantity, numbers, target, converted_style)
 
     disp = options.get("disp", "")
-    if disp in ("number", "output number only"):
-        return converted(targets[0], None, "")
-    if disp in ("out", "output only"):
-        return converted(targets[0], out_words, adjective)
-    if options.get("order") == "flip" or disp == "flip":
-        first, others = converted(targets[0], in_words, adjective), [given(out_words, other_adjective)]
-    else:
-        first, others = given(in_words, adjective), [converted(code, out_words, other_adjective) for code in targets]
-    others = [text for text in others if text]
-    if not first or not others:
-        return first or "".join(others)
-    if disp in ("or", "comma", "slash"):
-        return first + {"or": " or ", "comma": ", ", "slash": " / "}[disp] + others[0]
+    between = {"comma": ", "}.get(disp, "; ")
+    outputs = between.join(filter(None, map(converted, targets)))
+    capital = options.get("spell", "")[:1].isupper()
+    if disp == "unit":
+        return unit_alone(quantity.numbers[0].value, unit, given_style)
+    if disp in _OUTPUT_ALONE:
+        return _begun(outputs, capital=capital)
+    first, other = (outputs, given()) if _is_flipped(options) else (given(), outputs)
+    first = _begun(first, capital=capital)
+    if not first or not other:
+        return first or other
+    if disp in _JOINED:
+        joint = "/" if disp == "slash" and options.get("abbr") in ("on", "off", "unit") else _JOINED[disp]
+        return f"{first}{joint}{other}"
     opening, closing = "[]" if disp == "sqbr" else "()"
-    return f"{first} {opening}{'; '.join(others)}{closing}"
+    return f"{first} {opening}{other}{closing}"
+
+
+def _begun(text: str, *, capital: bool) -> str:
+    return text[:1].upper() + text[1:] if capital else text
+
+
+def _is_flipped(options: Arguments) -> bool:
+    return options.get("order") == "flip" or "flip" in (options.get("disp"), options.get("adj"))
+
+
+def _styles(options: Arguments, words: list[str], *, abbreviate: bool) -> tuple[Style, Style]:
+    """Return how the given and the converted quantity are written; where they change places, so does `abbr=`."""
+    spell, disp = options.get("spell", "").lower(), options.get("disp", "")
+    flipped = _is_flipped(options)
+    first, second = _IN_WORDS.get(options.get("abbr", "on" if abbreviate else ""), (not abbreviate, False))
+    if not abbreviate and "abbr" not in options and (disp in ("or", "slash") or spell == "on"):
+        second = True
+    adjective, other_adjective = _adjectives(options, words)
+    style = Style(
+        words=first,
+        adjective=adjective,
+        american=options.get("sp") == "us",
+        temperatures=bool(options.get("abbr")),
+        millions=options.get("abbr") == "unit" or first is None,
+        commas=options.get("comma", ""),
+        in_letters=spell in ("in", "on"),
+    )
+    other = replace(style, words=second, adjective=other_adjective, in_letters=spell == "on")
+    other = replace(other, millions=options.get("abbr") == "unit")
+    if disp in ("number", "output number only"):
+        other = replace(other, words=None, adjective="")
+    elif disp in _OUTPUT_ALONE:
+        other = replace(other, adjective=adjective)
+    return (other, style) if flipped else (style, other)
 
 
 cvt = partial(convert, abbreviate=True)
@@ -137,12 +165,12 @@ def is_plain_unit(code: str) -> bool:
 @lru_cache(maxsize=1024)
 def _unit(code: str) -> Unit | None:
     """Find a unit: one of the table, a multiple (e6acre), a ratio of two (kg/ha) or of a currency and one ($/acre)."""
+    code = code.replace("_", " ")
     if code in UNITS:
         return UNITS[code]
     if (multiple := _MULTIPLE.fullmatch(code)) is not None and multiple[2] in UNITS:
-        word, unit = _MULTIPLES[multiple[1]] + " ", UNITS[multiple[2]]
-        names = (word + unit.symbol, word + unit.plural, word + unit.plural)
-        return Unit(unit.kind, unit.scale * 10.0 ** int(multiple[1][1:]), *names, unit.default)
+        unit = UNITS[multiple[2]]
+        return unit._replace(scale=unit.scale * 10.0 ** int(multiple[1]), power=multiple[1])
     above, slash, below = code.partition("/")
     if not slash or below not in UNITS or not (above in UNITS or above in _CURRENCIES):
         return None
@@ -196,14 +224,20 @@ def _read_rest(quantity: Quantity, unit: Unit, options: Arguments) -> tuple[list
     for field in quantity.rest:
         if re.fullmatch(r"[-−]?\d{1,2}", field):
             places = int(field.replace("−", "-"))
-        elif not targets and field and (field in _COMPOUND or all(_unit(code) for code in _codes(field))):
+        elif not targets and field and (field in _COMPOUND or all(map(_unit, _targets(field)))):
             targets = field
         elif field:
             words.append(field)
     if not targets:
         small = unit.symbol == "m" and 0 < quantity.numbers[0].value < FEET_AND_INCHES_UNDER
         targets = "ftin" if small else unit.default
-    return [targets] if targets in UNITS or targets in _COMPOUND else _codes(targets), places, words
+    return [targets] if targets in _COMPOUND else _targets(targets), places, words
+
+
+def _targets(field: str) -> list[str]:
+    """Return the codes of output units; one code may have spaces."""
+    field = field.replace("_", " ")
+    return [field] if field in UNITS else _codes(field)
 
 
 def _codes(field: str) -> list[str]:
@@ -218,10 +252,6 @@ def _adjectives(options: Arguments, words: list[str]) -> tuple[str, str]:
     return given, "-" if given.startswith("-") else ""
 
 
-def _join(quantity: Quantity, texts: list[str]) -> str:
-    return texts[0] + "".join(joint + text for joint, text in zip(quantity.joints, texts[1:], strict=False))
-
-
 def _values(quantity: Quantity, unit: Unit) -> list[Number]:
     """Return the numbers to convert; a compound input is one number, as precise as its smallest unit."""
     if not quantity.smaller:
@@ -232,106 +262,15 @@ def _values(quantity: Quantity, unit: Unit) -> list[Number]:
     return [Number("", quantity.numbers[0].value + sum(parts), max(0, number.decimals) + finer)]
 
 
-def _converted_numbers(
-    numbers: list[Number], unit: Unit, target: Unit, places: int | None, options: Arguments
-) -> list[str]:
-    """Convert and round; by default all the numbers of a range to the decimals of the most precise."""
-    values = [(number.value * unit.scale + unit.offset - target.offset) / target.scale for number in numbers]
-    step = options.get("round", "")
-    if re.fullmatch(r"\d{1,3}(\.\d{1,3})?", step) and float(step) > 0:
-        values = [math.floor(value / float(step) + 0.5) * float(step) for value in values]
-        places = 1 if float(step) < 1 else 0
-    elif places is None:
-        sigfig = int(options["sigfig"]) if re.fullmatch(r"[1-9]", options.get("sigfig", "")) else 0
-        pairs = zip(numbers, values, strict=True)
-        places = max(_default_places(number, value, unit, target, sigfig) for number, value in pairs)
-    return [_fixed(value, max(-300, min(places, 30))) for value in values]
-
-
-def _default_places(number: Number, value: float, unit: Unit, target: Unit, sigfig: int) -> int:
-    """As precise as the input, and never under two significant digits; a temperature's are those of its kelvins.
-
-    Source: the function default_precision of Module:Convert.
-    """
-    if not value:
-        return max(0, number.decimals)
-    size = math.floor(math.log10(abs(value)) + 1e-14)
-    if sigfig:
-        return sigfig - 1 - size
-    if unit.kind == "temperature":
-        kelvins = abs(number.value * unit.scale + unit.offset)
-        return max(number.decimals, 2 - math.floor(math.log10(max(kelvins, 1.0)) + 1e-14))
-    finer = 1 / unit.scale if is_more_precise(number.value, target) else abs(number.value / value)
-    return max(math.floor(number.decimals + math.log10(2 * finer)), 1 - size)
-
-
-def is_more_precise(value: float, target: Unit) -> bool:
-    """Tell whether a number is converted to this unit as if it were one of the SI unit."""
-    return target.symbol in MORE_PRECISE and value == math.floor(value)
-
-
-def _fixed(value: float, places: int) -> str:
-    rounded = math.floor(abs(value) * 10.0**places + 0.5) / 10.0**places
-    sign = "−" if value < 0 and rounded else ""
-    if rounded >= 1e10:
-        power = math.floor(math.log10(rounded))
-        return f"{sign}{rounded / 10.0**power:.{max(0, power + places)}f}×10{power}"
-    return f"{sign}{rounded:,.{max(0, places)}f}"
-
-
 def _compound(number: Number, unit: Unit, codes: tuple[str, str], places: int | None) -> list[tuple[str, float, Unit]]:
     """Convert to a larger and a smaller unit, the larger left out where it is zero: texts, values and units."""
     big, small = UNITS[codes[0]], UNITS[codes[1]]
     value = number.value * unit.scale / small.scale
     if places is None:
-        places = _default_places(number, value, unit, small, 0)
+        places = default_places(number, value, unit, small)
     shift = 10.0 ** max(0, min(places, 10))
     many, few = divmod(math.floor(abs(value) * shift + 0.5) / shift, round(big.scale / small.scale))
     parts = [(f"{few:,.{max(0, min(places, 10))}f}" if few else "0", few, small)]
     if many:
         parts.insert(0, (f"{many:,.0f}", many, big))
     return [("−" + parts[0][0], *parts[0][1:]), *parts[1:]] if value < 0 else parts
-
-
-def _compound_phrase(
-    parts: list[tuple[str, float, Unit]], words: bool | None, adjective: str, options: Arguments
-) -> str:
-    """Write a quantity of several units: 5 feet 10 inches, a 5-foot-10-inch wall."""
-    hyphen = "-" if adjective.startswith("-") and words else ""
-    texts = [_phrase(text, value, unit, words, hyphen, options) for text, value, unit in parts]
-    texts[-1] += adjective[1:] if hyphen else ""
-    return (hyphen or " ").join(texts)
-
-
-def _series(
-    quantity: Quantity, numbers: list[Number], unit: Unit, words: bool | None, adjective: str, options: Arguments
-) -> str:
-    """Write the numbers of a range with their unit, which symbols have after each number of `5 m × 6 m`."""
-    texts = [number.text for number in numbers]
-    if quantity.times and words is False and not _is_named(unit):
-        return " × ".join(_phrase(each.text, each.value, unit, words, adjective, options) for each in numbers)
-    return _phrase(_join(quantity, texts), numbers[-1].value, unit, words, adjective, options)
-
-
-def _is_named(unit: Unit) -> bool:
-    return unit.symbol in NAMED
-
-
-def _phrase(text: str, value: float, unit: Unit, words: bool | None, adjective: str, options: Arguments) -> str:
-    """Put a number and its unit together; `words` None writes the number alone."""
-    text = unit.sign + text
-    if words is None:
-        return text
-    plural = abs(value) != 1 and not ("⁄" in text and abs(value) < 1)
-    adjective = adjective.replace("&nbsp;", " ")
-    american = options.get("sp") == "us"
-    if (not words and not _is_named(unit)) or (unit.kind.startswith("temperature") and options.get("abbr") != "off"):
-        symbol = unit.symbol.replace("US ", "U.S. ") if american else unit.symbol
-        before = f" {adjective.strip()}" if adjective and not adjective.startswith("-") else ""
-        return text + before + symbol if symbol.startswith("/") else f"{text}{before} {symbol}"
-    name = unit.plural if plural and not adjective.startswith("-") else unit.singular
-    if american:
-        name = _AMERICAN.sub(r"\1er", name).replace("US ", "U.S. ")
-    if adjective.startswith("-"):
-        return f"{text}-{name.replace(' ', '-')}{adjective[1:]}".rstrip()
-    return f"{text} {adjective.strip()} {name}" if adjective else f"{text} {name}"

@@ -13,7 +13,8 @@ from typing import NamedTuple
 class Unit(NamedTuple):
     """`scale` is the unit in SI base units (kelvins for temperatures, which also have an `offset`).
 
-    `sign` is written before the number: the dollar of dollars per acre.
+    `sign` is written before the number: the dollar of dollars per acre. `power` is the power of ten, as "6", of a
+    unit of millions.
     """
 
     kind: str
@@ -24,6 +25,7 @@ class Unit(NamedTuple):
     default: str
     offset: float = 0.0
     sign: str = ""
+    power: str = ""
 
 
 _RAISED = str.maketrans("23", "²³")
@@ -41,10 +43,11 @@ def _read_table(table: str) -> dict[str, Unit]:
         offset = {"C": 273.15, "F": 273.15 - 32 / 1.8}.get(codes.split()[0], 0.0)
         unit = Unit(kind, float(scale), symbol, singular, plural or singular + "s", default, offset)
         units.update((code.replace("_", " "), unit) for code in codes.split())
-    for unit in list(units.values()):  # editors write the name, and the symbol as it is shown
-        american = unit.singular.replace("metre", "meter").replace("litre", "liter")
-        for code in (unit.singular, american, unit.symbol.translate(_RAISED)):
-            if code and " " not in code:
+    for unit in list(units.values()):  # editors write the names, and the symbol as it is shown
+        names = (unit.singular, unit.plural)
+        american = (name.replace("metre", "meter").replace("litre", "liter") for name in names)
+        for code in (*names, *american, unit.symbol.translate(_RAISED), unit.symbol):
+            if len(code) > 1 and not code.startswith(("/", "per ")):
                 units.setdefault(code, unit)
     return units
 

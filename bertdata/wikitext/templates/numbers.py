@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 _NUMBER = re.compile(r"([-−+]?)(\d[\d,]{0,40}\.?\d{0,40}|\.\d{1,40})(?:[eE]([-−+]?\d{1,2}))?")
-_FRACTION = re.compile(r"([-−+]?)(?:(\d{1,9})\s*[+ ])?(\d{1,9})\s*[/⁄]{1,2}\s*(\d{1,9})")
+_FRACTION = re.compile(r"([-−+]?)(?:(\d[\d,]{0,11})\s*[+ ])?(\d{1,9})\s*[/⁄]{1,2}\s*(\d{1,9})")
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,15 @@ def read_number(text: str) -> Number | None:
         sign, whole, above, below = fraction.groups()
         if int(below) == 0:
             return None
+        whole = (whole or "").replace(",", "")
         value = int(whole or 0) + int(above) / int(below)
-        written = f"{whole}+{above}⁄{below}" if whole else f"{above}⁄{below}"
+        written = f"{group_digits(whole)}+{above}⁄{below}" if whole else f"{above}⁄{below}"
         decimals = max(1, round(math.log10(int(below))))
     elif (plain := _NUMBER.fullmatch(text)) is not None:
         sign, digits, power = plain[1], plain[2].replace(",", ""), int((plain[3] or "0").replace("−", "-"))
         whole, point, decimal = digits.partition(".")
         value = float(digits) * 10.0**power
-        written = group_digits(digits) + (f"×10{power}".replace("-", "−") if power else "")
+        written = group_digits(digits).removesuffix(".") + (f"×10{power}".replace("-", "−") if power else "")
         decimals = (len(decimal) if point else len(whole.rstrip("0")) - len(whole)) - power
     else:
         return None
@@ -53,4 +54,5 @@ def group_digits(digits: str) -> str:
     '12,345.678'
     """
     whole, point, decimals = digits.partition(".")
-    return f"{int(whole or 0):,}{point}{decimals}"
+    groups = [whole[max(0, end - 3) : end] for end in range(len(whole), 0, -3)]
+    return f"{','.join(reversed(groups))}{point}{decimals}"

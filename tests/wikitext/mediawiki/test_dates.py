@@ -23,6 +23,7 @@ from bertdata.wikitext.mediawiki.language import language_of
         ("2020-03-05 -2 weeks", "2020-02-20T00:00:00"),
         ("3/5/2020", "2020-03-05T00:00:00"),
         ("5.3.2020", "2020-03-05T00:00:00"),
+        ("@1583366400", "2020-03-05T00:00:00"),
     ],
 )
 def test_a_date_that_is_given_is_read(text: str, iso: str) -> None:
@@ -50,6 +51,7 @@ def test_a_date_by_the_clock_and_no_date_are_not_read(text: str) -> None:
         ("ru", "F Y", "март 2020"),
         ("fa", "Y", "۲۰۲۰"),
         ("de", "j. F", "5. März"),
+        ("en", "xoY xkY e T O P", "109 2563 UTC UTC +0000 +00:00"),
         ("sr", "F", "март"),
     ],
 )
@@ -59,8 +61,13 @@ def test_a_date_is_written_in_the_words_of_the_language(language: str, pattern: 
     assert write_date(when, pattern, wiki.calendar, wiki.numbers) == text
 
 
-@pytest.mark.parametrize("pattern", ["xiY", "xjF", "e", "T"])
-def test_another_calendar_and_a_time_zone_are_not_written(pattern: str) -> None:
+def test_a_name_that_a_language_lacks_is_that_of_the_next() -> None:
+    days = language_of("ami").calendar["days"]  # it has the first four, and falls back on Chinese
+    assert (days[0], days[4]) == ("pilipayan", "星期四")
+
+
+@pytest.mark.parametrize("pattern", ["xiY", "xjF", "xmj"])
+def test_another_calendar_is_not_written(pattern: str) -> None:
     when, wiki = read_date("2020-03-05"), language_of("en")
     assert when is not None
     assert write_date(when, pattern, wiki.calendar, wiki.numbers) is None
@@ -76,6 +83,8 @@ def test_another_calendar_and_a_time_zone_are_not_written(pattern: str) -> None:
         ("44 BC, 15 March", "dmy", "15 March 44 BC"),
         ("2009-13-25", "dmy", "2009-13-25"),
         ("around 2009", "dmy", "around 2009"),
+        ("December 25", "dmy", "25 December"),
+        ("25 dec", "ymd", "25 December"),
     ],
 )
 def test_a_date_is_written_in_another_order(text: str, order: str, written: str) -> None:

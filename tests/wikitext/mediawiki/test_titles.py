@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bertdata.wikitext.mediawiki.language import language_of
-from bertdata.wikitext.mediawiki.titles import Title, lower_first, namespace_name, namespace_number
+from bertdata.wikitext.mediawiki.titles import Title, lower_first, namespace_name, namespace_number, upper_first
 
 
 def test_the_parts_of_a_title() -> None:
@@ -45,4 +45,10 @@ def test_names_and_numbers_of_namespaces() -> None:
     assert namespace_number("ДАТОТЕКА", language_of("sr")) == 6
     assert namespace_name(6, language_of("pt")) == "Ficheiro"
     assert (namespace_name(0, language_of("pt")), namespace_name(77, language_of("pt"))) == ("", None)
+    assert namespace_name(4, language_of("fr")) == "Wikipédia"
+
+
+def test_first_letters_are_those_of_the_language() -> None:
     assert lower_first("Isı", "tr") == "ısı"
+    assert upper_first("istanbul", "crh-latn") == "İstanbul"  # as Turkish, on which it falls back
+    assert (upper_first("ŉ", "af"), upper_first("ß", "de"), upper_first("ა", "ka")) == ("ʼN", "ß", "ა")
