@@ -9,7 +9,10 @@ import pytest
 from bertdata.curation.cleaners import CLEANERS
 from bertdata.curation.filters import FILTERS
 from bertdata.sources.formats import SOURCE_FORMATS
-from tests.growth import Repetition, assert_linear, every_repetition, repeated, some_repetitions
+from bertdata.tokenizers.json_tokenizer import JsonTokenizer
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from tests.entries import READ_ROWS, READ_TEXT, entry_readers, registries
+from tests.growth import REPETITIONS, Repetition, assert_linear, every_repetition, repeated, some_repetitions
 from tests.readers import Run, file_readers, text_readers
 
 READERS = text_readers()
@@ -62,6 +65,25 @@ def test_a_reader_of_text_takes_linear_time_on_every_repetition(name: str) -> No
     assert not slow, "\n".join(slow)
 
 
+ENTRIES = entry_readers()
+ENTRY_SHARES = 150
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_an_entry_of_a_registry_takes_linear_time(name: str) -> None:
+    kinds = some_repetitions(3 * list(ENTRIES).index(name), ENTRY_SHARES)
+    slow = slow_kinds(ENTRIES[name], kinds, 16_384, 0.003)
+    assert not slow, "\n".join(slow)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", ENTRIES)
+def test_an_entry_of_a_registry_takes_linear_time_on_many_repetitions(name: str) -> None:
+    slow = slow_kinds(ENTRIES[name], REPETITIONS, 65_536, 0.01)
+    assert not slow, "\n".join(slow)
+
+
 FILES = list(file_readers(Path()))
 FILE_SHARES = 5
 
@@ -81,6 +103,17 @@ def test_a_reader_of_files_takes_linear_time_on_every_unit(name: str, tmp_path: 
     assert not slow, "\n".join(slow)
 
 
+NEEDS_A_FILE = {"score fasttext", "language lingua"}
+"""Entries that read models which are not installed here; the first has a kernel of fastText's own."""
+
+
 def test_every_entry_of_a_registry_is_run() -> None:
     assert {f"cleaner {name}" for name in CLEANERS} | {f"filter {name}" for name in FILTERS} <= set(READERS)
     assert set(SOURCE_FORMATS) <= set(FILES)
+    every = registries()
+    assert every.keys() == {*READ_TEXT, *READ_ROWS}
+    for name, prefix in READ_TEXT.items():
+        if name not in ("SOURCE_FORMATS", "TOKENIZERS"):
+            assert {f"{prefix} {entry}" for entry in every[name]} <= {*READERS, *ENTRIES} | NEEDS_A_FILE, name
+    families = [every["TOKENIZERS"][name] for name in every["TOKENIZERS"]]
+    assert all(issubclass(family, JsonTokenizer | WordPieceTokenizer) for family in families)

@@ -3,7 +3,7 @@
 Checked are the checksum of the manifest, the SHA-256 of every file it names (shards, tokenizer, sentence parameters,
 files for `datasets`), that the folders hold these shards and no others, every row (`recount`), sums over shards and
 splits, and where each token went. What cannot be counted from shards (pages, books, documents) must add up from stage
-to stage. The card, which people edit, the stages, which may be deleted, and what `datasets` keeps beside the shards
+to stage. Inputs that have changed since are named, and are no error. The card, which people edit, the stages, which may be deleted, and what `datasets` keeps beside the shards
 are not checked.
 """
 
@@ -36,6 +36,7 @@ from bertdata.verify.accounts import Build
 from bertdata.verify.claims import CHANGED, MANIFEST, ShardEntry
 from bertdata.verify.columns import check_accounts
 from bertdata.verify.duplicates import Duplicates, count_duplicates
+from bertdata.verify.inputs import input_rows
 from bertdata.verify.recount import recount
 from bertdata.verify.unbuilt import is_unbuilt, verify_unbuilt
 
@@ -79,7 +80,7 @@ def _verified(
     names = phase_names(contents)
     if not names:
         rows, of_splits = _verify(place, contents, duplicates, report)
-        return rows, {"": of_splits}
+        return rows + input_rows(place), {"": of_splits}
     rows, of_phases = [], {}
     problems = [f"{MANIFEST}: {CHANGED}"] if is_changed(contents) else []
     problems += [f"{name}: {problem}; restore it, or build again" for name, problem in changed_files(place, contents)]
@@ -93,7 +94,7 @@ def _verified(
             problems.append(str(error))
     if problems:
         raise VerificationError("\n".join(problems))
-    return rows, of_phases
+    return rows + input_rows(place), of_phases
 
 
 def _verify(

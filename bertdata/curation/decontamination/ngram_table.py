@@ -28,6 +28,7 @@ _NGRAMS = pa.schema(
         for name, kind in (("hash", "uint64"), ("begin", "int64"), ("end", "int64"), ("file", "int32"))
     ]
 )
+_BYTES = sum(field.type.bit_width // 8 for field in _NGRAMS)
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,15 @@ class NgramTable:
             n, tuple(test_files), b"".join(encoded), hashes[order], begins[order], ends[order], numbers[order]
         )
 
+    @property
+    def memory(self) -> int:
+        """The bytes that a worker holds of the table, the hashes in places that are up to four times as many.
+
+        >>> NgramTable.of({"quiz.txt": ["Salt is a mineral."]}, 3).memory
+        138
+        """
+        return len(self.texts) + len(self.hashes) * _BYTES + 8 * _places(len(self.hashes))
+
     def ngram(self, place: int) -> str:
         """Return the n-gram at a place of the table, normalised."""
         return normalised(self.texts[self.begins[place] : self.ends[place]].decode())
@@ -107,7 +117,7 @@ class NgramTable:
         from bertdata.curation.decontamination.search_kernel import fill
 
         keys = self.hashes[np.append(True, self.hashes[1:] != self.hashes[:-1])[: len(self.hashes)]]
-        table = np.zeros(2 << max(1, len(keys)).bit_length(), np.uint64)
+        table = np.zeros(_places(len(keys)), np.uint64)
         fill(table, keys)
         return table
 
@@ -121,6 +131,11 @@ class NgramTable:
         write_stream(file, pa.table([pa.array([self.texts], pa.large_binary())], ["texts"]))
         columns = (self.hashes, self.begins, self.ends, self.numbers)
         write_stream(file, pa.table([pa.array(column) for column in columns], schema=_NGRAMS))
+
+
+def _places(keys: int) -> int:
+    """Return how many places the open addressing table of so many hashes has."""
+    return 2 << max(1, keys).bit_length()
 
 
 @lru_cache(1)

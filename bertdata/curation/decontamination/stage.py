@@ -39,12 +39,15 @@ from bertdata.engine.stages import BuildState, Plan, Step, require_documents
 from bertdata.errors import ConfigError
 from bertdata.io import files, patterns
 from bertdata.io.arrow_data import read_stage_file
+from bertdata.io.console import byte_size
 from bertdata.io.unchanged import file_states, unchanged
 
 REASON = "test data of "
 CUT = CHANGED + "decontamination"
 SAMPLES = 5
 """Documents that the manifest shows for each file of test data: those with the lowest hashes of their ids."""
+MUCH_MEMORY = 64_000_000
+"""Bytes of test data and its n-grams from which a build says what a worker holds of them."""
 _AROUND = 100
 _WHOLE = 1 << 62
 DROPPED = pa.schema(
@@ -103,8 +106,13 @@ test_table.__test__ = False  # type: ignore[attr-defined]
 
 
 def notes_on(table: NgramTable) -> list[str]:
-    """Return messages on files of test data with texts that are too short to be looked for."""
+    """Return messages on what a large table takes, and on files with texts that are too short to be looked for."""
     notes = []
+    if table.memory > MUCH_MEMORY:
+        notes.append(
+            f"--decontaminate: each worker holds {len(table.hashes):,} n-grams and their texts in about "
+            f"{byte_size(table.memory)}"
+        )
     for file in table.files:
         few = f"{file.too_short:,} of its {file.texts:,} texts have fewer than {table.n} words and are not looked for"
         none = f"none of its {file.texts:,} texts has {table.n} words, so nothing of it is looked for"

@@ -28,7 +28,7 @@ from bertdata.wikitext.templates.expressions import evaluate, shown
 UNKNOWN = language_of("")
 ERROR = '<strong class="error"></strong>'
 """What a function leaves where MediaWiki shows an error: nothing that is seen, but `{{#iferror:}}` knows it."""
-_NUMBER = re.compile(r"[-+]?(?:\d{1,300}\.?\d{0,300}|\.\d{1,300})(?:[eE][-+]?\d{1,3})?", re.ASCII)
+_NUMBER = re.compile(r"[-+]?(?:\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})(?:[eE][-+]?\d{1,3})?", re.ASCII)
 _SHOWS_ERROR = re.compile(r"<(?:strong|span|p|div)\s[^<>]*class(?:=|&#61;)[\"'](?:[^\"'<>]*\s)?error[\s\"']")
 _WHOLE = re.compile(r"\s*([-+]?\d{1,9})", re.ASCII)
 _LONGEST_PADDING = 500

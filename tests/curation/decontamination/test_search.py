@@ -15,6 +15,9 @@ from bertdata import InputError
 from bertdata.curation.decontamination.ngram_table import NgramTable, read_table
 from bertdata.curation.decontamination.ngram_words import folding, normalised, words_of
 from bertdata.curation.decontamination.search import find_hits, find_plainly
+from bertdata.curation.decontamination.stage import notes_on
+from bertdata.io.console import byte_size
+from tests.address_space import run_limited
 from tests.generated import examples
 
 LETTERS = "abcXYZ 019_-.,'’“”—\n\tßÀÞ×÷éÉΩςΣжЖ日本語ひ々、。ｘ｡ก่ກ་བྲကိ။ខ្\u2c00\u9fff\U0001f600\U00020000İ"
@@ -109,6 +112,38 @@ def test_words_are_folded_and_have_their_places() -> None:
     assert list(words_of("ΟΔΌΣ,x")) == [("οδόσ", 0, 4), ("x", 5, 6)]
     assert normalised("οδός") == normalised("ΟΔΌΣ")
     assert folding()[ord("ß")] == ord("ß")
+
+
+def test_a_build_says_what_a_large_table_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = " ".join(map(str, range(2000)))
+    table = NgramTable.of({"quiz.txt": [words, words.replace(" 7", " a")]}, 13)
+    arrays = (table.hashes, table.begins, table.ends, table.numbers, table.lookup)
+    assert table.memory == len(table.texts) + sum(array.nbytes for array in arrays)
+    assert notes_on(table) == []
+    monkeypatch.setattr("bertdata.curation.decontamination.stage.MUCH_MEMORY", table.memory - 1)
+    assert notes_on(table) == [
+        f"--decontaminate: each worker holds {len(table.hashes):,} n-grams and their texts in about "
+        f"{byte_size(table.memory)}"
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lines", [1, 500_000])
+def test_100_megabytes_of_test_data_take_the_memory_that_is_told(lines: int) -> None:
+    code = (
+        "from bertdata.curation.decontamination.ngram_table import NgramTable\n"
+        "lines, count = int(sys.argv[2]), int(sys.argv[3])\n"
+        "step = max(1, count // lines)\n"
+        "texts = (' '.join(map(str, range(10**8 + at, 10**8 + at + step))) for at in range(0, count, step))\n"
+        "table = NgramTable.of({'quiz.txt': texts}, 13)\n"
+        "table.lookup\n"
+        "print(len(table.hashes), table.memory)\n"
+    )
+    done = run_limited(code, 4 << 30, str(lines), "10000000")
+    assert done.returncode == 0, done.stderr
+    ngrams, memory = map(int, done.stdout.split())
+    assert ngrams == 10_000_000 - 12 * lines
+    assert memory < 100_000_000 + 60 * ngrams
 
 
 def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
