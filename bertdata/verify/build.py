@@ -3,8 +3,8 @@
 Checked are the checksum of the manifest, the SHA-256 of every file it names (shards, tokenizer, sentence parameters,
 files for `datasets`), that the folders hold these shards and no others, every row (`recount`), sums over shards and
 splits, and where each token went. What cannot be counted from shards (pages, books, documents) must add up from stage
-to stage. Inputs that have changed since are named, and are no error. The card, which people edit, the stages, which may be deleted, and what `datasets` keeps beside the shards
-are not checked.
+to stage. Inputs that have changed since are named, and are no error. The card, which people edit, the stages, which may
+be deleted, and what `datasets` keeps beside the shards are not checked.
 """
 
 from __future__ import annotations

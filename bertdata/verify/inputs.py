@@ -25,9 +25,9 @@ def input_rows(directory: str) -> list[Row]:
     changed = [path for path, identity in sorted(finished.files.items()) if _has_changed(path, identity)]
     if not changed:
         return []
-    named = ", ".join(map(printable, changed[:_NAMED])) + (
-        f" and {len(changed) - _NAMED:,} more" if len(changed) > _NAMED else ""
-    )
+    named = ", ".join(map(printable, changed[:_NAMED]))
+    if len(changed) > _NAMED:
+        named += f" and {len(changed) - _NAMED:,} more"
     return [("inputs", f"{counted(len(changed), 'file')} changed since the build read them: {named}")]
 
 

@@ -28,7 +28,7 @@ _NGRAMS = pa.schema(
         for name, kind in (("hash", "uint64"), ("begin", "int64"), ("end", "int64"), ("file", "int32"))
     ]
 )
-_BYTES = sum(field.type.bit_width // 8 for field in _NGRAMS)
+_BYTES: int = sum(field.type.bit_width // 8 for field in _NGRAMS)
 
 
 @dataclass(frozen=True)
