@@ -27,6 +27,7 @@ class File:
     content_type: str = "application/octet-stream"
     etag: str = '"one"'
     pause: float = 0.0
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -88,7 +89,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(416, {"Content-Range": f"bytes */{len(file.data)}"}, b"")
             return
         body = file.data[start:end]
-        headers = {"ETag": file.etag, "Content-Type": file.content_type}
+        headers = {"ETag": file.etag, "Content-Type": file.content_type, **file.headers}
         is_part = bool(start) or len(body) < len(file.data)
         if is_part:
             first = start + file.range_shift

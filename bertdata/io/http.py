@@ -52,7 +52,8 @@ class Client:
     attempts: tries without progress before giving up; the pauses between them grow exponentially. first_attempts: the
     same as long as a server has never been reached, so that without a network the error comes at once. timeout:
     seconds without data after which a connection counts as lost. pause: seconds between two files. contact: an address
-    by which the user can be reached, for the User-Agent.
+    by which the user can be reached, for the User-Agent. as_stored: refuse an answer that the server has compressed
+    though it was asked not to; without it, such an answer is a file that is stored compressed, as old servers say it.
     """
 
     attempts: int = 8
@@ -62,6 +63,7 @@ class Client:
     contact: str = ""
     sleep: Callable[[float], None] = time.sleep
     quiet: bool = False
+    as_stored: bool = False
     _reached: set[str] = field(default_factory=set, init=False, repr=False, compare=False)
 
     def fetch(self, url: str, path: str, *, checksum: str | None = None, progress: Any = None) -> str:
@@ -182,6 +184,14 @@ class Client:
             self._reached.add(urlsplit(url).netloc)
             raise
         self._reached.add(urlsplit(url).netloc)
+        encoding = response.headers.get("Content-Encoding") or "identity"
+        if self.as_stored and encoding.lower() != "identity":
+            response.close()
+            raise InputError(
+                f"the server sends it compressed (Content-Encoding: {encoding}), though it was asked for it as it is; "
+                "turn that off for .arrow and .json files in the settings of the server, or of what is before it",
+                path=url,
+            )
         return response
 
     def _ask(self, url: str, file: BinaryIO, validator: str | None) -> tuple[Any, str | None]:

@@ -284,7 +284,7 @@ def _client() -> Client:
     """Return a client that waits for a server that restarts, which a training run should outlive."""
     from bertdata.io import http
 
-    return http.Client(quiet=True, first_attempts=8)
+    return http.Client(quiet=True, first_attempts=8, as_stored=True)
 
 
 def _is_http(url: str) -> bool:

@@ -143,7 +143,8 @@ def test_an_object_that_was_altered_is_refused_by_its_name(corpus: Path, tmp_pat
 
 
 TRAIN = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 from bertdata.loader import BatchCollator, EpochBatchSampler, NumpyBatches, ShardExamples
 corpus, cache, room, pause = sys.argv[1], sys.argv[2], float(sys.argv[3]), float(sys.argv[4])
 examples = ShardExamples(corpus, cache=cache, cache_bytes=room)
@@ -174,16 +175,17 @@ def test_two_trainings_on_one_cache_folder_have_the_same_batches(
 
 
 @pytest.mark.slow
-def test_a_killed_training_leaves_nothing_that_the_next_one_does_not_clear(
-    corpus: Path, shard_bytes: int, tmp_path: Path
+@pytest.mark.parametrize("ended_by", [signal.SIGKILL, signal.SIGTERM])
+def test_a_training_that_is_ended_leaves_nothing_that_the_next_one_does_not_clear(
+    ended_by: signal.Signals, corpus: Path, shard_bytes: int, tmp_path: Path
 ) -> None:
     room = 6 * shard_bytes
-    for _ in range(3):
+    for pause in (0.0, 0.02, 0.05, 0.1):
         killed = train(corpus, tmp_path, room, pause=0.01)
         assert killed.stdout
         killed.stdout.readline()
-        time.sleep(0.05)
-        killed.send_signal(signal.SIGKILL)
+        time.sleep(pause)
+        killed.send_signal(ended_by)
         killed.wait(PATIENCE)
         killed.stdout.close()
     (tmp_path / f"{'0' * 64}.fetching").write_bytes(b"0" * shard_bytes)  # of processes that were killed as they fetched

@@ -63,7 +63,7 @@ class CacheFolder:
     """A folder for shards of at most `max_bytes` together; raises OutputError where it cannot be written."""
 
     def __init__(self, directory: str, max_bytes: int) -> None:
-        self.directory, self.max_bytes = os.path.abspath(directory), max_bytes
+        self.directory, self.max_bytes = os.path.realpath(directory), max_bytes  # one name, for locks of a process
         with self._writing():
             os.makedirs(os.path.join(self.directory, _NEEDS), exist_ok=True)
             with self._locked():

@@ -22,7 +22,8 @@ ROOT = Path(__file__).resolve().parents[4]
 WAYS = [
     *(("rows", workers, stop) for workers in ("0", "2") for stop in ("inside", "end", "second epoch", "twice")),
     ("rows", "persistent", "twice"),
-    *((data, "0", stop) for data in DATA if data not in ("rows", "streamed") for stop in ("second epoch", "twice")),
+    ("streamed", "2", "twice"),
+    *((data, "0", stop) for data in DATA if data != "rows" for stop in ("second epoch", "twice")),
 ]
 """The kind of data, the workers, and the stop."""
 
