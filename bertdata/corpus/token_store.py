@@ -6,12 +6,10 @@ each batch, so a shard is written by reading its slices: references go through t
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -20,9 +18,10 @@ from numpy.typing import NDArray
 
 from bertdata.corpus.selection import languages_in, stored_columns
 from bertdata.corpus.statistics import SignTables, count_signs, sign_tables
-from bertdata.counter_rng import bits, key, text_bits
+from bertdata.corpus.token_rows import joined, row_bytes_of, taken
+from bertdata.counter_rng import argsort, bits, key
 from bertdata.curation.scores import Score
-from bertdata.documents import DocumentRange, slot
+from bertdata.documents import DocumentRange, id_bits, slots
 from bertdata.engine.byte_ranges import ByteRange, each_read, read_at
 from bertdata.engine.parts import Counters, add_counts
 from bertdata.errors import InputError
@@ -98,22 +97,20 @@ def write_tokens(
         for table in documents
     ]
     [batch] = (pa.concat_tables(tables) if tables else schema.empty_table()).combine_chunks().to_batches() or [empty]
-    shards = np.array([bisect_right(shard_ends, slot(column)) for column in batch["id"].to_pylist()], np.int64)
+    shards = np.searchsorted(shard_ends, slots(batch["id"]), side="right")
     order = np.argsort(shards, kind="stable")
-    bounds = np.searchsorted(shards[order], np.arange(len(shard_ends) + 1))
+    columns = [
+        taken(batch[column.name], order) if pa.types.is_list(column.type) else batch[column.name].take(pa.array(order))
+        for column in schema
+    ]
+    ordered = pa.RecordBatch.from_arrays(columns, schema=schema)
+    bounds = np.searchsorted(shards[order], np.arange(len(shard_ends) + 1)).tolist()
     slices = []
     with pa.ipc.new_stream(file, schema) as writer:
         writer.write_batch(empty)
         for shard in np.unique(shards).tolist():
-            rows = order[bounds[shard] : bounds[shard + 1]]
-            chosen = [
-                _taken(batch[column.name], rows)
-                if pa.types.is_list(column.type)
-                else batch[column.name].take(pa.array(rows))
-                for column in schema
-            ]
             begin = file.tell()
-            writer.write_batch(pa.RecordBatch.from_arrays(chosen, schema=schema))
+            writer.write_batch(ordered.slice(bounds[shard], bounds[shard + 1] - bounds[shard]))
             slices.append([shard, begin, file.tell() - begin])
     counters.details["slices"] = slices
     return counters
@@ -152,7 +149,8 @@ def _tokenize(
     counters.add_all(documents=len(rows), text_bytes=text_bytes, sentences=int(has_tokens.sum()))
     counters.add_all(tokens=len(tokens), unknown_tokens=unknown)
     begins = None if word_starts is None else word_starts.to_numpy(zero_copy_only=False)
-    count_signs(documents["text"], tokens.to_numpy(), ends[1:][has_tokens], token_count, signs, counters, begins)
+    counted = (tokens.to_numpy(), ends[1:][has_tokens], token_count)
+    count_signs(documents["text"], *counted, signs, counters, begins, compiled=compiled)
     if dropped := len(sentences) - len(rows):
         counters.drop("no tokens", dropped)
     offsets = _offsets(token_count[rows])
@@ -180,15 +178,6 @@ def cut_sentences(
 
 def _offsets(lengths: NDArray[np.integer]) -> pa.Array:
     return pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
-
-
-def _taken(column: pa.ListArray, rows: NDArray[np.int64]) -> pa.ListArray:
-    """Return rows of a column, at least one; faster than Arrow's `take`, which copies value by value."""
-    values = _rows(column)
-    lists = [values[row] for row in rows.tolist()]
-    return pa.ListArray.from_arrays(
-        _offsets(np.array([len(row_values) for row_values in lists])), pa.array(np.concatenate(lists))
-    )
 
 
 def read_slices(slices: Sequence[TokenSlice], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -221,28 +210,22 @@ def load_documents(
     from bertdata.objectives.kernels.rows import word_starts
 
     batches = list(read_slices(slices, token_schema(tokenizer, columns=columns)))
-    names = [name for batch in batches for name in batch["id"].to_pylist()]
-    flat_tokens = [row for batch in batches for row in _rows(batch["tokens"])]
-    flat_lengths = [row for batch in batches for row in _rows(batch["sentence_lengths"])]
-    keys = np.array([text_bits(name) for name in names], np.uint64)
-    sources = np.repeat(
-        np.array([token_slice.source for token_slice in slices], np.int16), [batch.num_rows for batch in batches]
-    )
-    draws = bits(key(seed, "document order"), keys).tolist()
-    repeated = len(set(names)) < len(names)
-    order = sorted(range(len(names)), key=lambda i: (draws[i], names[i], flat_tokens[i].tobytes() if repeated else b""))
-    ids = np.concatenate([np.zeros(0, numpy_type(tokenizer.id_type)), *(flat_tokens[i] for i in order)])
-    sentences = np.concatenate([np.zeros(0, np.int32), *(flat_lengths[i] for i in order)])
+    keys = np.concatenate([np.zeros(0, np.uint64), *(id_bits(batch["id"]) for batch in batches)])
+    counts = [batch.num_rows for batch in batches]
+    sources = np.repeat(np.array([token_slice.source for token_slice in slices], np.int16), counts)
+    order = _document_order(batches, bits(key(seed, "document order"), keys))
+    ids, id_counts = joined([batch["tokens"] for batch in batches], order, numpy_type(tokenizer.id_type))
+    sentences, sentence_counts = joined([batch["sentence_lengths"] for batch in batches], order, np.int32)
     if tokenizer.continuation is None:
-        flags = [row for batch in batches for row in _rows(batch[WORD_STARTS])]
-        starts = np.concatenate([np.zeros(0, np.bool_), *(flags[i] for i in order)])
+        starts, _ = joined([batch[WORD_STARTS] for batch in batches], order, np.bool_)
         are_in_vocabulary = int(ids.max(initial=0)) < tokenizer.vocab_size
         if len(starts) != len(ids):
             raise InputError(f"the token store has {len(starts):,} flags for {len(ids):,} ids; delete it and run again")
     else:
         starts = np.empty(len(ids), np.bool_)
         are_in_vocabulary = word_starts(ids, tokenizer.continuation, starts)
-    if not _fit(flat_tokens, flat_lengths):
+    sentence_ends = np.cumsum(sentences, dtype=np.int64)
+    if not _fit(sentences, sentence_ends, sentence_counts, id_counts):
         raise InputError(
             "the token store has documents whose sentences have more or fewer ids; delete it and run again"
         )
@@ -254,23 +237,37 @@ def load_documents(
     block = TokenBlock(
         tokens=ids,
         word_start=starts,
-        sentence_ends=np.cumsum(sentences, dtype=np.int64),
-        document_ends=np.cumsum([len(flat_tokens[i]) for i in order], dtype=np.int64),
-        document_keys=keys[np.array(order, np.int64)],
-        document_sources=sources[np.array(order, np.int64)],
+        sentence_ends=sentence_ends,
+        document_ends=np.cumsum(id_counts, dtype=np.int64),
+        document_keys=keys[order],
+        document_sources=sources[order],
     )
     stored = [text for batch in batches for text in batch[_COLUMNS].to_pylist()] if columns else []
-    return block, [stored[i] for i in order if columns]
+    return block, [stored[i] for i in order.tolist() if columns]
 
 
-def _fit(tokens: Sequence[NDArray[Any]], sentence_lengths: Sequence[NDArray[Any]]) -> bool:
+def _document_order(batches: Sequence[pa.RecordBatch], draws: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return the order of documents by their draws; those of equal draws go by their ids and then by their tokens."""
+    order = argsort(draws)
+    equal = np.flatnonzero(np.diff(draws[order]) == 0)
+    if not len(equal):
+        return order
+    names = [name for batch in batches for name in batch["id"].to_pylist()]
+    tokens = [batch["tokens"] for batch in batches]
+    breaks = np.flatnonzero(np.diff(equal) > 1)
+    for first, last in zip(equal[np.append(0, breaks + 1)], equal[np.append(breaks, -1)] + 2, strict=True):
+        rows = order[first:last].tolist()
+        keys = dict(zip(rows, zip([names[row] for row in rows], row_bytes_of(tokens, rows), strict=True), strict=True))
+        order[first:last] = sorted(rows, key=lambda row: keys[row])
+    return order
+
+
+def _fit(
+    sentences: NDArray[np.int32],
+    sentence_ends: NDArray[np.int64],
+    sentence_counts: NDArray[np.int64],
+    id_counts: NDArray[np.int64],
+) -> bool:
     """Tell whether the sentences of each document have an id or more each, and together as many as the document."""
-    ends = np.cumsum([len(lengths) for lengths in sentence_lengths], dtype=np.int64)
-    every = np.concatenate([np.zeros(0, np.int32), *sentence_lengths])
-    sums = np.append(0, np.cumsum(every, dtype=np.int64))[np.append(0, ends)]
-    return bool((every > 0).all()) and np.array_equal(np.diff(sums), [len(ids) for ids in tokens])
-
-
-def _rows(column: pa.ListArray) -> list[NDArray[Any]]:
-    values, offsets = column.values.to_numpy(zero_copy_only=False), column.offsets.to_numpy()
-    return [values[start:end] for start, end in pairwise(offsets)]
+    ends = np.append(0, sentence_ends)[np.append(0, np.cumsum(sentence_counts))]
+    return bool((sentences > 0).all()) and np.array_equal(np.diff(ends), id_counts)

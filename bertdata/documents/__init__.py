@@ -25,6 +25,7 @@ from bertdata.documents.dropped import (
     dropped_texts,
     without_rows,
 )
+from bertdata.documents.hashed_ids import id_bits, slots
 from bertdata.documents.paragraph_texts import paragraphs_of
 from bertdata.documents.ranges import (
     RANGE_BYTES,
@@ -77,6 +78,7 @@ __all__ = [
     "dropped_texts",
     "escaped",
     "first_rows",
+    "id_bits",
     "open_parquet",
     "paragraphs",
     "paragraphs_of",
@@ -85,6 +87,7 @@ __all__ = [
     "read_range",
     "row_bytes",
     "slot",
+    "slots",
     "storable",
     "without_rows",
 ]

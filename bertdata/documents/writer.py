@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from bertdata.documents.document import (
     COLUMNS,
@@ -21,11 +22,11 @@ from bertdata.documents.document import (
     SCHEMA,
     WITH_COLUMNS,
     DocumentCount,
-    slot,
     storable,
     stored,
 )
 from bertdata.documents.dropped import DROPPED_TEXTS, add_dropped_text
+from bertdata.documents.hashed_ids import slots
 from bertdata.engine.parts import Counters
 
 ROW_GROUP_BYTES = 8 << 20
@@ -93,7 +94,7 @@ class DocumentWriter:
         self._on_drop: list[OnDrop | None] = []
         self._bytes = 0
         self._groups: list[list[int]] = []
-        self._slots: dict[int, list[int]] = {}
+        self._slots: list[tuple[NDArray[np.int64], NDArray[np.int32]]] = []
 
     def add(
         self,
@@ -176,15 +177,13 @@ class DocumentWriter:
         if not len(table):
             return
         table = self._with_languages(table)
-        sizes = pc.binary_length(table["text"]).to_pylist()
-        for document_id, size in zip(table["id"].to_pylist(), sizes, strict=True):
-            count = self._slots.setdefault(slot(document_id), [0, 0])
-            count[0] += 1
-            count[1] += size
-        self._counters.add(DocumentCount.DOCUMENTS, len(sizes))
-        self._counters.add(DocumentCount.TEXT_BYTES, sum(sizes))
+        sizes = pc.binary_length(table["text"]).to_numpy()
+        self._slots.append((slots(table["id"].combine_chunks()), sizes))
+        documents, text_bytes = len(sizes), int(sizes.sum(dtype=np.int64))
+        self._counters.add(DocumentCount.DOCUMENTS, documents)
+        self._counters.add(DocumentCount.TEXT_BYTES, text_bytes)
         self._writer.write_table(table)
-        self._groups.append([len(sizes), sum(sizes)])
+        self._groups.append([documents, text_bytes])
 
     def _with_languages(self, table: pa.Table) -> pa.Table:
         """Return documents with their languages among their columns; counts documents and bytes by language."""
@@ -215,6 +214,16 @@ class DocumentWriter:
             del self._counters.details[DROPPED_TEXTS]
         return table.filter(pc.is_null(reasons))
 
+    def _by_slot(self) -> list[list[int]]:
+        """Return the documents and bytes of each hash bucket: [slot, documents, bytes]."""
+        if not self._slots:
+            return []
+        every, sizes = (np.concatenate(arrays) for arrays in zip(*self._slots, strict=True))
+        numbers, places = np.unique(every, return_inverse=True)
+        documents, text_bytes = np.bincount(places), np.bincount(places, sizes)
+        rows: list[list[int]] = np.column_stack([numbers, documents, text_bytes.astype(np.int64)]).tolist()
+        return rows
+
     def __enter__(self) -> DocumentWriter:
         return self
 
@@ -225,6 +234,6 @@ class DocumentWriter:
                 self._counters.details["row_groups"] = self._groups
                 if self._add_languages:
                     self._counters.details[DOCUMENT_LANGUAGES] = dict(sorted(self._languages.items()))
-                self._counters.details["slots"] = [[number, *self._slots[number]] for number in sorted(self._slots)]
+                self._counters.details["slots"] = self._by_slot()
         finally:
             self._writer.close()

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from bertdata.corpus import statistics as corpus_signs
 from bertdata.corpus.statistics import count_signs, share_of_copies, sign_tables
@@ -15,6 +19,7 @@ from bertdata.corpus.warnings import warnings_of
 from bertdata.engine.parts import Counters
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from tests.corpus.test_warnings import GERMAN, GOOD, about, english, recorded
+from tests.generated import examples
 from tests.tokenizers.made import KINDS, trained
 
 
@@ -93,3 +98,40 @@ def test_of_a_long_text_pieces_are_looked_at_and_give_the_same_figure() -> None:
     assert "markup" in about(["".join(tagged)])
     share = counts["closing_tags"] / counts["bytes_looked_at"]
     assert share == pytest.approx("".join(tagged).count("</") / counts["text_bytes"], rel=0.05)
+
+
+SIGNED = st.lists(
+    st.sampled_from(["</", "<", "/", "\ufffd", "â€", "â", "\u00c3\u00c2", "Ã\u0082", "é", "Salt ", "x" * 61, "日本"]),
+    max_size=40,
+).map("".join)
+
+
+def signs_of(
+    texts: pa.ChunkedArray, tokens: NDArray[Any], starts: NDArray[np.bool_] | None, compiled: bool
+) -> Counters:
+    tables = (np.arange(50) % 3 == 0, np.arange(50) % 7 == 0)
+    counters = Counters()
+    ends = np.arange(1, len(tokens) + 1, 3)
+    for _ in range(2):  # the second is added to the first
+        count_signs(texts, tokens, ends, np.array([len(tokens)]), tables, counters, starts, compiled=compiled)
+    return counters
+
+
+@settings(deadline=None, max_examples=examples(60))
+@given(
+    st.lists(SIGNED, max_size=6),
+    st.lists(st.integers(0, 49), max_size=20),
+    st.sampled_from([np.uint16, np.uint32]),
+    st.booleans(),
+    st.integers(0, 2),
+)
+def test_the_kernel_counts_what_plain_python_counts(
+    given_texts: list[str], ids: list[int], kind: type[Any], has_starts: bool, first: int
+) -> None:
+    texts = pa.chunked_array([pa.array(given_texts, pa.string()).slice(first), pa.array(["last </a>"])])
+    starts = np.arange(len(ids)) % 2 == 0 if has_starts else None
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (("STRIDE", 90), ("LOOKED_AT", 67), ("_START", 20), ("SAMPLE", 5)):
+            patch.setattr(corpus_signs, name, value)
+        plain, compiled = (signs_of(texts, np.array(ids, kind), starts, way) for way in (False, True))
+    assert plain.details == compiled.details
