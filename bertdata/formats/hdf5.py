@@ -6,9 +6,10 @@ are no weights: a row's predictions end at the first position that is 0.
 
 from __future__ import annotations
 
+import math
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -29,6 +30,8 @@ KINDS = {
 }
 _OPTIONAL = ("segment_ids", "next_sentence_labels")
 _CHUNK_ROWS = 1000
+_MOST_COLUMNS = 1 << 16
+"""Numbers of a row at most."""
 
 
 def _h5py() -> Any:
@@ -105,6 +108,7 @@ def read_hdf5(path: str, batch: int = 1000) -> Iterator[Fields]:
             if missing:
                 there = ", ".join(file) or "nothing"
                 raise InputError(f"has no data set {missing[0]!r}, it has {there}; expected NVIDIA's layout", path=path)
+            _check(file, names, path)
             sizes = {name: len(file[name]) for name in names}
             if len(set(sizes.values())) > 1:
                 raise InputError(
@@ -119,6 +123,38 @@ def read_hdf5(path: str, batch: int = 1000) -> Iterator[Fields]:
                     ) from error
                 ended = np.cumsum(fields["masked_lm_positions"] == 0, axis=1) > 0
                 yield fields | {"masked_lm_weights": (~ended).astype(np.float32)}
+
+
+def _check(file: Any, names: Sequence[str], path: str) -> None:
+    """Raise InputError for a data set that is not whole numbers, all of which are in the file itself.
+
+    HDF5 can take the numbers of a data set from any other file of the machine, and rows that were never written take no
+    room in a file, however many there are.
+    """
+    h5py = _h5py()
+    for name in names:
+        dimensions = 1 if name == "next_sentence_labels" else 2
+        data_set = file[name] if isinstance(file.get(name, getlink=True), h5py.HardLink) else None
+        if not isinstance(data_set, h5py.Dataset) or data_set.external or data_set.is_virtual:
+            problem = f"has no data set {name!r} in itself: a link, or numbers of another file"
+            raise InputError(f"{problem}; expected NVIDIA's layout", path=path)
+        if data_set.dtype.kind not in "iub" or len(data_set.shape) != dimensions:
+            raise InputError(
+                f"has {name!r} of {data_set.dtype} in the shape {data_set.shape}; expected whole numbers in "
+                f"{dimensions} {'dimension' if dimensions == 1 else 'dimensions'}",
+                path=path,
+            )
+        if dimensions == 2 and data_set.shape[1] > _MOST_COLUMNS:
+            raise InputError(
+                f"has rows of {data_set.shape[1]:,} numbers in {name!r}; expected {_MOST_COLUMNS:,} at most", path=path
+            )
+        if chunks := data_set.chunks:
+            sizes = zip(data_set.shape, chunks, strict=True)
+            is_whole = data_set.id.get_num_chunks() == math.prod(-(-size // step) for size, step in sizes)
+        else:
+            is_whole = data_set.id.get_storage_size() == data_set.size * data_set.dtype.itemsize
+        if not is_whole:
+            raise InputError(f"has rows of {name!r} that were never written; write it again", path=path)
 
 
 HDF5 = ExportFormat(

@@ -8,6 +8,7 @@ is [CLS] A [SEP] B [SEP]. Binned files end in `.parquet_N` and have a column bin
 from __future__ import annotations
 
 import io
+import tokenize
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,11 @@ def lddl_fields(batch: pa.RecordBatch, path: str, begin: int, tokenizer: Tokeniz
                 path=path,
             ) from error
 
+    label = batch["is_random_next"]
+    if label.null_count or not (pa.types.is_boolean(label.type) or pa.types.is_integer(label.type)):
+        raise InputError(f"after row {begin}: is_random_next holds {label.type}; expected true or false", path=path)
+    if _POSITIONS in batch.schema.names and _LABELS not in batch.schema.names:
+        raise InputError(f"has {_POSITIONS} and no {_LABELS}; expected both, or neither", path=path)
     template, rows, types = tokenizer.row_template, [], []
     predicted: list[tuple[NDArray[np.int64], list[int]]] = []
     columns = {name: batch[name].to_pylist() for name in batch.schema.names}
@@ -74,9 +80,18 @@ def lddl_fields(batch: pa.RecordBatch, path: str, begin: int, tokenizer: Tokeniz
 def _positions(data: Any, row: int, path: str) -> NDArray[np.int64]:
     """Return the positions that `numpy.save` wrote as bytes; raises InputError where they are none."""
     try:
-        array = np.load(io.BytesIO(data), allow_pickle=False)
-        return array.astype(np.int64).reshape(-1) if array.dtype.kind in "iu" else _none(array.dtype)
-    except (ValueError, TypeError, EOFError, OSError) as error:
+        file = io.BytesIO(data)
+        version = np.lib.format.read_magic(file)
+        if version != (1, 0):
+            raise ValueError(f"its version is {version}")
+        shape, _, kind = np.lib.format.read_array_header_1_0(file)
+        if kind.kind not in "iu" or len(shape) != 1:
+            return _none(kind)
+        array = np.frombuffer(data, kind, offset=file.tell())
+        if shape != array.shape:
+            raise ValueError(f"it has {len(array):,} numbers and says {shape}")
+        return array.astype(np.int64)
+    except (ValueError, TypeError, EOFError, OSError, RecursionError, tokenize.TokenError) as error:
         raise InputError(
             f"row {row} has masked_lm_positions that are no array of numbers ({error})", path=path
         ) from error

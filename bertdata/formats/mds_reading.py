@@ -34,6 +34,9 @@ def read_mds(path: str, tokenizer: Tokenizer) -> Iterator[Fields]:
             _sample(data[offsets[row] : offsets[row + 1]], columns, row, path)
             for row in range(begin, min(begin + _ROWS, len(offsets) - 1))
         ]
+        if not rows[0]:
+            kinds = ", ".join(f"{name} ({kind})" for name, (kind, _) in columns.items())
+            raise InputError(f"has no column of numbers; its columns are {kinds or 'none'}", path=path)
         table = {name: pa.array([row[name] for row in rows]) for name in rows[0]}
         yield from record_fields([pa.record_batch(table)], path, tokenizer)
 
@@ -55,9 +58,19 @@ def _head(data: bytes, path: str) -> tuple[list[int], dict[str, tuple[str, int |
         header = json.loads(data[begin : offsets[0]])
         names, encodings, sizes = (header[f"column_{what}"] for what in ("names", "encodings", "sizes"))
         columns = {str(name): (str(kind), size) for name, kind, size in zip(names, encodings, sizes, strict=True)}
-    except (ValueError, KeyError, TypeError) as error:
+        if wrong := [name for name, (_, size) in columns.items() if size is not None and type(size) is not int]:
+            raise ValueError(f"the size of {wrong[0]!r} is no whole number")
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"does not say its columns ({error}); expected an MDS file of version 2", path=path) from error
     return offsets.tolist(), columns
+
+
+def _number_type(name: str) -> np.dtype[Any] | None:
+    """Return the type of numbers that a name stands for, None where it stands for another type, or for none."""
+    if name not in np.sctypeDict:
+        return None
+    kind = np.dtype(name).newbyteorder("<")
+    return kind if kind.kind in "iuf" else None
 
 
 def _sample(data: bytes, columns: Mapping[str, tuple[str, int | None]], row: int, path: str) -> dict[str, Any]:
@@ -73,8 +86,8 @@ def _sample(data: bytes, columns: Mapping[str, tuple[str, int | None]], row: int
         place += length
         if encoding.startswith("ndarray:"):
             values[name] = _array(part, encoding, row, path)
-        elif size is not None and (kind := _SCALARS.get(encoding, encoding)) in np.sctypeDict:
-            values[name] = np.frombuffer(part, np.dtype(kind).newbyteorder("<"))[0].item()
+        elif (kind := _number_type(_SCALARS.get(encoding, encoding))) is not None and size == kind.itemsize:
+            values[name] = np.frombuffer(part, kind)[0].item()
     return values
 
 
@@ -82,7 +95,9 @@ def _array(data: bytes, encoding: str, row: int, path: str) -> NDArray[Any]:
     """Return a list of numbers, in front of which are its number of dimensions and its length."""
     kind, _, shape = encoding.removeprefix("ndarray:").partition(":")
     try:
-        values = np.dtype(kind).newbyteorder("<")
+        values = _number_type(kind)
+        if values is None:
+            raise ValueError("it holds no numbers")
         head = 0 if shape else 1 + (1 << (data[0] & 3))
         if not shape and data[0] >> 2 != 1:
             raise ValueError(f"it has {data[0] >> 2} dimensions")

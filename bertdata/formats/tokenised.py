@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.documents.row_batches import read_batches
+from bertdata.documents.row_batches import read_batches, row_bytes
 from bertdata.errors import InputError
 from bertdata.formats.base import ImportFormat
 from bertdata.formats.lddl import COLUMNS, lddl_fields
@@ -42,6 +42,8 @@ _NAMES = {
 _UNLABELLED = (IGNORE_INDEX, -1)
 """What stands in `labels` where nothing is predicted."""
 _ROWS = 1000
+_ROOM = 64 << 20
+"""Bytes of rows that are padded at a time: those of the longest row, as many times as there are rows."""
 
 
 def read_parquet(path: str, tokenizer: Tokenizer) -> Iterator[Fields]:
@@ -99,19 +101,28 @@ def parsed_row(line: bytes, number: int, path: str) -> dict[str, Any]:
 def record_fields(batches: Any, path: str, tokenizer: Tokenizer) -> Iterator[Fields]:
     """Yield the rows of record batches as Google's fields, padded to the longest of each batch."""
     begin = 0
-    for batch in batches:
-        if not len(batch):
-            continue
+    for batch in chain.from_iterable(map(_narrow, batches)):
         names = batch.schema.names
         if {*COLUMNS} <= {*names}:
             yield lddl_fields(batch, path, begin, tokenizer)
         else:
             try:
                 batch = unpacked(_as_lists(batch)) if CU_SEQLENS in names else batch  # noqa: PLW2901
-            except (ValueError, pa.ArrowException) as error:
+            except (ValueError, AttributeError, pa.ArrowException) as error:  # AttributeError: of a column of no lists
                 raise InputError(f"after row {begin}: {error}; save the rows again", path=path) from error
             yield fields_of(batch, path, begin, tokenizer)
         begin += len(batch)
+
+
+def _narrow(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a batch, so many at a time that they take a bounded room when padded, or one row."""
+    sizes, start = row_bytes(batch), 0
+    while start < len(batch):
+        widest = np.maximum.accumulate(sizes[start:])
+        fitting = widest * np.arange(1, len(widest) + 1) <= _ROOM
+        number = max(1, int(fitting.sum()))  # the room only grows with the rows
+        yield batch.slice(start, number)
+        start += number
 
 
 def _as_lists(batch: pa.RecordBatch) -> pa.RecordBatch:

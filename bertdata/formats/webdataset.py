@@ -56,7 +56,13 @@ def _rows(raw: Any, path: str) -> Iterator[dict[str, Any]]:
                 assert part is not None
                 yield parsed_row(part.read(), number, path)
                 number += 1
-    except (tarfile.TarError, EOFError) as error:
+    except (
+        tarfile.TarError,
+        EOFError,
+        ValueError,
+        OverflowError,
+        RecursionError,
+    ) as error:  # ValueError: of sparse files
         raise InputError(f"is not a whole tar file ({error}); expected one of webdataset", path=path) from error
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from bertdata.errors import MissingExtraError
 from bertdata.sources.wikipedia.published.form import Skipped, parsed
 from bertdata.sources.wikipedia.published.html_size import excess
+from bertdata.sources.wikipedia.published.open_elements import TOO_DEEP
 from bertdata.wikitext.character_references import undo_character_references
 from bertdata.wikitext.mediawiki.language import Language, language_of
 from bertdata.wikitext.reference.variants import variant_of_html
@@ -87,6 +88,8 @@ def prose_of_html(html: str, language: Language = UNKNOWN, variant: str = "") ->
     reader = _Reader(language, variant)
     reader.read(tree.body)
     reader.end_paragraph()
+    if reader.is_cut and not reader.paragraphs:
+        return Prose([], TOO_DEEP)
     return Prose(reader.paragraphs, "", reader.listed >= sum(map(len, reader.paragraphs)))
 
 
@@ -97,13 +100,16 @@ class _Reader:
         self._language, self._variant = language, variant
         self.paragraphs: list[str] = []
         self.listed = 0
+        self.is_cut = False
         self._texts: list[str] = []
         self._sections = Skipped()
         self._skipped = False
 
     def read(self, node: Any, depth: int = 0, *, verse: bool = False) -> None:
         """Take in what is in an element; what is nested deeper than 100 leaves nothing."""
-        child = node.child if node is not None and depth < MAX_DEPTH else None
+        child = node.child if node is not None else None
+        if depth >= MAX_DEPTH:
+            self.is_cut, child = self.is_cut or child is not None, None
         while child is not None:
             tag = child.tag
             if tag == "-text":

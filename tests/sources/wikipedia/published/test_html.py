@@ -82,7 +82,8 @@ def test_pages_that_are_no_articles_are_told_by_their_properties() -> None:
 def test_elements_nested_too_deep_leave_nothing_and_a_page_of_far_deeper_ones_is_dropped() -> None:
     assert prose("<p>Salt.</p>" + "<div>" * 1000 + "deep" + "</div>" * 1000 + "<p>Sea.</p>") == "Salt.\n\nSea."
     assert prose("<p>It <br>rains</p>" * 3000) == "\n\n".join(["It rains"] * 3000)
-    assert prose_of_html("<div>" * 2001 + "deep")[:2] == ([], "nested too deep")
+    for deep in ("<div>" * 2001 + "deep", "<b>" * 100 + "<p>It rained.</p>" * 5, "<div>" * 101 + "deep"):
+        assert prose_of_html(deep)[:2] == ([], "nested too deep")
 
 
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
