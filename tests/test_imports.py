@@ -97,3 +97,31 @@ def test_a_build_leaves_kernels_to_its_workers_where_code_of_others_has_arrays_o
         text=True,
     )
     assert done.stdout.split() == ["apache_beam"]
+
+
+def test_a_build_by_one_worker_imports_neither_beam_nor_what_numba_does_without(tmp_path: Path) -> None:
+    program = _BUILD.replace('"pymongo"', '"scipy.linalg"')
+    call = ["build", *FLAGS, "--output", str(tmp_path / "out"), "--workers", "1", "--quiet"]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *call],
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split() == ["numba"]
+
+
+_LATER = """
+from bertdata.io.imports import keep_scipy_out_of_numba
+keep_scipy_out_of_numba()
+import sys, numba.np.arraymath
+assert "scipy.linalg" not in sys.modules
+import scipy.linalg
+assert scipy.linalg.norm([3.0, 4.0]) == 5.0
+"""
+
+
+def test_scipy_is_there_for_others_once_numba_did_without_it() -> None:
+    pytest.importorskip("scipy")
+    subprocess.run([sys.executable, "-c", _LATER], check=True)

@@ -23,7 +23,12 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from bertdata.io.imports import collector_paused, keep_pandas_out_of_pyarrow, without_packages_of_beam
+from bertdata.io.imports import (
+    collector_paused,
+    keep_pandas_out_of_pyarrow,
+    keep_scipy_out_of_numba,
+    without_packages_of_beam,
+)
 
 WORKER = "bertdata.beam.processes"
 COMPILING = b"[bertdata: this worker compiles kernels]\n"
@@ -185,6 +190,7 @@ def work() -> None:
         from apache_beam.runners.worker import sdk_worker_main
 
     keep_pandas_out_of_pyarrow()
+    keep_scipy_out_of_numba()
     with collector_paused():  # what most stages use: a worker may wait for its first pipeline
         import numba  # noqa: F401
 

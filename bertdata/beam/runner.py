@@ -1,8 +1,8 @@
 """Runs a pipeline: on the cores of this machine by default, or on the runner that the flags name.
 
-The local runner is Beam's FnApiRunner, in this process for one worker, with our worker processes for more. Little work
-is done in this process unless --workers is given, since starting a worker takes longer. An error on a worker is raised
-again here as the same class.
+For one worker the steps run in this process, without Beam (`bertdata.engine.part_maker`); for more the local runner is
+Beam's FnApiRunner, with our worker processes. Little work is done in this process unless --workers is given, since
+starting a worker takes longer. An error on a worker is raised again here as the same class.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +27,7 @@ from bertdata.beam.job_server import JobServer
 from bertdata.beam.processes import Workers
 from bertdata.beam.progress import Expected, Progress, expected
 from bertdata.beam.quiet_import import import_beam
+from bertdata.engine.part_maker import run_here
 from bertdata.engine.parts import Task
 from bertdata.engine.stages import Step
 from bertdata.errors import BertDataError, ConfigError, JobNotRun, MissingExtraError
@@ -35,6 +36,7 @@ from bertdata.io.console import counted
 from bertdata.io.digests import cores
 from bertdata.io.os_errors import require_address_space
 from bertdata.kernels import warmup
+from bertdata.registry import handed_over
 
 COMPILING = (
     "compiling the kernels of these settings that no earlier run has compiled: progress can stand still for half a "
@@ -156,41 +158,81 @@ class Runner:
         `begin`. `paths` must be reachable from where it runs. Raises the BertDataError that was raised on a worker, and
         JobNotRun where the runner makes the job and is not to run it.
         """
-        parsed = self._checked(paths)
-        from bertdata.beam.transforms import construct
-        from bertdata.engine.parts import TASKS_AT_ONCE
-
         all_steps = expected(steps)
+        titles = [step.title for step in all_steps]
+        number = self.workers or _worker_count(all_steps)
+        parsed = None if number == 1 and not self.flags else self._checked(paths)
         _remove_failures(all_steps)
         began = time.monotonic()
         progress = None if self.quiet else Progress(all_steps)
-        with internals.outside_ipython(), internals.quiet_readers(), internals.quiet_jobs(), self.keep_workers():
+        with self.keep_workers():
             workers = self._usable_workers()
-            number = self.workers or _worker_count(all_steps)
-            titles = [step.title for step in all_steps]
-            pipeline = self._pipeline(parsed, workers, number, sum(map(len, begin)), titles)
-            at_once = 1 if dask_cluster.is_named(parsed.runner) else TASKS_AT_ONCE
-            construct(pipeline, [step for step, _ in steps], begin, self.objects, at_once)
             warmup.listeners.append(workers.compiling.set)
-            succeeded = False
             try:
-                failure = self._wait_for(pipeline, workers, progress)
-                succeeded = failure is None
+                planned = [step for step, _ in steps]
+                if parsed is None:
+                    failure = self._run_here(planned, begin, workers, progress)
+                else:
+                    failure = self._run_with_beam(planned, begin, workers, progress, (parsed, number, titles))
             finally:
                 warmup.listeners.remove(workers.compiling.set)
-                if not succeeded:
-                    workers.end()
                 if progress:
                     progress.update(final=True)
-        self.seconds.append((" and ".join(step.title for step in all_steps), time.monotonic() - began))
+        self.seconds.append((" and ".join(titles), time.monotonic() - began))
         if failure is not None:
-            raise _worker_error(all_steps) or runner_flags.explained(failure, parsed) or _without_beam(failure)
-        if parsed.dry_run or parsed.template_location:
+            error = _worker_error(all_steps)
+            raise (
+                failure
+                if parsed is None
+                else error or runner_flags.explained(failure, parsed) or _without_beam(failure)
+            )
+        if parsed and (parsed.dry_run or parsed.template_location):
             where = f", at {parsed.template_location}" if parsed.template_location else ""
             raise JobNotRun(
                 f"the job of {self.seconds[-1][0]} was made{where}, and not run, as the flags of the runner ask; the "
                 "jobs after it are planned from what it writes, so they are not made"
             )
+
+    def _run_here(
+        self, steps: Sequence[Step], begin: Sequence[Sequence[Task]], workers: Workers, progress: Progress | None
+    ) -> BaseException | None:
+        """Run steps in this process, without Beam, whose import and graph take longer than a small build."""
+        if imports.is_command:
+            imports.keep_pandas_out_of_pyarrow()
+            imports.keep_scipy_out_of_numba()
+        for name, item in self.objects.items():
+            handed_over.setdefault(name, item)
+        stop = threading.Event()
+        try:
+            return self._wait_for(lambda: run_here(steps, begin, stop), workers, progress)
+        finally:
+            stop.set()
+
+    def _run_with_beam(
+        self,
+        steps: Sequence[Step],
+        begin: Sequence[Sequence[Task]],
+        workers: Workers,
+        progress: Progress | None,
+        job: tuple[argparse.Namespace, int, Sequence[str]],
+    ) -> BaseException | None:
+        """Run steps as a pipeline of Beam, a job of parsed flags, a number of workers and titles; returns its error."""
+        from bertdata.beam.transforms import construct
+        from bertdata.engine.parts import TASKS_AT_ONCE
+
+        parsed, number, titles = job
+        with internals.outside_ipython(), internals.quiet_readers(), internals.quiet_jobs():
+            pipeline = self._pipeline(parsed, workers, number, sum(map(len, begin)), titles)
+            at_once = 1 if dask_cluster.is_named(parsed.runner) else TASKS_AT_ONCE
+            construct(pipeline, steps, begin, self.objects, at_once)
+            succeeded = False
+            try:
+                failure = self._wait_for(lambda: internals.run(pipeline), workers, progress)
+                succeeded = failure is None
+                return failure
+            finally:
+                if not succeeded:
+                    workers.end()
 
     def check(self, output: str, inputs: Sequence[str]) -> None:
         """Raise ConfigError, before any work, where the named runner or its workers cannot do it, or not at the paths.
@@ -234,12 +276,12 @@ class Runner:
             runner_flags.check_runner(parsed)
         return parsed
 
-    def _wait_for(self, pipeline: Any, workers: Workers, progress: Progress | None) -> BaseException | None:
+    def _wait_for(self, run: Callable[[], None], workers: Workers, progress: Progress | None) -> BaseException | None:
         outcome: list[BaseException | None] = []
 
         def work() -> None:
             try:
-                internals.run(pipeline)
+                run()
                 outcome.append(None)
             except BaseException as error:
                 outcome.append(error)

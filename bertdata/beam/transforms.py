@@ -7,29 +7,18 @@ what is done where users of an engine look.
 
 from __future__ import annotations
 
-import contextlib
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import apache_beam as beam
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import GlobalWindows
 
-from bertdata.engine.parts import (
-    BYTES_AT_ONCE,
-    TASKS_AT_ONCE,
-    PartFunction,
-    PartMetadata,
-    PartResult,
-    Task,
-    run_once,
-)
+from bertdata.engine.part_maker import PartMaker
+from bertdata.engine.parts import TASKS_AT_ONCE, PartFunction, PartMetadata, PartResult, Task
 from bertdata.engine.stages import Grouping, Step
 from bertdata.engine.versions import differences, versions
-from bertdata.errors import BertDataError, ConfigError, names_flags, set_naming_flags
-from bertdata.io import files
+from bertdata.errors import ConfigError, names_flags, set_naming_flags
 from bertdata.plugins import adopt, consent
 from bertdata.registry import handed_over
 
@@ -38,11 +27,10 @@ COUNTERS = "bertdata"
 
 
 class MakePart(beam.DoFn):  # type: ignore[misc]
-    """Does a task once; writes its error to a file beside the record, for the process that started the build.
+    """Does a task once, as `PartMaker` does.
 
-    Beam pickles it by value for the workers, with `objects` that registries find there by their kind and name. Parts at
-    a URL are made by threads, up to `at_once`, after the first, which loads what all need; the results of the last of
-    them are given out when the bundle ends.
+    Beam pickles it by value for the workers, with `objects` that registries find there by their kind and name. What is
+    begun at once is given out when the bundle ends.
     """
 
     def __init__(
@@ -57,9 +45,7 @@ class MakePart(beam.DoFn):  # type: ignore[misc]
         self._consent = consent()
         self._names_flags = names_flags()
         self._at_once = at_once
-        self._pool: ThreadPoolExecutor | None = None
-        self._begun: deque[tuple[Task, Future[PartMetadata]]] = deque()
-        self._loaded = False
+        self._maker = PartMaker(make, at_once)
 
     def setup(self) -> None:
         set_naming_flags(self._names_flags)
@@ -74,47 +60,17 @@ class MakePart(beam.DoFn):  # type: ignore[misc]
 
     def start_bundle(self) -> None:
         """Begin with no task."""
-        self._begun, self._loaded = deque(), False
+        self._maker = PartMaker(self._make, self._at_once)
 
     def process(self, task: Task) -> Iterator[PartResult]:
         """Yield the task with its record, or begin it and yield those that must end before."""
-        if self._at_once == 1 or not self._loaded or not files.is_remote(task.path):
-            yield _counted(task, self._made(task))
-            self._loaded = True
-            return
-        yield from self._ended(self._at_once - 1, BYTES_AT_ONCE - task.weight)
-        self._pool = self._pool or ThreadPoolExecutor(self._at_once, "bertdata-tasks")
-        self._begun.append((task, self._pool.submit(self._made, task)))
+        for made in self._maker.made(task):
+            yield _counted(*made)
 
     def finish_bundle(self) -> Iterator[Any]:
         """Yield what was begun."""
-        for done in self._ended(0, 0):
-            yield GlobalWindows.windowed_value(done)
-        if self._pool:
-            self._pool.shutdown()
-            self._pool = None
-
-    def _ended(self, most: int, most_bytes: int) -> Iterator[PartResult]:
-        """Yield the first tasks until no more are left than so many, and bytes; after an error wait for those begun."""
-        begun = self._begun
-        try:
-            while begun and (len(begun) > most or sum(task.weight for task, _ in begun) > most_bytes):
-                task, record = begun.popleft()
-                yield _counted(task, record.result())
-        except BaseException:
-            for _, record in begun:
-                record.cancel()
-            if self._pool:
-                self._pool.shutdown()
-            raise
-
-    def _made(self, task: Task) -> PartMetadata:
-        try:
-            return run_once(task, self._make)
-        except BertDataError as error:
-            with contextlib.suppress(BertDataError):
-                files.write_json(task.failure_path, {"kind": type(error).__name__, "message": str(error)})
-            raise
+        for made in self._maker.rest():
+            yield GlobalWindows.windowed_value(_counted(*made))
 
 
 def _counted(task: Task, record: PartMetadata) -> PartResult:

@@ -6,7 +6,7 @@ import contextlib
 import gc
 import importlib.util
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -50,14 +50,52 @@ def without_packages_of_beam() -> Iterator[None]:
 
     Only for a process in which no other code uses Beam. What was hidden can be imported afterwards.
     """
-    hidden = [name for name in _OF_BEAM if name not in sys.modules]
-    sys.modules |= dict.fromkeys(hidden)  # type: ignore[arg-type]  # None: importing it raises ImportError
+    with hidden(_OF_BEAM):
+        yield
+
+
+@contextlib.contextmanager
+def hidden(names: Iterable[str]) -> Iterator[None]:
+    """Let modules that were not imported yet be missing until the context is left."""
+    absent = [name for name in names if name not in sys.modules]
+    sys.modules |= dict.fromkeys(absent)  # type: ignore[arg-type]  # None: importing it raises ImportError
     try:
         yield
     finally:
-        for name in hidden:
+        for name in absent:
             if sys.modules.get(name) is None:
                 sys.modules.pop(name, None)
+
+
+class _ArraysOfNumba:
+    """A finder that lets the module of numba that imports `scipy.linalg`, where it is installed, do without it."""
+
+    name = "numba.np.arraymath"
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """Return the spec of that module, whose loader hides `scipy.linalg` from it, and None for all else."""
+        if name != self.name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            load = spec.loader.exec_module
+
+            def load_without(module: ModuleType) -> None:
+                with hidden(["scipy.linalg"]):
+                    load(module)
+
+            spec.loader.exec_module = load_without  # type: ignore[method-assign]
+        return spec
+
+
+def keep_scipy_out_of_numba() -> None:
+    """Let numba not import `scipy.linalg`, in 0.1 s of processor time: its kernels then have no products of matrices.
+
+    Only for a process in which no other code uses numba.
+    """
+    if not {"scipy.linalg", _ArraysOfNumba.name} & {*sys.modules}:
+        sys.meta_path.insert(0, _ArraysOfNumba())
 
 
 class _Pandas:

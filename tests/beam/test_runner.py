@@ -24,6 +24,7 @@ from tests.beam.jobs import make, note_process, tasks
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Runner(1, quiet=True)
 TWO = Runner(2, quiet=True)
+BY_BEAM = Runner(0, ("--direct_running_mode=in_memory",), quiet=True)
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +79,7 @@ def test_a_pipeline_leaves_no_temporary_folder(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "temporary").mkdir()
     seen = []
     monkeypatch.setattr(transforms, "construct", lambda *_: seen.append(os.listdir(tmp_path / "temporary")))
-    Runner(1, quiet=True).run([], [], [])
+    BY_BEAM.run([], [], [])
     assert seen == [[]]
     assert os.listdir(tmp_path / "temporary") == []
 
@@ -114,7 +115,8 @@ def test_a_run_says_once_that_kernels_are_compiled_and_only_where_they_are(worke
 def test_beam_missing_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "apache_beam", None)
     with pytest.raises(MissingExtraError, match=r'pip install "\.\[beam\]"'):
-        make(HERE, tasks(tmp_path, 1), note_process)
+        make(TWO, tasks(tmp_path, 1), note_process)
+    assert len(make(HERE, tasks(tmp_path, 1), note_process)) == 1  # one worker does without it
 
 
 def test_one_worker_is_this_process_and_says_nothing_when_quiet(

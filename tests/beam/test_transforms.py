@@ -85,7 +85,7 @@ def test_a_worker_of_another_version_than_the_process_that_sent_the_work_does_no
     with pytest.raises(
         ConfigError, match=r"a worker has other versions than .*: tokenizers \d.* \(here 0\.0\.9\); install the same"
     ):
-        make(Runner(1, quiet=True), tasks(tmp_path, 1), note_process)
+        make(Runner(0, ("--direct_running_mode=in_memory",), quiet=True), tasks(tmp_path, 1), note_process)
     assert list(tmp_path.iterdir()) == []
 
 
