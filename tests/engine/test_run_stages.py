@@ -136,6 +136,23 @@ def test_a_look_says_how_far_each_step_is_and_does_nothing(tmp_path: Path) -> No
     assert states[3] == State("note", "B", 2, 1, 0)
 
 
+class Nothing:
+    """A stage with a step that has nothing to do."""
+
+    title = "nothing"
+    first = True
+
+    def plan(self, build_state: BuildState) -> Plan:
+        return Plan([Step("nothing", note_process, [])], lambda done: build_state)
+
+
+def test_a_step_without_tasks_is_done_and_those_after_it_are_looked_at(tmp_path: Path) -> None:
+    stages: list[Stage] = [ByLetter(str(tmp_path), ("apple", "bread"))]
+    run_stages(stages, HERE)
+    assert list(stage_states([Nothing(), *stages])) == list(stage_states(stages))
+    assert len(list(stage_states(stages))) == 3
+
+
 def test_a_folder_without_a_part_of_the_stage_is_removed(tmp_path: Path) -> None:
     (tmp_path / "gone").mkdir()
     (tmp_path / "gone" / "part-00000.arrow").write_bytes(b"of another run")

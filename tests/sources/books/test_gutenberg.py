@@ -44,6 +44,15 @@ def test_small_print_behind_the_text_does_not_cut_the_text() -> None:
     ) == [FIRST, SECOND]
 
 
+def test_long_small_print_in_front_of_a_short_text_is_not_the_text() -> None:
+    small_print = wrap("Why is this here? You know: lawyers. They tell us you might sue us if it is wrong. " * 30)
+    marks = "***START**THE SMALL PRINT!**START***", "*END*THE SMALL PRINT!*END*"
+    assert clean("Project Gutenberg, 1994", marks[0], small_print, marks[1], wrap(FIRST), wrap(SECOND)) == [
+        FIRST,
+        SECOND,
+    ]
+
+
 def test_a_header_without_any_marker_goes_by_its_words() -> None:
     assert clean(
         "The Project Gutenberg EBook of The Hall, by N. N.",

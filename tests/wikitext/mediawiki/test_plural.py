@@ -30,5 +30,7 @@ def test_fewer_forms_than_rules_and_explicit_ones() -> None:
     rules = language_of("ru").plural_rules
     assert choose_form("5", ["one", "more"], rules) == "more"
     assert choose_form("5", [], rules) == ""
+    assert choose_form("1" + "0" * 22, ["one", "few", "many"], rules) == "many"
+    assert choose_form("0.0000001", ["one", "few", "many", "other"], rules) == "many"
     assert choose_form("0", ["0=none", "one", "more"], rules) == "none"
     assert choose_form("5", ["0=none"], rules) == ""

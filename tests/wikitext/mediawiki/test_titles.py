@@ -50,5 +50,6 @@ def test_names_and_numbers_of_namespaces() -> None:
 
 def test_first_letters_are_those_of_the_language() -> None:
     assert lower_first("Isı", "tr") == "ısı"
+    assert (lower_first("Íx", "kaa"), lower_first("Íx", "en")) == ("ıx", "íx")
     assert upper_first("istanbul", "crh-latn") == "İstanbul"  # as Turkish, on which it falls back
     assert (upper_first("ŉ", "af"), upper_first("ß", "de"), upper_first("ა", "ka")) == ("ʼN", "ß", "ა")
