@@ -47,7 +47,8 @@ class Iteration(Iterator[list[Row]]):
     a state of its own; uncounted: a state that does not say where to begin; asked: batches that were asked for; used:
     those that the reader counted; ended: whether the reader was told that there are no more.
 
-    Its own state is the place after the batches asked for, or after those used where the reader counts.
+    Its own state is the place after the batches asked for, or after those used where the reader counts. A pickled copy
+    goes on where it stands.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class Iteration(Iterator[list[Row]]):
         begun: bool = False,
         uncounted: Uncounted | None = None,
     ) -> None:
-        self._progress, self._moves = progress, progress.moves
+        self._progress = progress
         self.counts, self.begun, self.uncounted = counts, begun, uncounted
         self.restored = self._announced = False
         self.asked = self.used = self._passed = 0
@@ -68,11 +69,21 @@ class Iteration(Iterator[list[Row]]):
 
     def _start(self, begin: Positions) -> None:
         self.walk = Walk(self._progress.plan, begin)
-        self._batches = self._progress.batches_from(begin)
+        self._batches: Iterator[list[Row]] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_batches": None}
+
+    def _opened(self) -> Iterator[list[Row]]:
+        """Return the batches after those that were passed: all, but in a copy."""
+        places = self.walk.after(self._passed) if self._passed else self.walk.begin
+        if self._passed and self._progress.plan.epochs is not None and places == self.walk.ends():
+            return iter(())
+        return self._progress.batches_from(places)
 
     def __next__(self) -> list[Row]:
-        if self._moves != self._progress.moves or not self.asked:
-            self._join()
+        if self._batches is None or self._progress.current is not self:
+            self._batches = self._join()
         for batch in self._batches:
             self._passed += 1
             if batch:  # a rank may have no part of the last step
@@ -82,7 +93,9 @@ class Iteration(Iterator[list[Row]]):
         raise StopIteration
 
     def use(self) -> None:
-        """Say that the next batch was handed out."""
+        """Say that the next batch was handed out; raises ConfigError where a newer iteration has begun."""
+        if self._progress.current is not self:
+            self._require_newest()
         self.used += 1
 
     def finish(self) -> None:
@@ -101,6 +114,11 @@ class Iteration(Iterator[list[Row]]):
         """Whether batches were asked for and nobody says how many of them were used."""
         return self.counts is Counts.NOBODY and bool(self.asked or self.ended)
 
+    @property
+    def is_at_state(self) -> bool:
+        """Whether it got a state of its own and has not been asked since."""
+        return self.restored and not self.asked and not self.ended
+
     def state_dict(self) -> dict[str, int]:
         """Return the state at `positions`, for a reader that saves it with each request."""
         if self.uncounted is not None:
@@ -117,7 +135,7 @@ class Iteration(Iterator[list[Row]]):
         self._announced = self._progress.is_announced(positions)
         self._start(positions)
         self.restored, self.uncounted = True, Uncounted.of(state)
-        self._moves, self._progress.current = self._progress.moves, self
+        self._progress.current = self
 
     def next(self) -> tuple[Positions, Uncounted | None]:
         """Return where the iteration after this one begins, and what is not known of it."""
@@ -141,10 +159,19 @@ class Iteration(Iterator[list[Row]]):
             return begin, None
         return begin, Uncounted(self._progress.run.asked(begin, self.asked, self._progress.plan), left=True)
 
-    def _join(self) -> None:
-        """Begin, or follow the sampler, which `set_epoch` or `load_state_dict` has moved since."""
+    def _require_newest(self) -> None:
+        require(
+            not self._progress.current.begun,
+            f"another iteration of this sampler began after {self.asked} batches of this one had been asked for, so "
+            "rows would come twice, and no state is of both; give each of two iterations at a time a sampler and a "
+            "loader of its own",
+        )
+
+    def _join(self) -> Iterator[list[Row]]:
+        """Begin, or follow the sampler, which `set_epoch` or `load_state_dict` has moved since; return the batches."""
         place = self._progress.current
-        if self._moves != self._progress.moves and not place.begun:
+        if place is not self:
+            self._require_newest()
             if not self.asked and not self.ended:
                 self._start(place.walk.begin)
                 self.uncounted = place.uncounted
@@ -157,8 +184,8 @@ class Iteration(Iterator[list[Row]]):
             self._progress.current = self
         if self.uncounted is not None:
             raise ConfigError(self.uncounted.refusal())
-        self._moves = self._progress.moves
         self._progress.announced = None
+        return self._batches or self._opened()
 
     def _warn(self, what: str) -> None:
         if not self._progress.warned:

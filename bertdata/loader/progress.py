@@ -21,9 +21,8 @@ class Progress:
     """The place of a run.
 
     counts: who says what was used where the reader does not; batches_from: the batches of this rank from some positions
-    to the end of the iteration; current: the iteration that runs, or that begins next; moves: how often `set_epoch` or
-    `load_state_dict` went elsewhere; announced: the epoch that `set_epoch` said and no iteration has begun to read;
-    warned: whether a warning was given.
+    to the end of the iteration; current: the iteration that runs, or that begins next; announced: the epoch that
+    `set_epoch` said and no iteration has begun to read; warned: whether a warning was given.
     """
 
     def __init__(
@@ -34,7 +33,6 @@ class Progress:
         batches_from: Callable[[Positions], Iterator[list[Row]]],
     ) -> None:
         self.plan, self.run, self.batches_from = plan, run, batches_from
-        self.moves = 0
         self.announced: int | None = None
         self.warned = self._loaded = False
         self._counts = counts
@@ -54,6 +52,13 @@ class Progress:
         finally:
             self._counts = counts
 
+    @property
+    def goes_on_uncounted(self) -> bool:
+        """Whether a state within an iteration was loaded, and the reader of the next one would not count."""
+        begin = sum(self.current.walk.begin)
+        within = bool(begin % (self.plan.epochs * self.plan.examples) if self.plan.epochs else begin)
+        return self._loaded and within and self._counts is Counts.NOBODY and self.current.uncounted is None
+
     def begin(self, check: Callable[[Positions], None]) -> Iteration:
         """Begin an iteration where the last one ended; where that is not known, its first batch is an error.
 
@@ -66,7 +71,6 @@ class Progress:
         return self.current
 
     def _move(self, positions: Positions, uncounted: Uncounted | None = None) -> None:
-        self.moves += 1
         self.current = Iteration(self, positions, self._counts, uncounted=uncounted)
 
     def set_epoch(self, epoch: int) -> None:
@@ -75,7 +79,7 @@ class Progress:
         uncounted = self.current.uncounted
         if uncounted is not None and not uncounted.left:
             raise ConfigError(uncounted.refusal())
-        if self._loaded:
+        if self._loaded or self.current.is_at_state:
             self._check_epoch(epoch, self.current.walk.begin)
         else:
             self._move(begin)
@@ -96,7 +100,8 @@ class Progress:
             f"the state that was loaded is in epoch {there[-1]}, but set_epoch({epoch}) was called before it was used; "
             f"call set_epoch({there[-1]}), or do not load the state. Some loaders call set_epoch with a count of their "
             f"own: set that to {there[-1]}, which is `iteration` of a loader that Accelerate prepared and "
-            "`_num_iter_calls` of one that Fabric set up",
+            "`_num_iter_calls` of one that Fabric set up. Where Lightning's limit_train_batches leaves an epoch early, "
+            "resume from a checkpoint of its end (every_n_epochs), not of its last step",
         )
 
     def state_dict(self, batches: int | None) -> dict[str, int]:

@@ -3,7 +3,8 @@
 A state has a position in the order of each bin, and what the order is of: the data set, the seed, the bins and
 weights, and the length of the run where masks follow a schedule. A state of which nobody said how many batches were
 used has the positions at which the iteration began, and `asked`: how many batches of it were asked for. No run goes on
-from it.
+from it, also where a checkpoint keeps only the names that another state has, as that of torch.distributed does: the
+version is another.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ Positions = tuple[int, ...]
 
 _NAMES = ("version", "position", "examples", "data", "seed", "order")
 _VERSION = 3
+_VERSION_UNCOUNTED = -3
 ASKED = "asked"
 _STEPS = "steps"
 
@@ -50,7 +52,7 @@ class RunState:
 
     def asked(self, begin: Positions, batches: int, plan: BatchPlan) -> dict[str, int]:
         """Return the state of an iteration that began at some positions, of which nobody says what was used."""
-        return self.at(begin) | {ASKED: batches, _STEPS: steps_of(plan)}
+        return self.at(begin) | {"version": _VERSION_UNCOUNTED, ASKED: batches, _STEPS: steps_of(plan)}
 
     def positions(self, state: Mapping[str, Any]) -> Positions:
         """Return the positions of a state; raises ConfigError for one of another run, or that is not a state."""
@@ -61,7 +63,7 @@ class RunState:
             f"found {', '.join(map(str, sorted(state))) or 'nothing'}",
         )
         require(
-            state["version"] == _VERSION,
+            state["version"] in (_VERSION, _VERSION_UNCOUNTED),
             f"the state has version {state['version']}; this bertdata reads {_VERSION}: continue the run with the "
             "bertdata that began it, or start again",
         )
@@ -125,7 +127,7 @@ class Uncounted:
     @staticmethod
     def of(state: Mapping[str, Any]) -> Uncounted | None:
         """Return what a state leaves open, None for a state that says what was used."""
-        return Uncounted(dict(state)) if ASKED in state else None
+        return Uncounted(dict(state)) if ASKED in state or state["version"] == _VERSION_UNCOUNTED else None
 
     def refusal(self) -> str:
         """Return why no run goes on from the state, and what to do."""
@@ -136,15 +138,20 @@ class Uncounted:
                 f"of that iteration: {_GO_ON}"
             )
         return (
-            f"this state was taken when {self.state[ASKED]} batches had been asked for, and nobody had told the "
-            f"sampler how many of them were used. {_WHO_COUNTS} If you know how many were used in that iteration, "
-            f"call {_GO_ON}; else begin an epoch: do not load the state, and call sampler.set_epoch(epoch). For the "
-            "next run take the state of a ResumableLoader or of torchdata's StatefulDataLoader, or "
-            "sampler.state_dict(batches)"
+            f"this state was taken when {self.state.get(ASKED, 'some')} batches had been asked for, and nobody had "
+            f"told the sampler how many of them were used. {_WHO_COUNTS} If you know how many were used in that "
+            f"iteration, call {_GO_ON}; else begin an epoch: do not load the state, and call "
+            "sampler.set_epoch(epoch). For the next run take the state of a ResumableLoader or of torchdata's "
+            "StatefulDataLoader, or sampler.state_dict(batches)"
         )
 
     def check(self, batches: int, plan: BatchPlan) -> None:
         """Raise ConfigError where so many batches of such steps cannot have been used."""
+        require(
+            ASKED in self.state,
+            "the checkpoint did not keep how many batches had been asked for; begin an epoch: do not load the state, "
+            "and call sampler.set_epoch(epoch)",
+        )
         require(
             batches <= self.state[ASKED],
             f"{batches} batches were used, it is said, but the state is of a run that had asked for "

@@ -8,6 +8,7 @@ resumed on another world size.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from itertools import islice
@@ -24,7 +25,9 @@ from bertdata.loader.bins import Bin, Weights, bins_of, windows_of_step
 from bertdata.loader.distinct_order import DistinctOrder, DistinctPlan, distinct_bins
 from bertdata.loader.fingerprint import data_fingerprint
 from bertdata.loader.iteration import Counts, Iteration, Row
+from bertdata.loader.processes import check_process
 from bertdata.loader.progress import Progress
+from bertdata.loader.read_ahead import fetch_nothing
 from bertdata.loader.run_state import Positions, RunState
 from bertdata.loader.token_plan import TokenPlan, check_batch_tokens
 from bertdata.masking.schedule import LEVELS
@@ -126,6 +129,7 @@ class EpochBatchSampler:
         with_epochs: bool = True,
     ) -> None:
         own_rank, own_world_size = self._process()
+        self._rank_given_in = os.getpid() if rank is not None and world_size is not None else None
         rank = own_rank if rank is None else rank
         world_size = own_world_size if world_size is None else world_size
         require(world_size >= 1, f"world_size is {world_size}; expected at least 1")
@@ -163,7 +167,7 @@ class EpochBatchSampler:
         )
         self._run_given = run_epochs is not None
         self._examples = len(dataset)
-        self._follow: Callable[[Iterator[tuple[int, Ints]]], Any] = getattr(dataset, "follow", lambda coming: None)
+        self._follow: Callable[[Iterator[tuple[int, Ints]]], Any] = getattr(dataset, "follow", fetch_nothing)
         mean = self._examples / max(1, sum(map(len, getattr(dataset, "shard_rows", ()))))
         self._window_rows = int(mean * (shuffle_window or 0))
         self._run = max(1, round(self.run_epochs * self._examples)) if self.run_epochs else 0
@@ -234,7 +238,11 @@ class EpochBatchSampler:
         return self._plan.count((0,) * len(self.bins))[self.rank]
 
     def __iter__(self) -> Iteration:
-        """Begin an iteration; its first batch is a ConfigError where nobody counted the one before, which was left."""
+        """Begin an iteration; its first batch is a ConfigError where nobody counted the one before, which was left.
+
+        Raises ConfigError as `check_process` does, where rows would come to several ranks or workers, or to none.
+        """
+        check_process(self._rank_given_in, (self.rank, self.world_size), self._process())
         return self._progress.begin(self._check_run)
 
     def _check_run(self, positions: Positions) -> None:

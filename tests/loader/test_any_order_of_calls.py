@@ -149,7 +149,8 @@ class Calls(RuleBasedStateMachine):
                 self.sampler.set_epoch(epoch)
             return
         begin = epoch * self.number * self.epochs
-        if self.loaded:
+        place = self.place
+        if self.loaded or (place.restored and not place.asked and not place.ended):
             if begin // (self.number * self.epochs) != self.place.begin // (self.number * self.epochs):
                 with pytest.raises(ConfigError, match="the state that was loaded is in epoch"):
                     self.sampler.set_epoch(epoch)

@@ -84,8 +84,8 @@ class PretrainingCollator(BatchCollator):
 
     Examples without an epoch, such as those of a `DataLoader` that shuffles by itself, have that of the last
     `set_epoch`. If it was never called, torch's random numbers draw the masks of each batch: other ones in each epoch,
-    and the same again after `torch.manual_seed` with the same number of workers. Where Accelerate runs in one process,
-    that is a warning: it calls `set_epoch`, except in an epoch that it resumes.
+    and the same again after `torch.manual_seed` with the same number of workers. Where Accelerate runs, that is a
+    warning: in one process it calls `set_epoch`, except in an epoch that it resumes, on several it never does.
 
         collator = PretrainingCollator(dataset)
         batch = collator([dataset[(0, 1)], dataset[(0, 2)]])
@@ -99,7 +99,16 @@ class PretrainingCollator(BatchCollator):
 
     def _unknown_epoch(self, examples: Sequence[Mapping[str, Any]]) -> int:
         """Draw the epoch of a batch, above all epochs that can be set."""
-        if accelerate_processes() == 1 and isinstance(examples[0], Example):
+        processes = accelerate_processes()
+        if processes is not None and processes > 1 and isinstance(examples[0], Example):
+            warnings.warn(
+                "nobody told the data set or the collator the epoch, which Accelerate does not on several processes; "
+                "so torch's random numbers draw the masks, other ones after a resume: call dataset.set_epoch(epoch) "
+                "before each epoch, in the Trainer of transformers by a callback's on_epoch_begin",
+                UserWarning,
+                stacklevel=2,
+            )
+        if processes == 1 and isinstance(examples[0], Example):
             # It has told the data set the epoch before each iteration, except where a run was resumed.
             warnings.warn(
                 "nobody told the data set or the collator the epoch, so torch's random numbers draw the masks; in the "

@@ -16,11 +16,12 @@ from functools import partial
 from types import TracebackType
 from typing import Any
 
+import numpy as np
 import torch.distributed
 from torch.utils.data import ConcatDataset, DataLoader, Sampler, StackDataset, Subset, TensorDataset
 
 from bertdata.errors import BertDataError, ConfigError
-from bertdata.loader.iteration import Counts, Row
+from bertdata.loader.iteration import Counts, Iteration, Row
 from bertdata.loader.sampler import EpochBatchSampler
 from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
 from bertdata.torch.data.frameworks import accelerate_processes
@@ -32,8 +33,9 @@ class ResumableBatchSampler(EpochBatchSampler, Sampler[list[Row]]):
     """Yields batches of (epoch, number) pairs, for the `batch_sampler` of a `DataLoader`.
 
     Settings and batches are those of `bertdata.loader.EpochBatchSampler`; rank and world size are those of
-    torch.distributed where it is initialised, else 0 and 1. Raises ConfigError for settings that cannot be met, such as
-    a world size of 0 or no examples, and for a Subset or another wrapper of torch, which takes numbers alone.
+    torch.distributed where it is initialised, which has to be done before, else 0 and 1. Raises ConfigError for
+    settings that cannot be met, such as a world size of 0 or no examples, and for a Subset or another wrapper of torch,
+    which takes numbers alone.
 
         sampler = ResumableBatchSampler(dataset, batch_size=256, epochs=None, seed=1)
         for batch in ResumableLoader(dataset, sampler, num_workers=4):
@@ -51,7 +53,35 @@ class ResumableBatchSampler(EpochBatchSampler, Sampler[list[Row]]):
                 "ShardDataset([shards, ...]), for a part of the rows a split of the build; or use the wrapper without "
                 "this sampler: DataLoader(wrapper, shuffle=True, collate_fn=PretrainingCollator(dataset))"
             )
+        kind = type(dataset)
+        takes_numbers = isinstance(dataset, torch.Tensor | np.ndarray) or kind.__module__.startswith("datasets.")
+        if settings.get("with_epochs", True) and takes_numbers:
+            raise ConfigError(
+                f"the data set is a {kind.__module__}.{kind.__name__}, which takes numbers, and this sampler yields "
+                "(epoch, number), for the masks of an epoch; give it with_epochs=False for numbers, or read shards "
+                "with ShardDataset"
+            )
         super().__init__(dataset, *arguments, **settings)
+        self.heard = self._told = 0  # a loader that Accelerate prepared calls set_epoch of this and of `sampler`;
+        # one that skips batches only that of `sampler`, and the Trainer of transformers once more that of this
+
+    def __iter__(self) -> Iteration:
+        """Begin an iteration as `EpochBatchSampler` does; raises ConfigError where a framework would skip twice."""
+        is_prepared = 0 < self.heard <= self._told
+        self.heard = self._told = 0
+        if self._progress.goes_on_uncounted and not is_prepared and accelerate_processes() is not None:
+            raise ConfigError(_SKIPPED_TWICE)
+        return super().__iter__()
+
+    def set_epoch(self, epoch: int) -> None:
+        """Begin the next iteration at the beginning of an epoch, as `EpochBatchSampler.set_epoch` does."""
+        super().set_epoch(epoch)
+        self._told += 1
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state; raises ConfigError as `EpochBatchSampler.load_state_dict` does."""
+        super().load_state_dict(state)
+        self.heard = self._told = 0
 
     def _counts(self, dataset: Any) -> Counts:
         return Counts.NOBODY
@@ -88,6 +118,14 @@ _DIVIDED_TWICE = (
 )
 
 
+_SKIPPED_TWICE = (
+    "a state was loaded, so this sampler goes on within an epoch, and its batches are read by something else than a "
+    "ResumableLoader or a loader that Accelerate prepared: skip_first_batches, which the Trainer of transformers also "
+    "calls, would leave out as many batches once more. Give the Trainer ignore_data_skip=True, and do not call "
+    "skip_first_batches; or do not load the state. Where nothing skips, read the batches with a ResumableLoader"
+)
+
+
 _NOT_REACHED = 1000
 """Epochs of an iteration that is meant to have no end. It is the only one, so a framework's count of iterations, which
 Lightning raises where `max_steps` ends a run, says nothing of it."""
@@ -102,8 +140,9 @@ class EpochListener:
     def set_epoch(self, epoch: int) -> None:
         """Call `set_epoch` of the sampler; raises ConfigError where batches would be lost or used twice."""
         sampler = self._sampler
+        sampler.heard += 1
         if sampler.announced_epoch == epoch:
-            return  # Accelerate has just called the sampler's own
+            return  # a loader that Accelerate prepared has just called the sampler's own
         if (processes := accelerate_processes() or 1) > 1:
             raise ConfigError(_DIVIDED_TWICE.format(processes=processes))
         if sampler.epochs is None:
@@ -113,7 +152,7 @@ class EpochListener:
                 "give a number of epochs that is not reached, as ResumableBatchSampler(..., epochs=10**6)"
             )
         if sampler.epochs < _NOT_REACHED:
-            sampler.set_epoch(epoch)
+            EpochBatchSampler.set_epoch(sampler, epoch)
 
 
 @contextmanager
@@ -194,6 +233,9 @@ class ResumableLoader(DataLoader[Any]):
         return (
             f"ResumableLoader, {self.num_workers} workers\n  {self.dataset!r}\n  {self._order!r}\n  {self.collate_fn!r}"
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_iterator": None}  # persistent workers stay here
 
     def __iter__(self) -> Any:
         """Begin an iteration at its first batch, so that `set_epoch` is heard until then."""

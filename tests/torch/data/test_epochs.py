@@ -47,6 +47,18 @@ def masks_of(batches: Iterator[dict[str, Any]] | DataLoader[Any]) -> Masks:
     return found
 
 
+@pytest.mark.parametrize(("processes", "says"), [(1, "the Trainer of transformers resumes"), (2, "on_epoch_begin")])
+def test_where_accelerate_runs_masks_of_no_epoch_are_warned_of(
+    dynamic_build: Path, monkeypatch: pytest.MonkeyPatch, processes: int, says: str
+) -> None:
+    dataset = ShardDataset(dynamic_build)
+    monkeypatch.setattr("bertdata.torch.data.dataset.accelerate_processes", lambda: processes)
+    with pytest.warns(UserWarning, match=f"nobody told the data set or the collator the epoch.*{says}"):
+        PretrainingCollator(dataset)([dataset[0]])
+    dataset.set_epoch(1)
+    PretrainingCollator(dataset)([dataset[0]])
+
+
 def masks_of_epoch(dataset: ShardDataset, epoch: int, masking: MaskingConfig | None = HALF) -> Masks:
     rows = dataset.__getitems__([(epoch, number) for number in range(len(dataset))])
     return masks_of(iter([PretrainingCollator(dataset, masking=masking)(rows)]))
