@@ -126,6 +126,12 @@ def test_a_dump_names_its_own_file_and_category_namespaces() -> None:
     assert clean(source) == "Uz x redzams Nodaļa:B kaķis.".replace("x", "thumb|x")
 
 
+def test_a_namespace_of_the_wiki_comes_before_the_code_of_a_language() -> None:
+    source = "Kë [[Jam:Wun]] atɔ̈ [[de:Wun]] thïn."
+    for namespaces in (Namespaces.of_language("din"), Namespaces.from_siteinfo({1: "Jam"}, "din")):
+        assert clean_wikitext(source, namespaces=namespaces) == "Kë Jam:Wun atɔ̈ thïn."
+
+
 def test_the_page_name_is_the_title() -> None:
     assert clean_wikitext("'''{{PAGENAME}}''' is a town.", title="Ely") == "Ely is a town."
 

@@ -19,6 +19,8 @@ _TABLES: dict[str, str] = toml_beside(__file__)
 
 
 _FILES, _TEMPLATES, _CATEGORIES = 6, 10, 14
+_LONGEST = 20
+"""No code of a wiki has so many characters."""
 
 
 def _of_all_languages() -> frozenset[str]:
@@ -60,6 +62,9 @@ class Namespaces:
         >>> wiki = Namespaces.from_siteinfo({0: "", 6: "Attēls", 14: ["Kategorija", "K"]})
         >>> "attēls" in wiki.hidden, "image" in wiki.hidden, "k" in wiki.hidden
         (True, True, True)
+        >>> talk = Namespaces.from_siteinfo({1: "Jam"})  # a name of the wiki's own comes before a language's code
+        >>> "jam" in talk.hidden, "de" in talk.hidden
+        (False, True)
         """
         standard = cls.of_language(language, wiki)
 
@@ -67,7 +72,8 @@ class Namespaces:
             values = [names.get(number, ()) for number in numbers]
             return folded_prefixes(name for value in values for name in ([value] if isinstance(value, str) else value))
 
-        return cls(standard.hidden | of(_FILES, _CATEGORIES), standard.templates | of(_TEMPLATES))
+        shown = of(*(number for number in names if number not in (_FILES, _CATEGORIES)))
+        return cls((standard.hidden - shown) | of(_FILES, _CATEGORIES), standard.templates | of(_TEMPLATES))
 
 
 @lru_cache(maxsize=64)
@@ -79,7 +85,9 @@ def _of_language(code: str, wiki: str) -> Namespaces:
     def of(number: int) -> frozenset[str]:
         return folded_prefixes(name for name in [*namespaces[str(number)], *added.get(number, ())] if name)
 
-    return Namespaces(of(_FILES) | of(_CATEGORIES) | frozenset(facts.member(facts.WIKIS)["codes"]), of(_TEMPLATES))
+    others = {name.lower() for number, names in namespaces.items() for name in names if name and len(name) < _LONGEST}
+    languages = frozenset(facts.member(facts.WIKIS)["codes"]) - others
+    return Namespaces(of(_FILES) | of(_CATEGORIES) | languages, of(_TEMPLATES))
 
 
 DEFAULT_NAMESPACES = Namespaces()

@@ -54,7 +54,7 @@ def entry(title: str, source: str, redirect: str | None, language: Language = UN
     text = pages.included(source)
     if text is None or pages.is_silent_page(text):
         return Entry(name, SILENT, "") if "{{{" in source else None
-    text = pages.in_english(text, language)
+    text = pages.in_english(pages.without_categories(text), language)
     try:
         PageTemplate.parse(text)
     except NotSimpleError:

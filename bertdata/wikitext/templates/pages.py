@@ -40,10 +40,16 @@ _SILENT = re.compile(
     r"\[\[(?:category|wikipedia|wp|help|template|file|image):|class=[\"']?(?:(?!class=)[^\"'<>])*?(?:navbox|noprint|metadata|reference)",
     re.IGNORECASE | re.MULTILINE,
 )
+_CATEGORY = re.compile(r"\[\[\s*+category\s*+:[^\[\]]*+\]\]", re.IGNORECASE)
+_PRINTED = re.compile(r"\{\{\{\s*+(?:\d|text)", re.IGNORECASE)
+_BRACES = re.compile(r"\{\{\{?|\}\}\}?|\n[^\S\n]*+\|")
 _BEGINS_BLOCK = re.compile(rf"\n\s*[\n{{{re.escape(LINE_MARKUP)}]")
 _TOKEN = re.compile(r"\{\{\{|\{\{|\}\}\}|\}\}|\[\[|\]\]|\|")
 _MAGIC_WORD = re.compile(r"__[A-Z]+__")
 _IF_SUBSTITUTED = re.compile(r"\{\{\{\s*\|\s*(?:safesubst|subst)\s*:\s*\}\}\}", re.IGNORECASE)
+_VARIABLE = re.compile(r"\{\{\s*+([^{}|:\[\]]{1,60})\}\}")
+_OF_ARTICLES = {"namespace": "", "namespacee": "", "subjectspace": "", "subjectspacee": "", "namespacenumber": "0"}
+"""What variables say on the page of an article, whatever its title."""
 _FUNCTION_HEAD = re.compile(r"\{\{(?!\{)([^{}|\[\]:]{1,60}):")
 
 
@@ -112,11 +118,13 @@ def included(source: str) -> str | None:
 
 
 def in_english(text: str, language: Language) -> str:
-    """Return what a template adds with the English names of the functions that are written here, none substituted.
+    """Return what a template adds to an article, with the English names of functions, none of these substituted.
 
     >>> from bertdata.wikitext.mediawiki.language import language_of
     >>> in_english("{{{{{|safesubst:}}}#als:{{{1|}}}|{{kl:A}}}}", language_of("nl"))
     '{{#if:{{{1|}}}|{{lc:A}}}}'
+    >>> in_english("{{#if:{{NAAMRUIMTE}}||{{{1}}}}}", language_of("nl"))
+    '{{#if:||{{{1}}}}}'
     """
 
     def english(head: re.Match[str]) -> str:
@@ -126,7 +134,11 @@ def in_english(text: str, language: Language) -> str:
             f"{{{{{_ENGLISH.get(name, bare) or head[1]}:" if name in FUNCTIONS or bare != head[1].strip() else head[0]
         )
 
-    return _FUNCTION_HEAD.sub(english, _IF_SUBSTITUTED.sub("", text))
+    def written(variable: re.Match[str]) -> str:
+        name = language.variables.id_of(variable[1].strip())
+        return _OF_ARTICLES.get(name or "", variable[0])
+
+    return _FUNCTION_HEAD.sub(english, _VARIABLE.sub(written, _IF_SUBSTITUTED.sub("", text)))
 
 
 _ENGLISH = {
@@ -140,10 +152,37 @@ _ENGLISH |= {meaning: name for name, meaning in UNKNOWN.functions.exact.items()}
 def is_silent_page(text: str) -> bool:
     """Tell whether what a template adds is a box, a table, a list, a note or a link to a page about the wiki.
 
+    One that puts its page into a category is a note, unless it prints an argument.
+
     >>> is_silent_page("<div>{{{1}}}</div>"), is_silent_page("<span>{{{1}}}</span>")
     (True, False)
+    >>> is_silent_page("who?[[Category:Vague]]"), is_silent_page("<i>{{{2}}}</i>[[Category:Words in {{{1}}}]]")
+    (True, False)
     """
-    return _SILENT.search(text) is not None
+    bare = without_categories(text)
+    is_note = bare != text and _PRINTED.search(bare) is None
+    return is_note or _SILENT.search(_arguments_in_line(bare)) is not None
+
+
+def without_categories(text: str) -> str:
+    """Return what a template adds without the categories that it puts its page into."""
+    return _CATEGORY.sub("", text)
+
+
+def _arguments_in_line(text: str) -> str:
+    """Return a text in which a bar that parts arguments begins no line, as a row of a table does.
+
+    >>> _arguments_in_line("{{#if:a\\n| b\\n}}\\n| c").replace("\\n", "/")
+    '{{#if:a| b/}}/| c'
+    """
+    depth = 0
+
+    def joined(token: re.Match[str]) -> str:
+        nonlocal depth
+        depth += {"{": 1, "}": -1}.get(token[0][0], 0)
+        return "|" if token[0][0] == "\n" and depth > 0 else token[0]
+
+    return _BRACES.sub(joined, text)
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,7 @@ def known_functions(language: Language) -> frozenset[str]:
     return frozenset(
         [
             *_folded(language.functions, FUNCTIONS, fold_prefix),
+            *map(fold_prefix, words),
             *case_variants(map(fold_prefix, map(str.lower, words))),
         ]
     )
@@ -276,7 +277,7 @@ def _of_page(write: Callable[[Title], str]) -> Function:
 
 def _encoded(write: Callable[[Title], str]) -> Function:
     """Return the function that writes the same for an address."""
-    return _of_page(lambda page: quote(write(page).replace(" ", "_"), safe="/:,;@!*()'~$"))
+    return _of_page(lambda page: quote(write(page).replace(" ", "_"), safe="/:,;@!*()~$"))
 
 
 _OF_PAGES: dict[str, Callable[[Title], str]] = {

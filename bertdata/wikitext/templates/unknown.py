@@ -45,8 +45,10 @@ _SETTING = re.compile(
 )
 """A colour, a size, the code of a language."""
 _CODE = re.compile(r"(?!\d{4}\Z)[\d., −+-]+|\w{1,2}")
-_ALONE = re.compile(r"(?!\d{4}\Z)[\d., −+-]+|[IVXLCDM]{2,}")
-"""The only argument of a call whose template adds something to it: a unit to a number, a word to a Roman one."""
+_ALONE = re.compile(r"(?!\d{4}\Z)[\d., −+-]+|[IVXLCDM]{2,}|[A-Z]{2}(?:-[A-Z]{1,3})?")
+"""The only argument of a call whose template adds something to it: a unit to a number, a word to a Roman one, what it
+knows of a place to its code."""
+_OF_DATE = re.compile(r"[\d., −+-]*")
 _NO_TEXT = re.compile(
     rf"[{re.escape(LINE_MARKUP)}{{}}\x01-\x03]|https?:|//|.*[\n\x01-\x03]|"
     r".*\.(?:ogg|oga|ogv|wav|flac|mp3|opus|jpe?g|png|svg|gif|webm|tiff?|pdf)\Z",
@@ -108,6 +110,8 @@ def _displayed(arguments: Arguments, values: list[str]) -> str:
         return third
     if len(values) < 2:
         return "" if values[0] in LANGUAGE_NAMES or _ALONE.fullmatch(values[0]) else values[0]
+    if all(map(_OF_DATE.fullmatch, values)):
+        return ""
     if _SETTING.fullmatch(values[0]):
         return values[1]
     return "" if _CODE.fullmatch(values[0]) else values[0]

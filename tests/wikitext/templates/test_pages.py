@@ -45,6 +45,9 @@ PAGES = {
     "Bracketed": "&#91;{{{1}}}&#93;",
     "Perhaps": "{{{{{|safesubst:}}}#if:{{{1|}}}|has {{{1}}}}}",
     "Guarded": "{{#iferror:{{#expr:{{{1}}}}}|bad|good}}",
+    "Word": "<i lang='{{{1}}}'>{{{2}}}</i>{{#if:{{NAMESPACE}}||[[Category:In {{#switch:{{{1}}}\n|de=German\n}}]]}}",
+    "Cased": "{{#switch:{{{1}}}\n | a = first\n | #default = {{#if:{{{2|}}}\n  | {{{2}}}\n }}\n}}",
+    "Unclear": "which?{{{date|}}}[[Category:Unclear words]]",
     "Computed": "{{#ifexist:{{{1}}}|a}}",
     "Module": "{{#invoke:x|{{{1}}}}}",
     "Needs": "{{{1}}} {{computed|2}}",
@@ -92,6 +95,10 @@ TEMPLATES = built()
         "bracketed|a\nb": "&#91;a b&#93;",
         "bracketed|a\n* b": None,
         "perhaps|x": "has x",
+        "word|de|Haus": "<i lang='de'>Haus</i>",
+        "cased|a": "first",
+        "cased|b|x": "x",
+        "unclear": None,
         "guarded|1 +": "bad",
         "guarded|1 + 1": "good",
     }.items(),
@@ -261,7 +268,8 @@ def test_a_page_is_silent_by_the_first_sign_of_a_line_or_by_a_class(text: str) -
 
 
 @pytest.mark.parametrize(
-    "unit", ["\n", " ", " \n", "class=", "class='", "display:", "display: ", "{{", "[[", "<", "\n|"]
+    "unit",
+    ["\n", " ", " \n", "class=", "class='", "display:", "display: ", "{{", "[[", "<", "\n|", "[[category:", "{{\n|"],
 )
 def test_patterns_over_template_pages_take_linear_time(unit: str) -> None:
     assert_linear(lambda text: (is_silent_page(text.replace("|", "a")), included(text[:20_000])), repeated(unit))
@@ -272,6 +280,9 @@ def test_a_page_is_written_with_the_functions_and_numbers_of_its_wiki() -> None:
     one = entry("Sjabloon:Lengte", "{{#als:{{{1|}}}|{{formatnum:{{{1}}}}} m}}", None, dutch)
     assert one is not None
     templates = with_pages(templates_of("nl"), gather([one]))
+    assert entry("Sjabloon:Ruimte", "{{#als:{{NAAMRUIMTE}}||{{{1}}}}}", None, dutch) == Entry(
+        "ruimte", "text", "{{#if:||{{{1}}}}}"
+    )
     text = "Hij is {{lengte|12345.5}} lang, {{Sjabloon:lengte|7}} breed."
     for compiled in (False, True):
         namespaces = Namespaces.of_language("nl")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bertdata.wikitext.clean import clean_wikitext
 from bertdata.wikitext.templates.parser_functions import ERROR, FUNCTIONS, UNKNOWN, render_parser_function
 
 
@@ -107,3 +108,12 @@ def test_every_function_that_is_listed_gives_text_and_no_other_does() -> None:
     assert [name for name, text in texts.items() if text is None] == []
     assert rendered("CURRENTYEAR") is None
     assert rendered("#invoke: module | function") is None
+
+
+def test_the_name_for_an_address_has_its_apostrophe_encoded() -> None:
+    assert render_parser_function("FULLPAGENAMEE:user:A's b", [], "") == "User:A%27s_b"
+
+
+def test_a_modifier_is_read_as_its_language_writes_it() -> None:
+    # the small letter of İ is two characters
+    assert clean_wikitext("Bu {{GÜVENLİYERİNEKOY:lc:ABC}} olur.", language="tr") == "Bu abc olur."

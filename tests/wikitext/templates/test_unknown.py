@@ -54,6 +54,7 @@ def test_the_argument_that_looks_like_a_label_is_printed(call: str, text: str) -
             "Hue|https://example.org",
             "Hue|de\nep",
         ),
+        *("Hue|1936|10|3", "Hue|BE", "Hue|DE-BE", "Metadaten Hue|Berlin"),
         *("Hue|*deep", "Hue|", "Hue", "Hue|…", "Epiv", "EPIV", "CO", "Hue" * 20 + "|deep", "Hue|" + "deep " * 500),
     ],
 )
