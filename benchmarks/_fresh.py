@@ -10,7 +10,8 @@ import torch
 
 from bertdata.shards import open_shards
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.torch.models.families import model_class, resolve_config
+from bertdata.torch.models.configs import resolve_config
+from bertdata.torch.models.model_loading import model_class
 
 
 def write_fresh(build: Path, config: str, output: Path, seed: int, overrides: Mapping[str, Any] | None = None) -> Path:

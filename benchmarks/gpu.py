@@ -31,7 +31,7 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch import DeviceCollator, ModernBertForMaskedLM, PretrainingCollator, ShardDataset
 from bertdata.torch.models.attention import varlen_kernel
-from bertdata.torch.models.families import resolve_config
+from bertdata.torch.models.configs import resolve_config
 from bertdata.torch.training.metrics_log import LOG, LogRecord, read
 
 UNITS = ("token", "word", "ngram", "span")

@@ -24,8 +24,8 @@ from bertdata.tokenizers import load_tokenizer
 from bertdata.tokenizers.matching import KINDS, NONE, Matches
 from bertdata.torch import BertForMaskedLM, ShardDataset, pretrain
 from bertdata.torch.models import transfer as module
+from bertdata.torch.models.configs import resolve_config
 from bertdata.torch.models.dropout import Draws
-from bertdata.torch.models.families import resolve_config
 from bertdata.torch.training.arithmetic import autocast
 from bertdata.torch.training.losses import Sums, count
 from bertdata.torch.training.settings import PretrainSettings

@@ -12,6 +12,7 @@ consent of the user (`bertdata.plugins`). One that no module has is handed over 
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, TypeVar, cast
 
@@ -155,6 +156,23 @@ class Registry(Generic[Item]):
     def __len__(self) -> int:
         load_plugins()
         return len(self._items)
+
+
+def loading(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package whose public names are loaded when they are first used.
+
+    homes: the module of the package where each name is. So the registry of a kind, which stands in its package, is
+    imported without anything of that kind.
+    """
+
+    def load(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(f"{package}.{homes[name]}"), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return load
 
 
 def object_of(kind: str, name: str, given: object, wanted: type[Item]) -> Item:

@@ -173,7 +173,7 @@ def a_plugin_of_a_package_with_half_a_line_for_an_entry_point(folder: Path) -> C
 
 @case
 def a_plugin_that_registers_a_number_under_a_name_that_is_taken(folder: Path) -> Case:
-    module = "from bertdata.curation.filters import FILTERS\nFILTERS.add('gopher-quality', 3)\n"
+    module = "from bertdata.curation import FILTERS\nFILTERS.add('gopher-quality', 3)\n"
     return with_plugin(folder, "odd = odd_plugin", module)
 
 

@@ -13,15 +13,15 @@ from typing import Any
 import pyarrow as pa
 
 import bertdata
-from bertdata.curation.accounts import ACCOUNT_FUNCTIONS
-from bertdata.curation.languages import LANGUAGE_MODELS
+from bertdata.curation import ACCOUNT_FUNCTIONS, LANGUAGE_MODELS
+from bertdata.curation.languages import LanguageModel
 from bertdata.curation.scores.terms import density, tables_of
 from bertdata.registry import Registry
 from bertdata.sentences import SentenceSegmenter
 from bertdata.sentences.parameters import shipped_names
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
 from bertdata.tokenizers.settings import VocabularyConfig
-from bertdata.tokenizers.training.models import VOCABULARY_MODELS
+from bertdata.tokenizers.training import VOCABULARY_MODELS
 from tests.tokenizers.encode.pipelines import COMPOSED
 from tests.tokenizers.encode.test_composed import composed
 
@@ -102,7 +102,8 @@ def _language(name: str, text: str) -> object:
 
 @cache
 def _classifier(name: str) -> Callable[[str], str]:
-    return LANGUAGE_MODELS[name].load()
+    model: LanguageModel = LANGUAGE_MODELS[name]
+    return model.load()
 
 
 def registries() -> dict[str, Registry[Any]]:

@@ -16,11 +16,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bertdata.curation.cleaners import CLEANERS
+from bertdata.curation import CLEANERS, FILTERS
 from bertdata.curation.decontamination.ngram_words import words_of
 from bertdata.curation.dedup.minhash import signature
 from bertdata.curation.dedup.spans.text_units import paragraph_units
-from bertdata.curation.filters import FILTERS, filtered
+from bertdata.curation.filters import filtered
 from bertdata.curation.words import reference, split
 from bertdata.documents import paragraphs
 from bertdata.engine.parts import Counters
@@ -29,8 +29,9 @@ from bertdata.finetune.json_list import read_list
 from bertdata.io.console import wrapped
 from bertdata.sentences import SentenceSegmenter
 from bertdata.sentences.training import PunktCounts
+from bertdata.sources import SOURCE_FORMATS
 from bertdata.sources.books.read import clean_book
-from bertdata.sources.formats import SOURCE_FORMATS, write_documents
+from bertdata.sources.formats import write_documents
 from bertdata.sources.labelled.strings import texts_of
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.text_template import parse_template

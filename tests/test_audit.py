@@ -22,7 +22,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from bertdata.cli.main import COMMANDS
+from bertdata.cli import COMMANDS
 from bertdata.engine.parts import sealed
 from bertdata.finetune.task_shards import encode_task
 from bertdata.io import files

@@ -39,9 +39,15 @@ def modules() -> dict[str, ast.Module]:
     return found
 
 
-def imports(name: str) -> Iterator[str]:
-    """Yield the modules of bertdata that a module imports, also inside functions, those for type checkers aside."""
+def imports(name: str, *, by_name: bool = False) -> Iterator[str]:
+    """Yield the modules of bertdata that a module imports, also inside functions.
+
+    by_name: also those that it imports for type checkers, or names in a string, as "bertdata.a.b:NAME"; but not in the
+    `__init__` of a package, which holds the registry of its kind and its public names.
+    """
     tree = modules()[name]
+    if by_name and not (PACKAGE.parent / Path(*name.split("."))).is_dir():
+        yield from _named(tree)
     checked = [
         node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
     ]
@@ -55,6 +61,18 @@ def imports(name: str) -> Iterator[str]:
                 yield full if full in modules() else str(node.module)
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules())
+
+
+def _named(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            module = node.value.partition(":")[0]
+            if module.startswith("bertdata.") and module in modules():
+                yield module
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bertdata."):
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield full if full in modules() else str(node.module)
 
 
 def package(name: str) -> str:
@@ -81,7 +99,7 @@ def test_a_package_imports_from_those_above_it_alone(name: str) -> None:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    arrows = {name: {one for one in imports(name) if one != name} for name in modules()}
+    arrows = {name: {*imports(name, by_name=True)} - {name} for name in modules()}
     while leaves := [name for name, others in arrows.items() if not others & arrows.keys()]:
         for name in leaves:
             del arrows[name]
@@ -107,6 +125,16 @@ def registries() -> list[tuple[str, Any]]:
                     (ast.unparse(node.target), getattr(importlib.import_module(name), ast.unparse(node.target)))
                 )
     return found
+
+
+def test_a_registry_stands_in_its_package_and_imports_nothing_of_its_kind() -> None:
+    for name, tree in modules().items():
+        makes = [node for node in tree.body if isinstance(node, ast.AnnAssign) and "Registry(" in ast.unparse(node)]
+        if makes:
+            assert (PACKAGE.parent / Path(*name.split("."))).is_dir(), (
+                f"{name} holds a registry; move it to its package"
+            )
+            assert {*imports(name)} <= {"bertdata.registry"}, name
 
 
 def test_what_a_registry_names_is_there() -> None:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bertdata.curation.cleaners import CLEANERS
-from bertdata.curation.filters import FILTERS
-from bertdata.sources.formats import SOURCE_FORMATS
+from bertdata.curation import CLEANERS, FILTERS
+from bertdata.sources import SOURCE_FORMATS
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from tests.entries import READ_ROWS, READ_TEXT, entry_readers, registries

@@ -19,8 +19,8 @@ import pytest
 
 pytest.importorskip("torch", reason="the scripts train models")
 
-from bertdata.cli import command_line
-from bertdata.cli.main import COMMANDS, parser_of
+from bertdata.cli import COMMANDS, command_line
+from bertdata.cli.main import parser_of
 from bertdata.corpus.requests import settings_of_request
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
@@ -112,7 +112,8 @@ def test_the_commands_of_the_tiny_run_are_those_of_bertdata(text: str, tmp_path:
 
 def test_the_two_models_of_the_tiny_run_are_of_one_size_and_trained_alike(tmp_path: Path) -> None:
     from bertdata.shards.pretraining_info import PretrainingInfo
-    from bertdata.torch.models.families import model_class, resolve_config
+    from bertdata.torch.models.configs import resolve_config
+    from bertdata.torch.models.model_loading import model_class
 
     called = [one for one in commands(ROOT / "runs" / "tiny.sh", tmp_path) if one[1] in ("build", "pretrain")]
     _, settings = parse(called[0])

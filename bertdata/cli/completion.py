@@ -39,7 +39,8 @@ def script(shell: str) -> str:
 
 def whole_parser(path: Any) -> argparse.ArgumentParser:
     """Return a parser with each verb as a subcommand; `path` is what completes the arguments that are paths."""
-    from bertdata.cli.main import COMMANDS, parser_of
+    from bertdata.cli import COMMANDS
+    from bertdata.cli.main import parser_of
 
     root = argparse.ArgumentParser(prog="bertdata")
     root.add_argument("--version", action="version", version=__version__)

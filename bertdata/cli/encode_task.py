@@ -9,12 +9,12 @@ from typing import Any
 from bertdata.cli.command_line import VOCABULARY, add_new_output
 from bertdata.finetune.layout import is_unlabelled
 from bertdata.finetune.settings import Columns, TaskConfig
+from bertdata.finetune.task import TASK_SPLITS
 from bertdata.finetune.task_shards import encode_task
 from bertdata.io.console import Row, table
 from bertdata.options.flags import add_flags
 from bertdata.options.option import flag_of
 from bertdata.options.request import settings_from
-from bertdata.shards.tasks import TASK_SPLITS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ import argparse
 
 from bertdata.cli.command_line import add_new_output
 from bertdata.formats import EXPORT_FORMATS, export
-from bertdata.formats.base import dialects, static_formats
+from bertdata.formats.names import dialects, static_formats
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

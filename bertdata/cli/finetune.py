@@ -12,7 +12,7 @@ from bertdata.options.request import each_settings_from
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata finetune`; raises MissingExtraError without torch."""
-    from bertdata.torch.models.families import LIBRARIES
+    from bertdata.torch.models import LIBRARIES
     from bertdata.torch.training.settings import FinetuneSettings
 
     parser.add_argument("task", help="a folder, or its URL, that `bertdata encode-task` wrote")

@@ -14,7 +14,8 @@ from bertdata.options.request import settings_from
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata pretrain`; raises MissingExtraError without torch."""
     from bertdata.torch.distillation.settings import DistillationSettings
-    from bertdata.torch.models.families import LIBRARIES, presets
+    from bertdata.torch.models import LIBRARIES
+    from bertdata.torch.models.configs import presets
     from bertdata.torch.training.settings import PretrainSettings
 
     parser.add_argument(

@@ -14,7 +14,7 @@ from bertdata.options.request import settings_from
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata score`; raises MissingExtraError without torch."""
     import bertdata.torch  # noqa: F401
-    from bertdata.torch.models.families import LIBRARIES
+    from bertdata.torch.models import LIBRARIES
     from bertdata.torch.scoring.settings import ScoreSettings
 
     parser.add_argument("model", help="a masked language model with its tokenizer, of bertdata or transformers")

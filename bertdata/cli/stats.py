@@ -9,6 +9,7 @@ from dataclasses import asdict
 from bertdata.cli.command_line import VOCABULARY
 from bertdata.corpus import summary
 from bertdata.errors import ConfigError
+from bertdata.finetune.task_info import TaskInfo
 from bertdata.inspect.folders import describe, text_of
 from bertdata.inspect.stats import figure_rows, measure, measure_vocabulary, vocabulary_rows
 from bertdata.inspect.task_figures import measure_task, task_rows
@@ -19,7 +20,6 @@ from bertdata.shards.accounts import account_rows, read_accounts
 from bertdata.shards.contents import reading_values
 from bertdata.shards.phases import phase_names
 from bertdata.shards.reader import open_splits
-from bertdata.shards.tasks import TaskInfo
 from bertdata.tokenizers.loading import load_tokenizer
 
 

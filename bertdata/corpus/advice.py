@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bertdata.curation.languages import LANGUAGE_MODELS, SOURCE, UNKNOWN
+from bertdata.curation import LANGUAGE_MODELS
+from bertdata.curation.languages import SOURCE, UNKNOWN
 from bertdata.objectives.objective import find_objective
 from bertdata.sentences.languages import base_code, parameters_for, shipped_by_code
 from bertdata.sentences.settings import AUTO

@@ -12,9 +12,8 @@ from bertdata.corpus.consent import require_consent
 from bertdata.corpus.programs import stages_of
 from bertdata.corpus.requests import COMMAND, SAMPLE, Named
 from bertdata.corpus.settings import Settings, columns_of, require_columns
-from bertdata.curation.cleaners import CLEANERS
+from bertdata.curation import CLEANERS, FILTERS
 from bertdata.curation.decontamination.stage import test_table
-from bertdata.curation.filters import FILTERS
 from bertdata.curation.languages import LANGUAGE
 from bertdata.engine.origin import Origin
 from bertdata.engine.output_lock import locked, made_from, refuse_own
@@ -30,7 +29,8 @@ from bertdata.sentences.by_language import segmenter_of
 from bertdata.shards.contents import finished_manifest, mark_finished
 from bertdata.shards.phases import check_names
 from bertdata.shards.similar_words import check_table
-from bertdata.sources.formats import SOURCE_FORMATS, format_of
+from bertdata.sources import SOURCE_FORMATS
+from bertdata.sources.formats import format_of
 from bertdata.sources.inputs import Sources
 from bertdata.sources.labelled.strings import texts_of
 from bertdata.sources.text_encodings import check_sources

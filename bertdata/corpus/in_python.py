@@ -10,8 +10,7 @@ from bertdata.beam.runner import Runner
 from bertdata.corpus.build import build_corpus
 from bertdata.corpus.built_corpus import BuiltCorpus
 from bertdata.corpus.requests import Named, columns_of_request, read_streams, request_of, settings_of_request
-from bertdata.curation.cleaners import CLEANERS
-from bertdata.curation.filters import FILTERS
+from bertdata.curation import CLEANERS, FILTERS
 from bertdata.engine.own_objects import handed_over_as, name_of
 from bertdata.errors import ConfigError
 from bertdata.io import paths
@@ -20,7 +19,7 @@ from bertdata.objectives import OBJECTIVES
 from bertdata.options.option import flag_of
 from bertdata.plugins import use_plugins
 from bertdata.registry import Registry
-from bertdata.sources.formats import SOURCE_FORMATS
+from bertdata.sources import SOURCE_FORMATS
 from bertdata.sources.handed_over import HandedOver, handed_over
 
 KEPT: dict[str, Registry[Any]] = {"objective": OBJECTIVES, "mask_unit": MASK_UNITS}

@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bertdata.curation import ACCOUNT_FUNCTIONS
 from bertdata.errors import ConfigError, did_you_mean
-from bertdata.registry import Registry
 
 WORDS = "words(text)"
 """The name under which the token store keeps the number of words of a document, what white space separates."""
@@ -36,13 +36,6 @@ class AccountFunction:
     help: str
     of: Callable[[Any], str | None]
     made_from: Callable[[], str] = lambda: ""
-
-
-ACCOUNT_FUNCTIONS: Registry[AccountFunction] = Registry(
-    "function of --account",
-    {"domain": "bertdata.curation.domains:DOMAIN", "year": "bertdata.curation.accounts:YEAR"},
-    AccountFunction,
-)
 
 
 @dataclass(frozen=True)

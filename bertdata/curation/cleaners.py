@@ -15,13 +15,14 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bertdata.curation import CLEANERS
 from bertdata.curation.document_rules import with_rules
 from bertdata.curation.of_each_text import of_each_text
 from bertdata.documents import CHANGED, paragraphs
 from bertdata.engine.own_objects import digest
 from bertdata.engine.parts import Counters, Task, fingerprint
 from bertdata.errors import ConfigError
-from bertdata.registry import Registry, object_of
+from bertdata.registry import object_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,17 +49,6 @@ def _cleaner(name: str, plugin: object) -> Cleaner:
         clean=lambda texts: of_each_text(f"the cleaner {name}", plugin, texts, str),
         revision=digest(plugin),
     )
-
-
-CLEANERS: Registry[Cleaner] = Registry(
-    "cleaner",
-    {
-        "nfc": "bertdata.curation.cleaners:NFC",
-        "emails": "bertdata.curation.personal:EMAILS",
-        "ip-addresses": "bertdata.curation.personal:IP_ADDRESSES",
-    },
-    _cleaner,
-)
 
 
 def with_cleaners(tasks: Sequence[Task], cleaners: Sequence[str]) -> list[Task]:

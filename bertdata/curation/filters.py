@@ -15,13 +15,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bertdata.curation import FILTERS
 from bertdata.curation.document_rules import with_rules
 from bertdata.curation.of_each_text import of_each_text
 from bertdata.documents import CHANGED, paragraphs
 from bertdata.engine.own_objects import digest
 from bertdata.engine.parts import Counters, Task, fingerprint
 from bertdata.errors import ConfigError
-from bertdata.registry import Registry, object_of
+from bertdata.registry import object_of
 
 MEASURED = 100_000
 """Characters of the longest text that is measured for a sample, by plain Python."""
@@ -90,23 +91,6 @@ def _no_argument(name: str, text: str) -> str:
     if text:
         raise ValueError(f"{name} is a function of a text alone; expected no argument")
     return text
-
-
-FILTERS: Registry[Filter] = Registry(
-    "filter",
-    {
-        "min-characters": "bertdata.curation.filters:MIN_CHARACTERS",
-        "max-symbol-ratio": "bertdata.curation.filters:MAX_SYMBOL_RATIO",
-        "max-address-ratio": "bertdata.curation.character_ratios:MAX_ADDRESSES",
-        "max-digit-ratio": "bertdata.curation.character_ratios:MAX_DIGITS",
-        "max-sign-ratio": "bertdata.curation.character_ratios:MAX_SIGNS",
-        "gopher-quality": "bertdata.curation.quality.gopher:QUALITY",
-        "gopher-repetition": "bertdata.curation.quality.repetition:REPETITION",
-        "fineweb-quality": "bertdata.curation.quality.fineweb:FINEWEB",
-        "c4-quality": "bertdata.curation.quality.c4:C4",
-    },
-    _filter,
-)
 
 
 def parse_filter(text: str) -> tuple[Filter, Any]:

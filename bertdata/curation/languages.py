@@ -21,13 +21,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bertdata.curation import LANGUAGE_MODELS
 from bertdata.curation.document_rules import rules_of, with_rules
 from bertdata.curation.fasttext_models import LABEL, load_fasttext, one_line
 from bertdata.documents import AddLanguages
 from bertdata.engine.parts import Task, fingerprint
 from bertdata.errors import ConfigError, MissingExtraError, expected_one_of
 from bertdata.io import files
-from bertdata.registry import Registry
 
 LANGUAGE = "language"
 """The column."""
@@ -77,11 +77,6 @@ def _load_lingua() -> Callable[[str], str]:
 PY3LANGID = LanguageModel(help="141 languages (py3langid 0.4; in 0.3 97)", package="py3langid", load=_load_py3langid)
 LINGUA = LanguageModel(
     help="75 languages (lingua-language-detector)", package="lingua-language-detector", load=_load_lingua
-)
-LANGUAGE_MODELS: Registry[LanguageModel] = Registry(
-    "language model",
-    {"py3langid": "bertdata.curation.languages:PY3LANGID", "lingua": "bertdata.curation.languages:LINGUA"},
-    LanguageModel,
 )
 
 

@@ -10,17 +10,26 @@
     layout                  the splits of a task, and rows of one or two segments
     encode                  the files of a task to shards
 
-A task is an object in the registry `bertdata.shards.tasks`; `encode_task` writes shards of it.
+A task is an object in the registry `TASKS`; `task_shards.encode_task` writes shards of it. A package outside bertdata
+adds one with `TASKS.add(name, Task(...))` in a module that `bertdata.registry` loads.
 """
 
-from bertdata.finetune.answers import Answer, answers_from_logits
-from bertdata.finetune.classification import encode_classification
-from bertdata.finetune.question_answering import encode_question_answering
-from bertdata.finetune.sentence_embedding import encode_sentences
-from bertdata.finetune.squad import Question
-from bertdata.finetune.token_classification import encode_token_classification
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bertdata.registry import Registry, loading
+
+if TYPE_CHECKING:
+    from bertdata.finetune.answers import Answer, answers_from_logits
+    from bertdata.finetune.classification import encode_classification
+    from bertdata.finetune.question_answering import encode_question_answering
+    from bertdata.finetune.sentence_embedding import encode_sentences
+    from bertdata.finetune.squad import Question
+    from bertdata.finetune.token_classification import encode_token_classification
 
 __all__ = [
+    "TASKS",
     "Answer",
     "Question",
     "answers_from_logits",
@@ -29,3 +38,39 @@ __all__ = [
     "encode_sentences",
     "encode_token_classification",
 ]
+
+TASKS: Registry[Any] = Registry(
+    "task",
+    {
+        "classification": "bertdata.finetune.classification:CLASSIFICATION",
+        "regression": "bertdata.finetune.classification:REGRESSION",
+        "token-classification": "bertdata.finetune.token_classification:TOKEN_CLASSIFICATION",
+        "question-answering": "bertdata.finetune.question_answering:QUESTION_ANSWERING",
+        "sentence-pairs": "bertdata.finetune.sentence_embedding:SENTENCE_PAIRS",
+        "sentence-triplets": "bertdata.finetune.sentence_embedding:SENTENCE_TRIPLETS",
+        "sentence-similarity": "bertdata.finetune.sentence_embedding:SENTENCE_SIMILARITY",
+        "glue/cola": "bertdata.finetune.glue:COLA",
+        "glue/sst2": "bertdata.finetune.glue:SST2",
+        "glue/mrpc": "bertdata.finetune.glue:MRPC",
+        "glue/stsb": "bertdata.finetune.glue:STSB",
+        "glue/qqp": "bertdata.finetune.glue:QQP",
+        "glue/mnli": "bertdata.finetune.glue:MNLI",
+        "glue/qnli": "bertdata.finetune.glue:QNLI",
+        "glue/rte": "bertdata.finetune.glue:RTE",
+        "glue/wnli": "bertdata.finetune.glue:WNLI",
+    },
+)
+"""What `bertdata encode-task` and `finetune` name, each a `task.Task`."""
+
+__getattr__ = loading(
+    __name__,
+    {
+        "Answer": "answers",
+        "answers_from_logits": "answers",
+        "encode_classification": "classification",
+        "encode_question_answering": "question_answering",
+        "encode_sentences": "sentence_embedding",
+        "Question": "squad",
+        "encode_token_classification": "token_classification",
+    },
+)

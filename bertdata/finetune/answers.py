@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from bertdata.documents import open_parquet
 from bertdata.errors import ConfigError, InputError
+from bertdata.finetune.task_info import TaskInfo
 from bertdata.io import files
 from bertdata.io.arrow_data import checked, reading_arrow
 from bertdata.shards import Shards
-from bertdata.shards.tasks import TaskInfo
 
 _OF_WINDOWS = ["question_id", "offsets_start", "offsets_end"]
 

@@ -18,8 +18,8 @@ from bertdata.arrays import Ints
 from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.layout import Encoded, Segments, TaskSplit, batches, is_unlabelled, join_segments
 from bertdata.finetune.settings import LEAVE_OUT, Columns, TaskConfig
+from bertdata.finetune.task import Labels, Task
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.shards.tasks import Labels, Task
 from bertdata.sources.labelled.labelled_files import LabelledText, class_names, read_texts, score_column
 from bertdata.sources.labelled.labels import (
     FLOAT32,

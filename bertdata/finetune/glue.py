@@ -19,8 +19,8 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.classification import class_splits, number_splits
 from bertdata.finetune.layout import TaskSplit, is_unlabelled
 from bertdata.finetune.settings import Columns, TaskConfig
+from bertdata.finetune.task import TASK_SPLITS, Labels, Task
 from bertdata.io.package_data import toml_beside
-from bertdata.shards.tasks import TASK_SPLITS, Labels, Task
 from bertdata.sources.labelled.labelled_files import (
     LabelledText,
     class_names,

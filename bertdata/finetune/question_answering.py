@@ -25,7 +25,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.layout import Encoded, Layout, Segments, TaskSplit, is_unlabelled, join_segments, ranges
 from bertdata.finetune.settings import STRIDES, Columns, TaskConfig
 from bertdata.finetune.squad import Question, read_questions
-from bertdata.shards.tasks import Labels, Task
+from bertdata.finetune.task import Labels, Task
 from bertdata.tokenizers.base import Tokenizer
 
 

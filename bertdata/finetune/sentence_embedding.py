@@ -17,8 +17,8 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.classification import label_column
 from bertdata.finetune.layout import Encoded, Segments, TaskSplit, batches, is_unlabelled, join_segments
 from bertdata.finetune.settings import LEAVE_OUT, Columns, TaskConfig
+from bertdata.finetune.task import Labels, Task
 from bertdata.shards.schema import ids_column
-from bertdata.shards.tasks import Labels, Task
 from bertdata.sources.labelled.labelled_files import Row, column_names, has_names, read_rows, score_column
 from bertdata.sources.labelled.labels import Label, is_missing_number, numbers
 from bertdata.tokenizers.base import Tokenizer

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from bertdata.finetune import TASKS
 from bertdata.options.option import Settings, option, require
-from bertdata.shards.tasks import TASKS
 
 STRIDES = ("overlap", "step")
 REFUSE, LEAVE_OUT = "refuse", "leave-out"

@@ -25,13 +25,15 @@ from bertdata.engine.origin import Origin
 from bertdata.engine.output_lock import output_lock, refuse_own
 from bertdata.engine.parts import Counters, Counts, add_counts
 from bertdata.errors import ConfigError, InputError
+from bertdata.finetune import TASKS
 from bertdata.finetune.layout import Encoded, TaskSplit, batches
 from bertdata.finetune.settings import Columns, TaskConfig
+from bertdata.finetune.task import TASK_SPLITS
+from bertdata.finetune.task_info import TaskInfo
 from bertdata.io import files
 from bertdata.io.unchanged import file_states, unchanged
 from bertdata.options.option import stored_values
 from bertdata.shards.schema import FORMAT, shard_schema
-from bertdata.shards.tasks import TASK_SPLITS, TASKS, TaskInfo
 from bertdata.tokenizers.loading import load_tokenizer
 from bertdata.tokenizers.roles import require_rows
 

@@ -16,8 +16,8 @@ from bertdata.arrays import Ints
 from bertdata.errors import ConfigError
 from bertdata.finetune.layout import Encoded, Segments, TaskSplit, join_segments
 from bertdata.finetune.settings import LEAVE_OUT, Columns, TaskConfig
+from bertdata.finetune.task import Labels, Task
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.shards.tasks import Labels, Task
 from bertdata.sources.labelled.column_files import Sentence
 from bertdata.sources.labelled.conll import read_sentences, tags_column_of
 from bertdata.sources.labelled.labelled_files import class_names

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from bertdata.errors import ConfigError
-from bertdata.formats.shard import ExportedShard, Fields
-from bertdata.registry import Registry
+from bertdata.formats.shard import ExportedShard
+from bertdata.formats.static import Fields
 
 if TYPE_CHECKING:
     from bertdata.shards import Shards
@@ -80,43 +80,3 @@ class ImportFormat:
             return self.read_tokens(path, tokenizer)
         assert self.read is not None
         return self.read(path)
-
-
-EXPORT_FORMATS: Registry[ExportFormat] = Registry(
-    "export format",
-    {
-        "parquet": "bertdata.formats.parquet:PARQUET",
-        "jsonl": "bertdata.formats.jsonl:JSONL",
-        "hf": "bertdata.formats.hf:HF",
-        "mds": "bertdata.formats.mds_dialects:MDS",
-        "tfrecord": "bertdata.formats.tfrecord:TFRECORD",
-        "hdf5": "bertdata.formats.hdf5:HDF5",
-        "webdataset": "bertdata.formats.webdataset:WEBDATASET",
-        "megatron": "bertdata.formats.token_files:MEGATRON",
-        "ds": "bertdata.formats.token_files:DS",
-    },
-)
-IMPORT_FORMATS: Registry[ImportFormat] = Registry(
-    "import format",
-    {
-        "tfrecord": "bertdata.formats.tfrecord:TFRECORD_IMPORT",
-        "hdf5": "bertdata.formats.hdf5:HDF5_IMPORT",
-        "parquet": "bertdata.formats.tokenised:PARQUET_IMPORT",
-        "hf": "bertdata.formats.tokenised:ARROW_IMPORT",
-        "arrow": "bertdata.formats.tokenised:ARROW_FILE_IMPORT",
-        "jsonl": "bertdata.formats.tokenised:JSONL_IMPORT",
-        "mds": "bertdata.formats.mds_reading:MDS_IMPORT",
-        "webdataset": "bertdata.formats.webdataset:WEBDATASET_IMPORT",
-    },
-)
-
-
-def dialects() -> dict[str, dict[str, str]]:
-    """Return the help of the dialects that export formats have, by format and name."""
-    of_formats = {name: EXPORT_FORMATS[name].dialects for name in EXPORT_FORMATS}
-    return {name: {key: kind.help for key, kind in kinds.items()} for name, kinds in of_formats.items() if kinds}
-
-
-def static_formats(static: bool = True) -> str:
-    """Return the names of the export formats with static masks, or of those without, for a message."""
-    return ", ".join(name for name in EXPORT_FORMATS if EXPORT_FORMATS[name].static == static)

@@ -14,12 +14,13 @@ from bertdata import __version__
 from bertdata.engine.origin import Origin
 from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError
-from bertdata.formats.base import EXPORT_FORMATS, static_formats
+from bertdata.finetune.task import TASK_SPLITS
+from bertdata.formats import EXPORT_FORMATS
+from bertdata.formats.names import static_formats
 from bertdata.formats.shard import ExportedShard
 from bertdata.formats.static import static_rows
 from bertdata.io import files
 from bertdata.shards.reader import open_splits
-from bertdata.shards.tasks import TASK_SPLITS
 
 
 def export(

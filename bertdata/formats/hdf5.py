@@ -17,7 +17,8 @@ import numpy as np
 
 from bertdata.errors import ConfigError, InputError, MissingExtraError
 from bertdata.formats.base import ExportFormat, ImportFormat
-from bertdata.formats.shard import ExportedShard, Fields
+from bertdata.formats.shard import ExportedShard
+from bertdata.formats.static import Fields
 from bertdata.io import files
 
 KINDS = {

@@ -20,9 +20,9 @@ from bertdata.engine.origin import Origin
 from bertdata.engine.output_lock import output_lock, refuse_own
 from bertdata.engine.parts import Counters, Counts, add_counts
 from bertdata.errors import ConfigError, InputError
-from bertdata.formats.base import IMPORT_FORMATS, ImportFormat
-from bertdata.formats.shard import Fields
-from bertdata.formats.static import FIELDS
+from bertdata.formats import IMPORT_FORMATS
+from bertdata.formats.base import ImportFormat
+from bertdata.formats.static import FIELDS, Fields
 from bertdata.io import files
 from bertdata.io.patterns import ends_in, expand
 from bertdata.io.unchanged import file_states, require_unchanged, unchanged
@@ -128,7 +128,7 @@ def read_fields(path: str, tokenizer: Tokenizer) -> Iterator[Fields]:
 
 def format_of(path: str) -> ImportFormat:
     """Return the import format of a file, found by its first bytes, then by its name (see `ImportFormat`)."""
-    formats = [IMPORT_FORMATS[name] for name in IMPORT_FORMATS]
+    formats: list[ImportFormat] = [IMPORT_FORMATS[name] for name in IMPORT_FORMATS]
     with files.open_raw(path) as raw:
         head = raw.read(max(len(candidate.signature) for candidate in formats))
     fitting = [candidate for candidate in formats if head.startswith(candidate.signature)]

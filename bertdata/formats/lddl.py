@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.errors import InputError
-from bertdata.formats.shard import Fields
+from bertdata.formats.static import Fields
 from bertdata.tokenizers.base import Tokenizer
 
 COLUMNS = ("A", "B", "is_random_next")

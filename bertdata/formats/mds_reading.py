@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bertdata.errors import InputError
 from bertdata.formats.base import ImportFormat
-from bertdata.formats.shard import Fields
+from bertdata.formats.static import Fields
 from bertdata.formats.tokenised import record_fields
 from bertdata.io import files
 from bertdata.tokenizers.base import Tokenizer

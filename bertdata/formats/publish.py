@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from bertdata import __version__
 from bertdata.errors import ConfigError, OutputError
-from bertdata.formats.base import EXPORT_FORMATS
+from bertdata.formats import EXPORT_FORMATS
 from bertdata.formats.croissant import PublishedFile, croissant
 from bertdata.formats.shard import ExportedShard
 from bertdata.io import files, listing

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from bertdata.errors import InputError
+from bertdata.formats.static import Fields, StaticRows
 from bertdata.shards.packed import unpacked
 from bertdata.shards.reader import open_stream
-
-if TYPE_CHECKING:
-    from bertdata.formats.static import StaticRows
-
-Fields = dict[str, NDArray[Any]]
-"""Rows in the fields of Google's create_pretraining_data, each (N,) or (N, width); see `bertdata.formats.static`."""
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.formats.base import static_formats
-from bertdata.formats.shard import ExportedShard, Fields
+from bertdata.formats.names import static_formats
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.training import MASKED
 from bertdata.shards import Shards
-from bertdata.shards.packed import word_starts
+from bertdata.shards.packed import unpacked, word_starts
 from bertdata.shards.pretraining_info import PretrainingInfo
 
 FIELDS = (
@@ -30,6 +29,10 @@ FIELDS = (
     *("masked_lm_positions", "masked_lm_ids", "masked_lm_weights", "next_sentence_labels"),
 )
 """The fields of a row; segment_ids only where rows have token types, the last one where they have a pair label."""
+
+
+Fields = dict[str, NDArray[Any]]
+"""Rows in the fields of Google's create_pretraining_data, each (N,) or (N, width); see `StaticRows.fields`."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +152,6 @@ def static_rows(splits: Sequence[Shards], epoch: int = 0, max_predictions_per_se
     rows = StaticRows(info, epoch, 0, masker)
     room = max_predictions_per_seq or info.masking.max_predictions_per_seq
     if not room:
-        shards = ((split, ExportedShard(path, split.table.schema)) for split in splits for path in split.local_paths)
-        room = max(rows.of(split).predictions(batch) for split, shard in shards for batch in shard.examples())
+        tables = ((rows.of(split), split.table) for split in splits)
+        room = max(masked.predictions(unpacked(batch)) for masked, table in tables for batch in table.to_batches())
     return replace(rows, max_predictions_per_seq=max(room, 1))

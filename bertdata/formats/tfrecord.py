@@ -16,8 +16,8 @@ from bertdata.errors import InputError
 from bertdata.formats.base import ExportFormat, ImportFormat
 from bertdata.formats.crc32c import checksums, masked
 from bertdata.formats.example import decode_examples, encode_examples
-from bertdata.formats.shard import ExportedShard, Fields
-from bertdata.formats.static import FIELDS
+from bertdata.formats.shard import ExportedShard
+from bertdata.formats.static import FIELDS, Fields
 from bertdata.io import compression, files
 
 MOST_BYTES = 64 << 20

@@ -19,7 +19,7 @@ from bertdata.documents.row_batches import read_batches, row_bytes
 from bertdata.errors import InputError
 from bertdata.formats.base import ImportFormat
 from bertdata.formats.lddl import COLUMNS, lddl_fields
-from bertdata.formats.shard import Fields
+from bertdata.formats.static import Fields
 from bertdata.io import files
 from bertdata.io.arrow_data import checked, reading_arrow
 from bertdata.io.bounded_lines import bounded_lines

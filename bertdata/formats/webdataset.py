@@ -11,7 +11,8 @@ from typing import Any, BinaryIO
 
 from bertdata.errors import InputError
 from bertdata.formats.base import ExportFormat, ImportFormat
-from bertdata.formats.shard import ExportedShard, Fields
+from bertdata.formats.shard import ExportedShard
+from bertdata.formats.static import Fields
 from bertdata.formats.tokenised import parsed_row, rows_as_fields
 from bertdata.io import files
 from bertdata.tokenizers.base import Tokenizer

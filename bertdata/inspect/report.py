@@ -15,6 +15,7 @@ from xml.etree.ElementTree import Element
 
 from bertdata.corpus import ledger, summary
 from bertdata.errors import ConfigError, OutputError
+from bertdata.finetune.task_info import TaskInfo
 from bertdata.inspect import examples, show, stats
 from bertdata.inspect.folders import DOCUMENTS, describe
 from bertdata.inspect.page import GENERATOR, bar, facts, grid, histogram, page
@@ -33,7 +34,6 @@ from bertdata.shards import Shards
 from bertdata.shards.accounts import read_accounts
 from bertdata.shards.contents import reading_values
 from bertdata.shards.reader import open_splits
-from bertdata.shards.tasks import TaskInfo
 
 PAGE, SUMMARY = "report.html", "training-summary.md"
 """What the files are called that are written where no --output is named."""

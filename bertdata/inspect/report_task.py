@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
+from bertdata.finetune.task_info import TaskInfo
 from bertdata.inspect.page import grid, histogram, page, stacked
 from bertdata.inspect.report_ledger import warnings_part
 from bertdata.inspect.stats import histogram as bins_of
@@ -13,7 +14,6 @@ from bertdata.inspect.task_figures import measure_task, task_examples
 from bertdata.io.console import counted
 from bertdata.io.markup import element
 from bertdata.shards import Shards
-from bertdata.shards.tasks import TaskInfo
 
 MOST_TRUNCATED = 0.1
 """The share of truncated rows from which on the page warns."""

@@ -17,6 +17,7 @@ from functools import partial
 
 from bertdata.corpus.summary import choice_text
 from bertdata.errors import ConfigError, printable
+from bertdata.finetune.task_info import TaskInfo
 from bertdata.inspect.dropped import dropped_lines, stored_texts
 from bertdata.inspect.examples import Example, ShownToken, level_at, read_examples, words
 from bertdata.inspect.folders import describe, text_of
@@ -25,7 +26,6 @@ from bertdata.inspect.task_figures import task_example_text, task_examples
 from bertdata.io import files
 from bertdata.shards import Shards, open_shards
 from bertdata.shards.phases import phase_names
-from bertdata.shards.tasks import TaskInfo
 from bertdata.tokenizers.base import Tokenizer
 
 BYTES = "\\xE2: a byte of a character that takes several tokens"

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from bertdata.finetune.task_info import TaskInfo
 from bertdata.inspect.stats import length_rows
 from bertdata.io.console import Row, counted
 from bertdata.shards import Shards
-from bertdata.shards.tasks import TaskInfo
 
 _UNKNOWN = -100
 

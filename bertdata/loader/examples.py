@@ -76,7 +76,7 @@ class ShardExamples(HasEpoch):
     pair label where the objective has one, word_starts bool (L,) where an id alone does not tell where words begin,
     labels int16 or int32 (L,) where masking is static; and `epoch` where the
     index was a pair, or `set_epoch` was called; `level`, 0 to 1000, where the index had one. Fine-tuning shards have
-    the columns of `shards.tasks`. A packed row is one example here: its ids and labels are arrays, and cu_seqlens int32
+    the columns of their task. A packed row is one example here: its ids and labels are arrays, and cu_seqlens int32
     has the offsets of the examples in it. `__getitems__` reads a batch at once. Pickling keeps paths only, and
     unpickling opens the memory map again, so it works with any number of workers, forked or spawned.
 

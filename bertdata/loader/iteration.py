@@ -13,17 +13,14 @@ A reader may ask for batches long before it hands them out. So a batch that was 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from bertdata.errors import ConfigError
-from bertdata.loader.batch_plan import Walk
-from bertdata.loader.run_state import COUNT_THEM, Positions, Uncounted
+from bertdata.loader.batch_plan import BatchPlan, Walk
+from bertdata.loader.run_state import COUNT_THEM, Positions, RunState, Uncounted
 from bertdata.options.option import require
-
-if TYPE_CHECKING:
-    from bertdata.loader.progress import Progress
 
 Row = tuple[int, ...]
 """(epoch, number) of an example, or (epoch, number, level)."""
@@ -40,6 +37,24 @@ class Counts(Enum):
     NOBODY = "nobody"
 
 
+class PlaceOfRun(Protocol):
+    """What an iteration needs of the place of its run, which `progress.Progress` keeps."""
+
+    plan: BatchPlan
+    run: RunState
+    moves: int
+    announced: int | None
+    warned: bool
+    current: Iteration
+
+    @property
+    def batches_from(self) -> Callable[[Positions], Iterator[list[Row]]]:
+        """The batches of this rank from some positions to the end of the iteration."""
+
+    def is_announced(self, positions: Positions) -> bool:
+        """Tell whether `set_epoch` was called for the iteration that begins at some positions."""
+
+
 class Iteration(Iterator[list[Row]]):
     """The batches of one rank from some positions to the end of the iteration.
 
@@ -53,7 +68,7 @@ class Iteration(Iterator[list[Row]]):
 
     def __init__(
         self,
-        progress: Progress,
+        progress: PlaceOfRun,
         begin: Positions,
         counts: Counts,
         *,

@@ -38,12 +38,12 @@ def with_weights(
     if len(labels) == len(lengths) and "cu_seqlens" not in batch:
         maskable &= np.arange(labels.shape[1]) < lengths[:, None]
         number, predicted = maskable.sum(1), labelled.sum(1)
-        weights = loss_weights(config, rates, number, predicted)[:, None]
+        weights = weights_of_rows(config, rates, number, predicted)[:, None]
     else:
         begins, total = np.cumsum(lengths) - lengths, int(lengths.sum())
         sums = [np.add.reduceat(flags[0, :total], begins, dtype=np.int64) for flags in (maskable, labelled)]
         number, predicted = sums
-        of_rows = np.repeat(loss_weights(config, rates, number, predicted), lengths)
+        of_rows = np.repeat(weights_of_rows(config, rates, number, predicted), lengths)
         weights = np.zeros(labels.shape, np.float32)
         weights[0, :total] = of_rows
     of_tokens = np.where(labelled, weights, np.float32(0))
@@ -61,8 +61,16 @@ def row_weights(
     rates, predicted = masker.rates(example_ids, epochs), np.ones_like(maskable)
     if masker.config.mask_number == "rounded":
         predicted, _ = masker.number_of_predictions(maskable, example_ids, epochs)
-    weights = loss_weights(masker.config, rates, maskable, predicted)
+    weights = weights_of_rows(masker.config, rates, maskable, predicted)
     return {"mask_rates": rates, "loss_weights": weights, "maskable": maskable}
+
+
+def weights_of_rows(
+    config: MaskingConfig, rates: NDArray[np.float32], maskable: Ints, predicted: Ints
+) -> NDArray[np.float32]:
+    """Return `loss_weights` under settings that draw rates, float32 (N,)."""
+    independent = config.mask_number == "independent"
+    return loss_weights(config.mask_rate_draw, rates, maskable, predicted, independent=independent)
 
 
 def check_rates(rates: NDArray[Any]) -> NDArray[np.float32]:

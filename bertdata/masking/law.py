@@ -76,7 +76,8 @@ def law_of(
         shares = shares.take(np.asarray(levels), axis=1).reshape(3, -1)
     rate, to_mask, to_random = shares
     if config.mask_rate_draw:
-        rate = row_shares(config, seed, example_ids, epochs)
+        independent = config.mask_number == "independent"
+        rate = row_shares(config.mask_rate_draw, seed, example_ids, epochs, independent=independent)
     if config.mask_in_turn:
         return RowLaw(rate, to_mask, to_random, turns_of(config, seed, example_ids, epochs, levels))
     return RowLaw(rate, to_mask, to_random)

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from functools import lru_cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,10 +40,6 @@ from numpy.typing import NDArray
 from bertdata.arrays import Floats, Ints
 from bertdata.counter_rng import bits, key
 from bertdata.errors import ConfigError
-
-if TYPE_CHECKING:
-    from bertdata.masking.settings import MaskingConfig
-
 
 PURPOSE = "mask rate"
 PIECES, PART_BITS = 1 << 12, 20
@@ -186,12 +182,15 @@ def table_of(text: str) -> Ints:
         return np.array([int((rate * 2**32).to_integral_value()) for rate in rates], np.int64)
 
 
-def row_shares(config: MaskingConfig, seed: int, example_ids: Ints, epochs: int | Ints) -> Ints:
-    """Return the rate of each row in units of 2**-32, int64 (E,), by the ids of the examples and their epochs."""
+def row_shares(draw: str, seed: int, example_ids: Ints, epochs: int | Ints, *, independent: bool = False) -> Ints:
+    """Return the rate of each row in units of 2**-32, int64 (E,), by the ids of the examples and their epochs.
+
+    independent: whether each token is masked by itself.
+    """
     times = bits(key(seed, PURPOSE), epochs, example_ids) >> np.uint64(32)
-    if config.mask_number == "independent" and covers_all(config):
+    if independent and covers_all(draw):
         times = FIRST + ((times * np.uint64((1 << 32) - FIRST)) >> np.uint64(32))
-    table, times = table_of(config.mask_rate_draw), times.astype(np.int64)
+    table, times = table_of(draw), times.astype(np.int64)
     piece, part = times >> PART_BITS, times & ((1 << PART_BITS) - 1)
     shares: Ints = table[piece] + ((table[piece + 1] - table[piece]) * part >> PART_BITS)
     return shares
@@ -202,32 +201,32 @@ def rates_of(shares: Ints) -> NDArray[np.float32]:
     return (shares / 2**32).astype(np.float32)
 
 
-def covers_all(config: MaskingConfig) -> bool:
+def covers_all(draw: str) -> bool:
     """Tell whether rates are drawn from 0 to 1, so that the weighted loss is a bound of the likelihood."""
-    return bool(config.mask_rate_draw) and find_draw(config.mask_rate_draw).below is not None
+    return bool(draw) and find_draw(draw).below is not None
 
 
 def loss_weights(
-    config: MaskingConfig, rates: NDArray[np.float32], maskable: Ints, predicted: Ints
+    draw: str, rates: NDArray[np.float32], maskable: Ints, predicted: Ints, *, independent: bool = False
 ) -> NDArray[np.float32]:
     """Return the weight of the loss of each masked token of some rows, float32 (E,), 0 for a row without any.
 
-    rates: of the rows, float32 (E,); maskable: their tokens that are not special, predicted: those that are masked,
-    int64 (E,). The sum of weighted losses over many rows, divided by that of `maskable`, is the bound, or for rates A
-    to B the mean loss of a masked token.
+    draw: what `--mask-rate-draw` names; rates: of the rows, float32 (E,); maskable: their tokens that are not special,
+    predicted: those that are masked, int64 (E,); independent: whether each token is masked by itself. The sum of
+    weighted losses over many rows, divided by that of `maskable`, is the bound, or for rates A to B the mean loss of a
+    masked token.
 
-    >>> from bertdata.masking.settings import MaskingConfig
-    >>> uniform = MaskingConfig(mask_token_prob=1.0, random_token_prob=0.0, mask_rate_draw="uniform")
-    >>> loss_weights(uniform, np.array([0.1, 0.5, 1], np.float32), np.array([4, 4, 4]), np.array([1, 2, 4])).tolist()
+    >>> rates, four = np.array([0.1, 0.5, 1], np.float32), np.array([4, 4, 4])
+    >>> loss_weights("uniform", rates, four, np.array([1, 2, 4])).tolist()
     [2.6666667461395264, 2.0, 2.0]
     """
-    draw, some = find_draw(config.mask_rate_draw), predicted > 0
-    if config.mask_number == "independent":
+    law, some = find_draw(draw), predicted > 0
+    if independent:
         exact = np.maximum(rates.astype(np.float64), 2.0**-32)
-        weights = draw.slope(exact) / exact
+        weights = law.slope(exact) / exact
     else:
         number = np.maximum(predicted, 1)
-        chances = _chances(draw, np.maximum(maskable, 1), number) if draw.below else 1 / np.maximum(maskable, 1)
+        chances = _chances(law, np.maximum(maskable, 1), number) if law.below else 1 / np.maximum(maskable, 1)
         weights = 1 / (number * chances)
     return np.where(some, weights, 0).astype(np.float32)
 

@@ -239,7 +239,7 @@ class MaskingConfig(Settings):
     @property
     def has_bound(self) -> bool:
         """Whether the weighted loss bounds the negative log-likelihood: tokens masked alike, at rates from 0 to 1."""
-        return covers_all(self) and not self.mask_smoothing
+        return covers_all(self.mask_rate_draw) and not self.mask_smoothing
 
     @property
     def rate_draw_text(self) -> str:
@@ -292,7 +292,7 @@ def check_rate_draw(config: MaskingConfig) -> None:
         "together, for which no weights are published; take --mask-unit token, or leave it out",
     )
     require(
-        not covers_all(config) or (config.mask_token_prob == 1 and config.random_token_prob == 0),
+        not covers_all(config.mask_rate_draw) or (config.mask_token_prob == 1 and config.random_token_prob == 0),
         f"{given} is for masked diffusion, in which every predicted token is [MASK], and --mask-token-prob is "
         f"{config.mask_token_prob:g}, --random-token-prob {config.random_token_prob:g}; give --mask-token-prob 1 "
         "--random-token-prob 0, or rates A-B, which are for any",

@@ -5,14 +5,12 @@ A manifest may come from anyone: a number in it that is out of its range would i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import Any
 
 from bertdata.errors import InputError, shortened
 from bertdata.tokenizers.ids import MOST_TOKENS, MOST_TYPES, is_id, read_id
-
-if TYPE_CHECKING:
-    from bertdata.shards.schema import ShardInfo
+from bertdata.tokenizers.pairs import RowTemplate
 
 Number = tuple[str, Any, str, bool]
 """What a number is, the number, what is expected, and whether it is that."""
@@ -28,9 +26,9 @@ def read_template_ids(values: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     }
 
 
-def check_info(info: ShardInfo, path: str) -> None:
+def check_numbers(numbers: Iterable[Number], path: str) -> None:
     """Raise InputError for the first number of shards that is out of its range."""
-    for name, value, expected, is_right in _numbers(info):
+    for name, value, expected, is_right in numbers:
         if not is_right:
             raise InputError(
                 f"says that {name} is {shortened(value)}; expected {expected}: restore it, or build again",
@@ -38,28 +36,23 @@ def check_info(info: ShardInfo, path: str) -> None:
             )
 
 
-def _numbers(info: ShardInfo) -> Iterator[Number]:
-    size = info.vocab_size
+def id_numbers(size: int, ids: Mapping[str, int], optional: Container[str], template: RowTemplate) -> Iterator[Number]:
+    """Yield the size of a vocabulary, and the ids of roles and of a row template in it, each with what is expected.
+
+    optional: the roles that may have no id, which is -1.
+    """
     yield "vocab_size", size, f"a whole number from 1 to {MOST_TOKENS:,}", type(size) is int and 0 < size <= MOST_TOKENS
-    optional = {"unk"} | ({"cls", "sep"} if info.template else set()) | (set() if info.masked else {"mask"})
-    for role in ("pad", "cls", "sep", "mask", "unk"):
-        value, lacks = getattr(info, f"{role}_token_id"), role in optional
+    for role, value in ids.items():
+        lacks = role in optional
         expected = f"an id of the vocabulary, 0 to {size - 1:,}" + (", or -1 for none" if lacks else "")
         is_none = lacks and type(value) is int and value == -1
         yield f"{role}_token_id", value, expected, is_none or is_id(value, size)
-    template = info.row_template
     for token_id in (*template.prefix, *template.between, *template.suffix):
         yield "an id of its template", token_id, f"an id of the vocabulary, 0 to {size - 1:,}", is_id(token_id, size)
     types = f"a whole number from 0 to {MOST_TYPES - 1}"
     yield "second_type of its template", template.second_type, types, is_id(template.second_type, MOST_TYPES)
     last = template.last_type
     yield "last_type of its template", last, f"{types}, or null", last is None or is_id(last, MOST_TYPES)
-    length, most = info.max_seq_length, 1 << 20
-    yield "max_seq_length", length, f"a whole number up to {most:,}", type(length) is int and 0 < length <= most
-    names = [*info.sources]
-    distinct = all(isinstance(name, str) and name for name in names) and len({*names}) == len(names)
-    yield "sources", names, "names, each once", distinct and len(names) < 1 << 15
-    yield from info.numbers()
 
 
 def check_counts(manifest: Mapping[str, Any]) -> None:

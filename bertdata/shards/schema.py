@@ -16,9 +16,9 @@ from typing import Any, ClassVar, Self
 import pyarrow as pa
 
 from bertdata.errors import InputError
-from bertdata.registry import Registry
+from bertdata.shards import KINDS
 from bertdata.shards.card import ARROW
-from bertdata.shards.info_numbers import Number, check_info, read_template_ids
+from bertdata.shards.info_numbers import Number, check_numbers, id_numbers, read_template_ids
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.pairs import RowTemplate, SingleTemplate, bert_template
 from bertdata.tokenizers.roles import require_rows
@@ -97,6 +97,18 @@ class ShardInfo(ABC):
     def numbers(self) -> Iterator[Number]:
         """Yield the numbers of a subclass that are to be checked where they are read."""
         return iter(())
+
+    def all_numbers(self) -> Iterator[Number]:
+        """Yield all numbers that are to be checked where they are read, each with what is expected of it."""
+        ids = {role: getattr(self, f"{role}_token_id") for role in ("pad", "cls", "sep", "mask", "unk")}
+        optional = {"unk"} | ({"cls", "sep"} if self.template else set()) | (set() if self.masked else {"mask"})
+        yield from id_numbers(self.vocab_size, ids, optional, self.row_template)
+        length, most = self.max_seq_length, 1 << 20
+        yield "max_seq_length", length, f"a whole number up to {most:,}", type(length) is int and 0 < length <= most
+        names = [*self.sources]
+        distinct = all(isinstance(name, str) and name for name in names) and len({*names}) == len(names)
+        yield "sources", names, "names, each once", distinct and len(names) < 1 << 15
+        yield from self.numbers()
 
     @property
     def label(self) -> str | None:
@@ -195,17 +207,8 @@ class ShardInfo(ABC):
         info = KINDS["task" if "task" in values else "pretraining"].read(values, path)
         if not isinstance(info, cls):
             raise InputError(f"holds {info.purpose}; expected the shards of `bertdata build`", path=path)
-        check_info(info, path)
+        check_numbers(info.all_numbers(), path)
         return info
-
-
-KINDS: Registry[type[ShardInfo]] = Registry(
-    "kind of shards",
-    {
-        "pretraining": "bertdata.shards.pretraining_info:PretrainingInfo",
-        "task": "bertdata.shards.tasks:TaskInfo",
-    },
-)
 
 
 def vocabulary_fields(tokenizer: Tokenizer) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from bertdata.io.compression import compression
 from bertdata.io.encodings import SKIP, encoded
 from bertdata.io.patterns import ends_in, expand
 from bertdata.io.separated_lines import CHECKED
-from bertdata.registry import Registry
+from bertdata.sources import SOURCE_FORMATS
 from bertdata.sources.names import InputCount
 from bertdata.sources.path_columns import path_columns
 from bertdata.sources.settings import CleaningConfig
@@ -273,21 +273,6 @@ class RangeFormat(SourceFormat):
         return counters
 
 
-SOURCE_FORMATS: Registry[SourceFormat] = Registry(
-    "source format",
-    {
-        "wikipedia": "bertdata.sources.wikipedia.format:WIKIPEDIA",
-        "books": "bertdata.sources.books.format:BOOKS",
-        "parquet": "bertdata.sources.tabular:PARQUET",
-        "json-lines": "bertdata.sources.json_lines:JSON_LINES",
-        "csv": "bertdata.sources.separated:CSV",
-        "tsv": "bertdata.sources.separated:TSV",
-        "arrow": "bertdata.sources.arrow_tables:ARROW",
-        "plain-text": "bertdata.sources.plain_text:PLAIN_TEXT",
-        "text-files": "bertdata.sources.text_files:TEXT_FILES",
-    },
-    "bertdata.sources.own_formats:own_format",
-)
 _DEFAULTS = {"wikipedia": "wikipedia", "books": "books", "documents": "json-lines"}
 """The format of a file of each kind whose name has the suffix of none."""
 
@@ -320,7 +305,7 @@ def format_of(path: str, kind: str, unregistered: Sequence[str] = ()) -> str:
 
 def write_documents(task: Task, file: BinaryIO) -> Counters:
     """Write the documents of one task of any format; details["kind"] is the kind of source that they are of."""
-    source_format = SOURCE_FORMATS[task.payload.format]
+    source_format: SourceFormat = SOURCE_FORMATS[task.payload.format]
     counters = source_format.write(task, file)
     counters.details["kind"] = source_format.kind
     return counters

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from bertdata.curation.cleaners import CLEANERS
-from bertdata.curation.filters import FILTERS, parse_filter
+from bertdata.curation import CLEANERS, FILTERS
+from bertdata.curation.filters import parse_filter
 from bertdata.curation.languages import check_model
 from bertdata.io.separated_lines import CHECKED, QUOTES
 from bertdata.options.option import MIB, Settings, option, require

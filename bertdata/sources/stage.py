@@ -21,7 +21,8 @@ from bertdata.io.digests import damaged
 from bertdata.io.encodings import encoded
 from bertdata.io.unchanged import file_states
 from bertdata.options.option import require
-from bertdata.sources.formats import SOURCE_FORMATS, Request, SourceFile, format_of, formats_of, write_documents
+from bertdata.sources import SOURCE_FORMATS
+from bertdata.sources.formats import Request, SourceFile, format_of, formats_of, write_documents
 from bertdata.sources.path_columns import path_columns
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.source_columns import TEXT, SourceColumns

@@ -1,36 +1,36 @@
-"""Text in, token ids out: the families of tokenizers, and how vocabularies are trained.
-
-Names are loaded when first used, so that importing this package imports neither numpy nor pyarrow.
-"""
+"""Text in, token ids out: the families of tokenizers, and how vocabularies are trained."""
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
+
+from bertdata.registry import Registry, loading
 
 if TYPE_CHECKING:
     from bertdata.tokenizers.base import SpecialTokens, Tokenizer
-    from bertdata.tokenizers.loading import TOKENIZERS, load_tokenizer
+    from bertdata.tokenizers.loading import load_tokenizer
     from bertdata.tokenizers.pairs import RowTemplate
 
 __all__ = ["TOKENIZERS", "RowTemplate", "SpecialTokens", "Tokenizer", "load_tokenizer"]
 
-_HOMES = {
-    "TOKENIZERS": "loading",
-    "RowTemplate": "pairs",
-    "SpecialTokens": "base",
-    "Tokenizer": "base",
-    "load_tokenizer": "loading",
-}
+TOKENIZERS: Registry[Any] = Registry(
+    "tokenizer family",
+    {
+        "wordpiece": "bertdata.tokenizers.wordpiece.tokenizer:WordPieceTokenizer",
+        "extended-wordpiece": "bertdata.tokenizers.wordpiece.extended:ExtendedWordPiece",
+        "sentencepiece": "bertdata.tokenizers.spm.tokenizer:SentencePieceTokenizer",
+        "vocab-merges": "bertdata.tokenizers.bpe.files:VocabMergesTokenizer",
+        "json": "bertdata.tokenizers.json_tokenizer:JsonTokenizer",
+    },
+)
+"""The families of tokenizers, each a class of `base.Tokenizer`; a folder is of the first that knows its files."""
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__ = loading(
+    __name__,
+    {
+        "RowTemplate": "pairs",
+        "SpecialTokens": "base",
+        "Tokenizer": "base",
+        "load_tokenizer": "loading",
+    },
+)

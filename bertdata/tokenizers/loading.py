@@ -13,23 +13,13 @@ from bertdata.engine.output_lock import MARKER
 from bertdata.errors import InputError
 from bertdata.io import files, listing
 from bertdata.io.package_data import shipped
-from bertdata.registry import Registry
+from bertdata.tokenizers import TOKENIZERS
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.file_keys import REMEDY
 from bertdata.tokenizers.json_parts import longest_row
 
 Family = TypeVar("Family", bound=type[Tokenizer])
 
-TOKENIZERS: Registry[type[Tokenizer]] = Registry(
-    "tokenizer family",
-    {
-        "wordpiece": "bertdata.tokenizers.wordpiece.tokenizer:WordPieceTokenizer",
-        "extended-wordpiece": "bertdata.tokenizers.wordpiece.extended:ExtendedWordPiece",
-        "sentencepiece": "bertdata.tokenizers.spm.tokenizer:SentencePieceTokenizer",
-        "vocab-merges": "bertdata.tokenizers.bpe.files:VocabMergesTokenizer",
-        "json": "bertdata.tokenizers.json_tokenizer:JsonTokenizer",
-    },
-)
 BUILD_FOLDER = "tokenizer"
 """The folder of a build that holds its tokenizer."""
 _CONFIG = "tokenizer_config.json"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bertdata.options.option import Settings, flag_of, option, require
-from bertdata.tokenizers.training.models import VOCABULARY_MODELS
+from bertdata.tokenizers.training import VOCABULARY_MODELS
 
 
 @dataclass(frozen=True)

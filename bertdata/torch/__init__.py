@@ -4,7 +4,7 @@
                 a DataLoader of the three that knows where the trainer is; DeviceCollator, which masks on the device;
                 PermutationLMCollator, for XLNet
     models/     BERT, ALBERT, ELECTRA and ModernBERT, named and saved as in transformers, and heads for tasks;
-                `families` has them all, `objectives` what they learn besides masked tokens
+                `FAMILIES` has them all, `objectives` what they learn besides masked tokens
     distillation/   a student learns from a teacher as well
     scoring/    pseudo-log-likelihoods of sentences, and accuracy on minimal pairs; loaded when first used
     training/   pretrain and finetune with their settings, as the commands of these names do; loaded when first used

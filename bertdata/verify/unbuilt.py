@@ -15,11 +15,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.errors import VerificationError
+from bertdata.finetune.task_info import TaskInfo
 from bertdata.io.console import Row
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.contents import reading_values
 from bertdata.shards.schema import ShardInfo
-from bertdata.shards.tasks import TaskInfo
 from bertdata.verify.claims import BrokenRules, Claims, ShardEntry, flat_columns
 
 

@@ -14,7 +14,7 @@ import pytest
 from bertdata.beam.runner import COMPILING
 from bertdata.cli import compile as module
 from bertdata.cli.main import main
-from bertdata.curation.filters import FILTERS
+from bertdata.curation import FILTERS
 from bertdata.kernels.warmup import COMPILED_FROM, compiling_always, compiling_pays
 
 ROOT = Path(__file__).resolve().parents[2]

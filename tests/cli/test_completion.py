@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bertdata.cli import completion
-from bertdata.cli.main import COMMANDS, dispatch
+from bertdata.cli import COMMANDS, completion
+from bertdata.cli.main import dispatch
 from bertdata.errors import MissingExtraError
 
 

@@ -7,7 +7,8 @@ import shlex
 
 import pytest
 
-from bertdata.cli.main import COMMANDS, dispatch, parser_of
+from bertdata.cli import COMMANDS
+from bertdata.cli.main import dispatch, parser_of
 from bertdata.cli.verb_help import SCREEN, VERB_HELP
 
 VERBS = [name for name in COMMANDS if name not in ("pretrain", "finetune", "score")]

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from bertdata import __version__
-from bertdata.cli import main
-from bertdata.cli.main import COMMANDS, dispatch
+from bertdata.cli import COMMANDS, main
+from bertdata.cli.main import dispatch
 from bertdata.errors import BertDataError
 from bertdata.tokenizers.loading import pretrained_names
 from tests.clock import child_seconds

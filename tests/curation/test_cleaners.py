@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertdata.cli.main import dispatch
-from bertdata.curation.cleaners import CLEANERS, Cleaner, cleaned
+from bertdata.curation import CLEANERS
+from bertdata.curation.cleaners import Cleaner, cleaned
 from bertdata.curation.document_rules import rules_of
 from bertdata.engine.parts import Counters, run_once
 from bertdata.engine.stages import BuildState

@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertdata.cli.main import dispatch
+from bertdata.curation import FILTERS
 from bertdata.curation.document_rules import rules_of
-from bertdata.curation.filters import FILTERS, Filter, drop_reasons, parse_filter, with_filters
+from bertdata.curation.filters import Filter, drop_reasons, parse_filter, with_filters
 from bertdata.engine.parts import run_once
 from bertdata.engine.stages import BuildState
 from bertdata.errors import ConfigError
@@ -220,8 +221,10 @@ def test_documents_that_are_cleaned_already_are_not_filtered_in_silence(tmp_path
 OUTSIDE = """
 import pyarrow.compute as pc
 
-from bertdata.curation.cleaners import CLEANERS, Cleaner
-from bertdata.curation.filters import FILTERS, Filter
+from bertdata.curation import CLEANERS
+from bertdata.curation.cleaners import Cleaner
+from bertdata.curation import FILTERS
+from bertdata.curation.filters import Filter
 
 
 def without(texts, word):

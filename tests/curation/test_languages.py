@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from bertdata.corpus.summary import build_rows
-from bertdata.curation import languages
-from bertdata.curation.languages import LANGUAGE_MODELS, LanguageModel, with_languages
+from bertdata.curation import LANGUAGE_MODELS, languages
+from bertdata.curation.languages import LanguageModel, with_languages
 from bertdata.errors import ConfigError, InputError, MissingExtraError
 from bertdata.sample import SAMPLE_DUMP
 from bertdata.shards.settings import SelectionConfig

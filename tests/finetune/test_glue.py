@@ -12,11 +12,11 @@ import pytest
 
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError, InputError
+from bertdata.finetune import TASKS
 from bertdata.finetune.glue import GLUE
 from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.finetune.task_shards import encode_task
 from bertdata.shards import Shards, open_shards
-from bertdata.shards.tasks import TASKS
 from tests.shards.build import TOKENIZER
 
 TSV = {

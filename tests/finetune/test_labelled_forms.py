@@ -13,9 +13,9 @@ import pytest
 
 from bertdata.cli import encode_task
 from bertdata.errors import BertDataError, naming_flags
+from bertdata.finetune import TASKS
 from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.options.request import settings_from
-from bertdata.shards.tasks import TASKS
 from bertdata.sources.labelled.column_files import Sentence
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 

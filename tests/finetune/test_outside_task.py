@@ -11,11 +11,12 @@ import pyarrow as pa
 import pytest
 
 from bertdata.errors import ConfigError
+from bertdata.finetune import TASKS
 from bertdata.finetune.classification import CLASSIFICATION
 from bertdata.finetune.layout import Encoded
 from bertdata.finetune.settings import TaskConfig
+from bertdata.finetune.task_info import TaskInfo
 from bertdata.finetune.task_shards import encode_task, write_task_shard
-from bertdata.shards.tasks import TASKS, TaskInfo
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 from tests.outside import Outside
 
@@ -27,7 +28,8 @@ from bertdata.sources.labelled.labelled_files import read_rows
 from bertdata.finetune.classification import encode_classification
 from bertdata.finetune.layout import Encoded
 from bertdata.finetune.layout import TaskSplit
-from bertdata.shards.tasks import TASKS, Task
+from bertdata.finetune import TASKS
+from bertdata.finetune.task import Task
 from tests.outside import Outside
 
 

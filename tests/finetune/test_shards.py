@@ -15,12 +15,13 @@ import pytest
 from bertdata.cli.main import dispatch
 from bertdata.engine.origin import ORIGIN
 from bertdata.errors import ConfigError, InputError
+from bertdata.finetune import TASKS
 from bertdata.finetune.settings import Columns, TaskConfig
+from bertdata.finetune.task_info import TaskInfo
 from bertdata.finetune.task_shards import encode_task
 from bertdata.loader import ShardExamples, numpy_batches
 from bertdata.shards import open_shards
 from bertdata.shards.schema import ShardInfo
-from bertdata.shards.tasks import TASKS, TaskInfo
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 from bertdata.verify.build import verify
 

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from bertdata.counter_rng import bits, key
 from bertdata.errors import ConfigError
+from bertdata.loader.weights import weights_of_rows
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.masking.rate_draws import RATE_DRAWS, loss_weights, row_shares, table_of
+from bertdata.masking.rate_draws import RATE_DRAWS, row_shares, table_of
 from bertdata.masking.settings import MaskingConfig
 from bertdata.masking.smoothing import delays
 from bertdata.options.option import stored_values
@@ -57,7 +58,7 @@ LAWS: dict[str, Any] = {
 def test_rates_follow_the_law_of_their_draw(draw: str) -> None:
     ids = np.arange(3000)
     times = (bits(key(7, "mask rate"), 5, ids) >> np.uint64(32)) / 2**32
-    rates = row_shares(drawn(draw), 7, ids, 5) / 2**32
+    rates = row_shares(draw, 7, ids, 5) / 2**32
     assert np.abs(rates - LAWS[draw](times)).max() < 2e-6
     assert sorted(LAWS) == sorted([*RATE_DRAWS, "0.2-0.9"])
 
@@ -136,7 +137,7 @@ def test_the_mean_of_weighted_losses_is_the_bound(draw: str, number: str, tokens
     rows, config = 40_000, drawn(draw, number)
     predicted = masked_numbers(config, rows, tokens)
     rates = masker_of(config, 1).rates(np.arange(rows), 0)
-    weights = loss_weights(config, rates, np.full(rows, tokens), predicted).astype(np.float64)
+    weights = weights_of_rows(config, rates, np.full(rows, tokens), predicted).astype(np.float64)
     losses = weights * predicted * curve(predicted, tokens) / tokens
     exact = curve(np.arange(1, tokens + 1), tokens).mean()
     left_out = 0.005 * exact if number == "independent" else 0.0  # at rates of times below 0.001
@@ -147,7 +148,7 @@ def test_the_weights_of_a_constant_number_of_tokens_have_the_mean_one_exactly() 
     for draw in RATE_DRAWS:
         for tokens in (1, 2, 3, 126, 8190):
             number = np.arange(1, tokens + 1)
-            weights = loss_weights(drawn(draw), np.full(tokens, 0.5, np.float32), np.full(tokens, tokens), number)
+            weights = weights_of_rows(drawn(draw), np.full(tokens, 0.5, np.float32), np.full(tokens, tokens), number)
             chances = 1 / (number * weights.astype(np.float64))
             assert abs(chances.sum() - 1) < 1e-5, (draw, tokens)
 
@@ -161,7 +162,7 @@ def test_weights_are_those_of_the_published_code() -> None:
     config = drawn("uniform", "independent")
     rates = masker_of(config, 1).rates(np.arange(rows), 0)
     number = masked_numbers(config, rows, tokens)
-    weights = loss_weights(config, rates, np.full(rows, tokens), number)
+    weights = weights_of_rows(config, rates, np.full(rows, tokens), number)
     some = number > 0
     assert np.array_equal(weights[some], (1 / rates.astype(np.float64)).astype(np.float32)[some])
     ours = weights * curve(number, tokens) * number / tokens
@@ -173,7 +174,7 @@ def test_weights_are_those_of_the_published_code() -> None:
     dllm = np.pi / 2 * (1 - (1e-3 + (1 - 1e-3) * draws))  # the angle of its CosineAlphaScheduler
     rates = masker_of(cosine, 1).rates(ids, 0)
     assert np.abs(rates - np.cos(dllm)).max() < 1e-6
-    found = loss_weights(cosine, rates, np.full(5000, 9), np.full(5000, 4))
+    found = weights_of_rows(cosine, rates, np.full(5000, 9), np.full(5000, 4))
     assert np.allclose(found, np.pi / 2 * np.sin(dllm) / np.cos(dllm), rtol=2e-4, atol=2e-3)
 
 
@@ -184,7 +185,7 @@ def test_a_row_at_rate_one_has_all_its_tokens_masked_and_a_small_weight() -> Non
         masked = mask_rows(rows, config=config)
         assert ((masked.labels.reshape(50, -1) != IGNORE_INDEX).sum(1) == 12).all()
         for draw in (*RATE_DRAWS, "0.2-1"):
-            weight = loss_weights(drawn(draw, number), np.ones(1, np.float32), np.array([12]), np.array([12]))
+            weight = weights_of_rows(drawn(draw, number), np.ones(1, np.float32), np.array([12]), np.array([12]))
             assert 0 <= weight[0] < 9
 
 

@@ -25,7 +25,7 @@ from bertdata.corpus.settings import Settings
 from bertdata.errors import InputError
 from bertdata.io import compression
 from bertdata.shards.settings import ShardsConfig
-from bertdata.sources.formats import SOURCE_FORMATS
+from bertdata.sources import SOURCE_FORMATS
 from bertdata.sources.inputs import Sources
 from bertdata.sources.names import KINDS
 from bertdata.sources.settings import CleaningConfig

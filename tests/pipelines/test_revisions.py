@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bertdata import build
-from bertdata.curation.filters import FILTERS
+from bertdata.curation import FILTERS
 from bertdata.masking import MASK_UNITS
 from bertdata.objectives import OBJECTIVES
 from bertdata.registry import Registry

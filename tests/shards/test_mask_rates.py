@@ -15,8 +15,8 @@ from bertdata.errors import ConfigError, VerificationError
 from bertdata.formats.exporting import export
 from bertdata.loader import BatchCollator, ShardExamples
 from bertdata.loader.permutation_collator import PermutationCollator
+from bertdata.loader.weights import weights_of_rows
 from bertdata.masking.masking import IGNORE_INDEX, Masker
-from bertdata.masking.rate_draws import loss_weights
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
@@ -107,7 +107,7 @@ def test_a_batch_has_weights_by_the_rate_and_the_number_of_masked_tokens_on_the_
     labelled, special = batch["labels"] != IGNORE_INDEX, (examples.info.cls_token_id, examples.info.sep_token_id)
     ordinary = (batch["attention_mask"] == 1) & (labelled | ~np.isin(batch["input_ids"], special))
     assert (batch["maskable"] == ordinary.sum(1)).all()
-    weights = loss_weights(masking, batch["mask_rates"], ordinary.sum(1), labelled.sum(1))
+    weights = weights_of_rows(masking, batch["mask_rates"], ordinary.sum(1), labelled.sum(1))
     assert np.array_equal(batch["loss_weights"], np.where(labelled, weights[:, None], 0))
     shares = labelled.sum(1) / ordinary.sum(1)
     assert np.corrcoef(shares, batch["mask_rates"])[0, 1] > 0.8

@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from bertdata.engine.parts import Task
-from bertdata.sources.formats import SOURCE_FORMATS, write_documents
+from bertdata.sources import SOURCE_FORMATS
+from bertdata.sources.formats import write_documents
 from bertdata.sources.settings import CleaningConfig
 from tests.sources.planned import plan_documents, plan_rows
 

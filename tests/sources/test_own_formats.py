@@ -14,7 +14,8 @@ from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters
 from bertdata.errors import ConfigError
 from bertdata.io import files
-from bertdata.sources.formats import SOURCE_FORMATS, FileRange, RangeFormat
+from bertdata.sources import SOURCE_FORMATS
+from bertdata.sources.formats import FileRange, RangeFormat
 from bertdata.sources.names import InputCount
 from bertdata.sources.own_formats import own_format
 from tests.shards.build import text_of

@@ -134,7 +134,7 @@ def test_the_beginning_of_a_decoded_file_is_estimated_from(tmp_path: Path) -> No
         path = tmp_path / name
         path.write_bytes((("id,text\n" if name == "a.csv" else "") + f"{line}\n" * 500).encode("cp1252"))
         [task] = planned({path: "a"}, tmp_path / "out", encoding=("cp1252",)).steps[0].tasks
-        from bertdata.sources.formats import SOURCE_FORMATS
+        from bertdata.sources import SOURCE_FORMATS
 
         short = SOURCE_FORMATS[task.payload.format].beginning(task, 4000, str(tmp_path))
         assert isinstance(short, Task)

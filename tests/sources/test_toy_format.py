@@ -21,7 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 TOY = '''
 from bertdata.errors import InputError
 from bertdata.io import files
-from bertdata.sources.formats import SOURCE_FORMATS, RangeFormat
+from bertdata.sources import SOURCE_FORMATS
+from bertdata.sources.formats import RangeFormat
 from tests.outside import Outside
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError
-from bertdata.torch.models import families
+from bertdata.torch.models import FAMILIES, configs
 from bertdata.torch.models.heads import BertForSequenceClassification
 from bertdata.torch.training import checkpoint
 from tests.outside import Outside
@@ -43,8 +43,8 @@ dispatch([*pretrain, str(place / "cut")])
 finetune = ["finetune", str(place / "task/shards"), "--model", str(place / "cut"), "--output", str(place / "tuned")]
 dispatch([*finetune, "--epochs", "1", "--device", "cpu"])
 
-config, ids = families.load_config(place / "cut"), torch.tensor([[2, 7, 3]])
-model = families.FAMILIES["toy"].pretraining(config, None).from_pretrained(place / "cut").eval()
+config, ids = configs.load_config(place / "cut"), torch.tensor([[2, 7, 3]])
+model = FAMILIES["toy"].pretraining(config, None).from_pretrained(place / "cut").eval()
 classifier = BertForSequenceClassification.from_pretrained(place / "tuned").eval()
 found = {
     "config": [type(config).__name__, config.kernel_size],

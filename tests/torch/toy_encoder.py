@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
+from bertdata.torch.models import FAMILIES
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.dropout import Dropout
 from bertdata.torch.models.encoder import Encoder, initialize
-from bertdata.torch.models.families import FAMILIES, EncoderFamily
+from bertdata.torch.models.family import EncoderFamily
 from bertdata.torch.models.pretraining import MaskedLanguageModel
 
 

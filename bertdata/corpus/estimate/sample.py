@@ -17,7 +17,7 @@ from typing import Any
 from bertdata.documents import DocumentCount
 from bertdata.engine.parts import Counts, PartMetadata, PartResult, Task, add_counts, run_once, sealed
 from bertdata.engine.stages import BuildState, Stage
-from bertdata.sources.formats import SOURCE_FORMATS
+from bertdata.sources import SOURCE_FORMATS
 from bertdata.sources.inputs import input_of
 
 SAMPLES = 8

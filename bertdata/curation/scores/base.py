@@ -9,9 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from bertdata.curation.scores import SCORES
 from bertdata.curation.where import OF_ALL
 from bertdata.errors import ConfigError, expected_one_of
-from bertdata.registry import Registry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,13 +30,6 @@ class ScoreKind:
     identity: Callable[[str], list[Any]]
     load: Callable[[str], Callable[[pa.StringArray], pa.DoubleArray]]
     revision: int = 1
-
-
-SCORES: Registry[ScoreKind] = Registry(
-    "kind of score",
-    {"terms": "bertdata.curation.scores.terms:TERMS", "fasttext": "bertdata.curation.scores.fasttext:FASTTEXT"},
-    ScoreKind,
-)
 
 
 @dataclass(frozen=True)
@@ -66,7 +59,8 @@ class Score:
 
 @lru_cache(maxsize=8)
 def _loaded(kind: str, argument: str) -> Callable[[pa.StringArray], pa.DoubleArray]:
-    return SCORES[kind].load(argument)
+    kind_of_score: ScoreKind = SCORES[kind]
+    return kind_of_score.load(argument)
 
 
 @lru_cache(maxsize=64)

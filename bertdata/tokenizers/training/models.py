@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bertdata.registry import Registry
 from bertdata.text_arrays import Texts
 
 if TYPE_CHECKING:
@@ -57,13 +56,3 @@ class VocabularyModel(ABC):
     @abstractmethod
     def load(self, path: str, config: VocabularyConfig) -> Tokenizer:
         """Return the tokenizer of what `train` returned, written to a file."""
-
-
-VOCABULARY_MODELS: Registry[VocabularyModel] = Registry(
-    "vocabulary model",
-    {
-        "wordpiece": "bertdata.tokenizers.wordpiece.train.vocabulary_model:WORDPIECE",
-        "bpe": "bertdata.tokenizers.bpe.vocabulary_model:BPE",
-        "unigram": "bertdata.tokenizers.unigram.vocabulary_model:UNIGRAM",
-    },
-)

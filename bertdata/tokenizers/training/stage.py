@@ -27,7 +27,8 @@ from bertdata.options.option import stored_values
 from bertdata.sources.inputs import DocumentSources
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.settings import VocabularyConfig
-from bertdata.tokenizers.training.models import VOCABULARY_MODELS
+from bertdata.tokenizers.training import VOCABULARY_MODELS
+from bertdata.tokenizers.training.models import VocabularyModel
 from bertdata.tokenizers.training.partitions import (
     PARTITIONS,
     frequencies,
@@ -206,7 +207,8 @@ def vocabulary_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Cou
 
 def trained_tokenizer(task: Task, config: VocabularyConfig) -> Tokenizer:
     """Load the tokenizer of the vocabulary that a task trained."""
-    return VOCABULARY_MODELS[config.model].load(task.path, config)
+    model: VocabularyModel = VOCABULARY_MODELS[config.model]
+    return model.load(task.path, config)
 
 
 def account_of(record: PartMetadata, config: VocabularyConfig) -> dict[str, int]:

@@ -8,3 +8,20 @@ teacher.py       a teacher is loaded and checked
 layers.py        which layers of the teacher are for which of the student; the weights a student begins with
 distilled_model.py  DistilledModel, which the training loop trains
 """
+
+from __future__ import annotations
+
+from typing import Any
+
+from bertdata.registry import Registry
+
+DISTILLATIONS: Registry[Any] = Registry(
+    "distillation",
+    {
+        "distilbert": "bertdata.torch.distillation.distilbert:DistilBert",
+        "tinybert": "bertdata.torch.distillation.tinybert:TinyBert",
+        "minilm": "bertdata.torch.distillation.minilm:MiniLM",
+    },
+    "bertdata.torch.distillation.base:adapted",
+)
+"""What of a teacher is learned, each a class of `base.Distillation`."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
+from bertdata.errors import ConfigError
 from bertdata.torch.distillation.reading import Reader, Rows, States
-from bertdata.torch.models.pretraining import LossTerm
-
-if TYPE_CHECKING:
-    from bertdata.torch.distillation.settings import DistillationSettings
+from bertdata.torch.distillation.settings import DistillationSettings
+from bertdata.torch.models.outputs import LossTerm
 
 OWN = "mlm"
 """The name of the weight of the student's own loss: of masked tokens, and of pairs where the shards have them."""
@@ -46,3 +45,13 @@ class Distillation(nn.Module):
         return [
             LossTerm(name, value, per, weights[name], {}) for name, value, per in self.terms(student, teacher, rows)
         ]
+
+
+def adapted(name: str, given: Any) -> type[Distillation]:
+    """Return the class that is named as `module:NAME`; raises ConfigError for what is no `Distillation`."""
+    if not (isinstance(given, type) and issubclass(given, Distillation)):
+        raise ConfigError(
+            f"the distillation {name!r} is of the type {type(given).__name__}; expected a child of Distillation, as in "
+            f"{Distillation.__module__}"
+        )
+    return given

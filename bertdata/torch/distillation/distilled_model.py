@@ -16,14 +16,16 @@ from bertdata.io import files
 from bertdata.options.option import stored_values
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
+from bertdata.torch.distillation import DISTILLATIONS
 from bertdata.torch.distillation.base import OWN
 from bertdata.torch.distillation.layers import begin_with
 from bertdata.torch.distillation.reading import Rows, reader_of
-from bertdata.torch.distillation.settings import DISTILLATIONS, DistillationSettings
+from bertdata.torch.distillation.settings import DistillationSettings
 from bertdata.torch.distillation.teacher import identity, load_teacher
 from bertdata.torch.models.config import Counts
 from bertdata.torch.models.encoder import Encoder
-from bertdata.torch.models.pretraining import LossTerm, with_losses
+from bertdata.torch.models.outputs import LossTerm
+from bertdata.torch.models.pretraining import with_losses
 from bertdata.torch.models.weight_files import main_file, read_tensors, save_tensors
 from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training.settings import PretrainSettings

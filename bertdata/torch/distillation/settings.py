@@ -4,33 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
-from bertdata.errors import ConfigError
 from bertdata.options.option import Settings, option, require
-from bertdata.registry import Registry
-from bertdata.torch.distillation.base import Distillation
-
-
-def adapted(name: str, given: Any) -> type[Distillation]:
-    """Return the class that is named as `module:NAME`; raises ConfigError for what is no `Distillation`."""
-    if not (isinstance(given, type) and issubclass(given, Distillation)):
-        raise ConfigError(
-            f"the distillation {name!r} is of the type {type(given).__name__}; expected a child of Distillation, as in "
-            f"{Distillation.__module__}"
-        )
-    return given
-
-
-DISTILLATIONS: Registry[type[Distillation]] = Registry(
-    "distillation",
-    {
-        "distilbert": "bertdata.torch.distillation.distilbert:DistilBert",
-        "tinybert": "bertdata.torch.distillation.tinybert:TinyBert",
-        "minilm": "bertdata.torch.distillation.minilm:MiniLM",
-    },
-    adapted,
-)
+from bertdata.torch.distillation import DISTILLATIONS
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,8 @@ from bertdata.errors import BertDataError, ConfigError, InputError
 from bertdata.io import files
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
-from bertdata.torch.models import families, from_transformers
+from bertdata.torch.models import FAMILIES, configs, from_transformers, model_loading
 from bertdata.torch.models.config import read_config
-from bertdata.torch.models.families import FAMILIES
 from bertdata.torch.models.weight_files import WEIGHTS, digests_of_weights, main_file
 from bertdata.torch.models.weights import PreTrainedModel
 
@@ -37,8 +36,8 @@ def load_teacher(directory: str, info: PretrainingInfo, tokenizer: Tokenizer, pa
 
 
 def _own(directory: str, info: PretrainingInfo, tokenizer: Tokenizer) -> PreTrainedModel:
-    config = families.resolve_config(families.load_config(directory), info)
-    return families.from_pretrained(directory, info, tokenizer, config)
+    config = configs.resolve_config(configs.load_config(directory), info)
+    return model_loading.from_pretrained(directory, info, tokenizer, config)
 
 
 def _of_transformers(directory: str, info: PretrainingInfo, tokenizer: Tokenizer) -> PreTrainedModel:

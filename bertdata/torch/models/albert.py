@@ -18,7 +18,7 @@ from bertdata.torch.models.bert.config import BertConfig, sizes
 from bertdata.torch.models.bert.model import BertSelfAttention, EmbeddingsEncoder, activation_of, transform
 from bertdata.torch.models.dropout import Dropout
 from bertdata.torch.models.encoder import Blocks, initialize, sequential
-from bertdata.torch.models.families import EncoderFamily
+from bertdata.torch.models.family import EncoderFamily
 from bertdata.torch.models.norm import LayerNorm
 from bertdata.torch.models.pretraining import MaskedLanguageModel
 

@@ -21,7 +21,7 @@ from bertdata.torch.models.bert.config import BertConfig, sizes
 from bertdata.torch.models.bert.model import BertEncoder, EmbeddingsEncoder, activation_of, transform
 from bertdata.torch.models.config import Counts, EncoderConfig, overridden
 from bertdata.torch.models.encoder import EncoderInputs, initialize, sequential
-from bertdata.torch.models.families import EncoderFamily
+from bertdata.torch.models.family import EncoderFamily
 from bertdata.torch.models.objectives.embedding_sharing import check_shapes, share
 from bertdata.torch.models.objectives.replaced_tokens import GENERATOR, ReplacedTokenDetection, of_generator
 from bertdata.torch.models.pretraining import MaskedLanguageModel

@@ -1,8 +1,9 @@
 """Encoders of transformers in the training loop: what `AutoModelFor...` makes of a `config.json`, with our batches.
 
-`bertdata pretrain --library transformers --config CONFIG` uses the functions here in place of those of `families`. The
-model is saved as transformers saves it. Its dropout is from torch's generator, which is seeded by step and process, so
-a resumed run has the same losses; another number of processes or of gradient accumulation steps has other dropout.
+`bertdata pretrain --library transformers --config CONFIG` uses the functions here in place of those of
+`model_loading`. The model is saved as transformers saves it. Its dropout is from torch's generator, which is seeded by
+step and process, so a resumed run has the same losses; another number of processes or of gradient accumulation steps
+has other dropout.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ from bertdata.shards.schema import ShardInfo
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.torch.data.dataset import PermutationLMCollator
 from bertdata.torch.models.config import MOST_LAYERS, UNLIMITED, EncoderConfig
-from bertdata.torch.models.families import Library, check_tokenizer
 from bertdata.torch.models.mixed_loss import mixed_loss
+from bertdata.torch.models.model_loading import Library, check_tokenizer
+from bertdata.torch.models.outputs import PretrainingOutput
 from bertdata.torch.models.places import labelled_places, taken_at
-from bertdata.torch.models.pretraining import PretrainingOutput, with_losses
+from bertdata.torch.models.pretraining import with_losses
 from bertdata.torch.models.transformers_causal import causal_masks
 from bertdata.torch.models.transformers_library import (
     config_of,

@@ -13,9 +13,11 @@ from typing import Any, ClassVar, NamedTuple, Self, Unpack
 from torch import Tensor, nn
 from torch.nn import functional
 
+from bertdata.torch.models import FAMILIES
 from bertdata.torch.models.config import EncoderConfig
+from bertdata.torch.models.configs import load_config
 from bertdata.torch.models.encoder import EncoderInputs, mean_cross_entropy
-from bertdata.torch.models.families import FAMILIES, linear_classifier, load_config
+from bertdata.torch.models.family import linear_classifier
 from bertdata.torch.models.weights import PreTrainedModel, load, read_labels
 
 

@@ -8,14 +8,12 @@ by its share (`train_multi_gpu.py`, and `train_100m.py` in one process), and so 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from torch import Tensor
 
+from bertdata.torch.models.outputs import LossTerm, PretrainingOutput
 from bertdata.torch.models.places import labelled_places, places_of, sequence_of_each
-
-if TYPE_CHECKING:
-    from bertdata.torch.models.pretraining import LossTerm, PretrainingOutput
 
 
 class MixedOutput(NamedTuple):

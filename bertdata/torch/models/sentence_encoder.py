@@ -18,9 +18,10 @@ from bertdata.errors import ConfigError, shortened
 from bertdata.finetune.sentence_embedding import encode_sentences
 from bertdata.io import files
 from bertdata.tokenizers.base import Tokenizer
+from bertdata.torch.models import FAMILIES
 from bertdata.torch.models.config import EncoderConfig
+from bertdata.torch.models.configs import load_config
 from bertdata.torch.models.encoder import EncoderInputs
-from bertdata.torch.models.families import FAMILIES, load_config
 from bertdata.torch.models.sentence_folder import MODULES, SentenceSettings, saved_length, settings_of
 from bertdata.torch.models.weights import PreTrainedModel, load
 

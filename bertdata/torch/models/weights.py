@@ -17,9 +17,10 @@ from bertdata.io import files
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import replace_saved
 from bertdata.torch.data.dataset import PretrainingCollator
+from bertdata.torch.models import FAMILIES
 from bertdata.torch.models.config import UNLIMITED, Counts, EncoderConfig
+from bertdata.torch.models.configs import load_config
 from bertdata.torch.models.encoder import Encoder
-from bertdata.torch.models.families import FAMILIES, load_config
 from bertdata.torch.models.weight_files import (
     ADAPTER,
     ADAPTER_WEIGHTS,

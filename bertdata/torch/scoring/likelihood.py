@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from bertdata.errors import ConfigError, InputError, shortened
 from bertdata.io import files
 from bertdata.tokenizers.loading import load_tokenizer
+from bertdata.torch.scoring import METRICS
 from bertdata.torch.scoring.masked_models import open_masked_model
-from bertdata.torch.scoring.masked_rows import METRICS, Ints, MaskedRow, Sentence, batches, masked_rows, padded
+from bertdata.torch.scoring.masked_rows import Ints, MaskedRow, Sentence, batches, masked_rows, padded
 from bertdata.torch.scoring.settings import ScoreSettings
 from bertdata.torch.training.optimization import choose_device
 

@@ -15,8 +15,9 @@ from torch import Tensor, nn
 from bertdata.errors import ConfigError, InputError, expected_one_of
 from bertdata.io import files
 from bertdata.tokenizers.base import Tokenizer
+from bertdata.torch.models import FAMILIES, LIBRARIES
 from bertdata.torch.models.config import EncoderConfig, read_config
-from bertdata.torch.models.families import FAMILIES, LIBRARIES
+from bertdata.torch.models.family import EncoderFamily
 from bertdata.torch.models.pretraining import MaskedLanguageModel
 from bertdata.torch.models.weight_files import weight_files
 from bertdata.torch.models.weights import load
@@ -111,15 +112,15 @@ def _own(directory: str, kind: str, path: str) -> MaskedLanguageModel:
         raise ConfigError(
             f"model_type is {kind!r}; expected one of {', '.join(FAMILIES)}, or --library transformers", path=path
         )
-    cls = FAMILIES[kind].masked
-    if cls is None:
+    family: EncoderFamily = FAMILIES[kind]
+    if family.masked is None:
         raise ConfigError(
             f"the family {kind} names no model with a head for masked tokens alone (EncoderFamily.masked); expected "
             "one that does, such as bert",
             path=path,
         )
-    config = FAMILIES[kind].config.load(directory)
-    model = cls(config)
+    config = family.config.load(directory)
+    model = cast("MaskedLanguageModel", family.masked(config))
     unused = (f"{model.pair_head_name}.",) if model.pair_head_name else ()
     load(model, directory, optional=(*unused, f"{config.base_model_prefix}.pooler."))
     return model

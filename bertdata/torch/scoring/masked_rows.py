@@ -14,8 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.registry import Registry
-
 Ints = NDArray[np.int64]
 
 
@@ -53,13 +51,6 @@ def rest_of_word(words: Ints) -> NDArray[np.bool_]:
 ORIGINAL = Metric("the token alone (Salazar et al. 2020)", the_token)
 WITHIN_WORD_L2R = Metric(
     "the token and those of its word to the right (Kauf and Ivanova 2023)", rest_of_word, by_word=True
-)
-METRICS: Registry[Metric] = Registry(
-    "metric",
-    {
-        "original": "bertdata.torch.scoring.masked_rows:ORIGINAL",
-        "within-word-l2r": "bertdata.torch.scoring.masked_rows:WITHIN_WORD_L2R",
-    },
 )
 
 

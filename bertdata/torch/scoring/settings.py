@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bertdata.options.option import Settings, option
-from bertdata.torch.scoring.masked_rows import METRICS
+from bertdata.torch.scoring import METRICS
 
 REDUCTIONS = ("sum", "mean")
 

@@ -18,19 +18,21 @@ import torch
 
 from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError
+from bertdata.finetune.task_info import TaskInfo
 from bertdata.io import files
 from bertdata.loader import text_numbers
 from bertdata.options.option import stored_values
-from bertdata.shards.tasks import TaskInfo
 from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
 from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader, explaining_workers
+from bertdata.torch.models import FAMILIES, LIBRARIES
 from bertdata.torch.models.config import EncoderConfig, read_config
+from bertdata.torch.models.configs import is_type_of_transformers
 from bertdata.torch.models.dropout import Draws
-from bertdata.torch.models.families import FAMILIES, LIBRARIES, check_tokenizer, is_type_of_transformers
 from bertdata.torch.models.lora import peft_library
+from bertdata.torch.models.model_loading import Library, check_tokenizer
 from bertdata.torch.models.weight_files import digests_of_weights, require_no_adapter, trained_files
 from bertdata.torch.models.weights import PreTrainedModel, save_with_tokenizer
-from bertdata.torch.training import metrics_log, optimization
+from bertdata.torch.training import HEADS, metrics_log, optimization
 from bertdata.torch.training.arithmetic import Arithmetic, set_precision
 from bertdata.torch.training.display import shown
 from bertdata.torch.training.metrics_log import LogRecord
@@ -39,7 +41,7 @@ from bertdata.torch.training.plan import RunPlan, highest_flops, parameters_of, 
 from bertdata.torch.training.recomputation import recompute_layers
 from bertdata.torch.training.schedules import learning_rate
 from bertdata.torch.training.settings import FinetuneSettings
-from bertdata.torch.training.tasks import HEADS, SENTENCES, Head, evaluate, task_of
+from bertdata.torch.training.tasks import SENTENCES, Head, evaluate, task_of
 
 SCORES, RUN = "scores.json", "run.json"
 
@@ -164,10 +166,10 @@ def library_of(directory: str, settings: FinetuneSettings, *, quiet: bool) -> st
 
 def _config_of(library: str, directory: str, info: TaskInfo) -> EncoderConfig:
     """Return the config of a model by a library; raises ConfigError where that fine-tunes none."""
-    load = LIBRARIES[library].load_config
-    if load is None:
+    models: Library = LIBRARIES[library]
+    if models.load_config is None:
         raise ConfigError(f"--library {library} has no models to fine-tune; expected bertdata or transformers")
-    return load(directory, info)
+    return models.load_config(directory, info)
 
 
 def _check_adapters(library: str, directory: str, output: str, settings: FinetuneSettings) -> None:

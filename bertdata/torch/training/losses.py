@@ -18,7 +18,7 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.torch.models.config import Counts
 from bertdata.torch.models.dropout import Draws
 from bertdata.torch.models.mixed_loss import tokens_of
-from bertdata.torch.models.pretraining import LossTerm
+from bertdata.torch.models.outputs import LossTerm
 from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training.arithmetic import autocast
 from bertdata.torch.training.distributed import Group

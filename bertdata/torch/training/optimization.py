@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from bertdata.counter_rng import bits, key
 from bertdata.errors import BertDataError, ConfigError
-from bertdata.registry import Registry
 from bertdata.torch.models.encoder import Encoder
+from bertdata.torch.training import OPTIMIZERS
 
 PEAK_TFLOPS = {
     "H200": 989.0,
@@ -56,16 +56,6 @@ HIDDEN = "hidden"
 """The key of the group of those matrices."""
 
 
-OPTIMIZERS: Registry[OptimizerKind] = Registry(
-    "optimizer",
-    {
-        "adamw": "bertdata.torch.training.optimization:ADAMW",
-        "muon": "bertdata.torch.training.muon:MUON",
-        "stable_adamw": "bertdata.torch.training.stable_adamw:STABLE_ADAMW",
-    },
-)
-
-
 def make_adamw(
     groups: Sequence[dict[str, Any]], *, betas: tuple[float, float], eps: float, fused: bool | None = None
 ) -> torch.optim.AdamW:
@@ -82,7 +72,8 @@ def make_optimizer(
     model: nn.Module, weight_decay: float, beta2: float = 0.999, optim: str = "adamw"
 ) -> torch.optim.Optimizer:
     """Return an optimizer without decay on biases and norms, which are the parameters of less than two dimensions."""
-    kind, trained = OPTIMIZERS[optim], [parameter for parameter in model.parameters() if parameter.requires_grad]
+    kind: OptimizerKind = OPTIMIZERS[optim]
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     hidden = {id(parameter) for parameter in hidden_matrices(model)} if kind.apart else set()
     others = [parameter for parameter in trained if id(parameter) not in hidden]
     groups: list[dict[str, Any]] = [

@@ -11,6 +11,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from bertdata.errors import ConfigError
+from bertdata.finetune.task_info import TaskInfo
 from bertdata.io import files
 from bertdata.io.console import counted
 from bertdata.loader.examples import common_info
@@ -22,7 +23,6 @@ from bertdata.shards.phases import phase_names
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.streaming import CacheFolder
 from bertdata.shards.streaming.shards import stream_shards
-from bertdata.shards.tasks import TaskInfo
 from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.training.settings import PretrainSettings, numbers
 

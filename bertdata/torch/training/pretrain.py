@@ -27,12 +27,12 @@ from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.data.loader import ResumableBatchSampler, explaining_workers
 from bertdata.torch.distillation.distilled_model import Lesson
 from bertdata.torch.distillation.settings import DistillationSettings
-from bertdata.torch.models import families
+from bertdata.torch.models import LIBRARIES, model_loading
 from bertdata.torch.models.attention import activate_newest_flash
 from bertdata.torch.models.causal_probe import check_causal_mask
 from bertdata.torch.models.config import EncoderConfig
-from bertdata.torch.models.families import LIBRARIES, Library
 from bertdata.torch.models.from_transformers import TransformersModel
+from bertdata.torch.models.model_loading import Library
 from bertdata.torch.models.objectives.settings import model_class
 from bertdata.torch.models.weight_files import main_file
 from bertdata.torch.models.weights import PreTrainedModel, save_with_tokenizer
@@ -308,5 +308,5 @@ def _start(
         checkpoint.load_optimizer(before, optimizer)
     drawn = group.first and curves.available()
     rewinds = [*last.rewinds] if last is not None else []
-    about = families.about(info)
+    about = model_loading.about(info)
     return Run(model, optimizer, group, phases, last, output, named, about, parent, drawn, rewinds)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bertdata.registry import Registry
+from bertdata.torch.training import SCHEDULES
 
 DECAYS: dict[str, Callable[[float], float]] = {
     "linear": lambda left: left,
@@ -29,15 +29,6 @@ class Schedule:
     decay: str = ""
 
 
-SCHEDULES: Registry[Schedule] = Registry(
-    "schedule",
-    {
-        "linear": "bertdata.torch.training.schedules:LINEAR",
-        "cosine": "bertdata.torch.training.schedules:COSINE",
-        "constant_with_warmup": "bertdata.torch.training.schedules:CONSTANT",
-        "warmup_stable_decay": "bertdata.torch.training.schedules:WARMUP_STABLE_DECAY",
-    },
-)
 LINEAR = Schedule("falls in a line to the end", lambda steps, rising, share: rising, "linear")
 COSINE = Schedule("falls by half a cosine to the end", lambda steps, rising, share: rising, "cosine")
 CONSTANT = Schedule("stays", lambda steps, rising, share: steps, "linear")
@@ -70,7 +61,8 @@ def learning_rate(step: int, steps: int, peak: float, warmup_ratio: float, shape
     [0.5, 1.0, 1.0, 1.0, 1.0, 0.75, 0.5, 0.25]
     """
     shape = shape or Shape()
-    schedule, rising = SCHEDULES[shape.name], int(round(steps * warmup_ratio, 6))
+    schedule: Schedule = SCHEDULES[shape.name]
+    rising = int(round(steps * warmup_ratio, 6))
     if step < rising:
         return peak * (step + 1) / rising
     begin = schedule.begin(steps, rising, shape.decay_ratio)

@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertdata.errors import ConfigError, shortened
-from bertdata.shards.tasks import TaskInfo
+from bertdata.finetune.task_info import TaskInfo
 from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.models.sentence_encoder import SentenceEncoder
 from bertdata.torch.models.sentence_folder import MODEL
 from bertdata.torch.models.weights import PreTrainedModel
+from bertdata.torch.training import SENTENCE_LOSSES
 from bertdata.torch.training.metrics import pearson, spearman
 from bertdata.torch.training.sentence_copies import numbers_of_texts
-from bertdata.torch.training.sentence_losses import SENTENCE_LOSSES, Embeddings
+from bertdata.torch.training.sentence_losses import Embeddings, SentenceLoss
 from bertdata.torch.training.settings import FinetuneSettings
 from bertdata.torch.training.tasks import Device, Head, adapted, batches_of, moved, require_labels, task_of
 
@@ -55,7 +56,7 @@ def _check(info: TaskInfo, settings: FinetuneSettings) -> None:
 
 
 def _loss(info: TaskInfo, settings: FinetuneSettings) -> Callable[..., Tensor]:
-    chosen = SENTENCE_LOSSES[loss_name(info, settings)]
+    chosen: SentenceLoss = SENTENCE_LOSSES[loss_name(info, settings)]
 
     def loss(embeddings: Embeddings, labels: Tensor | None, ids: Embeddings) -> Tensor:
         if not chosen.masks_copies:

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from bertdata.registry import Registry
 from bertdata.torch.training.sentence_copies import copies_among, numbers_of_texts
 
 Embeddings = Sequence[Tensor]
@@ -32,16 +31,6 @@ class SentenceLoss:
     texts: tuple[int, ...]
     scored: bool = False
     masks_copies: bool = False
-
-
-SENTENCE_LOSSES: Registry[SentenceLoss] = Registry(
-    "sentence loss",
-    {
-        "multiple-negatives-ranking": "bertdata.torch.training.sentence_losses:MULTIPLE_NEGATIVES",
-        "cosine-similarity": "bertdata.torch.training.sentence_losses:COSINE_SIMILARITY",
-        "triplet": "bertdata.torch.training.sentence_losses:TRIPLET",
-    },
-)
 
 
 def multiple_negatives_ranking(

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from bertdata.masking.training import find_training
 from bertdata.options.option import Settings, flag_of, option, require
 from bertdata.torch.models.objectives.settings import ObjectiveSettings
-from bertdata.torch.training.optimization import OPTIMIZERS
-from bertdata.torch.training.schedules import DECAYS, SCHEDULES, Shape
-from bertdata.torch.training.sentence_losses import SENTENCE_LOSSES
-from bertdata.torch.training.trackers import TRACKERS
+from bertdata.torch.training import OPTIMIZERS, SCHEDULES, SENTENCE_LOSSES, TRACKERS
+from bertdata.torch.training.schedules import DECAYS, Shape
 
 DEFAULT_STEPS, DEFAULT_EPOCHS = 100_000, 40.0
 """The length of a pretraining that is not told how long to be: the lesser of the two. BERT made about 40 epochs."""

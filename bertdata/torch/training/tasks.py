@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from bertdata.errors import ConfigError
+from bertdata.finetune import TASKS
 from bertdata.finetune.answers import answers_from_logits, read_originals
 from bertdata.finetune.tag_schemes import scheme_of, why_no_entities
+from bertdata.finetune.task_info import TaskInfo
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.registry import Registry
-from bertdata.shards.tasks import TASKS, TaskInfo
 from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
 from bertdata.torch.models.heads import (
     BertForQuestionAnswering,
@@ -28,6 +28,7 @@ from bertdata.torch.models.heads import (
     TaskModel,
 )
 from bertdata.torch.models.weights import PreTrainedModel
+from bertdata.torch.training import HEADS
 from bertdata.torch.training.metrics import (
     TEXT_METRICS,
     answer_scores,
@@ -69,17 +70,6 @@ class Head:
     )
 
 
-HEADS: Registry[Head] = Registry(
-    "head",
-    {
-        "SequenceClassification": "bertdata.torch.training.tasks:TEXTS",
-        "TokenClassification": "bertdata.torch.training.tasks:TOKENS",
-        "QuestionAnswering": "bertdata.torch.training.tasks:QUESTIONS",
-        SENTENCES: "bertdata.torch.training.sentence_embedding:SENTENCES",
-    },
-)
-
-
 def task_of(dataset: ShardDataset) -> TaskInfo:
     """Return the task of shards; raises ConfigError for those of pretraining and for tasks without scores here."""
     if not isinstance(dataset.info, TaskInfo):
@@ -109,7 +99,8 @@ def evaluate(model: PreTrainedModel, dataset: ShardDataset, batch_size: int, dev
     """
     model.eval()
     with torch.no_grad():
-        return HEADS[task_of(dataset).definition.head].evaluate(model, dataset, batch_size, device)
+        head: Head = HEADS[task_of(dataset).definition.head]
+        return head.evaluate(model, dataset, batch_size, device)
 
 
 def _check_texts(info: TaskInfo, settings: FinetuneSettings) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from bertdata.errors import MissingExtraError
 from bertdata.io import files
-from bertdata.registry import Registry
+from bertdata.torch.training import TRACKERS
 from bertdata.torch.training.metrics_log import LogRecord, parsed_name
 
 _EXTRA = "tracking"
@@ -39,16 +39,6 @@ class TrackerKind:
 
     help: str
     open: Callable[[str, Mapping[str, Any], int], Tracker]
-
-
-TRACKERS: Registry[TrackerKind] = Registry(
-    "tracker",
-    {
-        "tensorboard": "bertdata.torch.training.trackers:TENSORBOARD",
-        "trackio": "bertdata.torch.training.trackers:TRACKIO",
-        "wandb": "bertdata.torch.training.trackers:WANDB",
-    },
-)
 
 
 @contextmanager

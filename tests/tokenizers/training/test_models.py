@@ -12,7 +12,8 @@ import pytest
 from bertdata.errors import ConfigError
 from bertdata.tokenizers import Tokenizer, load_tokenizer
 from bertdata.tokenizers.settings import VocabularyConfig
-from bertdata.tokenizers.training.models import VOCABULARY_MODELS
+from bertdata.tokenizers.training import VOCABULARY_MODELS
+from bertdata.tokenizers.training.models import VocabularyModel
 
 FABLE = (
     "The Fox saw a bunch of ripe grapes hanging from a vine, and jumped for the grapes again and again, but never "
@@ -27,7 +28,7 @@ def trained(folder: Path, model: str, **settings: Any) -> Tokenizer:
         pytest.importorskip("sentencepiece")
     given: dict[str, Any] = {"model": model, "vocab_size": 400} | settings
     config = VocabularyConfig(**given)
-    one = VOCABULARY_MODELS[model]
+    one: VocabularyModel = VOCABULARY_MODELS[model]
     data, pieces = one.train(one.count([FABLE] * 3, config), config)
     (folder / f"vocab{one.suffix}").write_bytes(data)
     tokenizer = one.load(str(folder / f"vocab{one.suffix}"), config)

@@ -14,7 +14,7 @@ from bertdata.errors import ConfigError
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import BertConfig, BertForPreTraining, PretrainingCollator, ResumableBatchSampler, ShardDataset
 from bertdata.torch.data.device_collator import DeviceCollator
-from bertdata.torch.models.families import model_class
+from bertdata.torch.models.model_loading import model_class
 from tests.small_build import write_build
 from tests.tokenizers.of_models import MODELS, tokenizer_of
 

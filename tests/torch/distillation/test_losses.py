@@ -19,7 +19,7 @@ from bertdata.torch.distillation.distilled_model import DistilledModel
 from bertdata.torch.distillation.reading import Rows, reader_of
 from bertdata.torch.distillation.settings import DistillationSettings
 from bertdata.torch.models.modernbert import ModernBertConfig, ModernBertForMaskedLM
-from bertdata.torch.models.pretraining import LossTerm
+from bertdata.torch.models.outputs import LossTerm
 from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training.losses import count, loss_of
 from tests.torch.training.small_runs import SMALL

@@ -15,9 +15,10 @@ from torch import nn
 from bertdata.errors import BertDataError, ConfigError, InputError
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import BertForMaskedLM, ElectraConfig
+from bertdata.torch.distillation import DISTILLATIONS
 from bertdata.torch.distillation.layers import spread_layers, uniform_map
 from bertdata.torch.distillation.reading import reader_of
-from bertdata.torch.distillation.settings import DISTILLATIONS, DistillationSettings
+from bertdata.torch.distillation.settings import DistillationSettings
 from bertdata.torch.models.from_transformers import TransformersConfig, TransformersForPermutationLM, TransformersModel
 from bertdata.torch.training.pretrain import pretrain
 from tests.torch.build import tokenizer_of, write_build

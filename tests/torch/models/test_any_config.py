@@ -159,7 +159,7 @@ def test_types_that_are_no_encoders_of_text_are_refused(kind: str, rows: Pretrai
 
 def test_a_type_of_others_is_refused_with_those_of_bertdata(tmp_path: Path) -> None:
     transformers.RobertaConfig().save_pretrained(tmp_path)
-    from bertdata.torch.models.families import load_config
+    from bertdata.torch.models.configs import load_config
 
     with pytest.raises(ConfigError, match="model_type is 'roberta'; expected one of bert, albert, electra, modernbert"):
         load_config(tmp_path)

@@ -12,9 +12,9 @@ from torch import Tensor
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.torch import AlbertConfig, BertConfig, BertForPreTraining, ElectraConfig, ModernBertConfig
+from bertdata.torch.models import FAMILIES
 from bertdata.torch.models.bert import BertModel
 from bertdata.torch.models.config import EncoderConfig
-from bertdata.torch.models.families import FAMILIES
 from bertdata.torch.models.heads import BertForSequenceClassification
 
 CONFIG = BertConfig(

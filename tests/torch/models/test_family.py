@@ -23,8 +23,8 @@ from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS
 from bertdata.torch.models.albert import AlbertConfig
 from bertdata.torch.models.bert import BertConfig
 from bertdata.torch.models.config import Counts, EncoderConfig
+from bertdata.torch.models.configs import load_config
 from bertdata.torch.models.electra import ElectraConfig, ElectraForReplacedTokenDetection
-from bertdata.torch.models.families import load_config
 from bertdata.torch.models.heads import BertForSequenceClassification
 from bertdata.torch.models.modernbert import ModernBertConfig
 from bertdata.torch.training.pretrain import pretrain

@@ -11,11 +11,11 @@ import torch
 import transformers
 from torch import Tensor, nn
 
+from bertdata.torch.models import FAMILIES
 from bertdata.torch.models.albert import AlbertConfig, AlbertForPreTraining
 from bertdata.torch.models.bert import BertConfig, BertForMaskedLM, BertForPreTraining
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.electra import ElectraConfig, ElectraForMaskedLM, ElectraForPreTraining
-from bertdata.torch.models.families import FAMILIES
 from bertdata.torch.models.heads import (
     BertForQuestionAnswering,
     BertForSequenceClassification,

@@ -11,7 +11,7 @@ import torch
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.torch import BertConfig, BertForPreTraining
-from bertdata.torch.models.families import load_config
+from bertdata.torch.models.configs import load_config
 from bertdata.torch.models.sentence_encoder import SentenceEncoder
 from bertdata.torch.models.sentence_folder import MODULES, settings_of
 from bertdata.torch.models.weight_files import read_tensors, save_tensors

@@ -20,9 +20,11 @@ from bertdata.io import files
 from bertdata.loader.block_mask import attention_masks
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import PretrainingCollator, ShardDataset
+from bertdata.torch.models import FAMILIES
+from bertdata.torch.models.configs import load_config, presets, resolve_config
 from bertdata.torch.models.dropout import attached
-from bertdata.torch.models.families import FAMILIES, load_config, model_class, presets, resolve_config
 from bertdata.torch.models.heads import BertForSequenceClassification
+from bertdata.torch.models.model_loading import model_class
 from bertdata.torch.models.modernbert import ModernBertConfig, ModernBertForMaskedLM, ModernBertModel
 from bertdata.torch.training.pretrain import pretrain
 from tests.torch.build import write_build

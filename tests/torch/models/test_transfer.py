@@ -16,7 +16,7 @@ from bertdata.errors import ConfigError, OutputError
 from bertdata.tokenizers.matching import KINDS
 from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
 from bertdata.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS
-from bertdata.torch.models.families import FAMILIES
+from bertdata.torch.models import FAMILIES
 from bertdata.torch.models.transfer import transfer, vocabulary_axes
 from bertdata.torch.models.weight_files import read_weights
 
@@ -134,7 +134,7 @@ def test_our_own_models_go_on_with_their_generators(family: str, tmp_path: Path)
     class Info:
         label, token_types = "sentence_order_label" if family == "albert" else None, 1
 
-    cls: Any = FAMILIES[family].pretraining(config, Info())  # type: ignore[arg-type]
+    cls: Any = FAMILIES[family].pretraining(config, Info())
     torch.manual_seed(0)
     cls(config).save_pretrained(tmp_path / "old")
     OLD.save_pretrained(tmp_path / "old")

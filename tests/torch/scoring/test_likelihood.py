@@ -11,8 +11,8 @@ import torch
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.torch import BertConfig, BertForMaskedLM, ElectraConfig, ElectraForReplacedTokenDetection
+from bertdata.torch.scoring import METRICS
 from bertdata.torch.scoring.likelihood import PseudoLikelihood
-from bertdata.torch.scoring.masked_rows import METRICS
 from bertdata.torch.scoring.settings import ScoreSettings
 from tests.torch.build import tokenizer_of
 from tests.torch.scoring.small_scorers import SENTENCES, saved

@@ -15,13 +15,14 @@ from torch import Tensor
 
 from bertdata.errors import BertDataError, ConfigError, InputError
 from bertdata.torch import PretrainingCollator, ShardDataset
-from bertdata.torch.models.families import LIBRARIES
+from bertdata.torch.models import LIBRARIES
 from bertdata.torch.models.transformers_heads import TransformersSentenceEncoder, last_layer
 from bertdata.torch.models.transformers_library import quietly
+from bertdata.torch.training import HEADS
 from bertdata.torch.training.finetune import finetune
 from bertdata.torch.training.seeds import finetune_seeds
 from bertdata.torch.training.settings import FinetuneSettings
-from bertdata.torch.training.tasks import HEADS, evaluate, task_of
+from bertdata.torch.training.tasks import evaluate, task_of
 from tests.torch.build import tokenizer_of
 from tests.torch.training.peer_models import KINDS, saved_peer, small_config
 from tests.torch.training.test_finetune import encoded, questions, tagged, texts

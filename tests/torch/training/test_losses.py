@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
+from bertdata.torch.models import FAMILIES
 from bertdata.torch.models.config import Counts
-from bertdata.torch.models.families import FAMILIES, presets
+from bertdata.torch.models.configs import presets
 from bertdata.torch.models.objectives.replaced_tokens import ReplacedTokenOutput
-from bertdata.torch.models.pretraining import LossTerm, PretrainingOutput
+from bertdata.torch.models.outputs import LossTerm, PretrainingOutput
 from bertdata.torch.training.losses import Sums, loss_of
 
 

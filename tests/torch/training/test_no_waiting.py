@@ -15,8 +15,9 @@ from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicO
 
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import ShardDataset
+from bertdata.torch.models.configs import resolve_config
 from bertdata.torch.models.dropout import attached
-from bertdata.torch.models.families import model_class, resolve_config
+from bertdata.torch.models.model_loading import model_class
 from bertdata.torch.training import steps
 from bertdata.torch.training.arithmetic import Arithmetic
 from bertdata.torch.training.distributed import Group

@@ -12,10 +12,10 @@ import torch
 import transformers
 
 from bertdata.errors import ConfigError, InputError
+from bertdata.finetune import TASKS
 from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.finetune.task_shards import encode_task
 from bertdata.io import files
-from bertdata.shards.tasks import TASKS
 from bertdata.torch import PretrainingCollator, ShardDataset
 from bertdata.torch.models.heads import BertForSequenceClassification
 from bertdata.torch.training.finetune import finetune

@@ -3,7 +3,7 @@
 from bertdata.torch.models.bert.config import BertConfig
 from bertdata.torch.models.bert.model import BertModel
 from bertdata.torch.models.bert.pretraining import BertForMaskedLM, BertForPreTraining, model_for
-from bertdata.torch.models.families import EncoderFamily
+from bertdata.torch.models.family import EncoderFamily
 
 FAMILY = EncoderFamily(
     config=BertConfig,

@@ -1,6 +1,6 @@
 """ModernBERT: the config, the encoder, the masked language model."""
 
-from bertdata.torch.models.families import EncoderFamily
+from bertdata.torch.models.family import EncoderFamily
 from bertdata.torch.models.modernbert.config import ModernBertConfig
 from bertdata.torch.models.modernbert.model import ModernBertForMaskedLM, ModernBertModel, head, initialize, model_for
 

@@ -21,8 +21,8 @@ from bertdata.torch.models.config import Counts
 from bertdata.torch.models.dropout import Draws
 from bertdata.torch.models.encoder import EncoderInputs
 from bertdata.torch.models.objectives.settings import DETECTION
+from bertdata.torch.models.outputs import Fraction, LossTerm, PretrainingOutput
 from bertdata.torch.models.places import labelled_places, places_of, real_tokens, taken_at
-from bertdata.torch.models.pretraining import Fraction, LossTerm, PretrainingOutput
 from bertdata.torch.models.weights import PreTrainedModel, load_apart, save_apart
 
 DISCRIMINATOR_WEIGHT = 50.0

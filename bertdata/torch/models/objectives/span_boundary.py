@@ -27,8 +27,9 @@ from bertdata.torch.models.encoder import mean_cross_entropy, sequential
 from bertdata.torch.models.from_transformers import TransformersForPreTraining, TransformersModel
 from bertdata.torch.models.norm import LayerNorm
 from bertdata.torch.models.objectives.settings import ObjectiveSettings, TrainingObjective
+from bertdata.torch.models.outputs import LossTerm, PretrainingOutput
 from bertdata.torch.models.places import labelled_places, places_of, sequence_of_each, taken_at
-from bertdata.torch.models.pretraining import LossTerm, MaskedLanguageModel, PretrainingOutput
+from bertdata.torch.models.pretraining import MaskedLanguageModel
 from bertdata.torch.models.weights import PreTrainedModel, load_apart, save_apart
 
 _LOG = logging.getLogger("bertdata")

@@ -13,7 +13,7 @@ from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.bert import BertForMaskedLM
 from bertdata.torch.models.objectives.settings import ObjectiveSettings, TrainingObjective
-from bertdata.torch.models.pretraining import PretrainingOutput
+from bertdata.torch.models.outputs import PretrainingOutput
 from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training.pretrain import pretrain
 from bertdata.torch.training.settings import PretrainSettings

@@ -1,107 +1,19 @@
-"""Fine-tuning tasks, one object each, listed in a registry: what a row holds, and how labelled files become rows.
-
-A package outside bertdata adds one with `TASKS.add(name, Task(...))` in a module that `bertdata.registry` loads.
-"""
+"""`TaskInfo`: what a reader must know of the shards of a fine-tuning task."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 
-from bertdata.errors import ConfigError, InputError
-from bertdata.registry import Registry
+from bertdata.errors import InputError
+from bertdata.finetune import TASKS
+from bertdata.finetune.task import TASK_SPLITS, Task
 from bertdata.shards.card import ARROW, dataset_card, loading, markdown_table
 from bertdata.shards.info_numbers import Number
 from bertdata.shards.schema import ShardInfo, ids_column
-from bertdata.tokenizers.base import Tokenizer
-
-if TYPE_CHECKING:
-    from bertdata.finetune.layout import TaskSplit
-    from bertdata.finetune.settings import Columns, TaskConfig
-
-Labels = tuple[str, ...]
-ReadSplits = Callable[[Mapping[str, str], Tokenizer, "TaskConfig", "Columns"], tuple[Labels, dict[str, "TaskSplit"]]]
-"""Checks the files of a task, given by split, and returns the names of its labels and how each split is encoded."""
-_FIXED_COLUMNS = ("input_ids", "token_type_ids", "example_id")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Task:
-    """One fine-tuning task.
-
-    help: what is learnt, for --help.
-    read: see `ReadSplits`; it raises InputError, with the line, row or place, where a file is damaged or in another
-    format, and ConfigError for missing columns.
-    columns: the columns of a shard beside `input_ids`, `token_type_ids` and `example_id`.
-    batch_lists: the columns of lists with a value for each token that go into a batch, padded.
-    batch_numbers: the columns of numbers that go into a batch, with the names that they have there.
-    texts: how many texts a row has that have ids of their own, in the columns `input_ids`, `input_ids_2` and so on.
-    max_seq_length: tokens in a row where --max-seq-length is 0.
-    windows: whether rows are windows of texts, which are then kept beside the shards.
-    splits: the splits that its files may be of, among `TASK_SPLITS`.
-    check: raises ConfigError for settings that do not suit the task.
-    head: the model that learns it, as transformers names it after BertFor. metrics: the names of its scores.
-    category: the task category of dataset hubs.
-    """
-
-    help: str
-    read: ReadSplits
-    columns: tuple[tuple[str, pa.DataType], ...]
-    batch_lists: tuple[str, ...] = ()
-    batch_numbers: Mapping[str, str] = field(default_factory=dict)
-    texts: int = 1
-    max_seq_length: int = 128
-    windows: bool = False
-    splits: tuple[str, ...] = ("train", "validation", "test")
-    check: Callable[[TaskConfig], None] = lambda config: None
-    head: str = ""
-    metrics: tuple[str, ...] = ()
-    category: str = "other"
-
-    @property
-    def scored(self) -> bool:
-        """Whether the labels of its texts are numbers."""
-        return ("label", pa.float32()) in self.columns
-
-    def __post_init__(self) -> None:
-        names = [*_FIXED_COLUMNS, *(name for name, _ in self.columns)]
-        repeated = {name for name in names if names.count(name) > 1}
-        unknown = {*self.batch_lists, *self.batch_numbers} - {name for name, _ in self.columns}
-        if repeated or unknown:
-            problem = f"has the column {min(repeated)!r} twice" if repeated else f"has no column {min(unknown)!r}"
-            raise ConfigError(
-                f"the task ({self.help}) {problem}; expected distinct names in `columns` beside "
-                f"{', '.join(_FIXED_COLUMNS)}, and in `batch_lists` and `batch_numbers` names from `columns`"
-            )
-
-
-TASKS: Registry[Task] = Registry(
-    "task",
-    {
-        "classification": "bertdata.finetune.classification:CLASSIFICATION",
-        "regression": "bertdata.finetune.classification:REGRESSION",
-        "token-classification": "bertdata.finetune.token_classification:TOKEN_CLASSIFICATION",
-        "question-answering": "bertdata.finetune.question_answering:QUESTION_ANSWERING",
-        "sentence-pairs": "bertdata.finetune.sentence_embedding:SENTENCE_PAIRS",
-        "sentence-triplets": "bertdata.finetune.sentence_embedding:SENTENCE_TRIPLETS",
-        "sentence-similarity": "bertdata.finetune.sentence_embedding:SENTENCE_SIMILARITY",
-        "glue/cola": "bertdata.finetune.glue:COLA",
-        "glue/sst2": "bertdata.finetune.glue:SST2",
-        "glue/mrpc": "bertdata.finetune.glue:MRPC",
-        "glue/stsb": "bertdata.finetune.glue:STSB",
-        "glue/qqp": "bertdata.finetune.glue:QQP",
-        "glue/mnli": "bertdata.finetune.glue:MNLI",
-        "glue/qnli": "bertdata.finetune.glue:QNLI",
-        "glue/rte": "bertdata.finetune.glue:RTE",
-        "glue/wnli": "bertdata.finetune.glue:WNLI",
-    },
-)
-
-TASK_SPLITS = ("train", "validation", "validation_mismatched", "test", "test_mismatched")
-"""The splits of all tasks; mismatched: of other sources than the training texts, as those of MNLI."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +34,8 @@ class TaskInfo(ShardInfo):
     @property
     def definition(self) -> Task:
         """The task; raises ConfigError where no package that adds it is loaded."""
-        return TASKS[self.task]
+        task: Task = TASKS[self.task]
+        return task
 
     @property
     def id2label(self) -> dict[int, str]:
