@@ -42,7 +42,6 @@ class PlaceOfRun(Protocol):
 
     plan: BatchPlan
     run: RunState
-    moves: int
     announced: int | None
     warned: bool
     current: Iteration
