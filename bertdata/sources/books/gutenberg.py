@@ -38,13 +38,16 @@ _ARCHIVE = re.compile(
     re.IGNORECASE,
 )
 _ARCHIVE_WORDS = ("gutenberg", "pgdp", "proofread", "fadedpage", "for the use of", "at no cost")
+_BEGIN = r"^(?:[\W_]+|(?-i:(?=[^\W\d_a-z])))"
+"""What lines of an archive begin with: a mark or a capital. A line of a sentence may begin with any of their words."""
 _HEADER_FIELD = re.compile(
-    r"^\W*(?:Title|Author|Translator|Editor|Illustrator|Contributor|Release\s+date|Posting\s+date|Last\s+updated|"
+    _BEGIN + r"(?:Title|Author|Translator|Editor|Illustrator|Contributor|Release\s+date|Posting\s+date|Last\s+updated|"
     r"Most\s+recently\s+updated|Language|Cha[rt]acter\s+set\s+encoding|Encoding|Edition|Credits|Produced\s+by):",
     re.IGNORECASE,
 )
 _CREDIT = re.compile(
-    r"^[\W_]*(?:(?:this\s+)?(?:e-?book|e-?text|file|text)\s+(?:was\s+)?(?:originally\s+)?(?:prepared|produced|scanned|"
+    _BEGIN
+    + r"(?:(?:this\s+)?(?:e-?book|e-?text|file|text)\s+(?:was\s+)?(?:originally\s+)?(?:prepared|produced|scanned|"
     r"transcribed|typed|created|proofread|converted)\b|transcribed\s+(?:from|by)\b|(?:e-?text\s+)?(?:produced|prepared|"
     r"scanned|proof(?:read|ed)|digiti[sz]ed|html\s+version|typed|formatted)\b[^.]{0,80}?\b(?:by|from)\b:?\s+(?-i:[^a-z])|"
     r"\[?copyright\b|all rights reserved|"
@@ -56,7 +59,8 @@ _TITLE_PAGE = re.compile(
     r"^[\W_]*(?:author\s+of\s+_?[\"“'‘]|(?:produced|prepared|scanned|typed|digiti[sz]ed)\s+from\b)", re.IGNORECASE
 )
 _NOTE_HEAD = re.compile(
-    r"^\W*(?:(?:original\s+|e-?text\s+)*(?:transcriber|proofreader|typist)\S{0,10}(?:\s+\w+)?\s+(?:(?:end)?note|amendment|"
+    _BEGIN + r"(?:(?:original\s+|e-?text\s+)*(?:transcriber|proofreader|typist)\S{0,10}(?:\s+\w+)?\s+(?:(?:end)?note|"
+    r"amendment|"
     r"correction|errata)|typographical\s+errors\s+(?:were\s+)?corrected|note\s+from\s+the\s+original\s+file|"
     r"project\s+gutenberg\s+editor)",
     re.IGNORECASE,

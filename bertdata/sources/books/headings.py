@@ -41,12 +41,12 @@ DIVISION_TITLE = re.compile(
 )
 NUMBERED_TITLE = re.compile(ORNAMENT + r"(?:[IVXLC]+|\d{1,3})[.):—-]+\s+\S")
 _NAMED = re.compile(
-    ORNAMENT
-    + r"(?:the\s+)?(?:preface|introduct(?:ion|ory)|prologue|epilogue|contents?|table\s+of\s+contents|index|conclusion|"
+    ORNAMENT + r"(?!(?-i:[a-z])\w*[.,;?!])"
+    r"(?:the\s+)?(?:preface|introduct(?:ion|ory)|prologue|epilogue|contents?|table\s+of\s+contents|index|conclusion|"
     r"list\s+of\s+(?:illustrations|plates|maps|figures|tables)|illustrations|footnotes?|endnotes|notes?|dedication|"
     r"foreword|afterword|glossary|errata|postscript|bibliography|appendix|finis?|"
     rf"end(?:\s+of\s+(?:the\s+)?(?:\w+\s+)?{DIVISION}\b.{{0,30}})?|"
-    r"to\s+be\s+continued|advertisements?|frontispiece|cover|copyright.*+|by\s+the\s+same\s+author|"
+    r"to\s+be\s+continued|advertisements?|frontispiece|cover|(?-i:C)opyright.*+|by\s+the\s+same\s+author|"
     r"table\s+des\s+mati[eè]res|inhalt(?:sverzeichnis)?|[ií]ndice|sommaire|pr[eé]face|vorwort)\W*$",
     re.IGNORECASE,
 )

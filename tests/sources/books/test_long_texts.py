@@ -21,6 +21,8 @@ _WORDS = (
     "were many people on road old house by sea with again morning understand window lamp table part of story I a"
 )
 WORDS = _WORDS.split()
+LATER = ["copyright", "printed", "edition", "preface", "chapter", "map", "title", "contents"]
+"""Words of title pages and archives, which a line of a sentence may begin with."""
 
 
 def cleaned(text: str, part_bytes: int, *, compiled: bool) -> str:
@@ -35,7 +37,13 @@ def words_to_sentence(words: list[str]) -> str:
 
 
 SENTENCES = st.lists(
-    st.lists(st.sampled_from(WORDS), min_size=4, max_size=30).map(words_to_sentence), min_size=1, max_size=8
+    st.builds(
+        lambda first, later: words_to_sentence([first, *later]),
+        st.sampled_from(WORDS),
+        st.lists(st.sampled_from([*WORDS, *LATER]), min_size=3, max_size=30),
+    ),
+    min_size=1,
+    max_size=8,
 )
 
 
@@ -86,6 +94,8 @@ def test_what_a_title_page_has_is_counted() -> None:
     [
         "In the office of the mayor sat a clerk. ",
         "Copyright was what they spoke of. ",
+        "copyright it was, of which they spoke. ",
+        "transcriber that he was, note by note. ",
         "[1] He rose. ",
         "Part two, which was lost, lay here. ",
         "[Map of the town, which he never closed. ",
