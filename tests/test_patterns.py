@@ -12,11 +12,9 @@ from itertools import chain
 from typing import Any, TypeVar
 
 import pytest
-import regex
 
 from bertdata.curation.words import reference as words
 from bertdata.sources.books import archive_notes
-from bertdata.tokenizers.encode import reference as encode
 from bertdata.wikitext.templates.convert import _LONGEST_RANGE
 from tests.growth import Repetition, assert_linear, every_repetition, some_repetitions
 from tests.patterns import Found, Unknown, expressions, texts_of
@@ -43,7 +41,6 @@ EXAMPLES: dict[str, list[Any]] = {
     ],
     "bertdata.wikitext.reference.variants: f';": [re.compile(r";\s*+(?=(?:zh)\s*+:|[^;]*?=>\s*+(?:zh)\s*+:|\Z)")],
     "bertdata.wikitext.reference.tags: f'</{name}": [re.compile(r"</math\s*+>")],
-    "bertdata.tokenizers.encode.reference: pattern": [regex.compile(encode.GPT2), regex.compile(encode.CL100K)],
     'bertdata.tokenizers.wordpiece.train.counter: f"[{_MARKS}': [re.compile(r"[!-/:-@\[-`{-~\u4e00-\u9fff]")],
 }
 """Expressions that are made of arguments, by module and the beginning of the source, as they are in use."""

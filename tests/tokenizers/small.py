@@ -8,9 +8,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from bertdata.tokenizers.encode.reference import CL100K
 from bertdata.tokenizers.json_format import METASPACE, byte_letters
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
+from tests.oracles.byte_pairs import CL100K
 
 WORDS = [
     *("the", "there", "then", "hello", "Hello", "world", "it", "can't", "we're", "I'LL", "20", "2024", "can", "cannot"),

@@ -23,9 +23,10 @@ from bertdata.tokenizers.encode.patterns import (
     program_of_node,
     single_atom,
 )
-from bertdata.tokenizers.encode.reference import GPT2
 from bertdata.tokenizers.encode.scanners import gpt2_scanner
 
+GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+"""The pattern of GPT-2's released code (Radford et al. 2019), which RoBERTa, DeBERTa and ModernBERT have too."""
 _AT_A_TIME = 1 << 8
 _EACH, _TOGETHER = ("atom", 0), ("repeat", ("atom", 1), 1, None, False)
 _RUN = ("repeat", ("atom", 0), 1, None, False)

@@ -16,11 +16,11 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.tokenizers.bpe.counting import count_pre_tokens
-from bertdata.tokenizers.bpe.reference import train_bpe_slowly
 from bertdata.tokenizers.bpe.trainer import ALPHABET, letters_of, train_bpe
 from bertdata.tokenizers.training.merging import state
 from bertdata.tokenizers.training.merging.merging import Merged
 from tests.data import data_path
+from tests.oracles.bpe import train_bpe_slowly
 
 FABLE = "The fox saw the grapes.  The grapes were sour, said the fox.\nSour grapes aren't for a fox; naïve foxes!\n\n"
 WORDS = st.dictionaries(st.text("aab é", min_size=1, max_size=8), st.integers(0, 4), min_size=1, max_size=12)

@@ -8,8 +8,8 @@ from typing import Any
 
 from tokenizers import Tokenizer, models, trainers
 
-from bertdata.tokenizers.encode.reference import CL100K
 from bertdata.tokenizers.json_format import METASPACE
+from tests.oracles.byte_pairs import CL100K
 from tests.tokenizers.small import (
     METASPACES,
     SPECIAL,

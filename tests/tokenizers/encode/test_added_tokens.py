@@ -17,10 +17,10 @@ from tokenizers import Tokenizer as Reference
 
 from bertdata.errors import InputError
 from bertdata.tokenizers.encode.added_tokens import Cuts, TokenSet
-from bertdata.tokenizers.encode.reference import CL100K, cut_at_added
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
 from tests.generated import examples
 from tests.growth import assert_linear
+from tests.oracles.byte_pairs import CL100K, cut_at_added
 from tests.tokenizers.small import (
     LINES,
     METASPACES,

@@ -10,8 +10,8 @@ import pytest
 from bertdata.kernels.jit import kernel
 from bertdata.tokenizers.encode.byte_pair import BytePairModel, merges_of
 from bertdata.tokenizers.encode.kernels.merge_table import NO_ID, NO_RANK, Merges, likely_rank, merges_to
-from bertdata.tokenizers.encode.reference import merge
 from bertdata.tokenizers.json_format import byte_letters
+from tests.oracles.byte_pairs import merge
 
 
 @kernel

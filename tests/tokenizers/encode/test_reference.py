@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from bertdata.tokenizers.encode.reference import CL100K, GPT2, best_path, merge, words_of
+from bertdata.tokenizers.encode.splitters import GPT2
 from bertdata.tokenizers.json_format import METASPACE, byte_letters
+from tests.oracles.byte_pairs import CL100K, best_path, merge, words_of
 from tests.tokenizers.small import SMALL, TEXTS, byte_pair_model, unigram_model
 
 

@@ -1,6 +1,6 @@
 """What makes one merge better than another: the three criteria of the vocabulary trainer, and their logarithm.
 
-Shared by the fast trainer and its slow reference; the formulas are in `trainer.py` and `reference/train.py`.
+Shared by the fast trainer and its slow reference; the formulas are in `trainer.py` and `tests/oracles/merges.py`.
 """
 
 from __future__ import annotations

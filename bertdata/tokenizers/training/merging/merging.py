@@ -1,6 +1,6 @@
 """`merge_symbols`: the best pair of neighbouring symbols is joined everywhere, again and again.
 
-`kernels/merges.py` does it fast; `reference.py` is the same in forty lines, and the oracle of its tests.
+`kernels/merges.py` does it fast; the same in forty lines, the oracle of its tests, is `tests/oracles/merges.py`.
 """
 
 from __future__ import annotations

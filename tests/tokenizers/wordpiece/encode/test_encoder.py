@@ -23,7 +23,7 @@ from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.tokenizers.wordpiece.encode import characters, encoder
 from bertdata.tokenizers.wordpiece.encode.characters import ask
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
-from bertdata.tokenizers.wordpiece.reference.encode import encode_slowly
+from tests.oracles.wordpiece_encoding import encode_slowly
 from tests.tokenizers.wordpiece.reference import SMALL, hostile_text, reference, reference_ids
 
 TOKENIZERS = [WordPieceTokenizer.from_tokens(SMALL), WordPieceTokenizer.from_tokens(SMALL, do_lower_case=False)]

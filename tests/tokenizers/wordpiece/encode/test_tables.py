@@ -11,7 +11,7 @@ from bertdata.tokenizers.encode import tables
 from bertdata.tokenizers.encode.kernels import double_array as trie_kernel
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.tokenizers.wordpiece.encode.tables import build_trie
-from bertdata.tokenizers.wordpiece.reference.encode import encode_slowly
+from tests.oracles.wordpiece_encoding import encode_slowly
 from tests.tokenizers.wordpiece.reference import SPECIAL
 
 LETTERS = st.text("abé中😀", min_size=1, max_size=6)

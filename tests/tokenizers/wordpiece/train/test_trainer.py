@@ -20,10 +20,10 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.tokenizers.training.merging import corpus, state
 from bertdata.tokenizers.training.merging.merge_score import CODES, Criterion
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer, count_words, train_wordpiece
-from bertdata.tokenizers.wordpiece.reference.train import train_slowly
 from bertdata.tokenizers.wordpiece.train.corpus import read_corpus
 from tests.data import data_path
 from tests.generated import examples
+from tests.oracles.wordpiece_training import train_slowly
 
 CRITERIA: tuple[Criterion, ...] = ("likelihood", "frequency", "score")
 FABLE = (

@@ -1,1 +1,1 @@
-"""Training by merges, compiled; the readable version is in `reference`."""
+"""Training by merges, compiled; the readable version is in `tests/oracles`."""

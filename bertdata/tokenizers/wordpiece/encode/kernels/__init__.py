@@ -1,1 +1,1 @@
-"""The tokenizer, compiled; the readable version is in `reference`."""
+"""The tokenizer, compiled; the readable version is in `tests/oracles`."""

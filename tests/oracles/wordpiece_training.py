@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from bertdata.tokenizers.training.merging.merge_score import Criterion
-from bertdata.tokenizers.training.merging.reference import merge_slowly
 from bertdata.tokenizers.wordpiece.vocabulary import CONTINUATION, SPECIAL_TOKENS, unused_tokens
+from tests.oracles.merges import merge_slowly
 
 
 def train_slowly(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from bertdata.tokenizers.bpe.trainer import ALPHABET, letters_of
 from bertdata.tokenizers.training.merging.merging import Merged
-from bertdata.tokenizers.training.merging.reference import merge_slowly
+from tests.oracles.merges import merge_slowly
 
 
 def train_bpe_slowly(

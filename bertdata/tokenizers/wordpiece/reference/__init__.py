@@ -1,1 +1,0 @@
-"""WordPiece in plain Python, which the kernels are tested against."""
