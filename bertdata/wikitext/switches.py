@@ -44,7 +44,7 @@ class Switches(NamedTuple):
 def switches_of(language: Language) -> Switches:
     """Return the switches of a language."""
     switches = language.switches
-    words = [*switches.written, *switches.folded, *(word.title() for word in switches.written)]
+    words = [*switches.written, *(word.title() for word in switches.written if not word.isascii())]
     folded = {*map(fold_title, words), *case_variants(map(fold_title, switches.folded))}
     return Switches(_edged(switches.exact), _edged(folded))
 

@@ -26,7 +26,7 @@ PAGES = {
     "wikibooks": ("{{BookTitle|Salt}}\nSalt is ''white''.\n{{BookCat}}\n[[Category:Book:Salt]]", "Salt is white."),
     "wikisource": (
         '{{header|title=Salt|author=Ann}}\n<pages index="Salt.djvu" from=1 to=5 />\n'
-        "It was {{hws|cau|cautious}} {{hwe|tious|cautious}} men.{{nop}}\n<pagelist /><section begin=a />",
+        "It was {{hws|cau|cautious}}\n{{hwe|tious|cautious}} men.{{nop}}\n<pagelist /><section begin=a />",
         "It was cautious men.",
     ),
     "wikiquote": ("'''Ann''' was a poet.\n== Quotes ==\n* Salt is white.\n** Letter", "Ann was a poet."),
