@@ -85,6 +85,8 @@ def _with_carried(block: TokenBlock, columns: Sequence[str], info: PretrainingIn
             carried[name] = column.cast(TYPES[kind]).to_numpy(zero_copy_only=False)
         except pa.ArrowException as error:
             raise InputError(f"the column {name} of --keep {name}={kind} holds other values: {error}") from error
+        if not np.isfinite(carried[name]).all():
+            raise InputError(f"the column {name} of --keep {name}={kind} holds other values: infinity")
     return replace(block, document_values=carried)
 
 

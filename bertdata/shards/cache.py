@@ -17,6 +17,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from bertdata.io.http import Client
 
 _SUFFIX, _PART, _PINS, _LOCKS = ".arrow", ".fetching", ".pins", ".locks"
+_SHARD = re.compile(r"[0-9a-f]{64}\.")
+_PLAN = re.compile(rf"{re.escape(tempfile.gettempprefix())}\w+\.json\Z")
 _AT_ONCE = 4
 _ATTEMPTS = 5
 
@@ -147,10 +150,10 @@ class ShardCache:
         """
         pinned = _pinned(self.directory) | dict(wanted)
         cached = []
-        for entry in os.scandir(self.directory):
+        for entry in own_files(self.directory):
             if entry.name.endswith(_PART) and entry.name.removesuffix(_PART) not in pinned:
                 _unlink(entry.path)
-            elif entry.name.endswith(_SUFFIX) and entry.is_file() and entry.name not in pinned:
+            elif entry.name.endswith(_SUFFIX) and entry.name not in pinned:
                 status = entry.stat()
                 cached.append((status.st_atime_ns, entry.path, status.st_size))
         needed = sum(pinned.values())
@@ -189,7 +192,7 @@ def _pin(directory: str, wanted: Mapping[str, int]) -> BinaryIO:
 def _pinned(directory: str) -> dict[str, int]:
     """Return the sizes of the shards that processes hold, by name; files of processes that have ended are deleted."""
     pinned: dict[str, int] = {}
-    for entry in os.scandir(os.path.join(directory, _PINS)):
+    for entry in own_files(os.path.join(directory, _PINS), plans=True):
         with open(entry.path, "rb") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -267,6 +270,16 @@ def require_size(path: str, size: int, shown: str) -> None:
 def shard_name(shard: ShardFile) -> str:
     """Return what a shard is called in a cache: its SHA-256, or a hash of its URL and size."""
     return shard.sha256 or hashlib.sha256(f"{shard.url}\x1f{shard.size}".encode()).hexdigest()
+
+
+def own_files(directory: str, *, plans: bool = False) -> Iterator[os.DirEntry[str]]:
+    """Yield the files of a folder that have names of a cache's shards, or of the plans of processes.
+
+    A cache may be put into a folder with other files, which are nobody's to delete: links and folders are not yielded.
+    """
+    for entry in os.scandir(directory):
+        if (_PLAN if plans else _SHARD).match(entry.name) and entry.is_file(follow_symlinks=False):
+            yield entry
 
 
 def require_same(path: str, shard: ShardFile) -> None:

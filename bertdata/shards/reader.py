@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -34,6 +35,7 @@ from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer, tokenizer_files
 
 MANIFEST = "manifest.json"
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def open_shards(
@@ -125,7 +127,7 @@ def shard_files(build: str, split: str, manifest: dict[str, Any]) -> list[ShardF
     """Return the shards of a split as the manifest names them; raises InputError where it does not, or has none."""
     try:
         entries = [
-            ShardFile(inside(build, shard["file"]), int(shard["bytes"]), _digest(shard.get("sha256")))
+            ShardFile(inside(build, shard["file"]), _size(shard["bytes"]), _digest(shard.get("sha256")))
             for shard in manifest["splits"][split]["shards"]
         ]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -138,8 +140,16 @@ def shard_files(build: str, split: str, manifest: dict[str, Any]) -> list[ShardF
     return entries
 
 
+def _size(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise TypeError(f"bytes is {value!r}")
+    return value
+
+
 def _digest(value: Any) -> str | None:
-    if value is not None and not isinstance(value, str):
+    if value is not None and not (
+        isinstance(value, str) and _SHA256.fullmatch(value)
+    ):  # a cache's names are made of it
         raise TypeError(f"sha256 is {value!r}")
     return value
 

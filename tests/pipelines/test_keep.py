@@ -89,6 +89,7 @@ def test_a_batch_has_the_columns_that_are_asked_for(plain: BuiltCorpus) -> None:
     [
         ({"year": None}, "1 of 40 documents of a shard have no year, which `keep` names; leave them out by `where`"),
         ({"year": 1900.5}, "the column year of `keep` year=int holds other values"),
+        ({"score": float("inf")}, "the column score of `keep` score=float holds other values: infinity"),
     ],
 )
 def test_a_document_without_such_a_number_is_refused(tmp_path: Path, wrong: dict[str, Any], message: str) -> None:

@@ -26,6 +26,8 @@ from bertdata.io.http import Client
 from bertdata.shards import cache as module
 from bertdata.shards import open_shards
 from bertdata.shards.cache import ShardCache, ShardFile
+from bertdata.shards.reader import shard_files
+from bertdata.shards.streaming.folder import CacheFolder
 from tests.server import File, Server, serve
 
 
@@ -215,7 +217,8 @@ def test_what_an_ended_process_held_and_left_half_fetched_goes(tmp_path: Path) -
     code = (
         "import os, sys; from bertdata.shards.cache import ShardCache, ShardFile, _pin; "
         "cache = ShardCache(sys.argv[1]); os.makedirs(sys.argv[1] + '/.pins'); "
-        "pin = _pin(sys.argv[1], {'x.arrow': 1000}); open(sys.argv[1] + '/x.arrow.fetching', 'w').close(); os._exit(9)"
+        "pin = _pin(sys.argv[1], {'x.arrow': 1000}); "
+        "open(sys.argv[1] + '/' + 'a' * 64 + '.arrow.fetching', 'w').close(); os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
     assert len(list((tmp_path / ".pins").iterdir())) == 1
@@ -268,3 +271,33 @@ def test_a_build_that_is_not_there_is_an_error_that_says_what_was_expected(tmp_p
     with pytest.raises(InputError, match="holds no finished build"):
         open_shards(f"{server.url}/nothing", cache=ShardCache(str(tmp_path)))
     shutil.rmtree(tmp_path)
+
+
+def test_files_of_others_in_the_folder_of_a_cache_stay(tmp_path: Path) -> None:
+    others = ["data-00000-of-00001.arrow", "iris.data", "film.fetching", ".pins/mine.json", "needs/mine.json"]
+    (tmp_path / "outside").write_bytes(bytes(1000))
+    folder = tmp_path / "cache"
+    for name in others:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(bytes(1000))
+    (folder / f"{'b' * 64}.arrow").symlink_to(tmp_path / "outside")
+    (folder / f"{'c' * 64}.fetching").mkdir()
+    own = folder / f"{'a' * 64}.arrow"
+    bounded = CacheFolder(str(folder), 10)
+    for make_room in (partial(ShardCache(str(folder), 10)._make_room, {}), partial(bounded._make_room, 0, -1)):
+        own.write_bytes(bytes(1000))
+        make_room()
+        assert not own.exists()
+    there = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert {*others, f"{'b' * 64}.arrow"} <= there
+    assert (tmp_path / "outside").exists()
+
+
+@pytest.mark.parametrize(
+    "values", [{"sha256": "../../somewhere"}, {"sha256": "A" * 64}, {"bytes": -1}, {"bytes": True}, {"bytes": "12"}]
+)
+def test_a_manifest_does_not_choose_names_in_a_cache(values: dict[str, object]) -> None:
+    entry = {"file": "train/data-00000-of-00001.arrow", "bytes": 12, "sha256": "a" * 64}
+    assert shard_files("corpus", "train", {"splits": {"train": {"shards": [entry]}}})[0].size == 12
+    with pytest.raises(InputError, match="does not say what the shards of train are"):
+        shard_files("corpus", "train", {"splits": {"train": {"shards": [entry | values]}}})

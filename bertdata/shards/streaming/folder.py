@@ -31,7 +31,7 @@ from io import BufferedReader
 from typing import BinaryIO, cast
 
 from bertdata.errors import ConfigError, OutputError
-from bertdata.shards.cache import ShardFile, shard_name
+from bertdata.shards.cache import ShardFile, own_files, shard_name
 from bertdata.shards.checked import is_wanted
 from bertdata.shards.stamps import is_marked_whole, mark_used, mark_whole
 
@@ -149,7 +149,7 @@ class CacheFolder:
     def _make_room(self, size: int, turn: int) -> bool:
         """Delete shards until so many bytes fit, as far as others do not use them; say so where they do not fit."""
         total, shards, data = 0, [], []
-        for entry in os.scandir(self.directory):
+        for entry in own_files(self.directory):
             with contextlib.suppress(FileNotFoundError):
                 if entry.name.endswith(_PLACE):
                     total += self._kept_place(entry.path)
@@ -221,7 +221,7 @@ class CacheFolder:
     def _needs(self) -> dict[str, int]:
         """Return the shards that any process needs, with the smallest number of those that it needs before."""
         turns: dict[str, int] = {}
-        for entry in os.scandir(os.path.join(self.directory, _NEEDS)):
+        for entry in own_files(os.path.join(self.directory, _NEEDS), plans=True):
             with open(entry.path, "rb") as file:
                 if _try_lock(file):
                     _unlink(entry.path)
