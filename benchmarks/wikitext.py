@@ -179,7 +179,7 @@ def structured_table(export: Path, dump: Path) -> str:
 
     from bertdata.sources.formats import FileRange
     from bertdata.sources.json_lines import JSON_LINES
-    from bertdata.sources.tabular import PARQUET
+    from bertdata.sources.parquet import PARQUET
     from bertdata.sources.wikipedia.published.form import parsed
     from bertdata.sources.wikipedia.published.sections import STRUCTURED, section_paragraphs
 

@@ -11,7 +11,7 @@ SOURCE_FORMATS: Registry[Any] = Registry(
     {
         "wikipedia": "bertdata.sources.wikipedia.format:WIKIPEDIA",
         "books": "bertdata.sources.books.format:BOOKS",
-        "parquet": "bertdata.sources.tabular:PARQUET",
+        "parquet": "bertdata.sources.parquet:PARQUET",
         "json-lines": "bertdata.sources.json_lines:JSON_LINES",
         "csv": "bertdata.sources.separated:CSV",
         "tsv": "bertdata.sources.separated:TSV",

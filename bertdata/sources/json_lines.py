@@ -20,12 +20,13 @@ from bertdata.io.decoding import how_to_convert
 from bertdata.io.encodings import is_stream, open_text
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources import unsupported
+from bertdata.sources.batch_columns import NAMES
 from bertdata.sources.beginnings import first_lines
 from bertdata.sources.formats import FileRange
 from bertdata.sources.json_columns import read_columns
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stored_bytes import NoRow
-from bertdata.sources.tabular import LOOKED_AT, NAMES, Rows, TableFormat, are_columns_enough
+from bertdata.sources.tabular import LOOKED_AT, Rows, TableFormat, are_columns_enough
 
 _NO_OBJECT = "not a JSON object"
 ROW_ID = "_id"

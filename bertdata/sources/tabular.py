@@ -1,4 +1,4 @@
-"""Rows of tables as documents: what the formats of tables share, and Parquet.
+"""Rows of tables as documents: what the formats of tables share.
 
 A row needs a text column; `id`, `source`, `title` and `url` are used where present, other columns where a selection
 reads them. A row without an id gets one from its file's name and its place in it. Text with blank lines keeps them as
@@ -22,12 +22,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bertdata.curation.languages import LANGUAGE
-from bertdata.documents import SCHEMA, DocumentWriter, escaped, open_parquet, paragraphs, paragraphs_of, read_batches
+from bertdata.documents import SCHEMA, DocumentWriter, escaped, paragraphs, paragraphs_of
 from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.console import byte_size
 from bertdata.kernels.warmup import compiling_pays
+from bertdata.sources.batch_columns import NAMES, document_columns
 from bertdata.sources.formats import FileRange, Layout, RangeFormat, Request, SourceFile, text_bytes
 from bertdata.sources.names import InputCount
 from bertdata.sources.path_columns import path_columns
@@ -187,6 +188,19 @@ class Rows:
             columns=_kept(row, chosen) if chosen.columns else None,
         )
 
+    def add_batch(self, place: int, batch: pa.RecordBatch) -> None:
+        """Write the rows of a batch, the first of which is at a place: as columns; one by one those without a text."""
+        columns = document_columns(batch, self._chosen.text_column)
+        has_text = np.zeros(len(batch), np.bool_)
+        if columns is not None:
+            has_text = pc.is_valid(columns[-1]).to_numpy(zero_copy_only=False)
+        others = np.flatnonzero(~has_text).tolist()
+        for number in others:
+            self.add(place + number, batch.slice(number, 1).to_pylist()[0])
+        if columns is not None and len(others) < len(batch):
+            columns = [column.filter(pa.array(has_text)) for column in columns] if len(others) else columns
+            self.add_columns(np.flatnonzero(has_text) + place, columns)
+
     def add_columns(self, places: NDArray[np.int64], columns: Sequence[pa.StringArray]) -> None:
         """Write rows given as their columns (see `NAMES`), "" where a row has none, and a text each."""
         counters, texts = self._counters, paragraphs_of(columns[-1])
@@ -205,61 +219,10 @@ class Rows:
         self._writer.add_columns([ids, sources, titles, urls, texts])
 
 
-NAMES = tuple(name for name in SCHEMA.names if name != "text")
-"""The columns that documents take beside the text, in the order of `SCHEMA`."""
-
-
 def are_columns_enough(chosen: FileRange) -> bool:
     """Return whether documents are made of the columns of `NAMES` and one of text, as they are in their files."""
     plain = chosen.text_column not in NAMES and not is_template(chosen.text_column)
     return plain and not chosen.form and not chosen.columns and chosen.id_column == ID
-
-
-class ParquetFormat(TableFormat):
-    """Parquet; a range is a run of row groups."""
-
-    name = "parquet"
-    suffixes = (".parquet",)
-    signatures = (b"PAR1",)
-    described = "Parquet"
-
-    def layout(self, source: SourceFile, request: Request) -> Layout:
-        """Return the column of the text, which holds strings where they are taken as they are."""
-        layout = super().layout(source, request)
-        with files.open_raw(source.path) as raw:
-            require_strings(open_parquet(raw, source.path).schema_arrow, layout, source.path)
-        return layout
-
-    def ranges(self, path: str, target_bytes: int, text_column: str) -> Iterator[tuple[int, int, int]]:
-        """Yield runs of row groups."""
-        with files.open_raw(path) as raw:
-            parquet = open_parquet(raw, path)
-            sizes = [parquet.metadata.row_group(i).total_byte_size for i in range(parquet.metadata.num_row_groups)]
-        first, run_bytes = 0, 0
-        for number, size in enumerate(sizes):
-            run_bytes += size
-            if run_bytes >= target_bytes or number == len(sizes) - 1:
-                yield first, number + 1, run_bytes
-                first, run_bytes = number + 1, 0
-
-    def names_of(self, path: str) -> list[str]:
-        """Return the columns of a file."""
-        with files.open_raw(path) as raw:
-            names: list[str] = open_parquet(raw, path).schema_arrow.names
-            return names
-
-    columns_of = names_of
-
-    def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
-        """Yield the rows of a range."""
-        with files.open_raw(chosen.path) as raw:
-            parquet = open_parquet(raw, chosen.path)
-            names = columns_read(chosen, parquet.schema_arrow.names)
-            place = sum(parquet.metadata.row_group(i).num_rows for i in range(chosen.start))
-            groups = range(chosen.start, chosen.end)
-            for batch in read_batches(raw, chosen.path, columns=names, row_groups=groups):
-                yield from enumerate(batch.to_pylist(), place)
-                place += len(batch)
 
 
 def require_strings(schema: pa.Schema, layout: Layout, path: str) -> None:
@@ -282,9 +245,6 @@ def columns_read(chosen: FileRange, names: Sequence[str]) -> list[str]:
     if form := _form(chosen):
         wanted |= {*form.columns}
     return sorted(name for name in wanted if name in names)
-
-
-PARQUET = ParquetFormat()
 
 
 def _form(chosen: FileRange) -> Form | None:

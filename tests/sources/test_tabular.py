@@ -20,8 +20,8 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.io import files, listing
 from bertdata.sources.formats import find_kind, write_documents
 from bertdata.sources.json_lines import JSON_LINES
+from bertdata.sources.parquet import PARQUET
 from bertdata.sources.stage import record_of_part
-from bertdata.sources.tabular import PARQUET
 from tests.generated import examples
 from tests.sources.planned import plan_documents
 
