@@ -6,8 +6,6 @@ show documents. An unfinished build, or one whose files are damaged, would be ma
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -16,9 +14,8 @@ from bertdata.engine.origin import read_origin
 from bertdata.engine.output_lock import MANIFEST, MARKER, locked
 from bertdata.errors import ConfigError, InputError, printable
 from bertdata.io import files, remote
-from bertdata.io.console import byte_size, counted
+from bertdata.io.console import counted
 from bertdata.io.digests import damaged
-from bertdata.options.flags import add_json, add_logging
 from bertdata.shards.contents import changed_files, check_manifest, finished_manifests, inside, reading_values
 
 STAGES = "stages"
@@ -118,33 +115,3 @@ def _sizes(folder: str) -> list[int]:
             return [int(info.get("size") or 0) for info in fs.find(place, detail=True).values()]
     except FileNotFoundError:
         return []
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `bertdata clean-up`."""
-    parser.add_argument("directory", metavar="CORPUS", help="a finished build: a folder or a URL")
-    parser.add_argument("--dry-run", action="store_true", help="check, and say what would be freed, without deleting")
-    add_logging(parser)
-    add_json(parser)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Run `bertdata clean-up`: delete the stages, and print what that freed."""
-    freed = clean_up(arguments.directory, dry_run=arguments.dry_run)
-    if arguments.json:
-        print(json.dumps(freed, indent=1))
-    elif not arguments.quiet:
-        print(_text(freed))
-    return 0
-
-
-def _text(freed: dict[str, Any]) -> str:
-    stages = printable(files.join(freed["directory"], STAGES))
-    if not freed["files"]:
-        return f"nothing to do: there is no {stages}"
-    did = "freed" if freed["removed"] else "would free"
-    return (
-        f"{did} {byte_size(freed['bytes'])}: {counted(freed['files'], 'file')} in {stages}\n"
-        "The shards are whole without them. A build with other settings begins anew, and `report` and `show --dropped` "
-        "have no documents."
-    )

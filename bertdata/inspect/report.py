@@ -7,27 +7,24 @@ page.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
 from bertdata.corpus import ledger, summary
-from bertdata.errors import ConfigError, OutputError
+from bertdata.errors import ConfigError
 from bertdata.finetune.task_info import TaskInfo
 from bertdata.inspect import examples, show, stats
 from bertdata.inspect.folders import DOCUMENTS, describe
-from bertdata.inspect.page import GENERATOR, bar, facts, grid, histogram, page
+from bertdata.inspect.page import bar, facts, grid, histogram, page
 from bertdata.inspect.report_accounts import accounts_part
 from bertdata.inspect.report_folder import folder_report_html
 from bertdata.inspect.report_ledger import ledger_part, warnings_part
 from bertdata.inspect.report_task import task_report_html
 from bertdata.inspect.report_text import documents_part, dropped_part, rejected_part, source_shares, vocabulary_part
 from bertdata.inspect.text_figures import document_files, measure_text, rejected_pages
-from bertdata.inspect.training_summary import blanks_in, training_summary
 from bertdata.inspect.word_figures import count_ids
-from bertdata.io import files
 from bertdata.io.console import counted, largest
 from bertdata.io.markup import element
 from bertdata.shards import Shards
@@ -215,59 +212,3 @@ def _shards(manifest: Mapping[str, Any]) -> list[Element]:
         element("details", element("summary", counted(len(shards), "shard")), grid(names, rows)),
         element("details", element("summary", "settings"), element("pre", settings)),
     ]
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `bertdata report` to a parser."""
-    parser.add_argument(
-        "folder",
-        metavar="DIR",
-        help="a finished build, or another folder that bertdata wrote: a task, documents, a vocabulary, a model ...",
-    )
-    parser.add_argument(
-        "--output",
-        default="",
-        metavar="FILE",
-        help=f"default: {PAGE}; with --training-summary {SUMMARY}, a new file",
-    )
-    parser.add_argument(
-        "--training-summary",
-        action="store_true",
-        help="of a build: a draft, in Markdown, of the public summary of training content of the EU's AI Act, with "
-        "blanks where the build cannot know; not legal advice",
-    )
-    parser.add_argument("--examples", type=int, default=4, metavar="N", help="examples to show (default: 4)")
-    parser.add_argument("--vocab", default="", metavar="PATH", help="of documents: also how this vocabulary fits them")
-
-
-def _write_summary(arguments: argparse.Namespace) -> int:
-    """Write the draft of a summary into a new file, for people fill in its blanks."""
-    path = arguments.output or SUMMARY
-    if files.exists(path):
-        raise OutputError("is there already, and may have been filled in; choose another --output", path=path)
-    if folder := describe(arguments.folder):
-        raise ConfigError(f"--training-summary is for a build, and {arguments.folder} holds {folder.kind}")
-    shards = open_splits(arguments.folder)[0]
-    shards.expect_pretraining()
-    with reading_values(shards.build):
-        text = training_summary(shards.manifest, read_accounts(shards.build, shards.manifest))
-    files.write_bytes(path, text.encode())
-    print(f"{path}: {blanks_in(text)} blanks to fill in; not legal advice")
-    return 0
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Write the page as parsed arguments say."""
-    if arguments.training_summary:
-        return _write_summary(arguments)
-    path = arguments.output or PAGE
-    if arguments.examples < 0:
-        raise ConfigError(f"--examples is {arguments.examples}; expected 0 or more")
-    if files.exists(path) and files.size(path):
-        with files.open_raw(path) as file:
-            if f'content="{GENERATOR}"'.encode() not in file.read(200):
-                raise OutputError("is a file, and not a report of bertdata; choose another --output", path=path)
-    page = report_html(arguments.folder, examples=arguments.examples, vocabulary=arguments.vocab).encode()
-    files.write_bytes(path, page)
-    print(f"{path}: {len(page):,} bytes; open it in a browser")
-    return 0

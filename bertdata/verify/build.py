@@ -9,8 +9,6 @@ be deleted, and what `datasets` keeps beside the shards are not checked.
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 from collections import Counter
 from collections.abc import Callable
@@ -22,10 +20,9 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError, VerificationError
 from bertdata.io import files, listing
-from bertdata.io.console import Row, table
+from bertdata.io.console import Row
 from bertdata.objectives.blocks import BORROWED
 from bertdata.objectives.mixing import number_of_copies
-from bertdata.options.flags import add_json, add_logging
 from bertdata.shards.contents import changed_files, is_changed, is_of_datasets
 from bertdata.shards.phases import phase_names
 from bertdata.shards.reader import open_shards
@@ -52,16 +49,16 @@ def verify(
 
         verify("corpus")     # [("train: shards", "1 of 225,976 bytes"), ("  examples", "615"), ...]
     """
-    return _verified(path, duplicates, report)[0]
+    return verify_and_count(path, duplicates, report)[0]
 
 
-Found = dict[str, dict[str, Duplicates]]
+DuplicatesOfPhases = dict[str, dict[str, Duplicates]]
 """The duplicates of each split, by phase; "" is that of a build without phases."""
 
 
-def _verified(
+def verify_and_count(
     path: str | os.PathLike[str], duplicates: bool, report: Callable[[str], None] | None
-) -> tuple[list[Row], Found]:
+) -> tuple[list[Row], DuplicatesOfPhases]:
     """Return what `verify` returns, and the duplicates where they are counted."""
     place = files.path_text(path).rstrip("/") or "/"
     manifest = files.join(place, MANIFEST)
@@ -198,7 +195,7 @@ def _kept_by_datasets(path: str, manifest: dict[str, Any]) -> list[Row]:
     return [("kept by datasets", f"{len(paths):,} files of {size:,} bytes, which may be deleted")] if paths else []
 
 
-def _figures(place: str, duplicates: Found) -> dict[str, Any]:
+def figures_of(place: str, duplicates: DuplicatesOfPhases) -> dict[str, Any]:
     """Return the counts of each split as numbers, and its duplicates; of several phases, of each.
 
     To be called once they are verified.
@@ -228,44 +225,3 @@ def _duplicate_rows(duplicates: dict[str, Duplicates]) -> list[Row]:
             (f"{split}: duplicate examples", f"{text}, {of_split.near:,} ({of_split.near * share:.3f}%) nearly")
         )
     return rows
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `bertdata verify`."""
-    parser.add_argument(
-        "directory", metavar="DIR", help="a finished build, the --output of `bertdata build`: a folder or a URL"
-    )
-    parser.add_argument(
-        "--duplicates",
-        action=argparse.BooleanOptionalAction,
-        default=False,
-        help="count examples that are the same or nearly, too (default: no)",
-    )
-    add_logging(parser)
-    add_json(parser)
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Run `bertdata verify`: print what was recounted, or raise VerificationError with every disagreement."""
-    from tqdm import tqdm
-
-    silent = arguments.quiet or None
-    result: dict[str, Any] = {"directory": arguments.directory}
-    try:
-        with tqdm(unit=" shards", disable=silent, leave=False) as bar:
-            rows, duplicates = _verified(arguments.directory, arguments.duplicates, lambda _: bar.update() and None)
-    except VerificationError as error:
-        if arguments.json:
-            print(json.dumps(result | {"verified": False, "problems": str(error).split("\n")}, indent=1))
-        raise
-    if arguments.json:
-        values = [{"name": name.strip(), "value": value, "inner": name[:1] == " "} for name, value in rows]
-        print(
-            json.dumps(
-                result | {"verified": True, **_figures(arguments.directory, duplicates), "rows": values}, indent=1
-            )
-        )
-    elif not arguments.quiet:
-        print(table(rows))
-        print(f"\nverified: {arguments.directory} holds what its manifest says")
-    return 0

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from bertdata.cli.main import dispatch
+from bertdata.cli.show import wants_color
 from bertdata.errors import ConfigError, InputError
 from bertdata.inspect.examples import Example, ShownToken, read_examples, words
-from bertdata.inspect.show import columns, legend, render, wants_color
+from bertdata.inspect.show import columns, legend, render
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import Shards, open_shards
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer

@@ -7,10 +7,11 @@ from pathlib import Path
 import fsspec
 import pytest
 
+from bertdata.cli.bench import add_arguments
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError
 from bertdata.loader import ShardExamples
-from bertdata.loader.bench import add_arguments, measure
+from bertdata.loader.bench import measure
 from tests.many_shards import bytes_in
 
 

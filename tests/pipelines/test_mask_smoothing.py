@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
+from bertdata.cli.show import run as show
 from bertdata.corpus.summary import build_rows
 from bertdata.errors import ConfigError, InputError, VerificationError
-from bertdata.inspect.show import run as show
 from bertdata.io import files
 from bertdata.loader import BatchCollator, ShardExamples
 from bertdata.masking.settings import MaskingConfig

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bertdata.cli.show import run as show
 from bertdata.errors import VerificationError
-from bertdata.inspect.show import run as show
 from bertdata.loader import BatchCollator, ShardExamples
 from bertdata.masking.masked import Masked
 from bertdata.masking.masking import Masker

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from bertdata.cli import command_line
+from bertdata.cli.verify import add_arguments, run
 from bertdata.errors import InputError, VerificationError
 from bertdata.io import files
 from bertdata.masking.settings import MaskingConfig
@@ -20,7 +21,7 @@ from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.settings import MASKINGS, ExamplesConfig
 from bertdata.shards import open_shards
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
-from bertdata.verify.build import add_arguments, run, verify
+from bertdata.verify.build import verify
 from tests.shards.build import TOKENIZER, write_build
 from tests.shards.damage import Change, claim, disagreements, edit, put, rewrite
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bertdata.cli.verify import add_arguments, run
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards.reader import Shards
 from bertdata.verify import duplicates
-from bertdata.verify.build import add_arguments, run
 from bertdata.verify.duplicates import Duplicates, count_duplicates, token_texts
 from tests.shards.blocks import FIRST_WORD, block_from, info_of, table_of, written
 from tests.shards.build import write_build
