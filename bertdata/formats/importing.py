@@ -29,7 +29,7 @@ from bertdata.io.unchanged import file_states, require_unchanged, unchanged
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.objective import find_objective
-from bertdata.objectives.settings import ExamplesConfig
+from bertdata.objectives.settings import SHORTEST_ROW, ExamplesConfig
 from bertdata.shards.packed import WORD_STARTS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import FORMAT, SPLITS, numpy_type, shard_schema
@@ -157,7 +157,7 @@ def _info(tokenizer: Tokenizer, paths: Mapping[str, Sequence[str]], objective: s
     ):
         for rows in read_fields(other, tokenizer):
             _check_fields(rows, other, has_types)
-            length = max(length, rows["input_ids"].shape[1])
+            length = max(length, rows["input_ids"].shape[1], SHORTEST_ROW)
             room = max(room, rows["masked_lm_positions"].shape[1] if masked and _is_masked(rows) else 0)
     starts = WORD_STARTS in fields
     if not masked:

@@ -35,7 +35,10 @@ def write_webdataset(shard: ExportedShard, file: BinaryIO) -> None:
 
 
 def read_webdataset(path: str, tokenizer: Tokenizer) -> Iterator[Fields]:
-    """Yield the rows of a tar file; members that are no .json, as texts beside them, are passed over."""
+    """Yield the rows of a tar file; members that are no .json, as texts beside them, are passed over.
+
+    Raises InputError where it has members, and none is .json.
+    """
     with files.open_raw(path) as raw:
         rows = _rows(raw, path)
         begin = 0
@@ -47,9 +50,10 @@ def read_webdataset(path: str, tokenizer: Tokenizer) -> Iterator[Fields]:
 def _rows(raw: Any, path: str) -> Iterator[dict[str, Any]]:
     try:
         with tarfile.open(fileobj=raw, mode="r|") as archive:
-            number = 0
+            number, passed = 0, ""
             for member in archive:
                 if not member.isreg() or not member.name.endswith(".json"):
+                    passed = passed or member.name
                     continue
                 if member.size > _LONGEST:
                     raise InputError(f"has a row of {member.size:,} bytes; expected {_LONGEST:,} at most", path=path)
@@ -57,6 +61,8 @@ def _rows(raw: Any, path: str) -> Iterator[dict[str, Any]]:
                 assert part is not None
                 yield parsed_row(part.read(), number, path)
                 number += 1
+            if passed and not number:
+                raise InputError(f"has {passed!r}, and no .json; expected a JSON file for each row", path=path)
     except (
         tarfile.TarError,
         EOFError,

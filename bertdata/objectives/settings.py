@@ -13,6 +13,9 @@ from bertdata.options.option import Settings, option, require
 MASKINGS = ("dynamic", "static")
 MOST_BINS = 64
 
+SHORTEST_ROW = 8
+"""The fewest tokens that `max_seq_length` may be."""
+
 
 @dataclass(frozen=True)
 class ExamplesConfig(Settings):
@@ -29,7 +32,7 @@ class ExamplesConfig(Settings):
         128,
         "tokens in a row, special tokens included; several numbers give a build of each, in folders of that name "
         "(BERT: 128 512)",
-        at_least=8,
+        at_least=SHORTEST_ROW,
         at_most=65_536,
         several=True,
     )

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from bertdata.errors import ConfigError, InputError
 from bertdata.formats import export
 from bertdata.formats.importing import import_shards
+from bertdata.formats.webdataset import read_webdataset
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
 from tests.formats.test_tokenised import rows_of
+from tests.small_build import tokenizer as small_tokenizer
 from tests.small_build import write_build
 from tests.tokenizers.of_models import tokenizer_of
 
@@ -161,6 +163,13 @@ def test_pairs_without_token_types_are_not_told_apart(tmp_path: Path) -> None:
     build = write_build(tmp_path / "build", CONFIGS["order"], pieces=tokenizer_of("RoBERTa"))
     with pytest.raises(ConfigError, match="have no token types, which tell the two texts of a pair apart"):
         export(str(build), "megatron", str(tmp_path / "out"))
+
+
+def test_a_tar_without_a_json_file_says_what_it_has(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "a.tar", "w") as archive:
+        archive.addfile(tarfile.TarInfo("0.npy"))
+    with pytest.raises(InputError, match=r"a\.tar: has '0\.npy', and no \.json"):
+        list(read_webdataset(str(tmp_path / "a.tar"), small_tokenizer()))
 
 
 def test_a_tar_that_is_cut_off_or_something_else_is_named(tmp_path: Path) -> None:

@@ -55,6 +55,15 @@ def back(source: Path, build: Path, out: Path, objective: str = "", ending: str 
     return out
 
 
+def test_rows_that_are_all_shorter_than_a_build_may_have_are_read(tmp_path: Path) -> None:
+    build = write_build(tmp_path / "build", CONFIGS["one segment"])
+    tokenizer = small_tokenizer()
+    rows = [[tokenizer.cls_token_id, 7, tokenizer.sep_token_id]] * 2
+    pq.write_table(pa.table({"input_ids": rows}), tmp_path / "rows.parquet")
+    again = back(tmp_path / "rows.parquet", build, tmp_path / "again")
+    assert [row["input_ids"] for row in rows_of(again)] == rows
+
+
 def test_every_format_of_rows_that_is_written_is_read() -> None:
     without = {*EXPORT_FORMATS} - {*ROWS} - {name for name in EXPORT_FORMATS if EXPORT_FORMATS[name].static}
     assert without == {"megatron", "ds"}, "they have ids alone, without rows to come back"

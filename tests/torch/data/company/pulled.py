@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.torch.data.company.setup import EPOCHS, Digests, Setup, Stop, digest
+from bertdata.loader import EpochBatchSampler
+from tests.torch.data.company.setup import DATA, EPOCHS, SIZE, Digests, Setup, Stop, digest
 
 Begin = Callable[[int], Iterable[Any]]
 """Returns the batches of an epoch."""
@@ -166,6 +167,46 @@ def _fabric(counted: bool) -> Segment:
     return segment
 
 
+def _nodes(counted: bool) -> Segment:
+    """Nodes of torchdata, which save the state of what they iterate over with each request."""
+
+    def segment(setup: Setup, state: Any, taken: int, steps: int, after: bool, folder: Path) -> tuple[Digests, Any]:
+        from torchdata import nodes
+
+        dataset = setup.dataset()
+        collator = setup.collator(dataset)
+        order: Any = setup.sampler(dataset)
+        if counted:
+            dataset.read_ahead = False
+            order = EpochBatchSampler(dataset, SIZE, seed=5, **DATA[setup.data].sampling)
+        node = nodes.ParallelMapper(
+            nodes.IterableWrapper(order),
+            lambda rows: collator(dataset.__getitems__(rows)),
+            num_workers=max(1, setup.keywords.get("num_workers", 0)),
+            method="thread",
+        )
+        loader = nodes.Loader(nodes.Prefetcher(node, 2))
+        if state is not None:
+            loader.load_state_dict(state)
+        reading = Reading(lambda epoch: loader, 0, steps, after)
+        return reading.used, loader.state_dict()
+
+    return segment
+
+
+def checkpointed(setup: Setup, state: Any, taken: int, steps: int, after: bool, folder: Path) -> tuple[Digests, Any]:
+    """Our loader in a checkpoint of torch.distributed.checkpoint, beside a model."""
+    import torch
+    from torch.distributed.checkpoint import state_dict_loader, state_dict_saver
+
+    loader, model = setup.loader(), torch.nn.Linear(1, 1)
+    if state is not None:
+        state_dict_loader.load({"loader": loader, "model": model}, checkpoint_id=state)
+    reading = Reading(lambda epoch: loader, 0, steps, after)
+    state_dict_saver.save({"loader": loader, "model": model}, checkpoint_id=str(folder / "saved"))
+    return reading.used, str(folder / "saved")
+
+
 PULLED: dict[str, Segment] = {
     "resumable": resumable,
     "plain, counted": _plain(counted=True),
@@ -180,6 +221,9 @@ PULLED: dict[str, Segment] = {
     "accelerate stateful": _accelerated_stateful(iteration=False),
     "fabric, counted": _fabric(counted=True),
     "fabric": _fabric(counted=False),
+    "nodes": _nodes(counted=True),
+    "nodes, our batch sampler": _nodes(counted=False),
+    "torch checkpoint": checkpointed,
 }
 
 
@@ -205,6 +249,23 @@ def distributed(setup: Setup, state: Any, taken: int, steps: int, after: bool, f
     return resumable(setup, state, taken, steps, after, folder)
 
 
+def sharded(setup: Setup, state: Any, taken: int, steps: int, after: bool, folder: Path) -> tuple[Digests, Any]:
+    """Our loader beside a model in FSDP2, both in checkpoints of torch.distributed.checkpoint."""
+    import torch
+    import torch.distributed as dist
+    from torch.distributed.checkpoint import state_dict_loader, state_dict_saver
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    loader, model = setup.loader(), torch.nn.Linear(8, 8)
+    fully_shard(model, mesh=init_device_mesh("cpu", (dist.get_world_size(),)))
+    if state is not None:
+        state_dict_loader.load({"loader": loader, "model": model}, checkpoint_id=state)
+    reading = Reading(lambda epoch: loader, 0, steps, after)
+    state_dict_saver.save({"loader": loader, "model": model}, checkpoint_id=str(folder))
+    return reading.used, str(folder)
+
+
 def _fabrics(**keywords: Any) -> Segment:
     def segment(setup: Setup, state: Any, taken: int, steps: int, after: bool, folder: Path) -> tuple[Digests, Any]:
         import torch.distributed as dist
@@ -225,6 +286,7 @@ def _fabrics(**keywords: Any) -> Segment:
 
 PULLED_TOGETHER: dict[str, Segment] = {
     "DDP": distributed,
+    "FSDP2": sharded,
     "plain, counted": _plain(counted=True),
     "plain": _plain(counted=False),
     "stateful": _stateful(),

@@ -34,7 +34,13 @@ def stopped(fit: Fit) -> Run:
     return run
 
 
-def _lightning(epochs: int | None) -> Fit:
+def _stateful(setup: Setup) -> Any:
+    from torchdata.stateful_dataloader import StatefulDataLoader
+
+    return setup.plain(StatefulDataLoader)[0]
+
+
+def _lightning(epochs: int | None, make: Callable[[Setup], Any] | None = None) -> Fit:
     def fit(setup: Setup, stop: Stop | None, checkpoint: str | None, folder: Path) -> tuple[Digests, str]:
         import lightning
         from lightning.pytorch.callbacks import ModelCheckpoint
@@ -47,7 +53,7 @@ def _lightning(epochs: int | None) -> Fit:
                 self.layer = torch.nn.Linear(1, 1)
 
             def train_dataloader(self) -> Any:
-                return setup.loader(epochs=epochs)
+                return make(setup) if make else setup.loader(epochs=epochs)
 
             def training_step(self, batch: Any, _: int) -> Any:
                 seen.append(digest(batch))
@@ -81,7 +87,7 @@ def _lightning(epochs: int | None) -> Fit:
     return fit
 
 
-def _trainer(told: bool, ours: bool = False) -> Fit:
+def _trainer(told: bool, ours: bool = False, skipping: bool = False) -> Fit:
     def fit(setup: Setup, stop: Stop | None, checkpoint: str | None, folder: Path) -> tuple[Digests, str]:
         import transformers
 
@@ -114,7 +120,7 @@ def _trainer(told: bool, ours: bool = False) -> Fit:
             save_strategy="steps" if stop else "no",
             save_steps=1,  # a resumed Trainer takes the number of its checkpoint
             logging_strategy="no",
-            ignore_data_skip=ours,
+            ignore_data_skip=ours and not skipping,
             **{f"dataloader_{name}": value for name, value in setup.keywords.items()},
         )
         torch.manual_seed(0)
@@ -189,7 +195,10 @@ PUSHED: dict[str, Run] = {
     "lightning": stopped(_lightning(1)),
     "lightning, max_steps": stopped(_lightning(10**6)),
     "lightning, epochs=None": stopped(_lightning(None)),
+    "lightning, stateful": stopped(_lightning(1, _stateful)),
+    "lightning, plain": stopped(_lightning(1, lambda setup: setup.plain()[0])),
     "trainer, our loader": stopped(_trainer(told=False, ours=True)),
+    "trainer, our loader, skipping": stopped(_trainer(told=False, ours=True, skipping=True)),
     "trainer, told the epoch": stopped(_trainer(told=True)),
     "trainer": stopped(_trainer(told=False)),
     "composer, our state": stopped(_composer(ours=True)),

@@ -12,6 +12,7 @@ REFUSALS = {
     "other count": r"set_epoch\(0\) was called before it was used",
     "no length": "has epochs=None, so no length",
     "divided twice": "would be divided once more",
+    "skipped twice": "would leave out as many batches once more",
 }
 """Why a loop is refused, and what its error says."""
 WARNED = "other masks, warned"
@@ -45,6 +46,19 @@ LOOPS = (
     Loop("`DataLoader`, `sampler.state_dict()`", "plain", ("not counted",) * 5, many="plain", together="not counted"),
     Loop("`StatefulDataLoader` (torchdata)", "stateful", packages="torchdata", many="stateful", together=SAME),
     Loop("the same, `snapshot_every_n_steps=3`", "stateful, every 3", packages="torchdata"),
+    Loop("`torchdata.nodes`, `IterableWrapper(EpochBatchSampler(ShardExamples(...)))`", "nodes", packages="torchdata"),
+    Loop(
+        "the same with a `ResumableBatchSampler`",
+        "nodes, our batch sampler",
+        ("not counted",) * 5,
+        packages="torchdata",
+    ),
+    Loop(
+        "`torch.distributed.checkpoint` with a `ResumableLoader`; on several processes beside a model in FSDP2",
+        "torch checkpoint",
+        many="FSDP2",
+        together=SAME,
+    ),
     Loop(
         "Accelerate, `register_for_checkpointing(ResumableLoader(...))`",
         "accelerate, registered",
@@ -98,12 +112,20 @@ LOOPS = (
     ),
     Loop("Lightning, `max_steps`, `epochs=10**6`", "lightning, max_steps", packages="lightning"),
     Loop("Lightning, `epochs=None`", "lightning, epochs=None", ("no length",) * 5, packages="lightning"),
+    Loop("Lightning, `StatefulDataLoader`", "lightning, stateful", packages="lightning torchdata"),
+    Loop("Lightning, `DataLoader`", "lightning, plain", (LOST, SAME, SAME, LOST, LOST), packages="lightning"),
     Loop(
         "`Trainer`, `get_train_dataloader` returns a `ResumableLoader`",
         "trainer, our loader",
         packages="accelerate",
         many="trainer, our loader",
         together=SAME,
+    ),
+    Loop(
+        "the same without `ignore_data_skip=True`",
+        "trainer, our loader, skipping",
+        ("skipped twice",) * 5,
+        packages="accelerate",
     ),
     Loop(
         "`Trainer`, its own sampler, `dataset.set_epoch` before it resumes",
