@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -35,8 +36,11 @@ def environment_of(name: str, requirements: Sequence[str], *, pip_flags: Sequenc
     python = folder / "bin" / "python"
     if not (folder / "whole").exists():
         print(f"making the environment of {name} in {folder}", file=sys.stderr, flush=True)
-        venv.create(folder, with_pip=True, clear=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *pip_flags, *requirements], check=True)
+        uv = None if pip_flags else shutil.which("uv")  # links files of its cache, where pip copies gigabytes
+        venv.create(folder, with_pip=uv is None, clear=True)
+        command = [uv, "pip", "install", "--python"] if uv else []
+        command += [str(python), *([] if uv else ["-m", "pip", "install", *pip_flags])]
+        subprocess.run([*command, "--quiet", *requirements], check=True)
         (folder / "whole").touch()
     if os.environ.get(ENVIRONMENTS):
         with open(os.environ[ENVIRONMENTS], "a") as file:

@@ -42,6 +42,7 @@ _NAMES = (
     "docs/estimates.md",
     "docs/explain/order.md",
     "docs/gpu.md",
+    "docs/loader.md",
     "docs/peers.md",
     "docs/scale.md",
     "docs/tokenizers.md",
