@@ -57,3 +57,34 @@ def test_a_command_without_the_memory_to_start_says_how_much_it_needs(limit: int
         f"error: the address space is limited to {limit // MEGA} MiB (ulimit -v); a command needs at least 256 MiB to "
         "start, and a build at least 2,200 MiB, and more for its data\n"
     )
+
+
+IN_PROCESS = """
+from bertdata.cli.main import main
+assert main(sys.argv[2:]) == 0
+"""
+PROSE = "It rained all day in the town. Nobody went out. The clock in the hall struck nine. "
+
+
+def test_a_command_whose_text_does_not_fit_into_memory_says_so(tmp_path: Path) -> None:
+    (tmp_path / "large.txt").write_text(PROSE * (64 * MEGA // len(PROSE)))
+    arguments = ["stats", str(tmp_path / "large.txt"), "--vocab", "bertdata-30k-uncased"]
+    done = run_limited(COMMAND, 420 * MEGA, *arguments)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "error: there is not enough memory; give it more (ulimit -v says what it may use), or use fewer --workers"
+    )
+
+
+@pytest.mark.slow
+def test_a_build_of_one_long_document_takes_eight_times_its_bytes(tmp_path: Path) -> None:
+    size = 48 * MEGA
+    (tmp_path / "small.txt").write_text(PROSE * 500)
+    (tmp_path / "large.txt").write_text(PROSE * (size // len(PROSE)))
+    build = ["build", "--vocab", "bertdata-30k-uncased", "--objective", "full-sentences", "--workers", "1", "--quiet"]
+    build += ["--validation-fraction", "0"]
+    peaks = {}
+    for name in ("small", "large"):
+        arguments = [*build, "--documents", str(tmp_path / f"{name}.txt"), "--output", str(tmp_path / name)]
+        peaks[name] = peak_of(IN_PROCESS, *arguments)
+    assert peaks["large"] < peaks["small"] + 8 * size
