@@ -22,7 +22,12 @@ from collections.abc import Callable
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.kernels.use import Kernels
-from bertdata.wikitext.mediawiki.page_kinds import is_mostly_list, title_kind
+from bertdata.wikitext.mediawiki.page_kinds import (
+    DISAMBIGUATION,
+    has_disambiguation_switch,
+    is_mostly_list,
+    title_kind,
+)
 from bertdata.wikitext.mediawiki.redirect_words import redirect_target
 from bertdata.wikitext.mediawiki.site_config import DEFAULT_NAMESPACES, Namespaces
 from bertdata.wikitext.reference.brackets import resolve_brackets
@@ -151,6 +156,8 @@ def _clean(source: bytes, page: PageContext, drops: Counter[str] | None, compile
     prose, kind = b"", title_kind(page.title, page.templates.locale.code)
     if redirect_target(source) is not None:
         reason = "redirect"
+    elif has_disambiguation_switch(source, page.templates.locale.code):
+        reason = DISAMBIGUATION
     elif kind and (kind != "list" or (not page.keep_lists and is_mostly_list(source))):
         reason = kind
     else:

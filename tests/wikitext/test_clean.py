@@ -105,9 +105,10 @@ def test_dropped_pages_are_counted_with_their_reason() -> None:
         ("These are all.\n* Como\n* Lago Maggiore", "List of lakes"),
         ("Das sind alle.\n{|\n| Chiemsee || Ammersee\n|}", "Liste der Seen"),
         ("全部。\n# 琵琶湖", "湖の一覧"),
+        ("Mercury may be a planet or a metal.\n__DISAMBIG__", "Mercury"),
     ]:
         assert clean_wikitext(source, title=title, drops=drops) is None
-    assert drops == {"redirect": 3, "disambiguation": 3, "no prose": 2, "soft redirect": 2, "list": 3}
+    assert drops == {"redirect": 3, "disambiguation": 4, "no prose": 2, "soft redirect": 2, "list": 3}
 
 
 def test_pages_that_only_look_like_redirects_or_disambiguations_stay() -> None:

@@ -12,6 +12,8 @@ from bertdata.wikitext.mediawiki.dates import Calendar
 from bertdata.wikitext.mediawiki.numbers import Numbers
 
 SWITCH, REDIRECT, HASH_FUNCTION = "switch", "redirect", "#function"
+_OF_EXTENSIONS = ("__NOTALK__", "__ARCHIVEDTALK__", "__NOGLOBAL__", "__EXPECTED_UNCONNECTED_PAGE__")
+"""Switches of extensions that Wikimedia's wikis run: DiscussionTools, GlobalUserPage, Wikibase."""
 _VARIABLES = frozenset(["variable", "variable and function"])
 _FUNCTIONS = frozenset(["function", HASH_FUNCTION, "variable and function"])
 
@@ -135,6 +137,7 @@ class Language:
             exact = dict.fromkeys(as_written, SWITCH)
             listed = dict.fromkeys(in_any_case, SWITCH)
             folded = {word.lower(): SWITCH for word in in_any_case}
+        listed |= dict.fromkeys(_OF_EXTENSIONS, SWITCH)
         return Names(exact, folded, listed)
 
 

@@ -66,6 +66,20 @@ def _of(table: str, language: str) -> Iterator[str]:
     yield from (text for entry_code, text in _TABLES[table].items() if not code or entry_code in (code, "en"))
 
 
+def has_disambiguation_switch(wikitext: bytes, language: str) -> bool:
+    """Tell whether a page says of itself that it is a disambiguation, by the switch of Wikimedia's wikis.
+
+    >>> has_disambiguation_switch(b"* A salt\n__DISAMBIG__", "de"), has_disambiguation_switch(b"A salt.", "de")
+    (True, False)
+    """
+    return any(switch in wikitext for switch in _switches(language))
+
+
+@lru_cache(maxsize=64)
+def _switches(language: str) -> tuple[bytes, ...]:
+    return tuple(switch.encode() for switch in _of("disambiguation_switches", language))
+
+
 def is_mostly_list(wikitext: bytes) -> bool:
     """Tell whether the first 16 KiB of a page have at least as much text in lists and tables as in lines of prose.
 
