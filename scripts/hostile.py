@@ -26,6 +26,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import hostile_models  # noqa: F401 - its cases register themselves
+import hostile_rows  # noqa: F401
 import hostile_settings  # noqa: F401
 import hostile_shards  # noqa: F401
 import hostile_sources  # noqa: F401
