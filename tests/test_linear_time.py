@@ -65,12 +65,12 @@ def test_a_reader_of_text_takes_linear_time_on_every_repetition(name: str) -> No
 
 
 ENTRIES = entry_readers()
-ENTRY_SHARES = 150
+ENTRY_SHARES = 300
 
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_an_entry_of_a_registry_takes_linear_time(name: str) -> None:
-    kinds = some_repetitions(3 * list(ENTRIES).index(name), ENTRY_SHARES)
+    kinds = some_repetitions(7 * list(ENTRIES).index(name), ENTRY_SHARES)
     slow = slow_kinds(ENTRIES[name], kinds, 16_384, 0.003)
     assert not slow, "\n".join(slow)
 
