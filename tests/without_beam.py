@@ -10,8 +10,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from bertdata.beam.failures import remove_failures
 from bertdata.beam.progress import expected
-from bertdata.beam.runner import Runner, _remove_failures
+from bertdata.beam.runner import Runner
 from bertdata.engine.parts import PartResult, Task
 from bertdata.engine.stages import Step
 
@@ -31,7 +32,7 @@ def run(
         for step, _ in steps:
             parts = _made(runner, step, step.grouping.plan(parts) if step.grouping else next(starts))
     finally:
-        _remove_failures(expected(steps))
+        remove_failures(expected(steps))
     runner.seconds.append((" and ".join(step.title for step, _ in steps), time.monotonic() - began))
 
 

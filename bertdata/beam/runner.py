@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib.util
-import re
 import sys
 import threading
 import time
@@ -23,6 +22,7 @@ from tqdm import tqdm
 from bertdata import errors
 from bertdata.beam import dask_cluster, internals, job_server, runner_flags, worker_check
 from bertdata.beam.dask_cluster import DaskCluster
+from bertdata.beam.failures import remove_failures, without_beam, worker_error
 from bertdata.beam.job_server import JobServer
 from bertdata.beam.processes import Workers
 from bertdata.beam.progress import Expected, Progress, expected
@@ -31,7 +31,7 @@ from bertdata.engine.part_maker import run_here
 from bertdata.engine.parts import Task
 from bertdata.engine.stages import Step
 from bertdata.errors import BertDataError, ConfigError, JobNotRun, MissingExtraError
-from bertdata.io import files, imports, listing, log, remote
+from bertdata.io import imports, log
 from bertdata.io.console import counted
 from bertdata.io.digests import cores
 from bertdata.io.os_errors import require_address_space
@@ -47,10 +47,6 @@ _ADDRESS_SPACE = 2200 << 20
 _FLEX = "; a Flex template runs it as a job of its own (docs/clusters.md)"
 BYTES_PER_WORKER = 8 << 20
 """The work, in bytes, for which starting another worker process, which takes seconds, is worth it."""
-_BEAM_STEP = re.compile(r" \[while running '[^']*'\]$")
-_IN_TRACEBACK = re.compile(
-    r"^bertdata\.errors\.(?P<kind>\w+): (?P<message>.*?)(?: \[while running '|\n\n|\n?\Z)", re.M | re.S
-)
 
 
 @dataclass
@@ -162,7 +158,7 @@ class Runner:
         titles = [step.title for step in all_steps]
         number = self.workers or _worker_count(all_steps)
         parsed = None if number == 1 and not self.flags else self._checked(paths)
-        _remove_failures(all_steps)
+        remove_failures(all_steps)
         began = time.monotonic()
         progress = None if self.quiet else Progress(all_steps)
         with self.keep_workers():
@@ -180,11 +176,9 @@ class Runner:
                     progress.update(final=True)
         self.seconds.append((" and ".join(titles), time.monotonic() - began))
         if failure is not None:
-            error = _worker_error(all_steps)
+            error = worker_error(all_steps)
             raise (
-                failure
-                if parsed is None
-                else error or runner_flags.explained(failure, parsed) or _without_beam(failure)
+                failure if parsed is None else error or runner_flags.explained(failure, parsed) or without_beam(failure)
             )
         if parsed and (parsed.dry_run or parsed.template_location):
             where = f", at {parsed.template_location}" if parsed.template_location else ""
@@ -333,35 +327,3 @@ def _worker_count(steps: Sequence[Expected]) -> int:
 
 def _workers_for(work: int) -> int:
     return min(cores(), max(1, work // BYTES_PER_WORKER))
-
-
-def _failures(steps: Sequence[Expected]) -> list[str]:
-    expected = {record.removesuffix(".json") + ".failure" for step in steps for record in step.sizes}
-    folders = sorted({folder for step in steps for folder in step.directories()})
-    names = zip(folders, remote.at_once(listing.names, folders), strict=True)
-    return sorted(expected & {files.join(folder, name) for folder, there in names for name in there})
-
-
-def _worker_error(steps: Sequence[Expected]) -> BertDataError | None:
-    """Return the first error that a worker wrote into a file, in its class, and delete these files."""
-    failures = [files.read_json(path) for path in _failures(steps)]
-    _remove_failures(steps)
-    return _error(failures[0]["kind"], failures[0]["message"]) if failures else None
-
-
-def _error(kind: str, message: str) -> BertDataError:
-    kinds = (errors.ConfigError, errors.InputError, errors.OutputError, errors.VerificationError)
-    return {kind.__name__: kind for kind in kinds}.get(kind, BertDataError)(message)
-
-
-def _remove_failures(steps: Sequence[Expected]) -> None:
-    for path in _failures(steps):
-        files.remove(path)
-
-
-def _without_beam(failure: BaseException) -> BaseException:
-    """Return the BertDataError in a failure: Beam adds its step, or quotes it in a traceback of another process."""
-    if isinstance(failure, BertDataError):
-        return _error(type(failure).__name__, _BEAM_STEP.sub("", str(failure)))
-    match = _IN_TRACEBACK.search(str(failure))
-    return _error(match["kind"], match["message"]) if match else failure

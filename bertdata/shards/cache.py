@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _SUFFIX, _PART, _PINS, _LOCKS = ".arrow", ".fetching", ".pins", ".locks"
 _SHARD = re.compile(r"[0-9a-f]{64}\.")
-_PLAN = re.compile(rf"{re.escape(tempfile.gettempprefix())}\w+\.json\Z")
+_PLAN = re.compile(rf"\A{re.escape(tempfile.gettempprefix())}\w+\.json\Z")
 _AT_ONCE = 4
 _ATTEMPTS = 5
 

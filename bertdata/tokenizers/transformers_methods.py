@@ -10,43 +10,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, overload
 
-import numpy as np
 import pyarrow as pa
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.text_arrays import Texts
 from bertdata.tokenizers.call_rows import FIRST, ROW_COLUMNS, SECOND, CallRows, Piece, TextTokens, row, rows_of_template
+from bertdata.tokenizers.encoding_columns import Encoding, _listed, as_tensors
 from bertdata.tokenizers.pairs import TRUNCATIONS, RowTemplate, Truncation, kept
 
 Padding = bool | Literal["longest", "max_length", "do_not_pad"]
-_TENSORS = (None, "np", "pt")
 _PADS = {"attention_mask": 0, "special_tokens_mask": 1, "labels": -100, "offset_mapping": (0, 0)}
 UNLIMITED = 1 << 30
 """A `model_max_length` from here on is none."""
-
-
-class Encoding(dict[str, Any]):
-    """What a call returns: `input_ids` and others by name, also as attributes, as a `BatchEncoding`."""
-
-    def __init__(self, columns: Mapping[str, Any], *, words: Sequence[Any] = ()) -> None:
-        super().__init__(columns)
-        self._words = words
-
-    def word_ids(self, batch_index: int = 0) -> list[int | None]:
-        """Return the number of the word of each id of a row, None for special ids, as of a row that is not padded.
-
-        Raises ConfigError where the call did not ask for offsets, nor gave words.
-        """
-        words = self._words[batch_index] if len(self._words) else []
-        if not words:
-            raise ConfigError("this call knows no words; give return_offsets_mapping=True or is_split_into_words=True")
-        return list(words)
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(f"this call gave {', '.join(self)}, and no {name}") from None
 
 
 class TransformersMethods(ABC):
@@ -246,7 +221,7 @@ class TransformersMethods(ABC):
             del whole["attention_mask"]
         lengths = {"length": [len(ids) for ids in whole["input_ids"]]} if return_length else {}
         if return_tensors is not None:
-            return _as_tensors({**whole, **lengths}, return_tensors)
+            return as_tensors({**whole, **lengths}, return_tensors)
         columns = {name: rows[0] for name, rows in whole.items()} if single else dict(whole)
         return Encoding({**columns, **lengths}, words=words)
 
@@ -343,17 +318,7 @@ class TransformersMethods(ABC):
                     pads = ([values[name]] * (length - len(row)) for row in columns[name])
                     both = zip(columns[name], pads, strict=True)
                     columns[name] = [row + more if side == "right" else more + row for row, more in both]
-        return Encoding(columns) if return_tensors is None else _as_tensors(columns, return_tensors)
-
-
-def _as_tensors(columns: Mapping[str, Any], kind: str) -> Encoding:
-    """Return columns as arrays of NumPy or tensors of torch."""
-    if kind not in _TENSORS:
-        raise ConfigError(f"return_tensors is {kind!r}; expected None, 'np' or 'pt'")
-    if len({len(ids) for ids in columns["input_ids"]}) > 1:
-        raise ConfigError("rows of different lengths make no tensor; give padding=True, and truncation=True if need be")
-    arrays = {name: np.array(rows, np.int64) for name, rows in columns.items()}
-    return Encoding(arrays if kind == "np" else _tensors(arrays))
+        return Encoding(columns) if return_tensors is None else as_tensors(columns, return_tensors)
 
 
 def _check_multiple(limit: int, max_length: int | None, multiple: int) -> None:
@@ -368,16 +333,3 @@ def _check_multiple(limit: int, max_length: int | None, multiple: int) -> None:
 def _holds_lists(text: Any) -> bool:
     """Tell whether texts are given as lists of words, several of them."""
     return not isinstance(text, str) and text is not None and len(text) > 0 and not isinstance(text[0], str)
-
-
-def _listed(row: Any) -> Any:
-    """Return a row of numbers as a list, one number as it is."""
-    return row.tolist() if hasattr(row, "tolist") else list(row) if isinstance(row, tuple) else row
-
-
-def _tensors(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        import torch
-    except ImportError as error:
-        raise ConfigError("return_tensors is 'pt', but torch is not installed; install it, or ask for 'np'") from error
-    return {name: torch.from_numpy(array) for name, array in arrays.items()}

@@ -10,7 +10,7 @@ import pytest
 
 import bertdata
 from bertdata import errors
-from bertdata.beam import runner as module
+from bertdata.beam.failures import without_beam
 from bertdata.beam.runner import Runner
 from bertdata.errors import BertDataError, InputError
 from tests.beam.jobs import fail, make, tasks
@@ -75,11 +75,11 @@ def test_the_error_of_a_traceback_is_found_whole() -> None:
         "During handling of the above exception, another exception occurred:\n\nTraceback ...\n"
         "bertdata.errors.InputError: a.bz2, byte 3: cut\noff [again] [while running 'MakeParts/ParDo(MakePart)']\n"
     )
-    found = module._without_beam(RuntimeError(text))
+    found = without_beam(RuntimeError(text))
     assert type(found) is InputError
     assert str(found) == "a.bz2, byte 3: cut\noff [again]"
     other = RuntimeError("Traceback ...\nValueError: bertdata.errors.InputError: not at a line's start")
-    assert module._without_beam(other) is other
+    assert without_beam(other) is other
 
 
 def test_a_version_that_beam_cannot_be_compatible_with_is_one_line(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
 from bertdata.tokenizers.loading import find_saved
-from bertdata.tokenizers.wordpiece import formats
+from bertdata.tokenizers.wordpiece import formats, rebuilt
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, read_vocabulary
 
@@ -42,7 +42,7 @@ class ExtendedWordPiece(JsonTokenizer):
         config, place = formats.config_of(folder), files.join(folder, formats.VOCAB)
         settings = formats.settings_of(config, files.join(folder, formats.CONFIG))
         formats.check_class(config, place)
-        tokenizer = formats.build(formats.Parts(read_vocabulary(place), SPECIAL_TOKENS, Normalizer(**settings)))
+        tokenizer = rebuilt.build(formats.Parts(read_vocabulary(place), SPECIAL_TOKENS, Normalizer(**settings)))
         entries = config.get("added_tokens_decoder") or {}
         for token, token_id, special in sorted(formats.added_tokens(folder, config), key=lambda added: added[1]):
             _add(tokenizer, token, entries.get(str(token_id), {}), special=special)

@@ -28,7 +28,7 @@ from bertdata.tokenizers.json_format import template_or_single
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.pairs import RowTemplate
 from bertdata.tokenizers.saved_check import warn_of_other_ids
-from bertdata.tokenizers.wordpiece import formats
+from bertdata.tokenizers.wordpiece import formats, rebuilt
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.vocabulary import (
     CONTINUATION,
@@ -143,14 +143,14 @@ class WordPieceTokenizer(Tokenizer):
 
         It turns literal special tokens into their ids unless its `encode_special_tokens` is set to True.
         """
-        return formats.build(self._parts)
+        return rebuilt.build(self._parts)
 
     def save_pretrained(self, directory: str | os.PathLike[str]) -> None:
         """Write `vocab.txt`, `tokenizer.json` and `tokenizer_config.json`, which `AutoTokenizer.from_pretrained` opens.
 
         Each file is written atomically. Raises OutputError where the directory cannot be written.
         """
-        formats.write(files.path_text(directory), self._parts)
+        rebuilt.write(files.path_text(directory), self._parts)
         warn_of_other_ids(self, files.path_text(directory))
 
     def encode(self, text: str, *, allow_special: bool = False) -> list[int]:
@@ -311,7 +311,7 @@ class WordPieceTokenizer(Tokenizer):
 
     @cached_property
     def _whole(self) -> Any:
-        return formats.build(self._parts)
+        return rebuilt.build(self._parts)
 
     def _encode_strings(self, texts: Texts) -> pa.ListArray:
         size = size_of(texts)

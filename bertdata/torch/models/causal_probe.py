@@ -15,9 +15,10 @@ from torch import Tensor
 from bertdata.errors import ConfigError
 from bertdata.loader.padding import padded_length
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.torch.models.from_transformers import PROBED, TransformersModel
+from bertdata.torch.models.from_transformers import TransformersModel
 from bertdata.torch.models.transformers_causal import causal_masks
 from bertdata.torch.models.transformers_library import in_one_line
+from bertdata.torch.models.transformers_probe import PROBED
 
 
 @torch.no_grad()

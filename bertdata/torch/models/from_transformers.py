@@ -11,134 +11,42 @@ from __future__ import annotations
 import inspect
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-import torch
 from torch import Tensor
 
-from bertdata.errors import ConfigError, printable, shortened
+from bertdata.errors import ConfigError, printable
 from bertdata.io import files
 from bertdata.io.os_errors import output_error
 from bertdata.loader.padding import padded_length
-from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import ShardInfo
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.torch.data.dataset import PermutationLMCollator
-from bertdata.torch.models.config import MOST_LAYERS, UNLIMITED, EncoderConfig
+from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.mixed_loss import mixed_loss
 from bertdata.torch.models.model_loading import Library, check_tokenizer
 from bertdata.torch.models.outputs import PretrainingOutput
 from bertdata.torch.models.places import labelled_places, taken_at
 from bertdata.torch.models.pretraining import with_losses
 from bertdata.torch.models.transformers_causal import causal_masks
+from bertdata.torch.models.transformers_config import OFFSET, OFFSET_BY_PADDING, TransformersConfig
 from bertdata.torch.models.transformers_library import (
     config_of,
-    in_one_line,
     loaded,
     made,
     peer_config,
     peer_config_of,
     quietly,
-    raising,
     transformers_library,
-    values_of,
     with_changes,
 )
+from bertdata.torch.models.transformers_probe import probe_model
 from bertdata.torch.models.weight_files import main_file
 from bertdata.torch.models.weights import PreTrainedModel
 
 _LOG = logging.getLogger("bertdata")
-PROBED = 512
-"""Tokens of the row that is put through a model before the first step."""
-OFFSET_BY_PADDING = (
-    "camembert",
-    "data2vec-text",
-    "esm",
-    "ibert",
-    "longformer",
-    "luke",
-    "roberta",
-    "roberta-prelayernorm",
-    "xlm-roberta",
-    "xlm-roberta-xl",
-    "xmod",
-)
-"""Models whose positions begin after that of the padding token (`create_position_ids_from_input_ids`)."""
-OFFSET = {"mpnet": 2}
-"""Models whose positions begin at a number of their own."""
-
-
-@dataclass
-class TransformersConfig(EncoderConfig):
-    """A config of transformers. values: its `config.json`, without the version and where it was."""
-
-    model_type: ClassVar[str] = "transformers"
-    family: ClassVar[str] = "Transformers"
-
-    values: dict[str, Any] = field(default_factory=dict)
-
-    @cached_property
-    def weights(self) -> int:
-        """The number of weights of the encoder."""
-        with torch.device("meta"):
-            return sum(parameter.numel() for parameter in made(self.peer, "AutoModel").parameters())
-
-    def settings(self) -> dict[str, Any]:
-        return self.values
-
-    @property
-    def peer(self) -> Any:
-        """The config as an object of transformers."""
-        return config_of(self.values)
-
-    @classmethod
-    def of(cls, peer: Any) -> Self:
-        """Return the config of one of transformers."""
-        kind = peer.model_type
-        values = values_of(peer)
-        for name in ("transformers_version", "_name_or_path"):
-            values.pop(name, None)
-        sizes: dict[str, Any] = {
-            name: getattr(peer, name, None) for name in ("vocab_size", "hidden_size", "pad_token_id")
-        }
-        for name, size in sizes.items():
-            if type(size) is not int or size < 0:
-                raise ConfigError(
-                    f"the {kind} config has {name} {shortened(size)}; expected a whole number, as an encoder of text "
-                    "has it, such as deberta-v2"
-                )
-        layers = getattr(peer, "num_hidden_layers", 1)
-        if type(layers) is not int or layers < 1:
-            raise ConfigError(f"num_hidden_layers of the {kind} config is {shortened(layers)}; expected 1 or more")
-        _require_bounds(kind, values)
-        length = getattr(peer, "max_position_embeddings", None)
-        if isinstance(length, int):
-            offset = sizes["pad_token_id"] + 1 if kind in OFFSET_BY_PADDING else OFFSET.get(kind, 0)
-            length = max(length - offset, 1) if length > 0 else UNLIMITED
-        return cls(
-            max_position_embeddings=min(length, UNLIMITED) if isinstance(length, int) else UNLIMITED,
-            values=values,
-            **sizes,
-        )
-
-    @classmethod
-    def load(cls, directory: str | os.PathLike[str]) -> Self:
-        place = files.path_text(directory)
-        with raising(ConfigError, "transformers makes no config of it", place):
-            peer = transformers_library().AutoConfig.from_pretrained(place, trust_remote_code=False)
-        return cls.of(peer)
-
-
-def _require_bounds(kind: str, values: Mapping[str, Any]) -> None:
-    """Raise ConfigError for a number that no encoder has, of which a model would take days or all memory to be made."""
-    for name, value in values.items():
-        most = MOST_LAYERS if "layers" in name or "group" in name else UNLIMITED
-        if type(value) is int and value > most:
-            raise ConfigError(f"{name} of the {kind} config is {shortened(value)}; expected at most {most:,}")
 
 
 class TransformersModel(PreTrainedModel):
@@ -354,7 +262,7 @@ def from_pretrained(
             )
     else:
         model = kind(config)
-    _probe(model, info)
+    probe_model(model, info)
     return model
 
 
@@ -384,40 +292,3 @@ def load_config(directory: str, info: ShardInfo) -> TransformersConfig:
 
 
 TRANSFORMERS = Library(presets, resolve_config, model_class, from_pretrained, load_config=load_config)
-
-
-def _probe(model: PreTrainedModel, info: PretrainingInfo) -> None:
-    """Raise ConfigError where a row of the shards, of 512 tokens at most, cannot go through a model."""
-    length = min(padded_length(info.max_seq_length), PROBED)
-    labels = torch.full((1, length), IGNORE_INDEX)
-    labels[0, length // 2] = info.sep_token_id
-    probe(model, length, info.sep_token_id, info.token_types, labels=labels)
-
-
-def probe(
-    model: PreTrainedModel,
-    length: int,
-    token_id: int,
-    number: int,
-    call: Callable[..., Any] | None = None,
-    **labels: Tensor,
-) -> None:
-    """Raise ConfigError where a row of a token, of a number of token types, and its labels cannot go through a model.
-
-    call: what of the model takes the row, all of it by default.
-    """
-    ids = torch.full((1, length), token_id)
-    types = torch.zeros_like(ids)
-    types[0, length // 2 :] = number - 1
-    was_training = model.training
-    model.eval()
-    try:
-        with torch.no_grad():
-            (call or model)(input_ids=ids, attention_mask=torch.ones_like(ids), token_type_ids=types, **labels)
-    except Exception as error:
-        raise ConfigError(
-            f"{model.architecture} cannot take a row of {length} tokens with {number} token types "
-            f"({type(error).__name__}: {in_one_line(error)}); change the config"
-        ) from error
-    finally:
-        model.train(was_training)

@@ -26,8 +26,8 @@ from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import load_tokenizer, replace_saved
 from bertdata.tokenizers.matching import ROLES, Matches, match_tokens
 from bertdata.torch.models.config import UNLIMITED, read_config
-from bertdata.torch.models.from_transformers import OFFSET, OFFSET_BY_PADDING
 from bertdata.torch.models.objectives.replaced_tokens import GENERATOR
+from bertdata.torch.models.transformers_config import OFFSET, OFFSET_BY_PADDING
 from bertdata.torch.models.weight_files import WEIGHTS, main_file, read_tensors, read_weights, save_tensors
 from bertdata.torch.models.weights import APART, remove_companions
 

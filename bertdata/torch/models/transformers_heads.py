@@ -20,12 +20,14 @@ from bertdata.loader.padding import padded_length
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.schema import ShardInfo
 from bertdata.torch.models.config import EncoderConfig
-from bertdata.torch.models.from_transformers import PROBED, TransformersConfig, TransformersModel, probe
+from bertdata.torch.models.from_transformers import TransformersModel
 from bertdata.torch.models.heads import SpanOutput, TaskOutput
 from bertdata.torch.models.lora import Adapters, LoraShape, add_adapters
 from bertdata.torch.models.sentence_encoder import SentenceEncoder
 from bertdata.torch.models.sentence_folder import MODULES, SentenceSettings, saved_length, settings_of
+from bertdata.torch.models.transformers_config import TransformersConfig
 from bertdata.torch.models.transformers_library import loaded, made, transformers_library
+from bertdata.torch.models.transformers_probe import PROBED, probe
 from bertdata.torch.models.weight_files import main_file, weight_files
 
 _POOLERS = ("pooler", "pooling", "sequence_summary")

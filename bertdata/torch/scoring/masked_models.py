@@ -127,7 +127,8 @@ def _own(directory: str, kind: str, path: str) -> MaskedLanguageModel:
 
 
 def _of_transformers(directory: str | os.PathLike[str], tokenizer: Tokenizer) -> Any:
-    from bertdata.torch.models.from_transformers import TransformersConfig, TransformersModel
+    from bertdata.torch.models.from_transformers import TransformersModel
+    from bertdata.torch.models.transformers_config import TransformersConfig
     from bertdata.torch.models.transformers_library import peer_config_of, transformers_library
 
     place = files.path_text(directory)

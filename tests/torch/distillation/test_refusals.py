@@ -19,7 +19,8 @@ from bertdata.torch.distillation import DISTILLATIONS
 from bertdata.torch.distillation.layers import spread_layers, uniform_map
 from bertdata.torch.distillation.reading import reader_of
 from bertdata.torch.distillation.settings import DistillationSettings
-from bertdata.torch.models.from_transformers import TransformersConfig, TransformersForPermutationLM, TransformersModel
+from bertdata.torch.models.from_transformers import TransformersForPermutationLM, TransformersModel
+from bertdata.torch.models.transformers_config import TransformersConfig
 from bertdata.torch.training.pretrain import pretrain
 from tests.torch.build import tokenizer_of, write_build
 from tests.torch.distillation.test_losses import MODERN

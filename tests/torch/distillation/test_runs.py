@@ -25,7 +25,8 @@ from bertdata.torch import BertForMaskedLM, BertForPreTraining
 from bertdata.torch.distillation.layers import begin_with
 from bertdata.torch.distillation.reading import reader_of
 from bertdata.torch.distillation.settings import DistillationSettings
-from bertdata.torch.models.from_transformers import TransformersConfig, TransformersModel
+from bertdata.torch.models.from_transformers import TransformersModel
+from bertdata.torch.models.transformers_config import TransformersConfig
 from bertdata.torch.training import checkpoint
 from bertdata.torch.training.optimization import SpikeError, update
 from bertdata.torch.training.pretrain import pretrain

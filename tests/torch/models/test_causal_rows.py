@@ -18,9 +18,10 @@ from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import BertConfig, BertForMaskedLM, ModernBertConfig, PretrainingCollator, ShardDataset
 from bertdata.torch.models.causal_probe import check_causal_mask
-from bertdata.torch.models.from_transformers import TransformersConfig, TransformersModel
+from bertdata.torch.models.from_transformers import TransformersModel
 from bertdata.torch.models.modernbert import ModernBertForMaskedLM
 from bertdata.torch.models.places import places_taken, with_places
+from bertdata.torch.models.transformers_config import TransformersConfig
 from tests.torch.build import WORDS, write_build
 
 VOCABULARY = WORDS + 5

@@ -16,7 +16,7 @@ from bertdata import load_tokenizer
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import AlbertConfig, BertConfig, ModernBertConfig
 from bertdata.torch.models.config import EncoderConfig
-from bertdata.torch.models.from_transformers import OFFSET, OFFSET_BY_PADDING, TransformersConfig
+from bertdata.torch.models.transformers_config import OFFSET, OFFSET_BY_PADDING, TransformersConfig
 from bertdata.torch.training.pretrain import pretrain
 from tests.torch.build import tokenizer_of, write_build
 from tests.torch.training.small_runs import IDS, SETTINGS, tokenizers_below

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from bertdata.errors import InputError
 from bertdata.text_arrays import array_of, offsets_of, text_of, utf8_error
 from bertdata.tokenizers.encode.row_ranges import padded_units
-from bertdata.tokenizers.wordpiece import formats
+from bertdata.tokenizers.wordpiece import formats, rebuilt
 from bertdata.tokenizers.wordpiece.encode.kernels import encode as kernel
 from bertdata.tokenizers.wordpiece.encode.kernels.chunks import WINDOW
 from bertdata.tokenizers.wordpiece.encode.kernels.trie import SLACK
@@ -45,12 +45,12 @@ class Encoder:
     @cached_property
     def reference(self) -> Any:
         """The `tokenizers.Tokenizer` that takes literal special tokens for text."""
-        return formats.build_plain(self._parts)
+        return rebuilt.build_plain(self._parts)
 
     @cached_property
     def trie(self) -> Any:
         """The vocabulary as the kernel has it."""
-        return build_trie(formats.text_tokens(self._parts))
+        return build_trie(rebuilt.text_tokens(self._parts))
 
     def reference_ids(self, text: str) -> list[int]:
         """Return the ids that `tokenizers` gives."""

@@ -18,9 +18,10 @@ from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.encoder import sequential
-from bertdata.torch.models.from_transformers import TransformersConfig, TransformersModel
+from bertdata.torch.models.from_transformers import TransformersModel
 from bertdata.torch.models.objectives.embedding_sharing import embeddings_name, share
 from bertdata.torch.models.objectives.replaced_tokens import GENERATOR, ReplacedTokenDetection, of_generator
+from bertdata.torch.models.transformers_config import TransformersConfig
 from bertdata.torch.models.transformers_library import with_changes
 
 

@@ -13,10 +13,10 @@ from torch import Tensor
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.torch.models.electra import ElectraConfig, ElectraForReplacedTokenDetection
-from bertdata.torch.models.from_transformers import TransformersConfig
 from bertdata.torch.models.objectives.embedding_sharing import DisentangledEmbedding
 from bertdata.torch.models.objectives.replaced_tokens import ReplacedTokenDetection
 from bertdata.torch.models.objectives.transformers_detection import TransformersForReplacedTokenDetection
+from bertdata.torch.models.transformers_config import TransformersConfig
 from bertdata.torch.models.weights import APART
 
 CONFIG = ElectraConfig(

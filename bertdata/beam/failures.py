@@ -1,0 +1,48 @@
+"""What workers of Beam say of a failure, as the error that they met."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from bertdata import errors
+from bertdata.beam.progress import Expected
+from bertdata.errors import BertDataError
+from bertdata.io import files, listing, remote
+
+_BEAM_STEP = re.compile(r" \[while running '[^']*'\]$")
+_IN_TRACEBACK = re.compile(
+    r"^bertdata\.errors\.(?P<kind>\w+): (?P<message>.*?)(?: \[while running '|\n\n|\n?\Z)", re.M | re.S
+)
+
+
+def failures_of(steps: Sequence[Expected]) -> list[str]:
+    expected = {record.removesuffix(".json") + ".failure" for step in steps for record in step.sizes}
+    folders = sorted({folder for step in steps for folder in step.directories()})
+    names = zip(folders, remote.at_once(listing.names, folders), strict=True)
+    return sorted(expected & {files.join(folder, name) for folder, there in names for name in there})
+
+
+def worker_error(steps: Sequence[Expected]) -> BertDataError | None:
+    """Return the first error that a worker wrote into a file, in its class, and delete these files."""
+    failures = [files.read_json(path) for path in failures_of(steps)]
+    remove_failures(steps)
+    return _error(failures[0]["kind"], failures[0]["message"]) if failures else None
+
+
+def _error(kind: str, message: str) -> BertDataError:
+    kinds = (errors.ConfigError, errors.InputError, errors.OutputError, errors.VerificationError)
+    return {kind.__name__: kind for kind in kinds}.get(kind, BertDataError)(message)
+
+
+def remove_failures(steps: Sequence[Expected]) -> None:
+    for path in failures_of(steps):
+        files.remove(path)
+
+
+def without_beam(failure: BaseException) -> BaseException:
+    """Return the BertDataError in a failure: Beam adds its step, or quotes it in a traceback of another process."""
+    if isinstance(failure, BertDataError):
+        return _error(type(failure).__name__, _BEAM_STEP.sub("", str(failure)))
+    match = _IN_TRACEBACK.search(str(failure))
+    return _error(match["kind"], match["message"]) if match else failure
