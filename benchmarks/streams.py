@@ -195,7 +195,7 @@ class Runs:
             job["names"] = sorted(path.name for path in corpus.place(peer).glob(f"*.{ENDINGS[peer]}"))
         if peer == "webdataset":
             job["url"] = f"{self.store.url}/{corpus.name}/{FORMATS[peer]}"
-        (place / "cache").mkdir()
+        Path(job["cache"]).mkdir(exist_ok=True)
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | {
             "AWS_ACCESS_KEY_ID": "anything",
             "AWS_SECRET_ACCESS_KEY": "anything",
@@ -251,23 +251,26 @@ def features(runs: Runs, corpus: Corpus) -> str:
         if "error" in whole:
             columns.append(["an error"] * len(FEATURES))
             continue
-        [begun] = runs.run(corpus, peer, steps=20, save=str(saved))
+        fixed: dict[str, Any] = {}
+        if peer == "litdata":  # its state names the folder of its cache
+            fixed["cache"] = str(runs.folder / "litdata-cache")
+        [begun] = runs.run(corpus, peer, steps=20, save=str(saved), **fixed)
         ids = [list(map(int, batch)) for batch in whole["batches"]]
         complete = Counter(chain.from_iterable(ids)) == every
         column = ["yes" if whole.get("row") == corpus.ids[3][5] else "no"]
         if begun.get("saved"):
-            [gone_on] = runs.run(corpus, peer, state=str(saved))
+            [gone_on] = runs.run(corpus, peer, state=str(saved), **fixed)
             both = begun["batches"] + gone_on.get("batches", [])
             in_order, complete_again = both == whole["batches"], Counter(chain.from_iterable(both)) == every
             column.append("yes" if in_order else "in another order" if complete_again else "no")
-            two = runs.run(corpus, peer, ranks=2, state=str(saved))
+            two = runs.run(corpus, peer, ranks=2, state=str(saved), **fixed)
             rest = [one for said in two for one in chain.from_iterable(said.get("batches", []))]
             elastic = Counter(chain.from_iterable(begun["batches"])) + Counter(rest) == every
             column.append("yes" if elastic else _why_not(two, begun, rest, every))
             masks = begun["digests"] + gone_on.get("digests", []) == whole["digests"]
             column.append("the same" if masks else "others")
         else:
-            column += ["no", "no", "others"]
+            column += ["no", "no", ""]
         column.append("yes" if complete else f"no: {_counted(ids, every)}")
         limit = (2 * WINDOW + 1) * corpus.size(peer) // len(corpus.ids)
         column.append("no: local files" if peer == "grain" else f"{whole['most'] / limit:.0%} of its bound")
