@@ -12,6 +12,7 @@ REFUSALS = {
     "other count": r"set_epoch\(0\) was called before it was used",
     "no length": "has epochs=None, so no length",
     "divided twice": "would be divided once more",
+    "moved": "set_epoch or load_state_dict moved the sampler after",
     "skipped twice": "would leave out as many batches once more",
 }
 """Why a loop is refused, and what its error says."""
@@ -25,8 +26,8 @@ class Loop:
     """A loop, what it does at each stop in one process, and on several.
 
     name: in the table; alone: its name among those in one process, "" where it is not one; outcomes: at each stop;
-    packages: what it needs; data: the kinds of data it is run with, all unless given; many: its name among those on
-    several processes, "" where it is not one; together: its outcome there.
+    packages: what it needs; data, workers: what it is run with, all unless given; many: its name among those on several
+    processes, "" where it is not one; together: its outcome there.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Loop:
     outcomes: tuple[str, ...] = (SAME,) * len(STOPS)
     packages: str = "torch"
     data: tuple[str, ...] = ()
+    workers: tuple[str, ...] = ()
     many: str = ""
     together: str = ""
 
@@ -112,8 +114,35 @@ LOOPS = (
     ),
     Loop("Lightning, `max_steps`, `epochs=10**6`", "lightning, max_steps", packages="lightning"),
     Loop("Lightning, `epochs=None`", "lightning, epochs=None", ("no length",) * 5, packages="lightning"),
-    Loop("Lightning, `StatefulDataLoader`", "lightning, stateful", packages="lightning torchdata"),
-    Loop("Lightning, `DataLoader`", "lightning, plain", (LOST, SAME, SAME, LOST, LOST), packages="lightning"),
+    Loop(
+        "Lightning, `StatefulDataLoader` without workers",
+        "lightning, stateful",
+        packages="lightning torchdata",
+        data=("rows",),
+        workers=("0",),
+    ),
+    Loop(
+        "the same with workers",
+        "lightning, stateful, workers",
+        ("moved", SAME, "moved", "moved", "moved"),
+        packages="lightning torchdata",
+        workers=("2",),
+    ),
+    Loop(
+        "Lightning, `DataLoader` without workers",
+        "lightning, plain",
+        (LOST, SAME, SAME, LOST, LOST),
+        packages="lightning",
+        data=("rows",),
+        workers=("0",),
+    ),
+    Loop(
+        "the same with workers",
+        "lightning, plain, workers",
+        (LOST, "moved", "moved", "moved", "moved"),
+        packages="lightning",
+        workers=("2",),
+    ),
     Loop(
         "`Trainer`, `get_train_dataloader` returns a `ResumableLoader`",
         "trainer, our loader",

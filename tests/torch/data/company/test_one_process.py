@@ -54,7 +54,7 @@ def cells() -> list[Any]:
     every = []
     for loop in (one for one in LOOPS if one.alone):
         for data in loop.data or DATA:
-            for workers in WORKERS:
+            for workers in loop.workers or WORKERS:
                 for stop, outcome in zip(STOPS, loop.outcomes, strict=True):
                     cell = (loop.alone, workers, stop, data)
                     if data != "rows" and (workers != "2" or stop not in ("second epoch", "twice")):
