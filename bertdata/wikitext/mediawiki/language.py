@@ -12,8 +12,8 @@ from bertdata.wikitext.mediawiki.dates import Calendar
 from bertdata.wikitext.mediawiki.numbers import Numbers
 
 SWITCH, REDIRECT, HASH_FUNCTION = "switch", "redirect", "#function"
-_OF_EXTENSIONS = ("__NOTALK__", "__ARCHIVEDTALK__", "__NOGLOBAL__", "__EXPECTED_UNCONNECTED_PAGE__")
-"""Switches of extensions that Wikimedia's wikis run: DiscussionTools, GlobalUserPage, Wikibase."""
+_OF_EXTENSIONS = ("__DISAMBIG__", "__NOTALK__", "__ARCHIVEDTALK__", "__NOGLOBAL__", "__EXPECTED_UNCONNECTED_PAGE__")
+"""Switches of extensions that Wikimedia's wikis run: Disambiguator, DiscussionTools, GlobalUserPage, Wikibase."""
 _VARIABLES = frozenset(["variable", "variable and function"])
 _FUNCTIONS = frozenset(["function", HASH_FUNCTION, "variable and function"])
 

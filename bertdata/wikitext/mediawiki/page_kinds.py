@@ -19,6 +19,8 @@ KINDS = (DISAMBIGUATION, SOFT_REDIRECT)
 """The kinds of pages that their templates tell."""
 _TABLE = re.compile(rb"^[ \t:*#;]*\{\|.*?(?:\n\|\}|\Z)", re.MULTILINE | re.DOTALL)
 _LOOKED_AT = 16 << 10
+_BEGIN, _END = 256, 1024
+"""Bytes in which a switch is looked for."""
 _LIST_LINE = re.compile(rb"^[*#:;].*", re.MULTILINE)
 _PROSE_LINE = re.compile(rb"^[^*#:;|!={}<\[ \t\n].*", re.MULTILINE)
 
@@ -67,12 +69,13 @@ def _of(table: str, language: str) -> Iterator[str]:
 
 
 def has_disambiguation_switch(wikitext: bytes, language: str) -> bool:
-    """Tell whether a page says of itself that it is a disambiguation, by the switch of Wikimedia's wikis.
+    """Tell whether a page says at one of its ends that it is a disambiguation, by the switch of Wikimedia's wikis.
 
     >>> has_disambiguation_switch(b"* A salt\n__DISAMBIG__", "de"), has_disambiguation_switch(b"A salt.", "de")
     (True, False)
     """
-    return any(switch in wikitext for switch in _switches(language))
+    ends = wikitext[:_BEGIN] + b"\n" + wikitext[-_END:]
+    return any(switch in ends for switch in _switches(language))
 
 
 @lru_cache(maxsize=64)
