@@ -1,26 +1,28 @@
 """Own JSON lines to rows of whole sentences: `bertdata build --documents`, and what run_mlm of transformers does.
 
-Run: python benchmarks/own_text.py [--megabytes 100 400] [--peer-megabytes 20] [--rounds 2] [--old FOLDER]
+Run: python benchmarks/own_text.py [--megabytes 100 400] [--peer-megabytes 20] [--rounds 2] [--old COMMIT]
 The rows are articles of `BERTDATA_DATA`, else the sample books, again and again up to so many megabytes. What a command
 takes to start is measured by a build of 1 MB; beyond it are the seconds for the rest. The peer reads the same rows with
 `datasets`, tokenizes them with the fast tokenizer of transformers (batches of 1,000, `return_special_tokens_mask`),
 joins them and cuts them at 512, as its run_mlm does, in one process; it cuts no sentences and writes no shards. Before
 it measures, the ids of the first documents are compared. Seconds are of the processor, with all processes, unless they
-are said to be of the clock; the least of the rounds. --old is another checkout of bertdata, whose shards are compared
-by their bytes.
+are said to be of the clock; the least of the rounds. --old is a commit of bertdata, or a folder with a checkout of one,
+whose shards are compared by their bytes.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,22 +48,37 @@ def main() -> None:
     parser.add_argument("--megabytes", type=int, nargs="+", default=[100, 400], help="of text (default: 100 400)")
     parser.add_argument("--peer-megabytes", type=int, default=20, help="of text for the peer (default: 20)")
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--old", type=Path, help="another checkout, to be measured beside this one")
+    parser.add_argument("--old", help="a commit, or a folder with a checkout, to be measured beside this one")
     parser.add_argument("--peer", nargs=2, help=argparse.SUPPRESS)
     flags = parser.parse_args()
     if flags.peer:
         peer(*flags.peer)
         return
     print(f"{harness.machine()}\n")
-    checkouts = {"bertdata": ROOT} | ({"the other checkout": flags.old.resolve()} if flags.old else {})
-    with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as temporary:
+    with tempfile.TemporaryDirectory(prefix="bertdata-benchmark-") as temporary, checked_out(flags.old) as old:
         folder = Path(temporary)
+        checkouts = {"bertdata": ROOT} | ({f"bertdata of {flags.old}": old} if old else {})
         inputs = {size: write_rows(folder, size) for size in (1, flags.peer_megabytes, *flags.megabytes)}
         compare_ids(inputs[1], folder)
         head = ["one worker", "text, MB", "seconds", "start", "MB/s beyond the start", "times ours"]
         print(harness.table(head, one_worker(checkouts, inputs, flags, folder)), flush=True)
         head = ["text, MB", "one worker, s by the clock", "two workers", "times one"]
         print("\n" + harness.table(head, two_workers(inputs, flags, folder)))
+
+
+@contextlib.contextmanager
+def checked_out(old: str | None) -> Iterator[Path | None]:
+    """Give the folder of another checkout: one that is there, or one of a commit, which is removed afterwards."""
+    if not old or Path(old).is_dir():
+        yield Path(old).resolve() if old else None
+        return
+    with tempfile.TemporaryDirectory(prefix="bertdata-old-") as temporary:
+        place = Path(temporary) / old
+        subprocess.run(["git", "worktree", "add", "--quiet", "--detach", place, old], cwd=ROOT, check=True)
+        try:
+            yield place
+        finally:
+            subprocess.run(["git", "worktree", "remove", "--force", place], cwd=ROOT, check=True)
 
 
 def one_worker(
@@ -123,7 +140,11 @@ def timed(command: Sequence[str | Path], checkout: Path) -> Spent:
     before, began = os.times(), time.perf_counter()
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     subprocess.run(
-        [*map(str, command)], check=True, stdout=subprocess.DEVNULL, env=environment | {"PYTHONPATH": str(checkout)}
+        [*map(str, command)],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        env=environment | {"PYTHONPATH": str(checkout)},
+        cwd=checkout,  # where `python -m` looks first
     )
     after = os.times()
     used = after.children_user + after.children_system - before.children_user - before.children_system
@@ -133,6 +154,7 @@ def timed(command: Sequence[str | Path], checkout: Path) -> Spent:
 def build(checkout: Path, rows: Path, folder: Path, workers: int) -> Spent:
     """Build rows of whole sentences anew, and return what that took."""
     output = folder / f"corpus-{checkout.name}"
+    shutil.rmtree(output, ignore_errors=True)
     call: list[str | Path] = [
         "build",
         "--documents",
