@@ -265,7 +265,7 @@ CONFIGS = ["AlbertConfig", "BertConfig", "ElectraConfig", "ModernBertConfig"]
 GIVEN_OBJECTS = {
     "bertdata": {"clean_book", "clean_wikitext", "train_wordpiece"},
     "bertdata.finetune": {
-        "Answer", "Question", "answers_from_logits", "encode_classification", "encode_question_answering",
+        "TASKS", "Answer", "Question", "answers_from_logits", "encode_classification", "encode_question_answering",
         "encode_sentences", "encode_token_classification",
     },
     "bertdata.formats": {"EXPORT_FORMATS", "IMPORT_FORMATS", "ExportFormat", "ExportedShard", "ImportFormat"},
