@@ -35,9 +35,9 @@ from bertdata.shards import open_shards
 from bertdata.torch import BertForPreTraining, PretrainingCollator, ShardDataset
 from bertdata.torch.training.curves import draw, smoothed
 from bertdata.torch.training.finetune import finetune
+from bertdata.torch.training.finetune_settings import FinetuneSettings
 from bertdata.torch.training.losses import Sums, count
 from bertdata.torch.training.metrics_log import read
-from bertdata.torch.training.settings import FinetuneSettings
 
 MASKS = {"dynamic": [], "whole-word": ["--mask-unit", "word"], "static": ["--masking", "static"]}
 SHAPE = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}

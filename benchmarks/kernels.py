@@ -94,11 +94,11 @@ def _pages() -> list[tuple[str, bytes]]:
     from _articles import DATA
 
     from bertdata.sample import SAMPLE_DUMP
-    from bertdata.sources.wikipedia.dump import ranges, reader
+    from bertdata.sources.wikipedia.dump import ranges, reader, siteinfo
 
     path = DATA / "wikipedia" / "enwiki-dev-pages-articles-multistream.xml.bz2"
     dump = str(path) if path.exists() else SAMPLE_DUMP
-    site = reader.read_siteinfo(dump)
+    site = siteinfo.read_siteinfo(dump)
     found: list[tuple[str, bytes]] = []
     size = 0
     for span in ranges.plan_ranges(dump, 1 << 20).ranges:

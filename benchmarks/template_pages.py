@@ -27,7 +27,8 @@ from wikitext import DATA, wiki_language
 
 from bertdata.errors import InputError
 from bertdata.sources.wikipedia.dump.ranges import plan_ranges
-from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
+from bertdata.sources.wikipedia.dump.reader import Page, read_pages
+from bertdata.sources.wikipedia.dump.siteinfo import read_siteinfo
 from bertdata.wikitext import template_calls
 from bertdata.wikitext.clean import clean_wikitext
 from bertdata.wikitext.mediawiki.folding import fold_name

@@ -208,7 +208,8 @@ def titled_documents(dump: Path, language: str = "") -> Iterator[tuple[str, str]
     """Yield the titles and the prose of a dump's articles, cleaned as the pipeline does, up to where it is cut off."""
     from bertdata.errors import InputError
     from bertdata.sources.wikipedia.dump.ranges import plan_ranges
-    from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
+    from bertdata.sources.wikipedia.dump.reader import Page, read_pages
+    from bertdata.sources.wikipedia.dump.siteinfo import read_siteinfo
     from bertdata.sources.wikipedia.format import article
     from bertdata.wikitext.mediawiki.site_config import Namespaces
     from bertdata.wikitext.templates.table import templates_of
@@ -229,7 +230,7 @@ def titled_documents(dump: Path, language: str = "") -> Iterator[tuple[str, str]
 
 def wiki_language(dump: Path) -> str:
     """Return the language that a dump's articles are cleaned by: that of its name, else that of its head."""
-    from bertdata.sources.wikipedia.dump.reader import read_siteinfo
+    from bertdata.sources.wikipedia.dump.siteinfo import read_siteinfo
 
     return language_of(dump) or read_siteinfo(str(dump)).content_language
 
@@ -245,7 +246,8 @@ def language_of(dump: Path) -> str:
 def articles(dump: Path, size: float) -> tuple[list[list[str]], list[list[str]]]:
     """Return the titles and wikitext of articles spread over the dump, about so many bytes, and of its templates."""
     from bertdata.sources.wikipedia.dump.ranges import plan_ranges
-    from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
+    from bertdata.sources.wikipedia.dump.reader import Page, read_pages
+    from bertdata.sources.wikipedia.dump.siteinfo import read_siteinfo
 
     site = read_siteinfo(str(dump))
     spans = plan_ranges(str(dump), 1 << 30).ranges

@@ -15,7 +15,8 @@ import pytest
 
 from bertdata.sample import SAMPLE_DUMP
 from bertdata.sources.wikipedia.dump.ranges import plan_ranges
-from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
+from bertdata.sources.wikipedia.dump.reader import Page, read_pages
+from bertdata.sources.wikipedia.dump.siteinfo import read_siteinfo
 
 ROOT = Path(__file__).resolve().parents[1]
 

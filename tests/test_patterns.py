@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import pytest
 
 from bertdata.curation.words import reference as words
-from bertdata.sources.books import archive_notes
+from bertdata.sources.books import archive_terms
 from bertdata.wikitext.templates.convert import _LONGEST_RANGE
 from tests.growth import Repetition, assert_linear, every_repetition, some_repetitions
 from tests.patterns import Found, Unknown, expressions, texts_of
@@ -24,12 +24,12 @@ EXAMPLES: dict[str, list[Any]] = {
     "bertdata.curation.words.reference: f'(?:[": [words._address()],
     "bertdata.documents.document: border": [re.compile(r"\n[^\S\n]*\n\s*"), re.compile(r"\n+")],
     "bertdata.options.recipe: f": [re.compile(r"\s*[\"']?key[\"']?\s*[=.]")],
-    "bertdata.sources.books.archive_notes: f": [*archive_notes._DIGITAL, *archive_notes._OF_RIGHTS],
+    "bertdata.sources.books.archive_terms: f": [*archive_terms.DIGITAL, *archive_terms.OF_RIGHTS],
     "bertdata.wikitext.mediawiki.page_kinds: disambiguation": [re.compile(r"\((?:disambiguation)\)\s*\Z", re.I)],
     "bertdata.wikitext.mediawiki.page_kinds: lists": [re.compile(r"\A(?:(?:lists? of) |.*(?:列表)(?: \([^()]*\))?\Z)")],
     "bertdata.sources.wikipedia.dump.published: f'href": [re.compile(r"href=\"(?:[^\"]*/)?(\d{8})/?\"")],
     "bertdata.sources.wikipedia.dump.published: f'{wiki}": [re.compile(r"enwiki-(\d{8})-pages-articles-multistream")],
-    "bertdata.sources.wikipedia.dump.reader: pattern": [
+    "bertdata.sources.wikipedia.dump.siteinfo: pattern": [
         re.compile(r"<base>([^<]*)</base>"),
         re.compile(r"\bxml:lang=\"([^\"]*)\""),
     ],

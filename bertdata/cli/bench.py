@@ -7,7 +7,7 @@ from typing import Any
 
 from bertdata.errors import ConfigError
 from bertdata.loader.bench import measure
-from bertdata.loader.sampler import Sampling
+from bertdata.loader.sampling import Sampling
 from bertdata.options.flags import add_cache, add_json
 
 

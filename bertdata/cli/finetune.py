@@ -13,7 +13,7 @@ from bertdata.options.request import each_settings_from
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata finetune`; raises MissingExtraError without torch."""
     from bertdata.torch.models import LIBRARIES
-    from bertdata.torch.training.settings import FinetuneSettings
+    from bertdata.torch.training.finetune_settings import FinetuneSettings
 
     parser.add_argument("task", help="a folder, or its URL, that `bertdata encode-task` wrote")
     parser.add_argument("--model", required=True, help="directory of a pretrained encoder, of bertdata or transformers")
@@ -41,8 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Fine-tune as parsed arguments say, once or with several seeds, and return the summary."""
     from bertdata.torch.training.finetune import finetune
+    from bertdata.torch.training.finetune_settings import FinetuneSettings
     from bertdata.torch.training.seeds import finetune_seeds
-    from bertdata.torch.training.settings import FinetuneSettings
 
     each = each_settings_from(arguments, FinetuneSettings)
     seeds = [settings.seed for settings in each]

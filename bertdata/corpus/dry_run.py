@@ -32,7 +32,7 @@ from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.contents import finished_manifest
 from bertdata.shards.phases import PhaseConfig
 from bertdata.sources.inputs import Inputs, Sources
-from bertdata.sources.wikipedia.dump.reader import read_siteinfo
+from bertdata.sources.wikipedia.dump.siteinfo import read_siteinfo
 from bertdata.tokenizers.settings import VocabularyConfig
 
 

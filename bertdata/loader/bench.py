@@ -14,7 +14,7 @@ from typing import Any, Unpack
 
 from bertdata.errors import ConfigError
 from bertdata.loader.read_ahead import AT_ONCE
-from bertdata.loader.sampler import Sampling
+from bertdata.loader.sampling import Sampling
 from bertdata.shards.streaming import StreamedShards
 
 

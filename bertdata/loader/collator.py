@@ -18,9 +18,10 @@ from bertdata.errors import ConfigError
 from bertdata.loader.block_mask import check_packing, check_varlen
 from bertdata.loader.draws import CausalRows, Draw, DrawnBy, DynamicMasks, Shifted, SomeCausalRows, StaticMasks
 from bertdata.loader.epoch import HasEpoch
-from bertdata.loader.examples import ExampleBatch, ShardExamples, Source
+from bertdata.loader.examples import ExampleBatch, ShardExamples
 from bertdata.loader.layouts import Batch, Layout, Lists, Packed, Padded
 from bertdata.loader.next_token import check_next_token
+from bertdata.loader.opening import Source
 from bertdata.loader.padding import MULTIPLE
 from bertdata.loader.read_columns import (
     carried_columns,

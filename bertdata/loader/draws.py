@@ -71,6 +71,12 @@ class StaticMasks:
         return batch | with_weights(batch, lengths, by.rates, self.rates, self.special)
 
 
+def special_of(tokens: Tokens, masker: Masker) -> Flags:
+    """Return which tokens are never predicted: [CLS], [SEP] and padding, bool (T,)."""
+    special = masker.special(tokens.input_ids)
+    return special if tokens.padding is None else special | tokens.padding
+
+
 @dataclass(frozen=True)
 class DynamicMasks:
     """Masks drawn by a masker, other ones in every epoch."""
@@ -80,10 +86,7 @@ class DynamicMasks:
 
     def columns(self, tokens: Tokens, by: DrawnBy) -> dict[str, Ints]:
         """Return masked ids, and the labels of the tokens that are predicted."""
-        special = self.masker.special(tokens.input_ids)
-        if tokens.padding is not None:
-            special |= tokens.padding
-        masked, labels = self.masked(tokens, special, by)
+        masked, labels = self.masked(tokens, special_of(tokens, self.masker), by)
         return {"input_ids": masked, "labels": labels}
 
     def masked(self, tokens: Tokens, special: Flags, by: DrawnBy) -> tuple[Ints, Ints]:

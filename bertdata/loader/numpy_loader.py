@@ -10,11 +10,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Unpack
 
 from bertdata.loader.collator import BatchCollator
-from bertdata.loader.examples import ShardExamples, Source
+from bertdata.loader.examples import ShardExamples
 from bertdata.loader.iteration import Row
 from bertdata.loader.layouts import Batch
+from bertdata.loader.opening import Source
 from bertdata.loader.padding import MULTIPLE
-from bertdata.loader.sampler import EpochBatchSampler, Sampling
+from bertdata.loader.sampler import EpochBatchSampler
+from bertdata.loader.sampling import Sampling
 from bertdata.masking.settings import MaskingConfig
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from bertdata.arrays import Ints
 from bertdata.errors import ConfigError
 from bertdata.loader.collator import BatchCollator
-from bertdata.loader.draws import DrawnBy
+from bertdata.loader.draws import DrawnBy, special_of
 from bertdata.loader.layouts import Batch, Tokens
 from bertdata.loader.padding import padded_length
 from bertdata.masking.masking import IGNORE_INDEX, Masker
@@ -30,9 +30,7 @@ class Permutations:
 
     def columns(self, tokens: Tokens, by: DrawnBy) -> dict[str, Ints]:
         """Return the ids as they are, and as labels the ranks of `factorization_ranks`."""
-        special = self.masker.special(tokens.input_ids)
-        if tokens.padding is not None:
-            special |= tokens.padding
+        special = special_of(tokens, self.masker)
         begins = self.masker.word_begins(tokens.input_ids, tokens.offsets, special, tokens.word_starts)
         rows = Rows(tokens.offsets, by.ids, begins, special, by.epochs, seed_keys(self.masker.seed))
         ranks = factorization_ranks(rows, self.probability, self.max_span)

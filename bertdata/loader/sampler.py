@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any, TypedDict, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,24 +35,6 @@ from bertdata.options.option import require
 
 _AHEAD = 16
 """Steps whose examples are looked up at once, which takes hardly longer than one."""
-
-
-class Sampling(TypedDict, total=False):
-    """The keywords of `EpochBatchSampler`, where they are explained."""
-
-    max_tokens: int | None
-    batch_tokens: int | None
-    bins: Sequence[int] | None
-    weights: Weights | None
-    shuffle_window: int | None
-    epochs: int | None
-    run_epochs: float | None
-    seed: int
-    rank: int | None
-    world_size: int | None
-    drop_last: bool
-    distinct: NDArray[np.integer] | None
-    with_epochs: bool
 
 
 class EpochBatchSampler:

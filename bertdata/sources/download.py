@@ -17,7 +17,7 @@ from bertdata.io.http import Client
 from bertdata.io.http_request import NotThereError
 from bertdata.sources.wikipedia.dump.exports import EXPORT_FILE
 from bertdata.sources.wikipedia.dump.published import LATEST, Dump, find_export, find_legacy
-from bertdata.sources.wikipedia.dump.reader import SISTER_PROJECTS
+from bertdata.sources.wikipedia.dump.siteinfo import SISTER_PROJECTS
 
 WIKIMEDIA = "https://dumps.wikimedia.org"
 GUTENBERG = "https://aleph.pglaf.org"

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -18,48 +18,32 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.io.contents import once_for_contents
 from bertdata.text_arrays import Texts, arrays_of, as_strings, check_text, check_utf8, size_of
-from bertdata.tokenizers import json_format, token_marks
-from bertdata.tokenizers.base import Tokenizer, check_one, frozen
-from bertdata.tokenizers.call_rows import CallRows, TextTokens
-from bertdata.tokenizers.call_settings import input_names_of, pad_type_of, rows_of_file, side_of
-from bertdata.tokenizers.file_keys import check_config
+from bertdata.tokenizers.base import check_one
+from bertdata.tokenizers.call_rows import TextTokens
+from bertdata.tokenizers.file_tokenizer import FileTokenizer
 from bertdata.tokenizers.files_beside import (
     ADDED,
     CONFIG,
     SPECIAL,
-    is_byte_level,
     read_added,
     read_settings,
-    rows_unclear,
     saved_settings,
-    whole_file,
 )
-from bertdata.tokenizers.ids import reading_json
-from bertdata.tokenizers.json_parts import check_flags, longest_row, searched_texts
-from bertdata.tokenizers.literal_special import Row, without_special
+from bertdata.tokenizers.literal_special import Row
 from bertdata.tokenizers.loading import find_saved
-from bertdata.tokenizers.pairs import RowTemplate
 from bertdata.tokenizers.saved_check import warn_of_other_ids
-from bertdata.tokenizers.surfaces import Surface
-from bertdata.tokenizers.text_rows import TextRows, asking_tokenizers, open_reference
-from bertdata.tokenizers.transformers_methods import UNLIMITED
+from bertdata.tokenizers.text_rows import TextRows, asking_tokenizers
 from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
 
 TOKENIZER = "tokenizer.json"
 _LOG = logging.getLogger("bertdata")
-_NO_DROPOUT = (
-    "the model of this tokenizer.json has dropout = %s, which gives a text other ids each time; it is off here: "
-    "tokenizer.with_dropout() turns it on"
-)
-_DECIDE_IDS = ("added_tokens", "normalizer", "pre_tokenizer", "post_processor", "model")
-"""The parts of a tokenizer.json that decide ids and rows; truncation, padding and the decoder do not."""
 _SHORT = 200
 """Characters of one text up to which `tokenizers` is faster than a call of the kernels."""
 _MANY_ADDED = 1000
 """Added tokens with which `tokenizers` takes longer to open than the kernels."""
 
 
-class JsonTokenizer(Tokenizer):
+class JsonTokenizer(FileTokenizer):
     """A tokenizer of any model that `tokenizers` reads: byte-level BPE, Unigram and others.
 
     A literal special token in a text, such as "</s>", is text (`encode_special_tokens = True` in `tokenizers`).
@@ -69,53 +53,6 @@ class JsonTokenizer(Tokenizer):
     FILES = (TOKENIZER,)
     EXTRA_FILES: ClassVar[tuple[str, ...]] = (CONFIG, SPECIAL, ADDED)
     SAVED: ClassVar[tuple[str, ...]] = (TOKENIZER, CONFIG)
-
-    def __init__(
-        self,
-        data: Mapping[str, Any],
-        config: Mapping[str, Any],
-        *,
-        added: Mapping[str, int] | None = None,
-        dropout: bool = False,
-    ) -> None:
-        """Take the contents of `tokenizer.json` and of `tokenizer_config.json`; raises InputError as `from_pretrained`.
-
-        added: the tokens of `added_tokens.json`. dropout: whether merges are left out at random, where the model says
-        so; the same text then gets other ids each time.
-        """
-        check_config(config, CONFIG)
-        with reading_json("is not a whole tokenizer.json"):
-            data = whole_file(data, config, added)
-            self._dropout = float(data["model"].get("dropout") or 0.0)
-            if self._dropout and not dropout:
-                _LOG.warning("%s", _NO_DROPOUT % self._dropout)
-                data = {**data, "model": {**data["model"], "dropout": None}}
-        self._data, self._config = data, config
-        with reading_json("is not a whole tokenizer.json"):
-            vocabulary = json_format.vocabulary_of(data)
-            tokens = json_format.tokens_by_id(vocabulary)
-            special = json_format.special_tokens(data, config, vocabulary)
-            json_format.check_parts(data)
-            self._template, self._no_template = json_format.template_or_single(data)
-            self._call_rows = rows_of_file(data)
-            self._no_rows = rows_unclear(data, config)
-            letters = json_format.byte_letters().values() if is_byte_level(data) else ()
-            self._hide = partial(without_special, data, vocabulary, frozenset(special.names), letters)
-            self._plain, self._special_parts = self._hide()
-            self._added = {entry["id"]: entry for entry in self._plain["added_tokens"] if not entry["special"]}
-            check_flags(self._added.values())
-        super().__init__(tokens, special)
-        self.model_max_length = longest_row(config, UNLIMITED)
-        self.padding_side = side_of(config)
-        self.truncation_side = str(config.get("truncation_side") or "right")
-        self.pad_token_type_id = pad_type_of(config)
-        self._bare = open_reference({**self._plain, "added_tokens": []})
-        json_format.check_template(self._template, self.vocab_size)
-        normalizer = self._bare.normalizer
-        with asking_tokenizers():
-            self._searched = searched_texts(
-                self._added.values(), None if normalizer is None else normalizer.normalize_str
-            )
 
     @classmethod
     def recognizes(cls, path: str) -> bool:
@@ -229,77 +166,9 @@ class JsonTokenizer(Tokenizer):
         with asking_tokenizers():
             return str(self._whole.decode(whole_ids, skip_special_tokens=skip_special_tokens))
 
-    @cached_property
-    def continuation(self) -> NDArray[np.bool_] | None:
-        """For each id, whether its token lacks the mark U+2581 that begins a word; None where words have no mark."""
-        if not token_marks.begins_words(self._data):
-            return None
-        return frozen(np.array([not token.startswith(json_format.METASPACE) for token in self.tokens], np.bool_))
-
-    @cached_property
-    def _marked_tokens(self) -> frozenset[int]:
-        """The ids of tokens that begin with a mark of a space; none where the tokenizer makes no such marks."""
-        return token_marks.marked_tokens(self._data, self.tokens)
-
-    @cached_property
-    def _begins_with_mark(self) -> NDArray[np.bool_] | None:
-        """For each id, whether its token begins with a mark of a space; None where the tokenizer makes no marks."""
-        marked = self._marked_tokens
-        return frozen(np.array([i in marked for i in range(self.vocab_size)], np.bool_)) if marked else None
-
-    @property
-    def row_template(self) -> RowTemplate:
-        """The special ids around texts, as the `post_processor` of the file has them; BERT's where it has none.
-
-        Raises ConfigError where the files contradict each other, or the form is none that rows of builds have.
-        """
-        if self._no_rows is not None:
-            raise ConfigError(self._no_rows)
-        if self._template is None and self._no_template is not None:
-            raise ConfigError(self._no_template)
-        return self._template or super().row_template
-
-    def call_rows(self, *, special: bool = True) -> CallRows:
-        """Return what stands in the rows of calls: what the `post_processor` puts there, whatever its form."""
-        if special and self._no_rows is not None:
-            raise ConfigError(self._no_rows)
-        return self._call_rows
-
-    @property
-    def input_names(self) -> tuple[str, ...]:
-        """What calls give: `model_input_names` of the settings, else those of the class that they name."""
-        return input_names_of(self._config)
-
-    def num_special_tokens_to_add(self, pair: bool = False) -> int:
-        """Return how many special tokens stand in a row of one text, or of two."""
-        return sum(not isinstance(piece.content, str) for piece in self.call_rows().pieces(pair=pair, special=True))
-
     def encode_words(self, texts: Sequence[Sequence[str]]) -> list[TextTokens]:
         """Return the tokens of texts that are given as lists of words, by `tokenizers`."""
         return [TextTokens(*row) for row in self._rows([list(text) for text in texts], split=True)]
-
-    @cached_property
-    def token_texts(self) -> tuple[str, ...]:
-        """The tokens without marks of spaces, the bytes of byte-level BPE as text; special tokens as they are."""
-        return token_marks.texts_of_tokens(self._data, self.tokens, frozenset(self.special_tokens))
-
-    @cached_property
-    def token_surfaces(self) -> tuple[Surface | None, ...]:
-        """What each token is in a text, by the marks of the file: letters of bytes, U+2581, ##, or none."""
-        special = frozenset(self.special_tokens)
-        surface_of = token_marks.surface_reader(self._data)
-        return tuple(
-            None if token in special or self.is_reserved(token) else surface_of(token) for token in self.tokens
-        )
-
-    def is_reserved(self, token: str) -> bool:
-        """Tell whether a token is kept free, as [unused0]."""
-        return json_format.is_reserved(token)
-
-    def identity(self) -> dict[str, Any]:
-        """Return what decides ids and rows, and which token has which role."""
-        roles = [self._special.pad, self._special.unk, self._special.cls, self._special.sep, self._special.mask]
-        return {"family": "json", "special_tokens": roles} | {name: self._data.get(name) for name in _DECIDE_IDS}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _opened, (type(self), self._data, self._config, bool(self._data["model"].get("dropout")))
@@ -317,16 +186,6 @@ class JsonTokenizer(Tokenizer):
             raise ConfigError(f"dropout is {probability}; expected a probability over 0, up to 1")
         model = {**self._data["model"], "dropout": probability}
         return JsonTokenizer({**self._data, "model": model}, self._config, dropout=True)
-
-    @cached_property
-    def reference(self) -> Any:
-        """The `tokenizers.Tokenizer` with the same ids, which takes literal special tokens for text."""
-        return open_reference(self._plain) if self._added else self._bare
-
-    @cached_property
-    def _whole(self) -> Any:
-        """The `tokenizers.Tokenizer` of the whole file, for what special tokens have a part in."""
-        return open_reference(self._data)
 
     @property
     def slow_because(self) -> str | None:

@@ -48,11 +48,12 @@ if TYPE_CHECKING:
     from bertdata.torch.scoring.likelihood import PseudoLikelihood
     from bertdata.torch.scoring.settings import ScoreSettings
     from bertdata.torch.training.finetune import finetune
+    from bertdata.torch.training.finetune_settings import FinetuneSettings
     from bertdata.torch.training.pretrain import pretrain
-    from bertdata.torch.training.settings import FinetuneSettings, PretrainSettings
+    from bertdata.torch.training.settings import PretrainSettings
 
 _LATER = {
-    "FinetuneSettings": "training.settings",
+    "FinetuneSettings": "training.finetune_settings",
     "PretrainSettings": "training.settings",
     "PseudoLikelihood": "scoring.likelihood",
     "ScoreSettings": "scoring.settings",

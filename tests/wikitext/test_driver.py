@@ -22,7 +22,8 @@ from bertdata.kernels import warmup
 from bertdata.kernels.jit import kernel
 from bertdata.kernels.use import Kernels
 from bertdata.sources.wikipedia.dump.ranges import plan_ranges
-from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_siteinfo
+from bertdata.sources.wikipedia.dump.reader import Page, read_pages
+from bertdata.sources.wikipedia.dump.siteinfo import read_siteinfo
 from bertdata.sources.wikipedia.dump.unescape import unescape, unescaper
 from bertdata.sources.wikipedia.dump.unescape_kernel import unescape_compiled
 from bertdata.wikitext import clean, driver

@@ -14,73 +14,20 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from bertdata.sources.books.archive_terms import NARRATED, NOTE_AT_ONCE, NOTE_HEAD, OF_RIGHTS, is_of_archive, points_of
+
 FRONT_BLOCKS, BACK_BLOCKS = 80, 60
 _NOTE_BLOCKS = 20
 _PROSE = 2
 """Paragraphs of prose after which the beginning of a book is over."""
-_LONGEST = 1800
-"""Characters of the longest paragraph of an archive; that of Standard Ebooks has some 900."""
 _HEAD_LIMIT = 80
 
-_NOTE_WORD = (
-    r"(?:(?:end)?notes?|nota|notas|anotaç(?:ão|ões)|annotazion[ei]|amendments?|corrections?|errata|anmerkung(?:en)?|hinweise?|bemerkung(?:en)?|"
-    r"opmerking(?:en)?|noot|noten|anmärkning(?:ar)?|bemærkning(?:er)?|remarques?|huomautu(?:s|kset)|poznám\w+|uwag\w+)"
-)
-_WRITER = (
-    r"(?:tran?s[ck]r\w+|(?:proof|korrektur)\w*(?:reader|leser)\w*|typists?\W?s?|bewerkers?|e-?text\W+editor\w*|"
-    r"project\s+gutenberg\s+editor\w*)"
-)
-_NOTE_HEAD = re.compile(
-    rf"^\W*(?:\w+\W+){{0,3}}?(?:{_WRITER}\W+(?:\w+\W+)?{_NOTE_WORD}|{_NOTE_WORD}\W+(?:\w+\W+){{0,2}}?{_WRITER})\W*$|"
-    rf"^\W*{_WRITER}\W+{_NOTE_WORD}\b.{{0,30}}$",
-    re.IGNORECASE,
-)
-_NOTE_AT_ONCE = re.compile(
-    rf"^\W*(?:\w+\W+){{0,2}}?{_WRITER}(?:\W{{1,2}}s)?\W{{1,3}}{_NOTE_WORD}\W*[:.—]|"
-    rf"^\W*{_NOTE_WORD}\W+(?:\w+\W+){{0,2}}?{_WRITER}\W*:",
-    re.IGNORECASE,
-)
-"""A note whose heading is the beginning of its paragraph."""
 _EDITION_HEAD = re.compile(
     r"^\W*(?:imprint|colophon|uncopyright|about\s+this\s+(?:digital|electronic)\s+(?:edition|book|text)|"
     r"à\s+propos\s+de\s+cette\s+édition\s+(?:électronique|numérique)|über\s+diese\s+(?:digitale|elektronische)\s+ausgabe|"
     r"informa\w+\s+su\s+questa\s+edizione\s+elettronica|sobre\s+esta\s+edición\s+(?:digital|electrónica))\W*$",
     re.IGNORECASE,
 )
-_DIGITAL = tuple(
-    re.compile(rf"\b(?:{term})", re.IGNORECASE)
-    for term in (
-        r"e-?texts?\b|electronic\s+(?:edition|text|version)",
-        r"e-?books?\b|livres?\s+électroniques?\b",
-        r"https?:|www\.|(?<=\w)\.(?:org|net|com|ca|net\.au)\b",
-        r"project\s+gutenberg|gutenberg\s+(?:australia|canada)",
-        r"internet\s+archive|hathitrust|wikisource|standard\s+ebooks|faded\s*page|google\s+book|open\s+library",
-        r"distributed\s+proofread",
-        r"creative\s+commons|cc0\b|cc\s+by\b|gnu\s+(?:fdl|free\s+documentation)",
-        r"html\b|epub\b|ascii\b|utf-?8\b|unicode\b|ocr\b|plain\s+text\s+(?:file|version)",
-        r"digiti[sz](?:ed|ation)|digital\s+(?:scans?|cop(?:y|ies)|library|edition)",
-        r"(?:page|original)\s+(?:images|scans)|images\s+of\s+the\s+original|scan(?:s|ned)\s+(?:images?|pages?|by|from|of)",
-        r"download(?:s|ed|ing)?\b",
-    )
-)
-_OF_RIGHTS = tuple(
-    re.compile(rf"\b(?:{term})", re.IGNORECASE)
-    for term in (
-        r"public\s+domain",
-        r"copyright(?:s|ed)?\b|uncopyright\b",
-        r"licen[cs]e[ds]?\b|terms\s+of\b",
-        r"restrict(?:ions?|ed)\b",
-        r"redistribut\w+|copy\s+it\b|give\s+it\s+away",
-        r"(?:this|the)\s+file\b",
-        r"volunteers?\b|contribut(?:ed|ors?|ions?)\b|donat(?:ed|ions?)\b",
-        r"(?:made\s+)?available\b|free\s+of\s+charge|no\s+cost\b|for\s+free\b",
-        r"thank(?:s|ful)?\b|courtesy\b|acknowledg\w+",
-        r"proof-?read\w*|transcri(?:bed|ption|ber)\w*|correction|typed\b",
-        r"produced\b|prepared\b|created\b|provided\b|converted\b|generated\b",
-        r"(?:some|other|your|particular)\s+countr(?:y|ies)|in\s+(?:australia|canada|the\s+united\s+states)\b",
-    )
-)
-_NARRATED = re.compile(r"\b(?:[Hh]e|[Ss]he|him|me|[Mm]y|I|said|asked|replied)\b")
 _FIELD = re.compile(
     r"^\W*(?:[\w'’/]+ ){0,8}?(?:title|author|date|place|edition|language|posted|updated|e-?book|produced|credits?|"
     r"publish\w*|publication|release|series|illustrator|translator|editor|encoding|source|subject|original)\b"
@@ -207,7 +154,7 @@ def _front(blocks: Sequence[_Block]) -> Iterator[int]:
             yield from range(number, end)
             number, in_header = end, False
             continue
-        if _NOTE_AT_ONCE.match(block.text):
+        if NOTE_AT_ONCE.match(block.text):
             end = _end_of_note_at_once(blocks, number)
             yield from range(number, end)
             number = end
@@ -235,7 +182,7 @@ def _back(blocks: Sequence[_Block], size: int) -> Iterator[int]:
         head = is_note_head(blocks[number].text) or _is_edition_head(blocks, number)
         if head and number and _is_last_part(blocks, number, behind, size):
             yield from range(number, len(blocks))
-        elif number and _NOTE_AT_ONCE.match(blocks[number].text):
+        elif number and NOTE_AT_ONCE.match(blocks[number].text):
             yield from range(number, _end_of_note_at_once(blocks, number))
     number, prose = len(blocks) - 1, 0
     while number >= max(0, len(blocks) - BACK_BLOCKS) and prose < _PROSE:
@@ -262,7 +209,7 @@ def is_note_head(text: str) -> bool:
     >>> [is_note_head(text) for text in heads], is_note_head("A note of the bank"), is_note_head("The Transcriber")
     ([True, True, True], False, False)
     """
-    return len(text) <= _HEAD_LIMIT and bool(_NOTE_HEAD.match(text)) and not _is_whole_note(text)
+    return len(text) <= _HEAD_LIMIT and bool(NOTE_HEAD.match(text)) and not _is_whole_note(text)
 
 
 def _is_whole_note(text: str) -> bool:
@@ -271,7 +218,7 @@ def _is_whole_note(text: str) -> bool:
     >>> [_is_whole_note(text) for text in ("Transcription note: spelling retained.", "Transcriber's Note:")]
     [True, False]
     """
-    heading = _NOTE_AT_ONCE.match(text)
+    heading = NOTE_AT_ONCE.match(text)
     return heading is not None and text[heading.end() :].rstrip("\"”’'*_)] ")[-1:] in (*".!?",)
 
 
@@ -329,29 +276,4 @@ def _is_header(block: _Block) -> bool:
     """Return whether a block after one of the archive's goes on with its header: fields, or what it says of rights."""
     if all(_FIELD.match(line) or line[:1] in " \t" for line in block.lines) and _FIELD.match(block.lines[0]):
         return True
-    return _points(block.text, _OF_RIGHTS) >= 3 and not _NARRATED.search(block.text)
-
-
-def is_of_archive(text: str) -> bool:
-    """Return whether a paragraph speaks of things as archives do, and tells nothing.
-
-    >>> is_of_archive("Special thanks are due to N. N. for extensive proofreading and correction of this etext.")
-    True
-    >>> is_of_archive("He downloaded the e-book from the Internet Archive, and thanked nobody.")
-    False
-    >>> is_of_archive("I owe thanks to all who transcribed these letters and made them available to me.")
-    False
-    """
-    if len(text) > _LONGEST:
-        return False
-    if _NOTE_AT_ONCE.match(text):
-        return True
-    if _NARRATED.search(text):
-        return False
-    digital, rights = _points(text, _DIGITAL), _points(text, _OF_RIGHTS)
-    public, copyrights, _, _, _, file, *_ = (bool(term.search(text)) for term in _OF_RIGHTS)
-    return (digital >= 1 and 2 * digital + rights >= 4) or (rights >= 3 and copyrights and (public or file))
-
-
-def _points(text: str, terms: Sequence[re.Pattern[str]]) -> int:
-    return sum(bool(term.search(text)) for term in terms)
+    return points_of(block.text, OF_RIGHTS) >= 3 and not NARRATED.search(block.text)

@@ -35,14 +35,8 @@ from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.wikipedia import template_pages
 from bertdata.sources.wikipedia.dump.exports import check_folders, check_overlap, join_split_pages
 from bertdata.sources.wikipedia.dump.ranges import DumpPlan, DumpRange, as_utf8, plan_ranges, read_head, whole_pages
-from bertdata.sources.wikipedia.dump.reader import (
-    BrokenPage,
-    Page,
-    SiteInfo,
-    read_pages,
-    read_siteinfo,
-    read_split_page,
-)
+from bertdata.sources.wikipedia.dump.reader import BrokenPage, Page, read_pages, read_split_page
+from bertdata.sources.wikipedia.dump.siteinfo import SiteInfo, read_siteinfo
 from bertdata.wikitext.clean import Namespaces, clean_utf8
 from bertdata.wikitext.mediawiki.language import language_of
 from bertdata.wikitext.reference.variants import check_variant

@@ -19,7 +19,8 @@ from bertdata.engine.stages import Grouping, Step, all_together
 from bertdata.io import files
 from bertdata.io.arrow_data import read_stage_file
 from bertdata.sources.wikipedia.dump.ranges import DumpRange
-from bertdata.sources.wikipedia.dump.reader import Page, SiteInfo, read_pages, read_siteinfo, read_split_page
+from bertdata.sources.wikipedia.dump.reader import Page, read_pages, read_split_page
+from bertdata.sources.wikipedia.dump.siteinfo import SiteInfo, read_siteinfo
 from bertdata.wikitext.mediawiki.language import language_of
 from bertdata.wikitext.templates.page_table import Entry, entry, gather, with_pages
 from bertdata.wikitext.templates.table import Templates

@@ -35,12 +35,12 @@ from bertdata.torch.models.weights import PreTrainedModel, save_with_tokenizer
 from bertdata.torch.training import HEADS, metrics_log, optimization
 from bertdata.torch.training.arithmetic import Arithmetic, set_precision
 from bertdata.torch.training.display import shown
+from bertdata.torch.training.finetune_settings import FinetuneSettings
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.phases import validation_split
 from bertdata.torch.training.plan import RunPlan, highest_flops, parameters_of, plan_of_rows
 from bertdata.torch.training.recomputation import recompute_layers
 from bertdata.torch.training.schedules import learning_rate
-from bertdata.torch.training.settings import FinetuneSettings
 from bertdata.torch.training.tasks import SENTENCES, Head, evaluate, task_of
 
 SCORES, RUN = "scores.json", "run.json"

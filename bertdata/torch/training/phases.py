@@ -14,7 +14,7 @@ from bertdata.errors import ConfigError
 from bertdata.finetune.task_info import TaskInfo
 from bertdata.io import files
 from bertdata.io.console import counted
-from bertdata.loader.examples import common_info
+from bertdata.loader.opening import common_info
 from bertdata.masking.settings import MaskingConfig
 from bertdata.options.option import flag_of
 from bertdata.shards import Shards

@@ -19,7 +19,7 @@ import torch
 from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError
 from bertdata.io import files
-from bertdata.loader.examples import cache_folder
+from bertdata.loader.opening import cache_folder
 from bertdata.masking.training import MASKED
 from bertdata.options.option import stored_values
 from bertdata.shards import Shards

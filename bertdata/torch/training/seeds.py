@@ -29,8 +29,8 @@ from bertdata.torch.models.weight_files import ADAPTER, remove_whole, trained_fi
 from bertdata.torch.models.weights import remove_companions
 from bertdata.torch.training import HEADS, metrics_log
 from bertdata.torch.training.finetune import RUN, SCORES, finetune, identity_of, library_of
+from bertdata.torch.training.finetune_settings import FinetuneSettings
 from bertdata.torch.training.phases import validation_split
-from bertdata.torch.training.settings import FinetuneSettings
 from bertdata.torch.training.tasks import task_of
 
 Scores = dict[str, float]

@@ -22,10 +22,10 @@ from bertdata.torch.models.sentence_encoder import SentenceEncoder
 from bertdata.torch.models.sentence_folder import MODEL
 from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training import SENTENCE_LOSSES
+from bertdata.torch.training.finetune_settings import FinetuneSettings
 from bertdata.torch.training.metrics import pearson, spearman
 from bertdata.torch.training.sentence_copies import numbers_of_texts
 from bertdata.torch.training.sentence_losses import Embeddings, SentenceLoss
-from bertdata.torch.training.settings import FinetuneSettings
 from bertdata.torch.training.tasks import Device, Head, adapted, batches_of, moved, require_labels, task_of
 
 Vectors = NDArray[np.float32]

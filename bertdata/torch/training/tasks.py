@@ -29,6 +29,7 @@ from bertdata.torch.models.heads import (
 )
 from bertdata.torch.models.weights import PreTrainedModel
 from bertdata.torch.training import HEADS
+from bertdata.torch.training.finetune_settings import FinetuneSettings
 from bertdata.torch.training.metrics import (
     TEXT_METRICS,
     answer_scores,
@@ -36,7 +37,6 @@ from bertdata.torch.training.metrics import (
     tag_scores,
     text_scores,
 )
-from bertdata.torch.training.settings import FinetuneSettings
 
 Logits = NDArray[np.float32]
 Device = torch.device

@@ -11,7 +11,8 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from bertdata.sources.wikipedia.dump.ranges import DumpRange, plan_ranges
-from bertdata.sources.wikipedia.dump.reader import BrokenPage, Page, read_pages, read_siteinfo
+from bertdata.sources.wikipedia.dump.reader import BrokenPage, Page, read_pages
+from bertdata.sources.wikipedia.dump.siteinfo import read_siteinfo
 
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="de">
   <siteinfo>

@@ -8,7 +8,7 @@ import pytest
 
 from bertdata import clean_wikitext
 from bertdata.sources.download import wiki_name
-from bertdata.sources.wikipedia.dump.reader import read_siteinfo
+from bertdata.sources.wikipedia.dump.siteinfo import read_siteinfo
 
 PAGES = {
     "wiktionary": (

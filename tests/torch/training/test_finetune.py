@@ -23,8 +23,8 @@ from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 from bertdata.torch import BertConfig, BertForPreTraining, ModernBertConfig, ModernBertForMaskedLM, ShardDataset
 from bertdata.torch.models.heads import BertForSequenceClassification
 from bertdata.torch.training import finetune
+from bertdata.torch.training.finetune_settings import FinetuneSettings
 from bertdata.torch.training.optimization import DivergenceError
-from bertdata.torch.training.settings import FinetuneSettings
 from bertdata.torch.training.tasks import evaluate
 from tests.torch.build import tokenizer_of, write_build
 

@@ -20,8 +20,8 @@ from bertdata.torch.models.transformers_heads import TransformersSentenceEncoder
 from bertdata.torch.models.transformers_library import quietly
 from bertdata.torch.training import HEADS
 from bertdata.torch.training.finetune import finetune
+from bertdata.torch.training.finetune_settings import FinetuneSettings
 from bertdata.torch.training.seeds import finetune_seeds
-from bertdata.torch.training.settings import FinetuneSettings
 from bertdata.torch.training.tasks import evaluate, task_of
 from tests.torch.build import tokenizer_of
 from tests.torch.training.peer_models import KINDS, saved_peer, small_config

@@ -21,9 +21,9 @@ from bertdata.torch import ShardDataset
 from bertdata.torch.models.heads import BertForSequenceClassification
 from bertdata.torch.training import seeds as module
 from bertdata.torch.training.finetune import finetune
+from bertdata.torch.training.finetune_settings import FinetuneSettings
 from bertdata.torch.training.optimization import choose_device
 from bertdata.torch.training.seeds import finetune_seeds, summary
-from bertdata.torch.training.settings import FinetuneSettings
 from bertdata.torch.training.tasks import evaluate
 from tests.torch.training.small_models import saved
 from tests.torch.training.small_runs import IDS, tokenizers_below

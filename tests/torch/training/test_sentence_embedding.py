@@ -24,10 +24,10 @@ from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.torch import PretrainingCollator, SentenceEncoder, ShardDataset
 from bertdata.torch.training import SENTENCE_LOSSES
 from bertdata.torch.training.finetune import finetune
+from bertdata.torch.training.finetune_settings import FinetuneSettings
 from bertdata.torch.training.seeds import finetune_seeds
 from bertdata.torch.training.sentence_embedding import recall_at_1, triplet_accuracy
 from bertdata.torch.training.sentence_losses import cosine_similarity_loss, multiple_negatives_ranking, triplet_loss
-from bertdata.torch.training.settings import FinetuneSettings
 from tests.torch.training.small_models import FAMILIES, saved
 
 SETTINGS = FinetuneSettings(epochs=4, batch_size=16, learning_rate=3e-3, device="cpu")

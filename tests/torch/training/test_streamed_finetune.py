@@ -16,7 +16,7 @@ from bertdata.errors import ConfigError
 from bertdata.finetune.settings import TaskConfig
 from bertdata.finetune.task_shards import encode_task
 from bertdata.torch.training.finetune import finetune
-from bertdata.torch.training.settings import FinetuneSettings
+from bertdata.torch.training.finetune_settings import FinetuneSettings
 from tests.many_shards import bytes_in
 from tests.torch.build import tokenizer_of
 from tests.torch.training.test_finetune import model, questions, texts

@@ -19,7 +19,7 @@ from bertdata.io import files
 from bertdata.torch import PretrainingCollator, ShardDataset
 from bertdata.torch.models.heads import BertForSequenceClassification
 from bertdata.torch.training.finetune import finetune
-from bertdata.torch.training.settings import FinetuneSettings
+from bertdata.torch.training.finetune_settings import FinetuneSettings
 from bertdata.torch.training.tasks import evaluate
 from tests.torch.training.small_models import FAMILIES, saved
 

@@ -22,8 +22,9 @@ from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
 from bertdata.sources.wikipedia.dump import reader
 from bertdata.sources.wikipedia.dump.ranges import DumpRange
-from bertdata.sources.wikipedia.dump.reader import BrokenPage, Page, read_pages, read_siteinfo, read_split_page
+from bertdata.sources.wikipedia.dump.reader import BrokenPage, Page, read_pages, read_split_page
 from bertdata.sources.wikipedia.dump.revisions import keep_newest
+from bertdata.sources.wikipedia.dump.siteinfo import read_siteinfo
 from tests.io.bzip2.blocks import in_blocks
 from tests.sources.wikipedia.exports import (
     DATE,

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from bertdata.errors import InputError
 from bertdata.sources.wikipedia.dump.ranges import DumpRange, plan_ranges, read_head
-from bertdata.sources.wikipedia.dump.reader import BrokenPage, Page, read_pages, read_siteinfo
+from bertdata.sources.wikipedia.dump.reader import BrokenPage, Page, read_pages
+from bertdata.sources.wikipedia.dump.siteinfo import read_siteinfo
 from tests.generated import examples
 from tests.io.bzip2.blocks import blocks_of, flip, in_blocks, noise
 from tests.sources.wikipedia.dumps import (

@@ -18,7 +18,8 @@ from hypothesis import given
 from bertdata.errors import ConfigError, InputError
 from bertdata.io.compression import open_decompressed
 from bertdata.sources.wikipedia.dump.ranges import DumpRange, plan_ranges
-from bertdata.sources.wikipedia.dump.reader import BrokenPage, Page, read_pages, read_siteinfo
+from bertdata.sources.wikipedia.dump.reader import BrokenPage, Page, read_pages
+from bertdata.sources.wikipedia.dump.siteinfo import read_siteinfo
 from bertdata.wikitext.mediawiki.redirect_words import redirect_target
 from tests.data import data_path
 from tests.sources.wikipedia.dumps import (

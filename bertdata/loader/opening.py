@@ -1,0 +1,74 @@
+"""Sets of shards are opened for a loader, and whether they may be read together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from bertdata.errors import ConfigError
+from bertdata.io import files
+from bertdata.options.option import require
+from bertdata.shards import Shards, open_shards
+from bertdata.shards.pretraining_info import OF_MASKS
+from bertdata.shards.schema import ShardInfo
+from bertdata.shards.streaming.folder import CacheFolder
+from bertdata.shards.streaming.shards import stream_shards
+
+Source = str | os.PathLike[str] | Shards
+"""The path or URL of shards, or open shards."""
+
+
+def opened(
+    shards: Source | Sequence[Source], split: str | None = None, folder: CacheFolder | None = None
+) -> tuple[Shards, ...]:
+    """Open one set of shards or several, those at URLs to be streamed where a folder is given.
+
+    Raises ConfigError for an empty list.
+    """
+    several = isinstance(shards, Sequence) and not isinstance(shards, str | bytes | Shards)
+    given: list[Source] = list(shards) if several else [shards]  # type: ignore[arg-type, list-item]
+    if not given:
+        raise ConfigError("no set of shards is given; expected at least one")
+
+    def opened_one(source: Source) -> Shards:
+        if isinstance(source, Shards):
+            return source
+        path = files.path_text(source)
+        return open_shards(path, split) if folder is None else stream_shards(path, split, folder)
+
+    return tuple(map(opened_one, given))
+
+
+def cache_folder(cache: str | os.PathLike[str] | None, cache_bytes: float | None) -> CacheFolder | None:
+    """Return the folder that shards are streamed through, None for none; raises ConfigError where a part is missing."""
+    require(
+        (cache is None) == (cache_bytes is None),
+        "streaming takes both --cache, a folder on a fast disk, and --cache-bytes, how much it may hold, as 200e9",
+    )
+    if cache is None or cache_bytes is None:
+        return None
+    require(cache_bytes >= 1, f"--cache-bytes is {cache_bytes}; expected a number of bytes, as 200e9")
+    folder = files.path_text(cache)
+    require(not files.is_remote(folder), f"--cache is {folder}; expected a folder of this machine")
+    return CacheFolder(folder, int(cache_bytes))
+
+
+def common_info(sets: Sequence[Shards], *, masks: bool = True) -> ShardInfo:
+    """Return how the shards of all sets were made, with the longest row of any; raises ConfigError where they differ.
+
+    Seeds, row lengths, copies, and objectives without a pair label may differ, and without `masks`, as where sets are
+    read one after another, the masking too.
+    """
+    first = sets[0].info
+    for other in sets[1:]:
+        theirs_by_name = other.info.shared(other.split)
+        for what, ours in first.shared(sets[0].split).items():
+            if what in OF_MASKS and not masks:
+                continue
+            if ours != (theirs := theirs_by_name.get(what)):
+                raise ConfigError(
+                    f"has another {what} than {sets[0].build}: {theirs} here, {ours} there; "
+                    "shards that are read together must agree: build one of them again",
+                    path=other.build,
+                )
+    return first.with_length(max(shard_set.info.max_seq_length for shard_set in sets))

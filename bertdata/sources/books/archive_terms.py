@@ -1,0 +1,87 @@
+"""What archives speak of in their notes: digital files, rights, and those who made them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_NOTE_WORD = (
+    r"(?:(?:end)?notes?|nota|notas|anotaç(?:ão|ões)|annotazion[ei]|amendments?|corrections?|errata|anmerkung(?:en)?|hinweise?|bemerkung(?:en)?|"
+    r"opmerking(?:en)?|noot|noten|anmärkning(?:ar)?|bemærkning(?:er)?|remarques?|huomautu(?:s|kset)|poznám\w+|uwag\w+)"
+)
+_WRITER = (
+    r"(?:tran?s[ck]r\w+|(?:proof|korrektur)\w*(?:reader|leser)\w*|typists?\W?s?|bewerkers?|e-?text\W+editor\w*|"
+    r"project\s+gutenberg\s+editor\w*)"
+)
+NOTE_HEAD = re.compile(
+    rf"^\W*(?:\w+\W+){{0,3}}?(?:{_WRITER}\W+(?:\w+\W+)?{_NOTE_WORD}|{_NOTE_WORD}\W+(?:\w+\W+){{0,2}}?{_WRITER})\W*$|"
+    rf"^\W*{_WRITER}\W+{_NOTE_WORD}\b.{{0,30}}$",
+    re.IGNORECASE,
+)
+NOTE_AT_ONCE = re.compile(
+    rf"^\W*(?:\w+\W+){{0,2}}?{_WRITER}(?:\W{{1,2}}s)?\W{{1,3}}{_NOTE_WORD}\W*[:.—]|"
+    rf"^\W*{_NOTE_WORD}\W+(?:\w+\W+){{0,2}}?{_WRITER}\W*:",
+    re.IGNORECASE,
+)
+"""A note whose heading is the beginning of its paragraph."""
+LONGEST_NOTE = 1800
+"""Characters of the longest paragraph of an archive; that of Standard Ebooks has some 900."""
+DIGITAL = tuple(
+    re.compile(rf"\b(?:{term})", re.IGNORECASE)
+    for term in (
+        r"e-?texts?\b|electronic\s+(?:edition|text|version)",
+        r"e-?books?\b|livres?\s+électroniques?\b",
+        r"https?:|www\.|(?<=\w)\.(?:org|net|com|ca|net\.au)\b",
+        r"project\s+gutenberg|gutenberg\s+(?:australia|canada)",
+        r"internet\s+archive|hathitrust|wikisource|standard\s+ebooks|faded\s*page|google\s+book|open\s+library",
+        r"distributed\s+proofread",
+        r"creative\s+commons|cc0\b|cc\s+by\b|gnu\s+(?:fdl|free\s+documentation)",
+        r"html\b|epub\b|ascii\b|utf-?8\b|unicode\b|ocr\b|plain\s+text\s+(?:file|version)",
+        r"digiti[sz](?:ed|ation)|digital\s+(?:scans?|cop(?:y|ies)|library|edition)",
+        r"(?:page|original)\s+(?:images|scans)|images\s+of\s+the\s+original|scan(?:s|ned)\s+(?:images?|pages?|by|from|of)",
+        r"download(?:s|ed|ing)?\b",
+    )
+)
+OF_RIGHTS = tuple(
+    re.compile(rf"\b(?:{term})", re.IGNORECASE)
+    for term in (
+        r"public\s+domain",
+        r"copyright(?:s|ed)?\b|uncopyright\b",
+        r"licen[cs]e[ds]?\b|terms\s+of\b",
+        r"restrict(?:ions?|ed)\b",
+        r"redistribut\w+|copy\s+it\b|give\s+it\s+away",
+        r"(?:this|the)\s+file\b",
+        r"volunteers?\b|contribut(?:ed|ors?|ions?)\b|donat(?:ed|ions?)\b",
+        r"(?:made\s+)?available\b|free\s+of\s+charge|no\s+cost\b|for\s+free\b",
+        r"thank(?:s|ful)?\b|courtesy\b|acknowledg\w+",
+        r"proof-?read\w*|transcri(?:bed|ption|ber)\w*|correction|typed\b",
+        r"produced\b|prepared\b|created\b|provided\b|converted\b|generated\b",
+        r"(?:some|other|your|particular)\s+countr(?:y|ies)|in\s+(?:australia|canada|the\s+united\s+states)\b",
+    )
+)
+NARRATED = re.compile(r"\b(?:[Hh]e|[Ss]he|him|me|[Mm]y|I|said|asked|replied)\b")
+
+
+def is_of_archive(text: str) -> bool:
+    """Return whether a paragraph speaks of things as archives do, and tells nothing.
+
+    >>> is_of_archive("Special thanks are due to N. N. for extensive proofreading and correction of this etext.")
+    True
+    >>> is_of_archive("He downloaded the e-book from the Internet Archive, and thanked nobody.")
+    False
+    >>> is_of_archive("I owe thanks to all who transcribed these letters and made them available to me.")
+    False
+    """
+    if len(text) > LONGEST_NOTE:
+        return False
+    if NOTE_AT_ONCE.match(text):
+        return True
+    if NARRATED.search(text):
+        return False
+    digital, rights = points_of(text, DIGITAL), points_of(text, OF_RIGHTS)
+    public, copyrights, _, _, _, file, *_ = (bool(term.search(text)) for term in OF_RIGHTS)
+    return (digital >= 1 and 2 * digital + rights >= 4) or (rights >= 3 and copyrights and (public or file))
+
+
+def points_of(text: str, terms: Sequence[re.Pattern[str]]) -> int:
+    return sum(bool(term.search(text)) for term in terms)
