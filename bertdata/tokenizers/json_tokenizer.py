@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -36,7 +35,6 @@ from bertdata.tokenizers.text_rows import TextRows, asking_tokenizers
 from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
 
 TOKENIZER = "tokenizer.json"
-_LOG = logging.getLogger("bertdata")
 _SHORT = 200
 """Characters of one text up to which `tokenizers` is faster than a call of the kernels."""
 _MANY_ADDED = 1000
