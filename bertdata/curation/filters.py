@@ -18,14 +18,12 @@ import pyarrow.compute as pc
 from bertdata.curation import FILTERS
 from bertdata.curation.document_rules import with_rules
 from bertdata.curation.of_each_text import of_each_text
-from bertdata.documents import CHANGED, paragraphs
+from bertdata.documents import CHANGED, MEASURED, paragraphs
 from bertdata.engine.own_objects import digest
 from bertdata.engine.parts import Counters, Task, fingerprint
 from bertdata.errors import ConfigError
 from bertdata.registry import object_of
 
-MEASURED = 100_000
-"""Characters of the longest text that is measured for a sample, by plain Python."""
 JUDGED, DROPPED_BY = "judged by ", "dropped by "
 """What the counts of documents begin with that a filter saw, and that it dropped."""
 BYTES_JUDGED, BYTES_DROPPED_BY = "bytes judged by ", "bytes dropped by "

@@ -18,10 +18,11 @@ from bertdata.documents.document import (
 )
 from bertdata.documents.dropped import (
     DROPPED_TEXTS,
+    MEASURED,
     SAMPLE_CHARACTERS,
     SAMPLES,
     Dropped,
-    add_dropped_text,
+    DroppedSamples,
     dropped_texts,
     without_rows,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "DROPPED_TEXTS",
     "LEFT_OUT",
     "LONGEST_ROW",
+    "MEASURED",
     "RANGE_BYTES",
     "ROW_GROUP_BYTES",
     "SAMPLES",
@@ -71,8 +73,8 @@ __all__ = [
     "DocumentRange",
     "DocumentWriter",
     "Dropped",
+    "DroppedSamples",
     "TextRules",
-    "add_dropped_text",
     "cut",
     "cut_ranges",
     "dropped_texts",

@@ -17,6 +17,8 @@ DROPPED_TEXTS = "dropped_texts"
 """The detail of a record, and the entry of a source in the manifest, with samples of the documents rules dropped."""
 SAMPLES, SAMPLE_CHARACTERS = 5, 300
 """How many dropped documents of a reason are kept as samples, and how much of each."""
+MEASURED = 100_000
+"""Characters of the longest text that is measured for a sample, by plain Python."""
 
 
 @dataclass(frozen=True)
@@ -33,25 +35,53 @@ class Dropped:
     language: str | None = None
 
 
-def add_dropped_text(
-    samples: dict[str, list[list[Any]]],
-    reason: str,
-    document_id: str,
-    title: str,
-    text: str,
-    measured: Callable[[str, str], str] | None = None,
-) -> None:
-    """Add a dropped document to the samples of its reason, if the hash of its id is one of the smallest.
+class DroppedSamples:
+    """Samples of the documents of a part that rules drop: by reason, those whose ids have the smallest hashes.
 
-    measured: returns for the text and the reason what the rule measured, "" of a rule that measures nothing.
+    >>> samples = DroppedSamples()
+    >>> samples.add("too short", "a", "Salt", "Salt.")
+    >>> samples.of_part(lambda text, reason: f"characters is {len(text)}")["too short"][0][1:]
+    ['a', 'Salt', 'Salt.', 'characters is 5']
     """
-    of_reason = samples.setdefault(reason, [])
-    bits = text_bits(document_id) >> 11
-    if len(of_reason) < SAMPLES or bits < of_reason[-1][0]:
-        figures = measured(text, reason) if measured else ""
-        of_reason.append([bits, document_id, title, text[:SAMPLE_CHARACTERS], *([figures] if figures else [])])
-        of_reason.sort()
-        del of_reason[SAMPLES:]
+
+    def __init__(self) -> None:
+        self._by_reason: dict[str, list[tuple[int, str, str, str]]] = {}
+
+    def takes(self, reason: str, document_id: str) -> bool:
+        """Tell whether a document is one of the samples of its reason as far as they are known."""
+        of_reason = self._by_reason.get(reason, [])
+        return len(of_reason) < SAMPLES or _number(document_id) < of_reason[-1][0]
+
+    def add(self, reason: str, document_id: str, title: str, text: str) -> None:
+        """Add a dropped document, if it is one of the samples."""
+        if self.takes(reason, document_id):
+            of_reason = self._by_reason.setdefault(reason, [])
+            of_reason.append((_number(document_id), document_id, title, text[: MEASURED + 1]))
+            of_reason.sort()
+            del of_reason[SAMPLES:]
+
+    def of_part(self, measured: Callable[[str, str], str] | None = None) -> dict[str, list[list[Any]]]:
+        """Return the samples by reason, as `dropped_texts` takes them from a record.
+
+        measured: returns for a text, of up to `MEASURED` characters or cut off after one more, and a reason what the
+        rule measured, "" of a rule that measures nothing. It may be slow: only samples that are left are measured.
+        """
+        return {
+            reason: [
+                [number, document_id, title, text[:SAMPLE_CHARACTERS], *_figures(measured, text, reason)]
+                for number, document_id, title, text in of_reason
+            ]
+            for reason, of_reason in self._by_reason.items()
+        }
+
+
+def _number(document_id: str) -> int:
+    return text_bits(document_id) >> 11
+
+
+def _figures(measured: Callable[[str, str], str] | None, text: str, reason: str) -> list[str]:
+    figures = measured(text, reason) if measured else ""
+    return [figures] if figures else []
 
 
 def dropped_texts(records: Iterable[PartMetadata]) -> dict[str, list[list[Any]]]:

@@ -25,7 +25,7 @@ from bertdata.documents.document import (
     storable,
     stored,
 )
-from bertdata.documents.dropped import DROPPED_TEXTS, add_dropped_text
+from bertdata.documents.dropped import DROPPED_TEXTS, DroppedSamples
 from bertdata.documents.hashed_ids import slots
 from bertdata.engine.parts import Counters
 
@@ -92,6 +92,7 @@ class DocumentWriter:
         self._are_checked = True
         self._held: list[list[pa.Array]] = []
         self._on_drop: list[OnDrop | None] = []
+        self._dropped = DroppedSamples()
         self._bytes = 0
         self._groups: list[list[int]] = []
         self._slots: list[tuple[NDArray[np.int64], NDArray[np.int32]]] = []
@@ -200,18 +201,16 @@ class DocumentWriter:
 
     def _kept(self, table: pa.Table, reasons: pa.StringArray) -> pa.Table:
         """Return the rows that have no reason to be dropped; counts the others by reason."""
-        samples: dict[str, list[list[Any]]] = self._counters.details.setdefault(DROPPED_TEXTS, {})
-        sizes = pc.binary_length(table["text"]).to_pylist()
-        for row, reason in enumerate(reasons.to_pylist()):
-            if reason is not None:
-                self._counters.drop(reason, size=sizes[row])
-                if self._on_drop and (on_drop := self._on_drop[row]):
-                    on_drop(reason)
-                document_id, title, text = (table[name][row].as_py() for name in ("id", "title", "text"))
-                measured = getattr(self._rules, "measured", None)
-                add_dropped_text(samples, reason, document_id, title, text, measured)
-        if not samples:
-            del self._counters.details[DROPPED_TEXTS]
+        rows = np.flatnonzero(pc.is_valid(reasons).to_numpy(zero_copy_only=False))
+        dropped = table.take(rows)
+        sizes, ids = pc.binary_length(dropped["text"]).to_pylist(), dropped["id"].to_pylist()
+        for place, (row, reason) in enumerate(zip(rows.tolist(), reasons.take(rows).to_pylist(), strict=True)):
+            self._counters.drop(reason, size=sizes[place])
+            if self._on_drop and (on_drop := self._on_drop[row]):
+                on_drop(reason)
+            if self._dropped.takes(reason, ids[place]):
+                title, text = (dropped[name][place].as_py() for name in ("title", "text"))
+                self._dropped.add(reason, ids[place], title, text)
         return table.filter(pc.is_null(reasons))
 
     def _by_slot(self) -> list[list[int]]:
@@ -232,6 +231,8 @@ class DocumentWriter:
             if kind is None:
                 self._flush()
                 self._counters.details["row_groups"] = self._groups
+                if samples := self._dropped.of_part(getattr(self._rules, "measured", None)):
+                    self._counters.details[DROPPED_TEXTS] = samples
                 if self._add_languages:
                     self._counters.details[DOCUMENT_LANGUAGES] = dict(sorted(self._languages.items()))
                 self._counters.details["slots"] = self._by_slot()

@@ -28,7 +28,7 @@ from bertdata.curation.settings import DedupConfig
 from bertdata.documents import (
     DocumentCount,
     Dropped,
-    add_dropped_text,
+    DroppedSamples,
     first_rows,
     open_parquet,
     read_range,
@@ -171,15 +171,15 @@ def apply_dedup(
         result = []
         for task, record in parts:
             dropped, begins = [], first_rows(record)
-            samples: dict[str, list[list[Any]]] = {}
+            samples = DroppedSamples()
             while row and signing[row["file"]].payload.path == task.path:
                 first = begins[signing[row["file"]].payload.documents.first]
                 details = (row["id"], row["bytes"], row["reason"], row["language"])
                 dropped.append(Dropped(first + row["row"], *details))
                 stays = f"[{row['kept']} stays for it, similarity {row['similarity']:.2f}{limit}]"
-                add_dropped_text(samples, row["reason"], row["id"], "", stays)
+                samples.add(row["reason"], row["id"], "", stays)
                 row = next(rows, None)
-            result.append((task, without_rows(record, dropped, samples)))
+            result.append((task, without_rows(record, dropped, samples.of_part())))
     return result
 
 

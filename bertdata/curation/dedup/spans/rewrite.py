@@ -24,7 +24,7 @@ from bertdata.documents import (
     SAMPLE_CHARACTERS,
     DocumentRange,
     DocumentWriter,
-    add_dropped_text,
+    DroppedSamples,
     open_parquet,
     read_range,
 )
@@ -81,6 +81,8 @@ def write_without(config: DedupSpansConfig, segmenter: FindsSentences, part: Rew
                     given = {name: document[name] for name in ("source", "title", "url")}
                     writer.add(document["id"], **given, text=text, columns=document.get(COLUMNS))
             first += documents.num_rows
+    if dropped := rewriter.dropped.of_part():
+        counters.details[DROPPED_TEXTS] = dropped
     counters.details[DETAIL] = {"dropped_bytes": rewriter.dropped_bytes, "samples": rewriter.samples}
     return counters
 
@@ -104,6 +106,7 @@ class _Rewriter:
         self._config, self._segmenter, self._counters = config, segmenter, counters
         self.dropped_bytes = 0
         self.samples: list[dict[str, str]] = []
+        self.dropped = DroppedSamples()
 
     def texts(self, documents: pa.Table, which: NDArray[np.int64], place: NDArray[np.int64]) -> dict[int, str | None]:
         """Return what is left of the documents that have something to be left out, None where they are dropped."""
@@ -154,8 +157,7 @@ class _Rewriter:
         if reason:
             self._counters.drop(reason)
             self.dropped_bytes += size
-            texts = self._counters.details.setdefault(DROPPED_TEXTS, {})
-            add_dropped_text(texts, reason, document["id"], document["title"], document["text"])
+            self.dropped.add(reason, document["id"], document["title"], document["text"])
             return
         self._counters.add(CHANGED_DOCUMENTS)
         self._counters.add(self._config.dedup_spans + REPEATED, int(left_out.sum()))
