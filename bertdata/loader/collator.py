@@ -186,7 +186,10 @@ class BatchCollator(HasEpoch):
         masks = "the masks in the shards" if isinstance(self.info, PretrainingInfo) else self.info.purpose
         if self._masker is not None:
             config = self._masker.config
-            rate = config.rate_draw_text or f"{config.masked_lm_prob:.0%} of the tokens"
+            constant = f"{config.masked_lm_prob:.0%} of the tokens"
+            rate = config.rate_draw_text or (
+                f"a rate that changes, {config.rate_text}," if config.rate_text else constant
+            )
             masks = f"masks of {rate} by {config.mask_unit}, seed {self._masker.seed}"
         return f"{type(self).__name__}: {masks}, {rows}"
 

@@ -54,6 +54,11 @@ class RowLaw(NamedTuple):
         return cls(rate, to_mask, to_random, Turns(*turns) if turns else _NO_TURNS)
 
 
+def is_constant(config: MaskingConfig) -> bool:
+    """Tell whether all rows have the same law in every epoch and at every level."""
+    return not (config.mask_schedule or config.mask_rate_draw or config.mask_in_turn)
+
+
 def law_of(
     config: MaskingConfig, seed: int, example_ids: Ints, epochs: int | Ints, levels: int | Ints | None = None
 ) -> RowLaw:

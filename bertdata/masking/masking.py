@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 
 from bertdata.arrays import Ints
 from bertdata.errors import ConfigError
-from bertdata.masking.law import RowLaw, law_of, number_of_predictions, seed_keys
+from bertdata.masking.law import RowLaw, is_constant, law_of, number_of_predictions, seed_keys
 from bertdata.masking.masked import Masked, Rows, check_arrays, check_law, check_narrow
 from bertdata.masking.rate_draws import rates_of
 from bertdata.masking.settings import MaskingConfig
@@ -110,10 +110,7 @@ class Masker:
     @cached_property
     def constant_law(self) -> RowLaw | None:
         """The law of all rows in every epoch, None where they have different ones."""
-        config = self.config
-        if config.mask_schedule or config.mask_rate_draw or config.mask_in_turn:
-            return None
-        return law_of(config, self.seed, np.zeros(0, np.int64), 0)
+        return law_of(self.config, self.seed, np.zeros(0, np.int64), 0) if is_constant(self.config) else None
 
     def mask(
         self,

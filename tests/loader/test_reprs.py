@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bertdata.loader import BatchCollator, EpochBatchSampler, ShardExamples, numpy_batches
+from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
 from tests.small_build import write_build
@@ -39,6 +40,9 @@ def test_a_collator_says_how_it_masks_and_pads(build: Path, tmp_path: Path) -> N
     masks = "masks of 15% of the tokens by token, seed 0"
     assert repr(BatchCollator(examples)) == f"BatchCollator: {masks}, padded to a multiple of 8"
     assert repr(BatchCollator(examples, packing=True, seed=5)).endswith("seed 5, packed in one row")
+    falling = MaskingConfig(mask_schedule=("0=0.3", "1=0.15"))
+    changing = "masks of a rate that changes, linear by --mask-schedule 0=0.3 1=0.15, by token"
+    assert changing in repr(BatchCollator(examples, masking=falling))
     static = ShardExamples(str(write_build(tmp_path, ExamplesConfig(masking="static", max_seq_length=32))))
     assert "the masks in the shards" in repr(BatchCollator(static))
     assert repr(numpy_batches(str(build), 4)).count("\n") == 3
