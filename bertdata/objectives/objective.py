@@ -74,10 +74,10 @@ class Objective(ABC):
 
         A block may be empty. A row has at most `config.max_seq_length` tokens with the special ones: it has room for
         `template.room(config.max_seq_length, pair=...)` tokens of text, and for one less with each further border of
-        two documents (`template.separator`). No span is empty, none begins inside a word (`block.word_start`) unless the objective cuts
-        words by its definition, and tokens that are in no row are counted. The ids are
-        unique within a shard and not negative. Every draw is keyed by the document and a number in it, so a document's
-        rows do not depend on the other documents.
+        two documents (`template.separator`). No span is empty, and none begins inside a word (`block.word_start`)
+        unless the objective cuts words by its definition. Tokens that are in no row are counted. The ids are unique
+        within a shard and not negative. Every draw is keyed by the document and a number in it, so a document's rows do
+        not depend on the other documents.
         """
 
     def key(self, config: ExamplesConfig, purpose: str) -> int:
