@@ -70,7 +70,7 @@ class Masker:
 
     >>> masker = Masker(MaskingConfig(), seed=0, cls_token_id=2, sep_token_id=3, mask_token_id=4,
     ...     replacement_ids=np.arange(5, 10))
-    >>> masked = masker.mask(np.array([2, 9, 8, 7, 3]), np.array([0, 5]), np.array([77]), epoch=0)
+    >>> masked = masker.mask(np.array([2, 9, 8, 7, 3]), np.array([0, 5]), np.array([77]), 0)
     >>> masked.input_ids.tolist(), masked.labels.tolist()
     ([2, 9, 4, 7, 3], [-100, -100, 8, -100, -100])
     """

@@ -71,7 +71,7 @@ def _of(table: str, language: str) -> Iterator[str]:
 def has_disambiguation_switch(wikitext: bytes, language: str) -> bool:
     """Tell whether a page says at one of its ends that it is a disambiguation, by the switch of Wikimedia's wikis.
 
-    >>> has_disambiguation_switch(b"* A salt\n__DISAMBIG__", "de"), has_disambiguation_switch(b"A salt.", "de")
+    >>> has_disambiguation_switch(b"* A salt\\n__DISAMBIG__", "de"), has_disambiguation_switch(b"A salt.", "de")
     (True, False)
     """
     ends = wikitext[:_BEGIN] + b"\n" + wikitext[-_END:]

@@ -122,6 +122,8 @@ def test_c4_leaves_lines_out_and_counts_them_by_rule() -> None:
     assert found.counts == {
         "judged by c4-quality": 2,
         "dropped by c4-quality": 1,
+        "bytes judged by c4-quality": 309,
+        "bytes dropped by c4-quality": 35,
         "lines left out, c4_line_does_not_end": 1,
         "lines left out, c4_policy": 1,
         "lines left out, c4_javascript": 1,

@@ -95,6 +95,7 @@ def read_pages(
     BrokenPage.
 
     >>> from bertdata.io.files import write_bytes
+    >>> from bertdata.sources.wikipedia.dump.siteinfo import read_siteinfo
     >>> page = "<page><title>A</title><id>7</id><text>&lt;b></text></page>"
     >>> write_bytes("memory://d.xml", f"<mediawiki>{page}</mediawiki>".encode())
     >>> list(read_pages(DumpRange("memory://d.xml", 0, 85), read_siteinfo("memory://d.xml")))
