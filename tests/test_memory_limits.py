@@ -43,6 +43,7 @@ def test_equal_rows_of_parquet_take_the_memory_of_some_of_them(tmp_path: Path) -
     assert (done.returncode, done.stdout) == (0, f"{400 * len(text)}\n"), done.stderr
 
 
+@pytest.mark.slow
 def test_an_endless_word_takes_some_bytes_for_each_of_its_own() -> None:
     size = 4 * MEGA
     done = run_limited(COUNT, peak_of(COUNT, "10") + 20 * size, str(size // 4))

@@ -204,7 +204,8 @@ def test_checkpoints_of_torch_distributed_go_on_where_the_loader_stood(
 SKIPPED = "would leave out as many batches once more"
 
 
-@pytest.mark.parametrize("prepared", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.slow
+@pytest.mark.parametrize("prepared", [False, True])
 def test_batches_that_a_state_has_behind_it_are_not_skipped_again(
     dynamic_build: Path, expected: list[Any], prepared: bool
 ) -> None:
