@@ -27,7 +27,8 @@ def presets() -> dict[str, Callable[..., EncoderConfig]]:
 def load_config(directory: str | os.PathLike[str], otherwise: str = "") -> EncoderConfig:
     """Read the `config.json` of a directory as that of its family.
 
-    Raises ConfigError where there is no such family; otherwise: what else could be done then, for its message.
+    otherwise: added to the message of a family that is not there, as what to do instead. Raises ConfigError for such a
+    family.
     """
     path, values = read_config(directory)
     kind = values.get("model_type", "bert")
