@@ -17,6 +17,7 @@ _IN_TRACEBACK = re.compile(
 
 
 def failures_of(steps: Sequence[Expected]) -> list[str]:
+    """Return the files in which workers wrote the errors of tasks of these steps, sorted."""
     expected = {record.removesuffix(".json") + ".failure" for step in steps for record in step.sizes}
     folders = sorted({folder for step in steps for folder in step.directories()})
     names = zip(folders, remote.at_once(listing.names, folders), strict=True)
@@ -36,6 +37,7 @@ def _error(kind: str, message: str) -> BertDataError:
 
 
 def remove_failures(steps: Sequence[Expected]) -> None:
+    """Delete the files in which workers wrote the errors of tasks of these steps."""
     for path in failures_of(steps):
         files.remove(path)
 

@@ -59,7 +59,7 @@ def _head(data: bytes, path: str) -> tuple[list[int], dict[str, tuple[str, int |
         names, encodings, sizes = (header[f"column_{what}"] for what in ("names", "encodings", "sizes"))
         columns = {str(name): (str(kind), size) for name, kind, size in zip(names, encodings, sizes, strict=True)}
         if wrong := [name for name, (_, size) in columns.items() if size is not None and type(size) is not int]:
-            raise ValueError(f"the size of {wrong[0]!r} is no whole number")
+            raise ValueError(f"the size of {wrong[0]!r} is not a whole number")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"does not say its columns ({error}); expected an MDS file of version 2", path=path) from error
     return offsets.tolist(), columns

@@ -20,6 +20,13 @@ from bertdata.masking.schedule import LEVELS, shares_at
 from bertdata.masking.settings import MaskingConfig
 from bertdata.masking.turns import Turns, turns_of
 
+NUMBER_PURPOSE = "mask number"
+"""The purpose of the draw that rounds the number of predictions of a row."""
+PURPOSES = (
+    *(NUMBER_PURPOSE, "mask position", "mask length", "mask window", "mask action", "mask replacement"),
+    "mask similar word",
+)
+"""The purposes of all draws of a mask, in the order of `masking_kernel`'s places."""
 _NONE = np.zeros(0, np.int64)
 _NO_TURNS = Turns(_NONE, _NONE, _NONE, _NONE, _NONE)
 
@@ -113,15 +120,6 @@ def number_of_predictions(
     if not limit:
         return number, 0
     return np.minimum(number, limit), int((number > limit).sum())
-
-
-NUMBER_PURPOSE = "mask number"
-"""The purpose of the draw that rounds the number of predictions of a row."""
-PURPOSES = (
-    *(NUMBER_PURPOSE, "mask position", "mask length", "mask window", "mask action", "mask replacement"),
-    "mask similar word",
-)
-"""The purposes of all draws of a mask, in the order of `masking_kernel`'s places."""
 
 
 @lru_cache(maxsize=8)

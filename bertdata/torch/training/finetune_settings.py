@@ -40,7 +40,7 @@ class FinetuneSettings(TrainingSettings):
     distinct_texts: bool = option(
         False,
         "sentence embeddings: batches in which no text occurs twice, as NO_DUPLICATES of sentence-transformers; copies "
-        "in a batch are no negatives in any case",
+        "in a batch are never negatives",
         later=True,
     )
     triplet_margin: float = option(
