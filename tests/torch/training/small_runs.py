@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from transformers import AutoTokenizer, pipeline
 
 from bertdata.torch import BertConfig
 from bertdata.torch.training.metrics_log import LogRecord
+from bertdata.torch.training.pretrain import pretrain
 from bertdata.torch.training.settings import PretrainSettings
 
 SMALL = BertConfig(
@@ -79,3 +82,9 @@ def stop_at(step: int) -> Callable[[LogRecord], None]:
             raise KeyboardInterrupt
 
     return report
+
+
+def run(tmp_path: Path, build: Path, name: str = "run", **changes: Any) -> list[float]:
+    """Return the losses of a run."""
+    pretrain(build, SMALL, tmp_path / name, replace(SETTINGS, **changes))
+    return losses(tmp_path / name)
