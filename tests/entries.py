@@ -64,7 +64,7 @@ def entry_readers() -> dict[str, Run]:
         runs[f"words of {name}"] = partial(_counted, name, config)
     for name in ACCOUNT_FUNCTIONS:
         runs[f"account {name}"] = ACCOUNT_FUNCTIONS[name].of
-    runs["score terms"] = partial(_dense, tables_of(TERMS))
+    runs["score terms"] = _dense
     if importlib.util.find_spec("py3langid"):
         runs["language py3langid"] = partial(_language, "py3langid")
     return runs
@@ -92,8 +92,13 @@ def _counted(name: str, config: VocabularyConfig, text: str) -> object:
     return VOCABULARY_MODELS[name].count([text], config)
 
 
-def _dense(tables: Any, text: str) -> object:
-    return density(pa.array([text]), tables)
+def _dense(text: str) -> object:
+    return density(pa.array([text]), _tables())
+
+
+@cache
+def _tables() -> Any:
+    return tables_of(TERMS)
 
 
 def _language(name: str, text: str) -> object:
@@ -106,10 +111,11 @@ def _classifier(name: str) -> Callable[[str], str]:
     return model.load()
 
 
-def registries() -> dict[str, Registry[Any]]:
-    """Return all registries of the package by their names, found in its source."""
+@cache
+def registries() -> dict[str, str]:
+    """Return the modules of all registries of the package by the registries' names, found in its source."""
     root = Path(bertdata.__file__).parent
-    found: dict[str, Registry[Any]] = {}
+    modules: dict[str, str] = {}
     for path in sorted(root.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         if "= Registry(" not in text:
@@ -118,5 +124,11 @@ def registries() -> dict[str, Registry[Any]]:
         for node in ast.parse(text).body:
             match node:
                 case ast.AnnAssign(target=ast.Name(id=name), value=ast.Call(func=ast.Name(id="Registry"))):
-                    found[name] = getattr(importlib.import_module(module), name)
-    return found
+                    modules[name] = module
+    return modules
+
+
+def registry(name: str) -> Registry[Any]:
+    """Return a registry of the package by its name."""
+    entries: Registry[Any] = getattr(importlib.import_module(registries()[name]), name)
+    return entries

@@ -57,8 +57,9 @@ def assert_linear(
 
     `text_of(n)` makes a text, or what else `run` takes, of about n characters. The length begins with `smallest`, at
     which a quadratic function ends soon; it grows until a run takes `floor` seconds, and four times what it takes for
-    one character. Then n, 2n, 4n and 8n are timed, again where they grow too fast, as some costs come once, and the
-    least times count; a length is long enough if a second run, which may find words in a cache, takes as long.
+    one character. Then 8n is timed, and where that grew too fast n, 2n, 4n and 8n, again and again, as some costs come
+    once, and the least times count; a length is long enough if a second run, which may find words in a cache, takes as
+    long.
     Where `enough` characters take less than `floor` the growth does not matter.
 
     A linear function that fills a cache of the processor between n and 8n grows faster than 2 there, and by 2 again
@@ -74,6 +75,8 @@ def assert_linear(
         size = min(4 * size, enough)
     while size > smallest and (half := seconds(run, text_of(size // 2))) >= floor:
         size, first = size // 2, half
+    if seconds(run, text_of(8 * size)) <= first * most**3:
+        return
     sizes = [size, 2 * size, 4 * size, 8 * size]
     least = [first, *[float("inf")] * 3]
     for _ in range(DOUBLINGS + 1):

@@ -20,6 +20,7 @@ import bertdata
 parser: Any = importlib.import_module("re._parser")
 ROOT = Path(bertdata.__file__).parents[1]
 METHODS = ("compile", "sub", "subn", "search", "match", "fullmatch", "split", "findall", "finditer")
+LIBRARIES: dict[str, Any] = {"re": re, "regex": regex}
 AT_ONE_PLACE = {"match", "fullmatch"}
 """Methods that look for a match at one place; the others begin at each character."""
 
@@ -93,13 +94,12 @@ def _of_module(name: str) -> Iterator[Found | Unknown]:
             continue
         if not (isinstance(node.func.value, ast.Name) and node.func.value.id in ("re", "regex")):
             continue
-        module = importlib.import_module(name.removesuffix(".__init__"))
         place = f"{name.removesuffix('.__init__')}: {ast.unparse(node)}"
         flags = node.args[1] if node.func.attr == "compile" and len(node.args) > 1 else None
         flags = next((keyword.value for keyword in node.keywords if keyword.arg == "flags"), flags)
         try:
-            pattern = _value(node.args[0], module)
-            made = getattr(module, node.func.value.id).compile(pattern, 0 if flags is None else _value(flags, module))
+            pattern = _value(node.args[0], name)
+            made = LIBRARIES[node.func.value.id].compile(pattern, 0 if flags is None else _value(flags, name))
         except NameError:
             yield Unknown(name, ast.unparse(node.args[0]), frozenset({node.func.attr}))
             continue
@@ -109,8 +109,13 @@ def _of_module(name: str) -> Iterator[Found | Unknown]:
         yield Found(place, made, frozenset(methods if node.func.attr == "compile" else {node.func.attr}))
 
 
-def _value(node: ast.expr, module: Any) -> Any:
-    return eval(compile(ast.Expression(node), module.__file__, "eval"), dict(vars(module)))
+def _value(node: ast.expr, name: str) -> Any:
+    """Return what an expression of a module is worth; the module is imported where one of its names stands in it."""
+    code = compile(ast.Expression(node), name, "eval")
+    try:
+        return eval(code, dict(LIBRARIES))
+    except NameError:
+        return eval(code, dict(vars(importlib.import_module(name.removesuffix(".__init__")))))
 
 
 @cache

@@ -113,13 +113,13 @@ def _text_given(given: Callable[[str], str], text_of: Repetition) -> Repetition:
     return lambda length: given(text_of(length))
 
 
-def _slow(found: Found, kinds: Mapping[str, Repetition]) -> list[str]:
+def _slow(found: Found, kinds: Mapping[str, Repetition], enough: int, floor: float) -> list[str]:
     """Return the kinds of text on which an expression takes more than linear time, three at most."""
     slow: list[str] = []
     given = _given(found)
     for kind, text_of in kinds.items():
         try:
-            assert_linear(found.run, _text_given(given, text_of), smallest=512, enough=8192, floor=0.002)
+            assert_linear(found.run, _text_given(given, text_of), smallest=512, enough=enough, floor=floor)
         except AssertionError as error:
             slow.append(f"{found.place} on {kind}: {error}")
             if len(slow) == 3:
@@ -143,7 +143,7 @@ def _sample(texts: dict[str, Repetition]) -> dict[str, Repetition]:
 @pytest.mark.parametrize("share", range(SHARES))
 def test_expressions_take_linear_time(share: int) -> None:
     slow = [
-        _slow(found, {**_sample(texts_of(found.pattern)), **some_repetitions(number, KINDS)})
+        _slow(found, {**_sample(texts_of(found.pattern)), **some_repetitions(number, KINDS)}, 4096, 0.0005)
         for number, found in enumerate(_all()[share::SHARES])
     ]
     assert not any(slow), "\n".join(chain.from_iterable(slow))
@@ -153,5 +153,7 @@ def test_expressions_take_linear_time(share: int) -> None:
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("share", range(SHARES))
 def test_expressions_take_linear_time_on_every_repetition(share: int) -> None:
-    slow = [_slow(found, {**texts_of(found.pattern), **every_repetition()}) for found in _all()[share::SHARES]]
+    slow = [
+        _slow(found, {**texts_of(found.pattern), **every_repetition()}, 8192, 0.002) for found in _all()[share::SHARES]
+    ]
     assert not any(slow), "\n".join(chain.from_iterable(slow))
