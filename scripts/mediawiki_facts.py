@@ -45,7 +45,37 @@ GENITIVE = [f"{name.removesuffix('_long')}-gen" for name in MONTHS]
 SHORT_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 DAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
 SHORT_DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
-CALENDAR = {"months": MONTHS, "genitive": GENITIVE, "short": SHORT_MONTHS, "days": DAYS, "short_days": SHORT_DAYS}
+HEBREW = [f"hebrew-calendar-m{month}" for month in (*range(1, 13), "6a", "6b")]
+CALENDAR = {
+    "months": MONTHS,
+    "genitive": GENITIVE,
+    "short": SHORT_MONTHS,
+    "days": DAYS,
+    "short_days": SHORT_DAYS,
+    "iranian": [f"iranian-calendar-m{month}" for month in range(1, 13)],
+    "hijri": [f"hijri-calendar-m{month}" for month in range(1, 13)],
+    "hebrew": HEBREW,
+    "hebrew_genitive": [f"{name}-gen" for name in HEBREW],
+}
+AFFIXES = {"bs", "dsb", "hsb", "hu", "sl"}
+"""The languages whose code for cases adds something to the word and does no more."""
+_CONSONANT, _BACK = "[bcdfghjklmnpqrstvwxzBCDFGHJKLMNPQRSTVWXZ]", "[aouAOU][^aouäöyAOUÄÖY]*"
+_ENDINGS = {"elative": ("sta", "stä"), "partitive": ("a", "ä"), "inessive": ("ssa", "ssä")}
+FINNISH = {
+    "genitive": [[f"({_CONSONANT})$", "$1in"], ["$", "n"]],
+    "illative": [[f"({_CONSONANT})$", "$1iin"], ["(.)$", "$1$1n"]],
+    **{
+        case: [
+            ["([wW][iI][kK][iI])$", f"$1{front}"],
+            [f"({_BACK})(?<={_CONSONANT})$", f"$1i{back}"],
+            [f"({_BACK})$", f"$1{back}"],
+            [f"({_CONSONANT})$", f"$1i{front}"],
+            ["$", front],
+        ]
+        for case, (back, front) in _ENDINGS.items()
+    },
+}
+"""Finnish cases: an i after a consonant, and endings with the back vowel after a, o and u, but not after "wiki"."""
 NUMBERS = {"NS_FILE": 6, "NS_CATEGORY": 14, "NS_TEMPLATE": 10, "6": 6, "14": 14, "10": 10}
 
 
@@ -114,6 +144,53 @@ def calendar_of(codes: list[str], mediawiki: Path) -> dict[str, list[str]]:
         messages |= added
         own |= added.keys() if code != "en" or codes[0] == "en" else set()
     return {kind: [messages[name] for name in names] for kind, names in CALENDAR.items() if own & set(names)}
+
+
+def grammar_of(code: str, mediawiki: Path) -> dict[str, list[list[str]]]:
+    """Return the rules for the cases of a word: expressions, and what is written for them.
+
+    Most are in files. A few languages have code that adds something before or after the word; what other code does
+    (declensions of Latin, Kazakh, Ossetic, Tuvan, articles of Ripuarian) is left out, but for Finnish.
+    """
+    path = mediawiki / f"languages/data/grammarTransformations/{code}.json"
+    cases = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    cases.pop("@metadata", None)
+    rules = {case: cases[one] if isinstance(one, str) else one for case, one in cases.items()}
+    if code in AFFIXES:
+        rules = affixes_of((mediawiki / f"includes/languages/Language{code.capitalize()}.php").read_text("utf-8"))
+    if code == "fi":
+        rules = FINNISH
+    return {
+        case: [[anchored(one[0]), re.sub(r"\$(\d)", r"\\\1", one[1])] for one in some if one[0] != "@metadata"]
+        for case, some in rules.items()
+    }
+
+
+def anchored(expression: str) -> str:
+    """Let an expression that begins with anything begin where the word does, so that it is tried once."""
+    return "^" + expression if expression.startswith("(.+") else expression
+
+
+def affixes_of(source: str) -> dict[str, list[list[str]]]:
+    """Return the rules of a class whose cases each add something to the word; a case without an end goes on."""
+    body = php_function(source, "convertGrammar")
+    rules: dict[str, list[list[str]]] = {}
+    running: list[str] = []
+    for case, before, after, end in re.findall(
+        r"case '(\w+)'|\$word = '([^']*)' \. \$word|return \$word \. '([^']*)'|\b(break|return '')", body
+    ):
+        if case:
+            running = [*running, case]
+            rules[case] = [["^", ""]]
+        elif end == "return ''":
+            rules["*"] = [["^.*$", ""]]
+        elif end:
+            running = []
+        for name in running if before or after else ():
+            added = rules[name][0][1]
+            rules[name] = [["$", after]] if after else [["^", before + added]]
+        running = [] if after else running
+    return rules
 
 
 def project_names(settings: str) -> dict[str, str]:
@@ -211,6 +288,8 @@ def main() -> None:
     kinds, untranslated = facts["words"], set(facts["untranslatedOnWikipedia"])
     autonyms = dict(re.findall(r"^\t\t'([\w-]+)' => '((?:[^'\\]|\\.)*)'", names_php(mediawiki), re.MULTILINE))
     autonyms |= {code: one["autonym"] for code, one in facts["languages"].items()}
+    codes_php = (mediawiki / "includes/language/LanguageCode.php").read_text(encoding="utf-8")
+    autonyms |= {other: autonyms[code] for other, code in other_codes(codes_php).items() if code in autonyms}
     settings = (configuration / "wmf-config/InitialiseSettings.php").read_text(encoding="utf-8")
     namespaces = (configuration / "wmf-config/core-Namespaces.php").read_text(encoding="utf-8")
     langlist = (configuration / "langlist").read_text(encoding="utf-8").split()
@@ -229,8 +308,11 @@ def main() -> None:
             "words": words_of(kinds, one.get("words", {})),
             "numbers": numbers_of(code, one["numbers"], untranslated),
             "plural": one.get("plural", []),
+            "grammar": grammar_of(code, mediawiki),
             "calendar": calendar_of([code, *one["fallback"]], mediawiki),
         }
+        if not members[code]["grammar"]:
+            del members[code]["grammar"]
         if "variants" in one:
             members[code]["variants"] = variants_of(code, mediawiki, one["variants"], autonyms)
     members["en"]["kinds"] = {
@@ -252,6 +334,16 @@ def main() -> None:
     }
     OUTPUT.write_bytes(archive(members))
     print(f"{OUTPUT}: {len(members)} members, {OUTPUT.stat().st_size} bytes")
+
+
+def other_codes(source: str) -> dict[str, str]:
+    """Return the code of a language in MediaWiki by those that others have for it, and by those that it had."""
+    tables = {
+        name: dict(re.findall(r"'([\w-]+)' => '([\w-]+)'", re.findall(rf"{name} = \[(.*?)\];", source, re.S)[0]))
+        for name in ("DEPRECATED_LANGUAGE_CODE_MAPPING", "NON_STANDARD_LANGUAGE_CODE_MAPPING")
+    }
+    standard = {other.lower(): code for code, other in tables["NON_STANDARD_LANGUAGE_CODE_MAPPING"].items()}
+    return {**standard, **tables["DEPRECATED_LANGUAGE_CODE_MAPPING"]}
 
 
 def names_php(mediawiki: Path) -> str:

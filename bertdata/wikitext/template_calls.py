@@ -27,6 +27,10 @@ _NOT_IN_TITLES = re.compile("[\\0-\\x1f\\x7f<>\\[\\]{}|\ufffd]")
 _PIPE_TRICK = re.compile(r"(?:[^:]*:)?(.*?)(?: ?\([^()]*\)|, .*)?", re.DOTALL)
 
 
+_BLOCK_BEGINS = ("{|", ":", ";", "#", "*")
+"""Text of a call that begins so is the item of a list or a table also inside a line, as on a wiki."""
+
+
 @dataclass(frozen=True)
 class PageContext:
     """What a page's text may depend on: its title, its wiki's namespaces, the templates that carry text, the variant.
@@ -73,6 +77,8 @@ def call_text(head: str, parts: list[str], page: PageContext, *, nested: bool, i
             return None, calls.kinds.get(name, "")
     if text is not None and nested and "=" in text:
         text = text.replace("=", "&#61;")
+    if text and not nested and text.startswith(_BLOCK_BEGINS):
+        text = "\n" + text
     return text, ""
 
 

@@ -1,6 +1,6 @@
 """Dates in the words of a language: the formats of `{{#time:}}` and `{{#dateformat:}}`, for dates that are given.
 
-Only the usual calendar is written; what depends on the clock or on a time zone is not.
+What depends on the clock or on a time zone is not written. Other calendars are those of `calendars.py`.
 """
 
 from __future__ import annotations
@@ -10,29 +10,36 @@ import datetime
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from bertdata.wikitext.mediawiki import calendars
 from bertdata.wikitext.mediawiki.numbers import Numbers
 
 Calendar = Mapping[str, Sequence[str]]
-"""The names of months and days: `months`, `genitive`, `short`, `days` from Sunday on, `short_days`."""
+"""The names of months and days: `months`, `genitive`, `short`, `days` from Sunday on, `short_days`; others' months."""
 _ENGLISH_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _ENGLISH_MONTHS = [name.lower() for name in calendar.month_name]
-_TIME = r"(?:[T ]+(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.\d+)?)?)?\s*(?:Z|UTC)?"
 _NAMED = r"(?P<name>[A-Za-z]{3,9})\.?"
-_FORMS = tuple(
-    form + _TIME
-    for form in (
-        r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})",
-        r"(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})",
-        r"(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})",
-        r"(?P<year>\d{4})-(?P<month>\d{1,2})",
-        rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[ -]{_NAMED},?[ -](?P<year>\d{{4}})",
-        rf"{_NAMED} (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})",
-        rf"(?P<year>\d{{4}})[ -]{_NAMED}[ -](?P<day>\d{{1,2}})",
-        rf"{_NAMED},? (?P<year>\d{{4}})",
-        r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})",
-        r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})",
-    )
+_FORMS = (
+    r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})",
+    r"(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})",
+    r"(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})",
+    r"(?P<year>\d{4})-(?P<month>\d{1,2})",
+    rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[ -]?{_NAMED},?[ -](?P<year>\d{{4}})",
+    rf"{_NAMED} (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})",
+    rf"(?P<year>\d{{4}})[ -]{_NAMED}[ -](?P<day>\d{{1,2}})",
+    rf"{_NAMED},? (?P<year>\d{{4}})",
+    r"(?P<day>\d{1,2})[.-](?P<month>\d{1,2})[.-](?P<year>\d{4})",
+    r"(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})",
+    r"(?P<year>\d{4})-?W(?P<week>\d{2})(?:-?(?P<week_day>[0-7]))?",
+    r"(?P<year>\d{4})-?(?P<year_day>\d{3})",
 )
+_CLOCK = (
+    r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.\d{1,9})?)?|(?= ?[ap]m))"
+    r"(?: ?(?P<half>[ap])m)?(?: ?(?:Z|UTC|GMT|\(UTC\)|(?P<zone>[-+]\d{2}:?\d{2})))?"
+)
+_CLOCK_FIRST = re.compile(rf"{_CLOCK},? (?!\Z)", re.ASCII | re.IGNORECASE)
+_CLOCK_LAST = re.compile(rf"(?:, |[T ]){_CLOCK}\Z", re.ASCII | re.IGNORECASE)
+_DIGITS_ALONE = re.compile(r"(\d{8})(\d{2})(\d{2})(\d{2})", re.ASCII)
+_ZONE_LAST = re.compile(r" ?(?:UTC|GMT|\(UTC\)|(?<=\d)Z)\Z", re.ASCII | re.IGNORECASE)
 _DAYS = {"day": 1, "week": 7, "fortnight": 14}
 _SECONDS = {"sec": 1, "second": 1, "min": 60, "minute": 60, "hour": 3600}
 _CHANGE = (
@@ -48,23 +55,57 @@ def read_date(text: str) -> datetime.datetime | None:
     >>> read_date("2020-03-05 +1 month"), read_date("5 March 2020 14:30"), read_date("tomorrow")
     (datetime.datetime(2020, 4, 5, 0, 0), datetime.datetime(2020, 3, 5, 14, 30), None)
     """
-    text = text.strip()
+    text = " ".join(text.split())
     if stamp := re.fullmatch(_SECONDS_FROM_1970, text, re.ASCII):
         return datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=int(stamp[1]))
     if change := re.search(_CHANGE, text, re.IGNORECASE | re.ASCII):
         return _changed(read_date(text[: change.start()]), change)
+    if digits := _DIGITS_ALONE.fullmatch(text):
+        text = f"{digits[1]} {digits[2]}:{digits[3]}:{digits[4]}"
+    clock = _CLOCK_LAST.search(text) or _CLOCK_FIRST.match(text)
+    begin, end = clock.span() if clock else (0, 0)
+    day = _read_day(_ZONE_LAST.sub("", text[:begin] + text[end:]))
+    passed = _since_midnight(clock) if clock else datetime.timedelta()
+    try:
+        return None if day is None or passed is None else day + passed
+    except OverflowError:
+        return None
+
+
+def _since_midnight(clock: re.Match[str]) -> datetime.timedelta | None:
+    """Return the time of a day as it is in UTC."""
+    hour, minute, second = (int(clock[name] or 0) for name in ("hour", "minute", "second"))
+    if clock["half"] and not 1 <= hour <= 12:
+        return None
+    if clock["half"]:
+        hour = hour % 12 + 12 * (clock["half"].lower() == "p")
+    if hour > 24 or minute > 59 or second > 59:
+        return None
+    passed = datetime.timedelta(hours=hour, minutes=minute, seconds=second)
+    if not clock["zone"]:
+        return passed
+    ahead = datetime.timedelta(hours=int(clock["zone"][1:3]), minutes=int(clock["zone"][-2:]))
+    return passed + ahead if clock["zone"][0] == "-" else passed - ahead
+
+
+def _read_day(text: str) -> datetime.datetime | None:
+    """Return the day that a text states; one that a month has not runs on into the next."""
     for form in _FORMS:
         match = re.fullmatch(form, text, re.ASCII | re.IGNORECASE)
         if match is None:
             continue
         parts = match.groupdict()
-        month = _month_of(parts["name"]) if parts.get("name") else int(parts["month"])
+        year = int(parts["year"])
         try:
-            day = datetime.datetime(int(parts["year"]), month, int(parts.get("day") or 1))
-            return day.replace(
-                hour=int(parts["hour"] or 0), minute=int(parts["minute"] or 0), second=int(parts["second"] or 0)
-            )
-        except ValueError:
+            if parts.get("year_day"):
+                return datetime.datetime(year, 1, 1) + datetime.timedelta(days=int(parts["year_day"]) - 1)
+            if parts.get("week"):
+                days = 7 * int(parts["week"]) + int(parts["week_day"] or 1) - 8
+                return datetime.datetime.fromisocalendar(year, 1, 1) + datetime.timedelta(days=days)
+            month = _month_of(parts["name"]) if parts.get("name") else int(parts["month"])
+            day = int(parts.get("day") or 1)
+            return datetime.datetime(year, month, 1) + datetime.timedelta(days=day - 1) if day <= 31 else None
+        except (ValueError, OverflowError):
             return None
     return None
 
@@ -99,61 +140,73 @@ def _month_of(name: str) -> int:
     )
 
 
-_ERAS = {"k": 543, "o": -1911}
-"""What the years of the Buddhist and of the Minguo era add to the usual ones."""
+_OTHER_CALENDARS = "ijkmot"
+"""What stands after an x before the code of another calendar."""
 
 
-def write_date(when: datetime.datetime, pattern: str, names: Calendar, numbers: Numbers) -> str | None:
-    """Write a date by a format of `{{#time:}}`, None where the format needs another calendar.
+def write_date(when: datetime.datetime, pattern: str, names: Calendar, numbers: Numbers) -> str:
+    """Write a date by a format of `{{#time:}}`.
 
     >>> from bertdata.wikitext.mediawiki.language import language_of
     >>> english = language_of("en")
-    >>> write_date(datetime.datetime(2020, 3, 5), 'j F Y, "on" l', english.calendar, english.numbers)
-    '5 March 2020, on Thursday'
+    >>> write_date(datetime.datetime(2020, 3, 5), 'j F Y, "on" l, xjj xjF', english.calendar, english.numbers)
+    '5 March 2020, on Thursday, 9 Adar'
     """
     out: list[str] = []
-    position, raw, roman, always_raw = 0, False, False, False
+    position, raw, always_raw = 0, False, False
+    digits: Callable[[int], str] | None = None
     while position < min(len(pattern), _LONGEST_FORMAT):
         sign = pattern[position]
         position += 1
         if sign == "\\":
             out.append(pattern[position : position + 1] or sign)
             position += 1
-        elif sign == '"':
+            continue
+        if sign == '"':
             end = pattern.find('"', position)
             out.append(pattern[position:end] if end >= 0 else sign)
             position = end + 1 if end >= 0 else position
-        elif sign == "x" and position < len(pattern):
-            code = pattern[position]
-            position += 1
-            if code == "x":
-                out.append("x")
-            elif code == "g":
-                out.append((names.get("genitive") or names["months"])[when.month - 1])
-            elif code in "nNr":
-                raw, roman = raw or code == "n", roman or code == "r"
-                always_raw ^= code == "N"
-            elif code in _ERAS and pattern[position : position + 1] == "Y":
-                position += 1
-                out.append(numbers.format(str(when.year + _ERAS[code]), separators=False))
-            else:
-                return None
-        elif sign in _WORDS:
-            out.append(_WORDS[sign](when, names))
-        elif sign in _NUMBERS:
-            text = _NUMBERS[sign](when)
-            if roman:
-                text = _roman(int(text))
-            elif not (raw or always_raw):
+            continue
+        code = _code_at(pattern, position - 1)
+        position += len(code) - 1
+        raw = raw or code == "xn"
+        always_raw ^= code == "xN"
+        digits = {"xr": _roman, "xh": calendars.hebrew_number}.get(code, digits)
+        if code in _SETTINGS:
+            continue
+        if code in _WORDS:
+            out.append(_WORDS[code](when, names))
+        elif code in calendars.WORDS:
+            out.append(calendars.CODES[code](when.date(), names))
+        elif code in _NUMBERS or code in calendars.CODES:
+            text = _NUMBERS[code](when) if code in _NUMBERS else calendars.CODES[code](when.date(), names)
+            if raw or always_raw:
+                raw = False
+            elif digits:
+                text, digits = digits(int(text) if text.removeprefix("-").isdecimal() else 0), None
+            elif text.isdecimal():
                 text = numbers.format(text, separators=False)
             out.append(text)
-            raw = roman = False
         else:
-            out.append(sign)
+            out.append(code[-1])
     return "".join(out)
 
 
+def _code_at(pattern: str, position: int) -> str:
+    """Return the code that begins here: a letter, or x with what it goes with.
+
+    >>> _code_at("jFY", 0), _code_at("xjF", 0), _code_at("xgY", 0), _code_at("x", 0)
+    ('j', 'xjF', 'xg', 'x')
+    """
+    code = pattern[position : position + 2] if pattern[position] == "x" else pattern[position]
+    return pattern[position : position + 3] if code[1:] and code[1] in _OTHER_CALENDARS else code
+
+
+_SETTINGS = frozenset(["xn", "xN", "xr", "xh"])
+"""The codes that say how the next numbers are written."""
 _WORDS: dict[str, Callable[[datetime.datetime, Calendar], str]] = {
+    "xx": lambda when, _: "x",
+    "xg": lambda when, names: (names.get("genitive") or names["months"])[when.month - 1],
     "F": lambda when, names: names["months"][when.month - 1],
     "M": lambda when, names: names["short"][when.month - 1],
     "l": lambda when, names: names["days"][when.isoweekday() % 7],
@@ -197,11 +250,13 @@ _NUMBERS: dict[str, Callable[[datetime.datetime], str]] = {
 
 
 def _roman(number: int) -> str:
-    """Write a number in Roman digits.
+    """Write a number in Roman digits, up to 10000.
 
-    >>> _roman(1944)
-    'MCMXLIV'
+    >>> _roman(1944), _roman(0)
+    ('MCMXLIV', '0')
     """
+    if not 0 < number <= 10000:
+        return str(number)
     signs = ["M", "CM", "D", "CD", "C", "XC", "L", "XL", "X", "IX", "V", "IV", "I"]
     values = (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1)
     out = ""

@@ -37,15 +37,16 @@ def fold_name(name: str) -> str:
 def case_variants(names: Iterable[str]) -> Iterator[str]:
     """Yield lower-case names in each case that folding keeps: it changes the letters of ASCII alone.
 
-    >>> sorted(case_variants(["datei", "файл"]))
-    ['datei', 'ФАЙЛ', 'Файл', 'файл']
+    >>> sorted(case_variants(["datei", "файл"])), sorted(case_variants(["#если"]))
+    (['datei', 'ФАЙЛ', 'Файл', 'файл'], ['#ЕСЛИ', '#Если', '#если'])
     """
     for name in names:
-        yield from (
-            {name}
-            if name.isascii()
-            else {fold_title(cased) for cased in (name, name.upper(), name[:1].upper() + name[1:])}
-        )
+        if name.isascii():
+            yield name
+            continue
+        begin = int(name.startswith("#"))
+        title = name[: begin + 1].upper() + name[begin + 1 :]
+        yield from {fold_title(cased) for cased in (name, name.upper(), title)}
 
 
 def folded_prefixes(names: Iterable[str]) -> frozenset[str]:

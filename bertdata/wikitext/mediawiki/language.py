@@ -9,6 +9,7 @@ from typing import Any
 
 from bertdata.wikitext.mediawiki import facts
 from bertdata.wikitext.mediawiki.dates import Calendar
+from bertdata.wikitext.mediawiki.grammar import Rules
 from bertdata.wikitext.mediawiki.numbers import Numbers
 
 SWITCH, REDIRECT, HASH_FUNCTION = "switch", "redirect", "#function"
@@ -63,6 +64,11 @@ class Language:
     def plural_rules(self) -> Sequence[str]:
         """The conditions of the forms of a word, in their order."""
         return tuple(self._chain[0]["plural"])
+
+    @property
+    def grammar(self) -> Rules:
+        """The rules for the cases of a word."""
+        return dict(self._chain[0].get("grammar", {}))
 
     @cached_property
     def calendar(self) -> Calendar:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 _NUMBER = re.compile(r"(-(?=[\d.]))?(?:\d{1,1000}|(?=\.\d))(?:\.\d{0,1000})?(?:[eE][-+]?\d{1,4})?", re.ASCII)
@@ -12,6 +14,8 @@ _NUMERIC = re.compile(r"\s*[-+]?(?:\d{1,1000}(?:\.\d{0,1000})?|\.\d{1,1000})(?:[
 _MINUS = "−"
 _DIGITS = "0123456789"
 _LARGEST_POWER = 300
+_EXACT_DIGITS = 15
+"""A number of so many signs or fewer is the same as a float."""
 _USUAL_GROUPS = 4
 
 
@@ -59,11 +63,12 @@ class Numbers:
         return "".join(self.read.get(sign, sign) for sign in text).replace(",", "")
 
     def _written(self, number: str, separators: bool) -> str:
-        grouped = separators and not self._is_left_short(number)
+        grouped = separators and bool(self.group) and not self._is_left_short(number)
         if grouped:
             number = number.removeprefix("+")
-            number = _without_exponent(number) if "e" in number.lower() else number
+            number = _without_exponent(number) if "e" in number.lower() else _as_float(number)
         sign, number = (_MINUS, number[1:]) if number.startswith("-") else ("", number)
+        number = number.replace("-", _MINUS)
         whole, point, rest = number.partition(".")
         if separators:
             number = (self._grouped(whole) if grouped else whole) + (self.decimal if point else "") + rest
@@ -80,6 +85,17 @@ class Numbers:
         head, size = whole[:-3], 2 if self.pairs else 3
         parts = [head[max(0, end - size) : end] for end in range(len(head), 0, -size)]
         return self.group.join([*reversed(parts), whole[-3:]])
+
+
+def _as_float(number: str) -> str:
+    """Return a number with the digits that a float keeps, as many decimals as before, as MediaWiki's formatter does.
+
+    >>> _as_float("1234567890.123456789"), _as_float("12345678901234567890"), _as_float("1.50")
+    ('1234567890.123456700', '12345678901234567000', '1.50')
+    """
+    if len(number) <= _EXACT_DIGITS or not math.isfinite(float(number)):
+        return number
+    return f"{Decimal(repr(float(number))):.{len(number.partition('.')[2])}f}"
 
 
 def _without_exponent(number: str) -> str:

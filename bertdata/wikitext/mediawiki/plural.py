@@ -10,7 +10,7 @@ _RELATION = re.compile(
     r"([nivwftce])\s*+(?:(?:mod|%)\s*+(\d+)\s*+)?(=|!=|is not|is|not in|in|not within|within)\s*+([\d.,~ ]+)"
 )
 _EXPLICIT = re.compile(r"(\d+)=(.*)", re.DOTALL)
-_NUMBER = re.compile(r"-?(?:\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})", re.ASCII)
+_NUMBER = re.compile(r"[-+]?(?:\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})(?:[eE][-+]?\d{1,2})?", re.ASCII)
 
 
 def choose_form(number: str, forms: Sequence[str], rules: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 _LONGEST, _DEEPEST = 1000, 50
-_TOKEN = re.compile(r"\s*(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|[a-z]+|<>|!=|<=|>=|[-+*/^()=<>])")
+_TOKEN = re.compile(r"\s*(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|[a-z]+|<>|!=|<=|>=|[-+*/^()=<>])", re.ASCII)
 _UNARY: dict[str, Callable[[float], float]] = {
     **{"not": lambda x: float(not x), "ceil": math.ceil, "floor": math.floor, "trunc": math.trunc, "abs": abs},
     **{"exp": math.exp, "ln": math.log, "sqrt": math.sqrt, "sin": math.sin, "cos": math.cos, "tan": math.tan},

@@ -17,6 +17,7 @@ from bertdata.wikitext.character_references import undo_character_references
 from bertdata.wikitext.mediawiki import facts, titles
 from bertdata.wikitext.mediawiki.dates import read_date, reformat_date, write_date
 from bertdata.wikitext.mediawiki.folding import case_variants, fold_name, fold_prefix
+from bertdata.wikitext.mediawiki.grammar import inflect
 from bertdata.wikitext.mediawiki.language import Language, Names, language_of
 from bertdata.wikitext.mediawiki.plural import choose_form
 from bertdata.wikitext.mediawiki.titles import Title
@@ -300,7 +301,7 @@ FUNCTIONS: dict[str, Function] = {
     "formatnum": _format_number,
     "plural": _plural,
     "gender": _gender,
-    "grammar": lambda call: call.value(0),
+    "grammar": lambda call: inflect(call.value(0), call.first, call.language.grammar),
     "formal": lambda call: call.first,
     "bidi": lambda call: call.first,
     "lc": lambda call: call.first.lower(),
@@ -324,6 +325,7 @@ FUNCTIONS: dict[str, Function] = {
     "language": _language_name,
     "tag": _tag,
     "urlencode": _url_encoded,
+    "anchorencode": lambda call: call.first.replace(" ", "_"),
     "=": lambda call: "=",
 }
 """From the id of a function to what writes its text."""

@@ -48,6 +48,10 @@ def test_every_member_is_whole() -> None:
             "short": 12,
             "days": 7,
             "short_days": 7,
+            "iranian": 12,
+            "hijri": 12,
+            "hebrew": 14,
+            "hebrew_genitive": 14,
         }
 
 
