@@ -34,6 +34,10 @@ EXAMPLES: dict[str, list[Any]] = {
         re.compile(r"\bxml:lang=\"([^\"]*)\""),
     ],
     "bertdata.wikitext.mediawiki.dates: form": [re.compile(r"(\d{1,2})[ _](may)(?: *, *| +)(\d{1,4}(?:[ _]BC)?)")],
+    "bertdata.wikitext.mediawiki.grammar: expression": [
+        re.compile(r"^(.+(edia|[ae]ta|iki|esti))$"),
+        re.compile(r"([aouAOU][^aouäöyAOUÄÖY]*)(?<=[bcd])$"),
+    ],
     "bertdata.sources.wikipedia.published.html_tokens: f'</{name}": [re.compile(r"</title(?=[\t\n\f\r />])", re.I)],
     "bertdata.wikitext.reference.inline: f'<(/?){name}": [re.compile(r"<(/?)b(?:[\s/][^<>]*+)?>")],
     "bertdata.wikitext.reference.variants: f'({_NOT": [
