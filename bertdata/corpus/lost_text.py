@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bertdata.documents import BYTES_LEFT_OUT, DocumentCount
+from bertdata.documents import BYTES_LEFT_OUT, BYTES_REMOVED, DocumentCount
 from bertdata.engine.parts import BYTES_DROPPED
 from bertdata.sources.names import InputCount, LeftOut
 
@@ -38,8 +38,21 @@ def lost_text(counts: Mapping[str, int]) -> tuple[dict[str, int], int]:
     for reason, size in left_out.items():
         if reason in _OF_BOOKS or reason.startswith("broken: "):
             lost[reason] = lost.get(reason, 0) + size
-    ordered = sorted(lost, key=lambda reason: (-lost[reason], reason))
-    return {reason: lost[reason] for reason in ordered}, max(0, of_books) + max(0, of_pages) + of_rows
+    return _largest_first(lost), max(0, of_books) + max(0, of_pages) + of_rows
+
+
+def removed_text(counts: Mapping[str, int]) -> tuple[dict[str, int], int]:
+    """Return the bytes that stages took out of the documents of a source by reason, the largest first, and all bytes.
+
+    >>> removed_text({"text_bytes": 40, "bytes removed, near duplicate": 60})
+    ({'near duplicate': 60}, 100)
+    """
+    removed = _by_reason(counts, BYTES_REMOVED)
+    return _largest_first(removed), counts.get(DocumentCount.TEXT_BYTES, 0) + sum(removed.values())
+
+
+def _largest_first(sizes: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(sizes.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
 def _by_reason(counts: Mapping[str, int], prefix: str) -> dict[str, int]:

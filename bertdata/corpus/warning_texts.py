@@ -16,6 +16,11 @@ TEXTS = {
         "look at these files, and at --text-column; tables, verse and scanned pages are not prose; --documents reads "
         "text as it is",
     ),
+    "removed text": (
+        "{figure:.0%} of the text of the documents of the source {source} was taken out of them: {reasons}",
+        "look at some of it (bertdata show DIR --dropped); a higher --dedup-threshold takes less, "
+        "and test data must not be text of this source",
+    ),
     "encoding of books": (
         "{figure:.0f} of the books of the source {source} may be in another encoding than they were read in: {books}",
         "look at them, and name the encoding where it is wrong, as --encoding {source}=ENCODING",

@@ -13,7 +13,7 @@ from typing import Any
 
 from bertdata.corpus import advice
 from bertdata.corpus.advice import Choices
-from bertdata.corpus.lost_text import lost_text
+from bertdata.corpus.lost_text import lost_text, removed_text
 from bertdata.corpus.statistics import share_of_copies
 from bertdata.corpus.warning_texts import TEXTS
 from bertdata.curation.filters import BYTES_DROPPED_BY, BYTES_JUDGED, DROPPED_BY, JUDGED
@@ -35,6 +35,7 @@ LEAST_DOCUMENT = 24.0
 MOST_DROPPED = 0.5
 MOST_FILTERED = 0.5
 MOST_WITHOUT_PROSE = 0.5
+MOST_REMOVED = 0.5
 FEWEST_FILTERED = 10_000
 """Of so many documents, a filter is expected to drop or to change one."""
 MOST_COPIES = 0.2
@@ -194,12 +195,18 @@ def of_sources(sources: Mapping[str, Any]) -> Iterator[CorpusWarning]:
             lost = (sum(drops.values()) - expected) / came
             yield from _check("dropped documents", lost, most=MOST_DROPPED, source=name, reason=most)
         lost_bytes, of_text = lost_text(source["counts"])
-        if of_text:
-            named = ", ".join(f"{reason} {byte_size(size)}" for reason, size in lost_bytes.items())
-            share = sum(lost_bytes.values()) / of_text
-            yield from _check("text without prose", share, most=MOST_WITHOUT_PROSE, source=name, reasons=named)
+        yield from _of_bytes("text without prose", lost_bytes, of_text, MOST_WITHOUT_PROSE, name)
+        removed, of_documents = removed_text(source["counts"])
+        if came >= FEWEST_DOCUMENTS or of_documents >= FEWEST_BYTES:
+            yield from _of_bytes("removed text", removed, of_documents, MOST_REMOVED, name)
         yield from of_encodings(name, source.get(DOUBTFUL, []))
         yield from _of_filters(name, source["counts"], drops)
+
+
+def _of_bytes(about: str, sizes: Mapping[str, int], of: int, most: float, source: str) -> Iterator[CorpusWarning]:
+    """Yield the warning of a source that lost more than a share of its bytes, given those of each reason."""
+    named = ", ".join(f"{reason} {byte_size(size)}" for reason, size in sizes.items())
+    yield from _check(about, sum(sizes.values()) / max(of, 1), most=most, source=source, reasons=named)
 
 
 def of_encodings(source: str, doubtful: Sequence[Sequence[str]]) -> Iterator[CorpusWarning]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bertdata.documents import DOCUMENT_LANGUAGES, DROPPED_TEXTS, DocumentCount, dropped_texts
+from bertdata.documents import BYTES_REMOVED, DOCUMENT_LANGUAGES, DROPPED_TEXTS, DocumentCount, dropped_texts
 from bertdata.engine.parts import PartResult, add_counts
 
 
@@ -15,13 +15,13 @@ def with_rewritten(documents: PartResult, written: PartResult, carried: Sequence
     Where it says the documents of each language, so must the new one.
 
     What else was counted of it, and what is known of its sources, stays; of the counts of the new part those of the
-    names in `carried` are added.
+    names in `carried` are added, and the bytes it removed.
     """
     (task, record), (new, made) = documents, written
     counts = dict(record.counts)
     for count in (DocumentCount.DOCUMENTS, DocumentCount.TEXT_BYTES):
         counts[str(count)] = made.counts.get(count, 0)
-    for name in carried:
+    for name in [*carried, *(name for name in made.counts if name.startswith(BYTES_REMOVED))]:
         if number := made.counts.get(name, 0):
             counts[name] = counts.get(name, 0) + number
     details = {name: value for name, value in record.details.items() if name != "dropped"}

@@ -5,6 +5,7 @@
 
 from bertdata.documents.document import (
     BYTES_LEFT_OUT,
+    BYTES_REMOVED,
     CHANGED,
     COLUMNS,
     DOCUMENT_LANGUAGES,
@@ -55,6 +56,7 @@ from bertdata.documents.writer import (
 __all__ = [
     "BATCH_BYTES",
     "BYTES_LEFT_OUT",
+    "BYTES_REMOVED",
     "CHANGED",
     "COLUMNS",
     "DOCUMENT_LANGUAGES",

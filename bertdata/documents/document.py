@@ -24,6 +24,8 @@ LEFT_OUT = " left out, "
 """What the counts of lines, paragraphs, sentences and bytes that rules left out of documents have before the reason."""
 BYTES_LEFT_OUT = f"bytes{LEFT_OUT}"
 """What the counts of bytes of text that a source format left out have before the reason."""
+BYTES_REMOVED = "bytes removed, "
+"""What the counts of bytes of text that stages took out of documents that were read have before the reason."""
 DOCUMENT_LANGUAGES = "document_languages"
 """The detail of records that has the documents and bytes of text by language."""
 _SURROGATES = re.compile("[\ud800-\udfff]")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bertdata.counter_rng import text_bits
-from bertdata.documents.document import DOCUMENT_LANGUAGES, DocumentCount, slot
+from bertdata.documents.document import BYTES_REMOVED, DOCUMENT_LANGUAGES, DocumentCount, slot
 from bertdata.engine.int_rows import Ints
 from bertdata.engine.parts import PartMetadata
 
@@ -113,6 +113,8 @@ def without_rows(
         counts[DocumentCount.DOCUMENTS] -= 1
         counts[DocumentCount.TEXT_BYTES] -= document.text_bytes
         drops[document.reason] = drops.get(document.reason, 0) + 1
+        removed = BYTES_REMOVED + document.reason
+        counts[removed] = counts.get(removed, 0) + document.text_bytes
         slots[slot(document.id)][0] -= 1
         slots[slot(document.id)][1] -= document.text_bytes
         if languages and document.language:

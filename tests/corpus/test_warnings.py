@@ -231,6 +231,18 @@ def test_pages_that_are_no_articles_are_no_loss_and_articles_without_prose_are()
 
 
 @pytest.mark.parametrize(
+    ("rows", "of_rows", "warned"), [(9, 600_000, True), (30, 9_000, True), (9, 9_000, False), (30, 4_000, False)]
+)
+def test_text_that_stages_took_out_counts_by_its_bytes(rows: int, of_rows: int, warned: bool) -> None:
+    counts = {"rows": rows, "documents": rows - 1, "text_bytes": 5_000}
+    counts |= {"bytes removed, near duplicate": of_rows - 1_000, "bytes removed, test data of a.txt": 1_000}
+    found = list(corpus_warnings.of_sources({"web": {"counts": counts, "drops": {"near duplicate": 1}}}))
+    assert [one["about"] for one in found] == (["removed text"] if warned else [])
+    named = f"was taken out of them: near duplicate {(of_rows - 1_000) / 1000:.1f} kB, test data of a.txt 1.0 kB"
+    assert all(named in str(one["found"]) for one in found)
+
+
+@pytest.mark.parametrize(
     ("documents", "size", "share"),
     [(30, 600_000, "66.7% of the bytes"), (30, 300_000, ""), (3, 600_000, "66.7% of the bytes"), (30, 0, "")],
 )

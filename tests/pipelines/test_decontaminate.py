@@ -111,6 +111,7 @@ def test_a_passage_is_cut_and_the_rest_stays(sources: Sources, tests: list[str],
 def test_after_duplicates_the_right_rows_go(sources: Sources, tests: list[str], tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in [rows()[0] | {"id": "a"}, *rows()]))
+    sums = set()
     both = replace(settings_for(tests), dedup=DedupConfig("exact"), cleaning=CleaningConfig())
     for action in ("drop", "cut"):
         chosen = replace(both, decontamination=replace(both.decontamination, decontaminate_action=action))
@@ -118,8 +119,12 @@ def test_after_duplicates_the_right_rows_go(sources: Sources, tests: list[str], 
         assert source["drops"]["exact duplicate"] == 1
         assert source["counts"]["documents"] == (28 if action == "drop" else 30)
         assert sum(source["drops"].values()) + source["counts"]["documents"] == 31
+        removed = {name: size for name, size in source["counts"].items() if name.startswith("bytes removed")}
+        assert list(removed) == ["bytes removed, exact duplicate", "bytes removed, test data of lakes.jsonl"]
+        sums.add(sum(removed.values()) + source["counts"]["text_bytes"])
         done = run_verify(tmp_path / action)
         assert done == 0
+    assert len(sums) == 1
     assert digests(tmp_path / "drop") != digests(tmp_path / "cut")
 
 

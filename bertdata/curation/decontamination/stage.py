@@ -23,6 +23,7 @@ from bertdata.curation.languages import languages_in, languages_told
 from bertdata.curation.rewritten import with_rewritten
 from bertdata.curation.settings import DecontaminationConfig
 from bertdata.documents import (
+    BYTES_REMOVED,
     CHANGED,
     COLUMNS,
     DocumentRange,
@@ -171,7 +172,9 @@ def _cut(documents: pa.Table, table: NgramTable, matches: _Matches, writer: Docu
         counters.add(TestDataCount.SEARCHED)
         if hits := by_text.get(place):
             reason = matches.add(row["id"], row["text"], hits)
-            row["text"] = without_passages(row["text"], [(hit.begin, hit.end) for hit in hits])
+            before = row["text"]
+            row["text"] = without_passages(before, [(hit.begin, hit.end) for hit in hits])
+            counters.add(BYTES_REMOVED + reason, len(before.encode()) - len(row["text"].encode()))
             if not row["text"]:
                 counters.drop(reason)
                 continue

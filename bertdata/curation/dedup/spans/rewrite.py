@@ -17,6 +17,7 @@ from bertdata.curation.dedup.spans.text_units import FindsSentences, Units, text
 from bertdata.curation.languages import languages_told
 from bertdata.curation.settings import DedupSpansConfig
 from bertdata.documents import (
+    BYTES_REMOVED,
     CHANGED,
     COLUMNS,
     DROPPED_TEXTS,
@@ -151,6 +152,7 @@ class _Rewriter:
         reason: str,
     ) -> None:
         size = len(document["text"].encode())
+        self._counters.add(f"{BYTES_REMOVED}repeated {self._config.dedup_spans}", size - len(remaining.encode()))
         first = units.borders[text] + int(np.argmax(left_out))
         repeated = units.data[units.begins[first] : units.ends[first]].tobytes().decode()[:SAMPLE_CHARACTERS]
         self.samples = lowest_samples([*self.samples, {"id": document["id"], "text": repeated}])

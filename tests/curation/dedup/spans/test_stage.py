@@ -142,6 +142,7 @@ def test_documents_left_short_or_empty_are_dropped_with_a_reason_and_the_ledger_
     assert account["text_bytes"] - account["bytes_left_out"] - account["bytes_dropped"] == account["bytes_left"] == size
     assert record.counts["text_bytes"] == size
     assert record.counts.get(LEFT_OUT_BYTES, 0) == account["bytes_left_out"]
+    assert record.counts["bytes removed, repeated paragraphs"] == account["text_bytes"] - size
     assert account["samples"][0]["text"] == shared[:300]
     every = run_stage(tmp_path / "all", build_state, all_left("paragraphs"))
     assert len(texts_in(every)) == len(rows) - every.documents[0][1].drops[NOTHING_LEFT]
