@@ -37,6 +37,7 @@ def stages(build: Build, output: str, settings: Settings) -> list[Stage]:
         build.tokenizer,
         choices_of(settings, inputs.by_kind["documents"], build.formats),
         settings.accounts,
+        settings.cleaning.tokenizers,
     )
     return [
         *read,

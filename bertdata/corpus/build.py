@@ -34,6 +34,7 @@ from bertdata.sources.formats import format_of
 from bertdata.sources.inputs import Sources
 from bertdata.sources.labelled.strings import texts_of
 from bertdata.sources.text_encodings import check_sources
+from bertdata.sources.token_ids import IdsOf
 
 
 class Build:
@@ -81,6 +82,8 @@ class Build:
             configs["decontamination"] = {**configs["decontamination"], "files": self.test_data.fingerprint}
         if made_from := self.settings.accounts.identity:
             configs["accounts"] = {**configs["accounts"], "made_from": made_from}
+        if of_ids := [IdsOf.named(path).sha256 for path in self.settings.cleaning.tokenizers]:
+            configs["cleaning"] = {**configs["cleaning"], "source_tokenizer": of_ids}
         column: list[Any] = [text_column] if "documents" in identities and text_column != Sources.text_column else []
         if "documents" in identities and (by_source := self.own_columns.stored()):
             column.append(by_source)

@@ -48,7 +48,8 @@ class TokensSpec:
     word_starts: whether the files say where words begin, as an id alone does not; columns: those of the documents that
     the files keep, for selections; sentences_of: the languages that have sentence parameters of their own, each with
     whether marks end sentences too (`SentencesByLanguage.saved`); scores: those of the columns that are made of texts,
-    each as `parse_score` takes it; made_from: what the values of columns depend on beside the documents, as JSON text.
+    each as `parse_score` takes it; made_from: what the values of columns depend on beside the documents, as JSON text;
+    ids_of: the keys of the tokenizers whose ids documents keep (`stored_ids`).
     """
 
     tokenizer_path: str
@@ -63,6 +64,7 @@ class TokensSpec:
     sentences_of: tuple[tuple[str, bool], ...] = ()
     scores: tuple[str, ...] = ()
     made_from: str = ""
+    ids_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,7 @@ def plan_tokens(
     """
     optional = [*([WORD_STARTS] if spec.word_starts else []), *([spec.columns] if spec.columns else [])]
     optional += [spec.made_from] if spec.made_from else []
+    optional += [["ids", *spec.ids_of]] if spec.ids_of else []
     compiled = compiling_sentences_pays(ranges)
 
     cut_by = [(segmenter_of or {}).get(documents.path, spec.segmenter) for documents in ranges]
@@ -159,10 +162,18 @@ def tokens_part(spec: TokensSpec, task: Task, file: BinaryIO) -> Counters:
     tokenizer = _tokenizer(spec.tokenizer_path, spec.tokenizer)
     marks = spec.sentence_marks
     segmenter = _segmenter(spec.sentences, spec.segmenter, spec.attach_citations, marks, spec.sentences_of)
-    tables = read_range(part.documents, columns=bool(spec.columns or spec.sentences_of))
+    tables = read_range(part.documents, columns=bool(spec.columns or spec.sentences_of or spec.ids_of))
     scores = [parse_score(score) for score in spec.scores]
     return write_tokens(
-        tables, tokenizer, segmenter, spec.shard_ends, file, compiled=part.compiled, columns=spec.columns, scores=scores
+        tables,
+        tokenizer,
+        segmenter,
+        spec.shard_ends,
+        file,
+        compiled=part.compiled,
+        columns=spec.columns,
+        scores=scores,
+        ids_of=spec.ids_of,
     )
 
 

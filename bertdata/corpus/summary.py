@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bertdata.corpus.left_out import left_out_rows
+from bertdata.corpus.stored_ids import IDS_TAKEN, READ_BY_IDS
 from bertdata.documents import CHANGED, LEFT_OUT
 from bertdata.engine.parts import add_counts
 from bertdata.io.console import Row, byte_size, counted, largest
@@ -15,7 +16,7 @@ from bertdata.masking.training import SHIFTED, find_training
 from bertdata.objectives.blocks import BORROWED, DROPPED
 from bertdata.objectives.objective import find_objective
 from bertdata.shards.accounts import TOKENS_IN
-from bertdata.sources.names import KINDS, units_of
+from bertdata.sources.names import KINDS, IdCount, units_of
 from bertdata.sources.text_encodings import READ_AS
 
 _SHOWN_BROKEN = 3
@@ -63,7 +64,7 @@ def _of_different_reasons(broken: Sequence[Mapping[str, Any]]) -> list[Mapping[s
 
 def _of_rules(count: str) -> bool:
     """Return whether a count is of what was decoded, or what rules and stages changed in documents or left out."""
-    return count.startswith((CHANGED, READ_AS)) or LEFT_OUT in count
+    return count.startswith((CHANGED, READ_AS)) or LEFT_OUT in count or count in [*IdCount]
 
 
 def with_others_as_one(sources: Mapping[str, Any]) -> dict[str, Any]:
@@ -131,6 +132,8 @@ def build_rows(manifest: Mapping[str, Any]) -> list[Row]:
     rows.append(("vocabulary", vocabulary_text(first["vocabulary"])))
     rows += [(f"dropped, {reason}", f"{number:,}") for reason, number in drops.items()]
     rows += [(name, f"{counts.get(name, 0):,}") for name in ("documents", "sentences")]
+    if by_ids := counts.get(READ_BY_IDS):
+        rows.append(("  documents with the ids they came with", f"{by_ids:,}, {counts[IDS_TAKEN]:,} ids"))
     rows.append(("tokens", f"{counts.get('tokens', 0):,} ({unknown:.3%} [UNK])"))
     shown: dict[str, list[Row]] = {}
     for name, phase in phases.items():

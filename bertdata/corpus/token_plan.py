@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from bertdata.corpus.plan import ShardPlan, plan_shards
 from bertdata.corpus.selection import STORED
 from bertdata.corpus.stage import ShardsSpec, TokensSpec, plan_tokens, tokens_part
+from bertdata.corpus.stored_ids import keys_of
 from bertdata.curation.accounts import WORDS
 from bertdata.curation.languages import LANGUAGE
 from bertdata.curation.settings import AccountsConfig
@@ -37,7 +38,7 @@ class TokenPlan:
     """The token store below `output`: its parts of documents with their sources, which `names` numbers.
 
     counts: of each phase, how often each token is in train, None where its masks do not need it. accounts: what
-    documents are counted by, and scored.
+    documents are counted by, and scored. source_tokenizers: those whose ids documents keep.
     """
 
     output: str
@@ -49,6 +50,7 @@ class TokenPlan:
     sharding: ShardsConfig
     counts: Sequence[TokenCounts | None]
     accounts: AccountsConfig = field(default_factory=AccountsConfig)
+    source_tokenizers: Sequence[str] = ()
 
     @property
     def folder(self) -> str:
@@ -97,6 +99,7 @@ class TokenPlan:
             cutting.saved if isinstance(cutting, SentencesByLanguage) else (),
             self.accounts.score,
             json.dumps(identity) if (identity := self.accounts.identity) else "",
+            keys_of(self.source_tokenizers, self.tokenizer),
         )
 
     @property

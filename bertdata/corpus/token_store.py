@@ -7,7 +7,7 @@ each batch, so a shard is written by reading its slices: references go through t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bertdata.corpus.selection import languages_in, stored_columns
 from bertdata.corpus.statistics import SignTables, count_signs, sign_tables
+from bertdata.corpus.stored_ids import with_stored_ids
 from bertdata.corpus.token_rows import joined, row_bytes_of, taken
 from bertdata.counter_rng import argsort, bits, key
 from bertdata.curation.scores import Score
@@ -79,21 +80,23 @@ def write_tokens(
     compiled: bool = True,
     columns: Sequence[str] = (),
     scores: Sequence[Score] = (),
+    ids_of: Collection[str] = (),
 ) -> Counters:
     """Segment and tokenize documents and write them grouped by shard; shard s has the slots below shard_ends[s].
 
     `compiled` says whether compiled code finds the sentences; `columns` of the documents are kept, `scores` among them
-    made of the texts. details["slices"] lists [shard, offset, length] of each batch. Sentences without a token are left
-    out, and a document without any is dropped and counted. Where the language of a document chooses its sentence
-    parameters, `documents` have the column `columns` of `read_range`, and details["cut_by"] says how many documents the
-    parameters of each language cut.
+    made of the texts. Documents that brought along ids of one of the tokenizers `ids_of` have these ids.
+    details["slices"] lists [shard, offset, length] of each batch. Sentences without a token are left out, and a
+    document without any is dropped and counted. Where the language of a document chooses its sentence parameters,
+    `documents` have the column `columns` of `read_range`, and details["cut_by"] says how many documents the parameters
+    of each language cut.
     """
     counters = Counters()
     schema = token_schema(tokenizer, columns=bool(columns))
     empty = pa.RecordBatch.from_pylist([], schema=schema)
     signs = sign_tables(tokenizer)
     tables = [
-        _tokenize(table, tokenizer, segmenter, schema, signs, counters, compiled, columns, scores)
+        _tokenize(table, tokenizer, segmenter, schema, signs, counters, compiled, columns, scores, frozenset(ids_of))
         for table in documents
     ]
     [batch] = (pa.concat_tables(tables) if tables else schema.empty_table()).combine_chunks().to_batches() or [empty]
@@ -126,6 +129,7 @@ def _tokenize(
     compiled: bool,
     kept_columns: Sequence[str],
     scores: Sequence[Score],
+    ids_of: frozenset[str],
 ) -> pa.Table:
     sentences = cut_sentences(documents, segmenter, keep_whitespace=tokenizer.IGNORES_WHITESPACE, compiled=compiled)
     word_starts: pa.Array | None = None
@@ -134,7 +138,11 @@ def _tokenize(
         word_starts = begins_word.flatten()
     else:
         encoded = tokenizer.encode_batch(sentences.flatten())
-    tokens, ends, borders = encoded.flatten(), encoded.offsets.to_numpy(), sentences.offsets.to_numpy()
+    borders = sentences.offsets.to_numpy()
+    if ids_of:
+        of_text = borders, encoded, word_starts
+        encoded, word_starts = with_stored_ids(documents, *of_text, tokenizer, ids_of, counters)
+    tokens, ends = encoded.flatten(), encoded.offsets.to_numpy()
     lengths = np.diff(ends)
     has_tokens = lengths > 0
     sentence_count = np.diff(np.concatenate([[0], np.cumsum(has_tokens)])[borders])

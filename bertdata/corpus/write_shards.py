@@ -89,6 +89,7 @@ class WriteShards:
     tokenizer  None for the vocabulary that was trained by `vocabulary`
     choices    settings of other stages that the advice of warnings goes by
     accounts   what documents are counted by, and scored
+    source_tokenizers  those whose ids documents keep
     """
 
     output: str
@@ -100,6 +101,7 @@ class WriteShards:
     tokenizer: Tokenizer | None = None
     choices: Choices = field(default_factory=Choices)
     accounts: AccountsConfig = field(default_factory=AccountsConfig)
+    source_tokenizers: Sequence[str] = ()
     title = "write shards"
     first = False
 
@@ -157,6 +159,7 @@ class WriteShards:
             *(self.output, parts, names, tokenizer, self.segmenter, self.phases, self.sharding),
             build_state.token_counts or (None,) * len(self.phases),
             self.accounts,
+            self.source_tokenizers,
         )
 
     def _shares(self, number: int, build_state: BuildState, store: TokenPlan) -> dict[str, SourceShare]:

@@ -27,7 +27,7 @@ BY_NAME = "by the name"
 def compression(path: str) -> str | None:
     """Return the compression that the ending of a file's name stands for: gz, bz2, zst, zip, or None."""
     ending = files.name(path).rsplit(".", 1)[-1].lower()
-    return {"gz": "gz", "bz2": "bz2", "zst": "zst", "zip": "zip", "bgz": "gz"}.get(ending)
+    return {"gz": "gz", "bz2": "bz2", "zst": "zst", "zip": "zip", "bgz": "gz", "zstd": "zst"}.get(ending)
 
 
 def _decompressor(kind: str) -> Any:

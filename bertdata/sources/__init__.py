@@ -15,6 +15,7 @@ SOURCE_FORMATS: Registry[Any] = Registry(
         "json-lines": "bertdata.sources.json_lines:JSON_LINES",
         "csv": "bertdata.sources.separated:CSV",
         "tsv": "bertdata.sources.separated:TSV",
+        "mds": "bertdata.sources.mds:MDS",
         "arrow": "bertdata.sources.arrow_tables:ARROW",
         "plain-text": "bertdata.sources.plain_text:PLAIN_TEXT",
         "text-files": "bertdata.sources.text_files:TEXT_FILES",

@@ -30,6 +30,15 @@ class InputCount(StrEnum):
     ROWS = "rows"
 
 
+class IdCount(StrEnum):
+    """What the records of parts of documents count of token ids that documents were read from (`token_ids`)."""
+
+    READ = "ids read"
+    SPECIAL = "special ids left out"
+    CHANGED_DOCUMENTS = "documents whose text has other ids"
+    CHANGED = "ids that are others in the text"
+
+
 class LeftOut(StrEnum):
     """Why bytes of the text of books are in no document, as `bertdata.documents.BYTES_LEFT_OUT` goes before it."""
 

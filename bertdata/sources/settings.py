@@ -10,6 +10,7 @@ from bertdata.curation.filters import parse_filter
 from bertdata.curation.languages import check_model
 from bertdata.io.separated_lines import CHECKED, QUOTES
 from bertdata.options.option import MIB, Settings, option, require
+from bertdata.sources.names import named
 from bertdata.sources.text_encodings import BAD_FILES, REFUSE, parse_encodings
 
 _CODE = re.compile(r"[A-Za-z]{2,}([-_][A-Za-z0-9]+)*")
@@ -71,6 +72,13 @@ class CleaningConfig(Settings):
         BAD_FILES,
         later=True,
     )
+    source_tokenizer: tuple[str, ...] = option(
+        (),
+        "the tokenizer whose ids MDS files of --documents hold, a folder with its tokenizer.json: FOLDER, or "
+        "SOURCE=FOLDER for those of one source; with the tokenizer of --vocab documents keep their ids",
+        metavar="FOLDER",
+        later=True,
+    )
     language_model: str = option(
         "",
         "keep the language of each document, for --where, --source-where and the manifest: source (what the source "
@@ -126,6 +134,20 @@ class CleaningConfig(Settings):
         """
         named = dict(text.rpartition("=")[::2] for text in self.language)
         return named.get(source) or named.get("", "")
+
+    @property
+    def tokenizers(self) -> tuple[str, ...]:
+        """The folders of the tokenizers of ids."""
+        return tuple(named(text, "")[1] for text in self.source_tokenizer)
+
+    def tokenizer_of(self, source: str) -> str:
+        """Return the tokenizer of the ids of a source, "" where none is named.
+
+        >>> CleaningConfig(source_tokenizer=("gemma", "ettin=modernbert")).tokenizer_of("ettin")
+        'modernbert'
+        """
+        folders = dict(named(text, "") for text in self.source_tokenizer)
+        return folders.get(source) or folders.get("", "")
 
     def target_bytes(self, total: int) -> int:
         """Return the bytes of one range for an input of `total` bytes; a function of the input alone.

@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import json
+import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -30,6 +31,7 @@ from bertdata.sources.inputs import Sources
 from bertdata.sources.names import KINDS
 from bertdata.sources.settings import CleaningConfig
 from bertdata.tokenizers.settings import VocabularyConfig
+from tests.sources.mds_files import write_mds
 
 SAMPLE_BYTES = 4096
 SETTINGS = Settings(CleaningConfig(), VocabularyConfig(), ShardsConfig(), vocab="bertdata-30k-uncased")
@@ -80,6 +82,12 @@ def parquet(rows_of_a_group: int = 20) -> bytes:
     return file.getvalue()
 
 
+def mds() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        columns = {name: [row[name] for row in ROWS] for name in ROWS[0]}
+        return Path(write_mds(Path(folder) / "rows.mds", columns)).read_bytes()
+
+
 def plain_text() -> bytes:
     return "\n\n".join(text.replace(". ", ".\n") for text in TEXTS).encode()
 
@@ -91,6 +99,7 @@ CONTENTS: dict[str, Callable[[], bytes]] = {
     "csv": lambda: separated(","),
     "tsv": lambda: separated("\t"),
     "arrow": arrow,
+    "mds": mds,
     "plain-text": plain_text,
 }
 """What a file of each format holds; those whose files are one document each are below."""
