@@ -27,8 +27,12 @@ _NOT_IN_TITLES = re.compile("[\\0-\\x1f\\x7f<>\\[\\]{}|\ufffd]")
 _PIPE_TRICK = re.compile(r"(?:[^:]*:)?(.*?)(?: ?\([^()]*\)|, .*)?", re.DOTALL)
 
 
-_BLOCK_BEGINS = ("{|", ":", ";", "#", "*")
-"""Text of a call that begins so is the item of a list or a table also inside a line, as on a wiki."""
+_BLOCK_BEGINS = ("{|", "#", "*")
+"""Text of a call that begins so is the item of a list or a table also inside a line, as on a wiki.
+
+One that begins with a colon or semicolon is, too, there; here it goes on the sentence, for it is most often the branch
+that the wiki does not take.
+"""
 
 
 @dataclass(frozen=True)

@@ -271,3 +271,9 @@ def test_a_language_gives_the_templates_of_its_wiki_and_is_not_given_beside_them
     assert clean_wikitext(source, language="fr") == expected != clean_wikitext(source)
     with pytest.raises(ConfigError, match="templates and language were both given; leave one out"):
         clean_wikitext(source, language="fr", templates=templates_of("de"))
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_list_that_a_call_writes_is_no_part_of_the_sentence_before_it(compiled: bool) -> None:
+    text = "Rome is old. {{#if:x|* a list}}\n\nIt has {{#if:x|; or had}} walls."
+    assert clean_wikitext(text, compiled=compiled) == "Rome is old.\n\nIt has ; or had walls."
