@@ -57,6 +57,8 @@ CALENDAR = {
     "hebrew": HEBREW,
     "hebrew_genitive": [f"{name}-gen" for name in HEBREW],
 }
+PLURALS = {"ksh": ["n = 1", "n != 0"]}
+"""Rules of plural forms that are code in MediaWiki: one, others, none."""
 AFFIXES = {"bs", "dsb", "hsb", "hu", "sl"}
 """The languages whose code for cases adds something to the word and does no more."""
 _CONSONANT, _BACK = "[bcdfghjklmnpqrstvwxzBCDFGHJKLMNPQRSTVWXZ]", "[aouAOU][^aouäöyAOUÄÖY]*"
@@ -88,7 +90,7 @@ def numbers_of(code: str, numbers: dict[str, Any], untranslated: set[str]) -> di
     """Return how a wiki of this language writes numbers, by what MediaWiki prints of examples, and reads them.
 
     write: group, decimal sign, from how many digits on they are grouped, whether in pairs after the first three,
-    the digits. read: what each of the separators and digits of the language's own tables stands for.
+    the digits, and the digits without separators where they are others (ICU's own are not MediaWiki's). read: what each of the separators and digits of the language's own tables stands for.
     """
     printed = numbers["printed"]
     if code in untranslated:
@@ -115,7 +117,11 @@ def numbers_of(code: str, numbers: dict[str, Any], untranslated: set[str]) -> di
     read.update({sign: str(value) for value, sign in enumerate(digits)})
     for number, text in printed.items():  # the rule gives what was printed
         assert written(number, group, decimal[1], grouped_from, shown, pairs=pairs) == text, (code, number, text)
-    return {"write": [group, decimal[1], grouped_from, int(pairs), shown], "read": read}
+    is_other = shown and digits and numbers["translates"] and code not in untranslated and shown != digits
+    return {
+        "write": [group, decimal[1], grouped_from, int(pairs), shown, *([digits] if is_other else [])],
+        "read": read,
+    }
 
 
 def written(number: str, group: str, decimal: str, grouped_from: int, digits: str, *, pairs: bool) -> str:
@@ -307,7 +313,7 @@ def main() -> None:
             },
             "words": words_of(kinds, one.get("words", {})),
             "numbers": numbers_of(code, one["numbers"], untranslated),
-            "plural": one.get("plural", []),
+            "plural": PLURALS.get(code, one.get("plural", [])),
             "grammar": grammar_of(code, mediawiki),
             "calendar": calendar_of([code, *one["fallback"]], mediawiki),
         }

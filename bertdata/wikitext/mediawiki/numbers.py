@@ -23,8 +23,8 @@ _USUAL_GROUPS = 4
 class Numbers:
     """How numbers are written: the sign between groups, the decimal sign, from how many digits on they are grouped.
 
-    `pairs` groups all but the last three digits by two, `digits` are the ten that are written, "" the usual ones.
-    `read` says what the signs of a written number stand for.
+    `pairs` groups all but the last three digits by two, `digits` are the ten that are written, "" the usual ones,
+    `plain_digits` those of a number without separators where they are others. `read` says what the signs of a written number stand for.
 
     >>> Numbers(".", ",").format("-12345.6"), Numbers(" ", ",", 5).format("1234"), Numbers().format("MMXX")
     ('−12.345,6', '1234', 'MMXX')
@@ -37,13 +37,14 @@ class Numbers:
     group_from: int = 4
     pairs: bool = False
     digits: str = ""
+    plain_digits: str = ""
     read: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Numbers:
         """Return the numbers of a language, by its facts."""
-        group, decimal, group_from, pairs, digits = facts["write"]
-        return cls(group, decimal, group_from, bool(pairs), digits, facts["read"])
+        group, decimal, group_from, pairs, digits, *plain_digits = facts["write"]
+        return cls(group, decimal, group_from, bool(pairs), digits, "".join(plain_digits), facts["read"])
 
     def format(self, text: str, *, separators: bool = True) -> str:
         """Write a number as `{{formatnum:}}` does, and each number of a text that is more than one."""
@@ -72,7 +73,8 @@ class Numbers:
         whole, point, rest = number.partition(".")
         if separators:
             number = (self._grouped(whole) if grouped else whole) + (self.decimal if point else "") + rest
-        return sign + (number.translate(str.maketrans(_DIGITS, self.digits)) if self.digits else number)
+        digits = self.digits if separators else self.plain_digits or self.digits
+        return sign + (number.translate(str.maketrans(_DIGITS, digits)) if digits else number)
 
     def _is_left_short(self, number: str) -> bool:
         """Tell whether a number has too few digits for groups where the wiki leaves four together: `1e5` stays."""

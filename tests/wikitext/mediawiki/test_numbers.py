@@ -46,6 +46,10 @@ def test_the_numbers_of_each_language() -> None:
         ("hi", "12345678.9", "1,23,45,678.9"),
         ("fa", "2026", "۲٬۰۲۶"),
         ("my", "1234567", "၁၂၃၄၅၆၇"),
+        ("my", "1e5", "၁e၅"),
+        ("en", "3.14159265358979323846", "3.14159265358979300000"),
+        ("en", "12345678901234567890", "12,345,678,901,234,567,000"),
+        ("es", "3.14159265358979323846", "3,14159265358979323846"),
     ],
 )
 def test_a_number_is_written_as_the_wiki_writes_it(language: str, text: str, written: str) -> None:
@@ -68,3 +72,8 @@ def test_a_number_is_read_back(language: str, text: str, number: str) -> None:
 def test_without_separators_only_the_digits_are_the_language_s() -> None:
     assert language_of("fa").numbers.format("-1234.5", separators=False) == "−۱۲۳۴.۵"
     assert Numbers(".", ",").format("12345.6", separators=False) == "12345.6"
+
+
+def test_digits_without_separators_may_be_others() -> None:
+    numbers = language_of("mni").numbers
+    assert (numbers.format("2"), numbers.format("2", separators=False)) == ("২", "꯲")

@@ -18,6 +18,7 @@ from bertdata.wikitext.mediawiki.plural import choose_form
         ("pl", "one few many", {"1": "one", "2": "few", "12": "many", "22": "few", "21": "many"}),
         ("ar", "zero one two few many other", {"0": "zero", "2": "two", "103": "few", "11": "many", "100": "other"}),
         ("ja", "only", {"0": "only", "1": "only", "5": "only"}),
+        ("ksh", "one more none", {"0": "none", "1": "one", "2": "more", "0.5": "more"}),
         ("cy", "zero one two few many other", {"3": "few", "6": "many", "7": "other"}),
     ],
 )
