@@ -215,6 +215,7 @@ def steps_of_commands(theirs: Path, out: Path) -> dict[str, Sequence[list[str] |
             ),
         ],
         "transfer": [["transfer", "--model", one, "--vocab", whole, "--output", f"{to}/transferred"] for one in models],
+        "average": [["average", one, models[-1], "--output", f"{to}/averaged"] for one in models],
         "python": [
             *(f"import bertdata; bertdata.open_shards({one!r})" for one in every),
             *(f"import bertdata.loader; bertdata.loader.ShardExamples({one!r})" for one in every),

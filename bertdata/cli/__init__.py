@@ -38,6 +38,7 @@ COMMANDS: dict[str, Command] = {
     "pretrain": Command("pretrain an encoder: BERT, ALBERT, ELECTRA, ModernBERT", "bertdata.cli.pretrain"),
     "score": Command("log-likelihoods of sentences, accuracy on minimal pairs", "bertdata.cli.score"),
     "transfer": Command("give a trained encoder another vocabulary", "bertdata.cli.transfer"),
+    "average": Command("a model of the mean weights of several checkpoints", "bertdata.cli.average"),
     "encode-task": Command("labelled texts, tags, questions or pairs to shards", "bertdata.cli.encode_task"),
     "finetune": Command("fine-tune a pretrained model on what encode-task wrote", "bertdata.cli.finetune"),
     "clean-wikipedia": Command("one stage: dumps to documents", "bertdata.cli.clean_wikipedia", True),

@@ -152,6 +152,12 @@ VERB_HELP: dict[str, VerbHelp] = {
             "--output": "where to write the model",
         },
     ),
+    "average": VerbHelp(
+        ("bertdata average run/checkpoints/step-* --output averaged",),
+        {
+            "--output": "where to write the model",
+        },
+    ),
     "encode-task": VerbHelp(
         (
             "bertdata encode-task --train train.tsv --vocab model --output task",

@@ -34,7 +34,7 @@ def bertdata(*arguments: str, pipe_to: str | None = None) -> subprocess.Complete
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    if name in ("pretrain", "finetune", "score", "transfer"):
+    if name in ("pretrain", "finetune", "score", "transfer", "average"):
         pytest.importorskip("torch")
     with pytest.raises(SystemExit) as stop:
         dispatch([name, "--help"])
@@ -149,7 +149,7 @@ def test_the_plan_of_a_build_comes_through_the_command(tmp_path: Path, capsys: p
 def test_help_names_no_empty_default_and_cuts_no_word_at_80_columns(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if name in ("pretrain", "finetune", "score", "transfer"):
+    if name in ("pretrain", "finetune", "score", "transfer", "average"):
         pytest.importorskip("torch")
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit):
