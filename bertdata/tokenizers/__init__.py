@@ -21,6 +21,7 @@ TOKENIZERS: Registry[Any] = Registry(
         "sentencepiece": "bertdata.tokenizers.spm.tokenizer:SentencePieceTokenizer",
         "vocab-merges": "bertdata.tokenizers.bpe.files:VocabMergesTokenizer",
         "json": "bertdata.tokenizers.json_tokenizer:JsonTokenizer",
+        "tekken": "bertdata.tokenizers.bpe.tekken:TekkenTokenizer",
     },
 )
 """The families of tokenizers, each a class of `base.Tokenizer`; a folder is of the first that knows its files."""

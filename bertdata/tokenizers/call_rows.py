@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from bertdata.tokenizers.pairs import RowTemplate
 
 FIRST, SECOND = "A", "B"
+SPACE = "\u0120"
+"""A space in the letters of byte-level BPE."""
 
 
 class Piece(NamedTuple):
@@ -23,10 +25,15 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class CallRows:
-    """The parts of a row of one text, and of one of two."""
+    """The parts of a row of one text, and of one of two.
+
+    types_of_cut_off: whether the rows of what is cut off have these token types too. `tokenizers` gives parts that are
+    cut off the type 0, of a second text 1, but for RobertaProcessing.
+    """
 
     single: tuple[Piece, ...] = (Piece(FIRST, 0),)
     pair: tuple[Piece, ...] = (Piece(FIRST, 0), Piece(SECOND, 1))
+    types_of_cut_off: bool = False
 
     def pieces(self, *, pair: bool, special: bool) -> tuple[Piece, ...]:
         """Return the parts of a row, without special ids where none are wanted."""
@@ -35,16 +42,64 @@ class CallRows:
 
 
 class TextTokens(NamedTuple):
-    """The ids of a text; where they are asked for, the characters (start, end) of each, and its word."""
+    """The ids of a text; where they are asked for, the characters (start, end) of each, and its word.
+
+    type_id: the token type of a part of a text that has another than its row says.
+    """
 
     ids: Sequence[int]
     offsets: Sequence[Any] = ()
     words: Sequence[int | None] = ()
+    type_id: int | None = None
 
-    def cut(self, n: int, side: str) -> TextTokens:
-        """Return the first `n` tokens, or with the side "left", which is cut off then, the last."""
-        left_in = slice(n) if side == "right" else slice(len(self.ids) - n, None)
-        return TextTokens(self.ids[left_in], self.offsets[left_in], self.words[left_in])
+    def part(self, start: int, end: int) -> TextTokens:
+        """Return the tokens from one place up to another."""
+        return TextTokens(self.ids[start:end], self.offsets[start:end], self.words[start:end])
+
+    def with_space_before(self, token: str) -> TextTokens:
+        """Return the tokens, of which the first, a `token` of byte-level BPE, has its first space among its characters.
+
+        `tokenizers` leaves it there at the start of each part of a text where `add_prefix_space` is set.
+        """
+        if not token.startswith(SPACE):
+            return self
+        start, end = self.offsets[0]
+        first = (start - 1, end if token.strip(SPACE) else start - 1)
+        return self._replace(offsets=[first, *self.offsets[1:]])
+
+
+def windows(size: int, n: int, stride: int, side: str) -> list[tuple[int, int]]:
+    """Return the places (start, end) of the parts of `n` tokens that a text is cut into, as `tokenizers` does it.
+
+    The first part is what stays in a row; `side` is the end that is cut off it. Each part has the last `stride` tokens
+    of the one before, which has to be fewer than `n`. Of nothing that stays the other part is the whole text.
+
+    >>> windows(5, 3, 1, "right"), windows(5, 3, 1, "left"), windows(5, 0, 0, "right")
+    ([(0, 3), (2, 5)], [(2, 5), (0, 3)], [(0, 0), (0, 5)])
+    """
+    if n >= size:
+        return [(0, size)]
+    if n == 0:
+        return [(0, 0), (0, size)]
+    starts = range(0, max(size - n, 0) + (n - stride), n - stride)
+    parts = [(start, min(start + n, size)) for start in starts]
+    return parts if side == "right" else [(size - end, size - start) for start, end in parts]
+
+
+def combined(parts: Mapping[str, Sequence[TextTokens]]) -> list[dict[str, TextTokens]]:
+    """Return the texts of the rows that the parts of one text, or of two, make: the first of each, and the others.
+
+    >>> a, b = [TextTokens([1]), TextTokens([2])], [TextTokens([3]), TextTokens([4])]
+    >>> [[text.ids[0] for text in row.values()] for row in combined({"A": a, "B": b})]
+    [[1, 3], [2, 3], [2, 4], [1, 4]]
+    """
+    first: dict[str, TextTokens] = {}
+    others: list[dict[str, TextTokens]] = []
+    for name, (main, *rest) in parts.items():
+        others = [{**row, name: part} for row in others for part in (main, *rest)]
+        others += [{**first, name: part} for part in rest]
+        first[name] = main
+    return [first, *others]
 
 
 def row(pieces: Sequence[Piece], texts: Mapping[str, TextTokens], name: str) -> list[Any]:
@@ -59,7 +114,8 @@ def row(pieces: Sequence[Piece], texts: Mapping[str, TextTokens], name: str) -> 
         if name == "input_ids":
             column += [content] if tokens is None else tokens.ids
         elif name == "token_type_ids":
-            column += [type_id] * (1 if tokens is None else len(tokens.ids))
+            own = None if tokens is None else tokens.type_id
+            column += [type_id if own is None else own] * (1 if tokens is None else len(tokens.ids))
         elif name == "special_tokens_mask":
             column += [1] if tokens is None else [0] * len(tokens.ids)
         elif name == "offset_mapping":

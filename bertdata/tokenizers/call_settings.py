@@ -35,10 +35,10 @@ def rows_of_file(data: Mapping[str, Any]) -> CallRows:
             single = (Piece(cls, 0), Piece(FIRST, 0), Piece(sep, 0))
             if part["type"] == "BertProcessing":
                 return CallRows(single, (*single, Piece(SECOND, 1), Piece(sep, 1)))
-            return CallRows(single, (*single, Piece(sep, 0), Piece(SECOND, 0), Piece(sep, 0)))
+            return CallRows(single, (*single, Piece(sep, 0), Piece(SECOND, 0), Piece(sep, 0)), types_of_cut_off=True)
         if part["type"] == "TemplateProcessing":
             ids = {name: entry["ids"] for name, entry in part["special_tokens"].items()}
-            return CallRows(*(_pieces(part[name], ids) for name in ("single", "pair")))
+            return CallRows(_pieces(part["single"], ids), _pieces(part["pair"], ids))
     return CallRows()
 
 
@@ -54,6 +54,13 @@ def _pieces(template: Sequence[Any], ids: Mapping[str, Sequence[int]]) -> tuple[
         else:
             pieces += [Piece(read_id(token_id, f"an id of {value['id']!r}"), type_id) for token_id in ids[value["id"]]]
     return tuple(pieces)
+
+
+def parts_keep_a_space(data: Mapping[str, Any]) -> bool:
+    """Tell whether the characters of a part that is cut from a text begin with the space before it."""
+    parts = parts_of(data.get("post_processor"), "processors")
+    trims = [part for part in parts if part["type"] in ("ByteLevel", "RobertaProcessing")]
+    return any(part.get("trim_offsets", True) and part.get("add_prefix_space", True) for part in trims)
 
 
 def pad_type_of(config: Mapping[str, Any]) -> int:

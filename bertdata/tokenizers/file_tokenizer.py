@@ -13,8 +13,15 @@ from numpy.typing import NDArray
 from bertdata.errors import ConfigError
 from bertdata.tokenizers import json_format, token_marks
 from bertdata.tokenizers.base import Tokenizer, frozen
+from bertdata.tokenizers.call_inputs import UNLIMITED
 from bertdata.tokenizers.call_rows import CallRows
-from bertdata.tokenizers.call_settings import input_names_of, pad_type_of, rows_of_file, side_of
+from bertdata.tokenizers.call_settings import (
+    input_names_of,
+    pad_type_of,
+    parts_keep_a_space,
+    rows_of_file,
+    side_of,
+)
 from bertdata.tokenizers.file_keys import check_config
 from bertdata.tokenizers.files_beside import (
     CONFIG,
@@ -28,7 +35,6 @@ from bertdata.tokenizers.literal_special import without_special
 from bertdata.tokenizers.pairs import RowTemplate
 from bertdata.tokenizers.surfaces import Surface
 from bertdata.tokenizers.text_rows import asking_tokenizers, open_reference
-from bertdata.tokenizers.transformers_methods import UNLIMITED
 
 _LOG = logging.getLogger("bertdata")
 _NO_DROPOUT = (
@@ -81,6 +87,7 @@ class FileTokenizer(Tokenizer):
         self.padding_side = side_of(config)
         self.truncation_side = str(config.get("truncation_side") or "right")
         self.pad_token_type_id = pad_type_of(config)
+        self.parts_keep_a_space = parts_keep_a_space(data)
         self._bare = open_reference({**self._plain, "added_tokens": []})
         json_format.check_template(self._template, self.vocab_size)
         normalizer = self._bare.normalizer

@@ -142,8 +142,6 @@ def _remedy(place: str) -> str:
 
 
 _OTHER_FORMATS = {
-    "tekken.json": "tekken.json is Mistral's: AutoTokenizer.from_pretrained(folder).save_pretrained(new) of "
-    "transformers writes a tokenizer.json of it, which is read",
     ".tiktoken": "a .tiktoken file has ranks, but neither the pattern of words nor special tokens: with the package "
     "tiktoken, PreTrainedTokenizerFast(tokenizer_object=TikTokenConverter(file, pattern, extra_special_tokens="
     "[...]).converted()).save_pretrained(new), of transformers and its convert_slow_tokenizer, writes a "

@@ -16,6 +16,7 @@ from typing import Any
 from bertdata.errors import InputError
 from bertdata.io import compression, files
 from bertdata.io.contents import once_for_contents
+from bertdata.tokenizers.call_inputs import UNLIMITED
 from bertdata.tokenizers.call_rows import rows_of_template
 from bertdata.tokenizers.call_settings import rows_of_file
 from bertdata.tokenizers.file_keys import REMEDY, check_bare, check_config
@@ -60,7 +61,8 @@ _EXTRA = ("additional_special_tokens", "extra_special_tokens")
 class Parts:
     """What makes a tokenizer: the tokens in the order of their ids, the special ones, and the normaliser.
 
-    model_max_length: the most tokens of a row, as `tokenizer_config.json` has it. post_processor: that of
+    model_max_length: the most tokens of a row, as `tokenizer_config.json` has it; where files do not say, there is no
+    limit, as in transformers. post_processor: that of
     `tokenizer.json` where it is not BERT's [CLS] A [SEP] B [SEP]. call: settings of calls beside the file, such as
     `padding_side` and `model_input_names`.
     """
@@ -102,7 +104,7 @@ def read(path: str, do_lower_case: bool | None = None) -> Parts:
                 raise InputError(f"its tokens differ from {TOKENIZER} beside it; delete the wrong one", path=beside)
     if do_lower_case is not None:
         settings = {**settings, "do_lower_case": do_lower_case}
-    length = longest_row(config, parts.model_max_length)
+    length = longest_row(config, UNLIMITED)
     call = {name: config[name] for name in _CALL if name in config}
     return replace(parts, normalizer=replace(parts.normalizer, **settings), model_max_length=length, call=call)
 

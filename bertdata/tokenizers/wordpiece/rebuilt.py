@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bertdata.io import files
+from bertdata.tokenizers.call_inputs import UNLIMITED
 from bertdata.tokenizers.wordpiece.formats import CONFIG, MAX_WORD_CHARACTERS, PUNCTUATION, TOKENIZER, VOCAB, Parts
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.vocabulary import (
@@ -19,6 +20,9 @@ from bertdata.tokenizers.wordpiece.vocabulary import (
     UNK,
     write_vocabulary,
 )
+
+_NO_LIMIT = int(1e30)
+"""What transformers writes as `model_max_length` of a model without one."""
 
 
 def build(parts: Parts) -> Any:
@@ -94,7 +98,7 @@ def write(directory: str, parts: Parts) -> None:
         "cls_token": CLS,
         "do_lower_case": parts.normalizer.do_lower_case,
         "mask_token": MASK,
-        "model_max_length": parts.model_max_length,
+        "model_max_length": parts.model_max_length if parts.model_max_length < UNLIMITED else _NO_LIMIT,
         "pad_token": PAD,
         "sep_token": SEP,
         "strip_accents": parts.normalizer.strip_accents,

@@ -94,7 +94,7 @@ def test_what_does_not_say_enough_is_refused_with_what_to_do(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("name", "advice"),
-    [("tekken.json", "save_pretrained"), ("a.tiktoken", "TikTokenConverter"), ("bpe.codes", "a fast tokenizer")],
+    [("a.tiktoken", "TikTokenConverter"), ("bpe.codes", "a fast tokenizer")],
 )
 def test_other_formats_are_refused_with_what_to_do(name: str, advice: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text("{}")
