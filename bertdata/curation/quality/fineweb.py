@@ -13,10 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bertdata.curation.filters import Judgement
 from bertdata.curation.quality.gopher import without_blank_lines
 from bertdata.curation.quality.repetition import repeated
-from bertdata.curation.quality.thresholds import Rule, Thresholds, named, rule_filter
+from bertdata.curation.quality.thresholds import Judged, Rule, Thresholds, kernel_filter
 from bertdata.curation.words.reference import words as reference_words
 from bertdata.curation.words.split import split
 from bertdata.curation.words.tables import character_bits, members
@@ -36,28 +35,28 @@ RULES = (
 )
 
 
-def judge(texts: pa.StringArray, thresholds: Thresholds) -> Judgement:
-    """Return why texts are dropped by FineWeb's rules."""
+def judge(texts: pa.StringArray, thresholds: Thresholds) -> Judged:
+    """Return which rule drops each text, and what it measured, by FineWeb's rules."""
     from bertdata.curation.quality.fineweb_kernel import judge_lines
 
     words = split(without_blank_lines(texts, thresholds))
-    codes = np.empty(len(texts), np.int8)
+    codes, figures = np.empty(len(texts), np.int8), np.empty(len(texts), np.float64)
     lines = 1 + (pc.max(pc.count_substring(texts, "\n")).as_py() or 0)
     table = np.zeros((1 << max(16, 2 * lines).bit_length(), 2), np.int32)
-    judge_lines(words.data, words.offsets, words.borders, character_bits(), thresholds.array(), table, codes)
-    return Judgement(named(codes, RULES))
+    judge_lines(words.data, words.offsets, words.borders, character_bits(), thresholds.array(), table, codes, figures)
+    return codes, figures
 
 
 def reference(text: str, thresholds: Thresholds) -> str | None:
     """Return why one text is dropped, None where it is kept: the readable form of the kernel."""
-    for (name, figure), rule in zip(figures(text, thresholds), RULES, strict=False):
+    for (name, figure), rule in zip(measure(text, thresholds), RULES, strict=False):
         limit = thresholds[name]
         if figure < limit if name.startswith("min") else figure > limit:
             return rule.reason
     return None
 
 
-def figures(text: str, thresholds: Thresholds) -> Iterator[tuple[str, float]]:
+def measure(text: str, thresholds: Thresholds) -> Iterator[tuple[str, float]]:
     """Yield the figure of each rule that has one."""
     text, short = without_blank_lines(pa.array([text]), thresholds)[0].as_py(), thresholds["short_line"]
     lines = [line for line in text.split("\n") if line.strip()]
@@ -70,4 +69,4 @@ def figures(text: str, thresholds: Thresholds) -> Iterator[tuple[str, float]]:
     yield "max_newlines", text.count("\n") / len(reference_words(text))
 
 
-FINEWEB = rule_filter("drops documents by FineWeb's rules", RULES, judge, figures)
+FINEWEB = kernel_filter("drops documents by FineWeb's rules", RULES, judge)

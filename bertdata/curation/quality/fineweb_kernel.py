@@ -19,7 +19,10 @@ LINE_PUNCTUATION, SHORT_LINES, DUPLICATE_LINES, NEWLINES, SHORT_LINE = range(5)
 
 
 @inlined
-def _judge(data: Any, begin: Any, end: Any, words: Any, bits: Any, limits: Any, table: Any, stamp: Any) -> Any:
+def _judge(
+    data: Any, begin: Any, end: Any, words: Any, bits: Any, limits: Any, table: Any, stamp: Any
+) -> tuple[Any, Any]:
+    """Return the first rule that drops a text, or KEPT, and what it measured."""
     lines, ended, short, again, breaks = 0, 0, 0, 0, 0
     for i in range(begin, end):
         breaks += data[i] == NEWLINE
@@ -55,23 +58,26 @@ def _judge(data: Any, begin: Any, end: Any, words: Any, bits: Any, limits: Any, 
                 table[place, 0], table[place, 1] = stamp, start
         i += 1
     if not lines:
-        return KEPT
+        return KEPT, 0.0
     if ended / lines < limits[LINE_PUNCTUATION]:
-        return LINE_PUNCTUATION
+        return LINE_PUNCTUATION, ended / lines
     if short / lines > limits[SHORT_LINES]:
-        return SHORT_LINES
-    if again / (characters(data, begin, end) - breaks) > limits[DUPLICATE_LINES]:
-        return DUPLICATE_LINES
-    return NEWLINES if breaks / words > limits[NEWLINES] else KEPT
+        return SHORT_LINES, short / lines
+    share = again / (characters(data, begin, end) - breaks)
+    if share > limits[DUPLICATE_LINES]:
+        return DUPLICATE_LINES, share
+    return NEWLINES if breaks / words > limits[NEWLINES] else KEPT, breaks / words
 
 
 @kernel
-def judge_lines(data: Any, offsets: Any, borders: Any, bits: Any, limits: Any, table: Any, codes: Any) -> None:
-    """Write the number of the first rule that drops each text, -1 where it is kept.
+def judge_lines(
+    data: Any, offsets: Any, borders: Any, bits: Any, limits: Any, table: Any, codes: Any, figures: Any
+) -> None:
+    """Write the number of the first rule that drops each text, -1 where it is kept, and what that rule measured.
 
     table: int32 (places, 2), zeros, of a power of two and at least twice the lines of the longest text.
     """
     for text in range(len(codes)):
         begin, end = np.int64(offsets[text]), np.int64(offsets[text + 1])
         words = borders[text + 1] - borders[text]
-        codes[text] = _judge(data, begin, end, words, bits, limits, table, text + 1)
+        codes[text], figures[text] = _judge(data, begin, end, words, bits, limits, table, text + 1)

@@ -15,8 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bertdata.curation.filters import Judgement
-from bertdata.curation.quality.thresholds import Rule, Thresholds, named, rule_filter
+from bertdata.curation.quality.thresholds import Judged, Rule, Thresholds, kernel_filter
 from bertdata.curation.words.reference import words as reference_words
 from bertdata.curation.words.split import split
 from bertdata.curation.words.tables import character_bits, members
@@ -50,19 +49,19 @@ def without_blank_lines(texts: pa.StringArray, thresholds: Thresholds) -> pa.Str
     return pc.replace_substring_regex(texts, "\n\n+", "\n")
 
 
-def judge(texts: pa.StringArray, thresholds: Thresholds) -> Judgement:
-    """Return why texts are dropped by Gopher's rules of quality."""
+def judge(texts: pa.StringArray, thresholds: Thresholds) -> Judged:
+    """Return which rule drops each text, and what it measured, by Gopher's rules of quality."""
     from bertdata.curation.quality.gopher_kernel import judge_quality
 
     words = split(without_blank_lines(texts, thresholds))
     stop = np.frombuffer("".join(STOP_WORDS).encode(), np.uint8)
     stop_ends = np.cumsum([len(word) for word in STOP_WORDS])
-    codes = np.empty(len(texts), np.int8)
+    codes, figures = np.empty(len(texts), np.int8), np.empty(len(texts), np.float64)
     judge_quality(
         *(words.data, words.offsets, words.begins, words.ends, words.borders, character_bits()),
-        *(stop, stop_ends, thresholds.array(), codes),
+        *(stop, stop_ends, thresholds.array(), codes, figures),
     )
-    return Judgement(named(codes, RULES))
+    return codes, figures
 
 
 def reference(text: str, thresholds: Thresholds) -> str | None:
@@ -73,13 +72,13 @@ def reference(text: str, thresholds: Thresholds) -> str | None:
     'gopher_too_few_words'
     """
     limits = dict(zip((rule.name for rule in RULES), thresholds.values, strict=True))
-    for name, figure in figures(text, thresholds):
+    for name, figure in measure(text, thresholds):
         if figure < limits[name] if name.startswith("min") else figure > limits[name]:
             return next(rule.reason for rule in RULES if rule.name == name)
     return None
 
 
-def figures(text: str, thresholds: Thresholds) -> Iterator[tuple[str, float]]:
+def measure(text: str, thresholds: Thresholds) -> Iterator[tuple[str, float]]:
     """Yield the figure of each rule that has one."""
     if isnan(thresholds[BLANK_LINES]):
         text = re.sub(r"\n\n+", "\n", text)
@@ -102,4 +101,4 @@ def figures(text: str, thresholds: Thresholds) -> Iterator[tuple[str, float]]:
     yield "min_stop_words", len(set(words) & set(STOP_WORDS))
 
 
-QUALITY = rule_filter("drops documents by Gopher's rules of quality", RULES, judge, figures)
+QUALITY = kernel_filter("drops documents by Gopher's rules of quality", RULES, judge)

@@ -137,7 +137,8 @@ def _judge(
     stop: Any,
     stop_ends: Any,
     limits: Any,
-) -> Any:
+) -> tuple[Any, Any]:
+    """Return the first rule that drops a text, or KEPT, and what it measured."""
     words, counted, length, alphabetic, stop_words = last - first, 0, 0, 0, 0
     for word in range(first, last):
         more, letter = _kind(data, starts[word], stops[word], bits)
@@ -154,30 +155,30 @@ def _judge(
                     stop_words |= 1 << number
                 place = stop_ends[number]
     if counted < limits[MIN_WORDS]:
-        return MIN_WORDS
+        return MIN_WORDS, float(counted)
     if counted > limits[MAX_WORDS]:
-        return MAX_WORDS
+        return MAX_WORDS, float(counted)
     if counted and length / counted < limits[MIN_LENGTH]:
-        return MIN_LENGTH
+        return MIN_LENGTH, length / counted
     if counted and length / counted > limits[MAX_LENGTH]:
-        return MAX_LENGTH
+        return MAX_LENGTH, length / counted
     hashes, ellipses = _signs(data, begin, end)
     if words and hashes / words > limits[HASHES]:
-        return HASHES
+        return HASHES, hashes / words
     if words and ellipses / words > limits[ELLIPSES]:
-        return ELLIPSES
+        return ELLIPSES, ellipses / words
     bullet_lines, ellipsis_lines = _line_shares(data, begin, end)
     if bullet_lines > limits[BULLET_LINES]:
-        return BULLET_LINES
+        return BULLET_LINES, bullet_lines
     if ellipsis_lines > limits[ELLIPSIS_LINES]:
-        return ELLIPSIS_LINES
+        return ELLIPSIS_LINES, ellipsis_lines
     if words and alphabetic / words < limits[ALPHABETIC]:
-        return ALPHABETIC
+        return ALPHABETIC, alphabetic / words
     different = 0
     while stop_words:
         different += stop_words & 1
         stop_words >>= 1
-    return STOP if different < limits[STOP] else KEPT
+    return STOP if different < limits[STOP] else KEPT, float(different)
 
 
 @kernel
@@ -192,12 +193,13 @@ def judge_quality(
     stop_ends: Any,
     limits: Any,
     codes: Any,
+    figures: Any,
 ) -> None:
-    """Write the number of the first rule that drops each text, -1 where it is kept.
+    """Write the number of the first rule that drops each text, -1 where it is kept, and what that rule measured.
 
     stop: uint8, the stop words one after another; stop_ends: where each ends.
     """
     for text in range(len(codes)):
         begin, end = offsets[text], offsets[text + 1]
         first, last = borders[text], borders[text + 1]
-        codes[text] = _judge(data, begin, end, begins, ends, first, last, bits, stop, stop_ends, limits)
+        codes[text], figures[text] = _judge(data, begin, end, begins, ends, first, last, bits, stop, stop_ends, limits)

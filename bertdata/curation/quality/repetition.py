@@ -16,8 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bertdata.curation.filters import Judgement
-from bertdata.curation.quality.thresholds import Rule, Thresholds, named, rule_filter
+from bertdata.curation.quality.thresholds import Judged, Rule, Thresholds, kernel_filter
 from bertdata.curation.words.reference import words as reference_words
 from bertdata.curation.words.split import split
 
@@ -49,8 +48,8 @@ RULES = (
 )
 
 
-def judge(texts: pa.StringArray, thresholds: Thresholds) -> Judgement:
-    """Return why texts are dropped by Gopher's rules of repetition."""
+def judge(texts: pa.StringArray, thresholds: Thresholds) -> Judged:
+    """Return which rule drops each text, and what it measured, by Gopher's rules of repetition."""
     from bertdata.curation.quality.repetition_kernel import judge_repetition
 
     words = split(texts)
@@ -59,30 +58,30 @@ def judge(texts: pa.StringArray, thresholds: Thresholds) -> Judgement:
     lines = 1 + (pc.max(pc.count_substring(texts, "\n")).as_py() or 0)
     places = 1 << max(16, 2 * max(most, lines)).bit_length()
     table = np.zeros((places, 2), np.int32)
-    codes = np.empty(len(texts), np.int8)
+    codes, figures = np.empty(len(texts), np.int8), np.empty(len(texts), np.float64)
     judge_repetition(
         *(words.data, words.offsets, words.begins, words.ends, words.borders, thresholds.array(), table),
         *(np.empty(longest, np.uint8), np.empty(longest + 1, np.uint64), np.empty(most + 1, np.uint64)),
-        *(np.empty((7, most + 2), np.int64), codes),
+        *(np.empty((7, most + 2), np.int64), codes, figures),
     )
-    return Judgement(named(codes, RULES))
+    return codes, figures
 
 
 def reference(text: str, thresholds: Thresholds) -> str | None:
     """Return why one text is dropped, None where it is kept: the readable form of the kernel."""
-    for rule, (_, figure) in zip(RULES, figures(text, thresholds), strict=False):
+    for rule, (_, figure) in zip(RULES, measure(text, thresholds), strict=False):
         if figure > thresholds[rule.name]:
             return rule.reason
     return None
 
 
-def figures(text: str, thresholds: Thresholds) -> Iterator[tuple[str, float]]:
+def measure(text: str, thresholds: Thresholds) -> Iterator[tuple[str, float]]:
     """Yield the figure of each rule by its name; none depends on the thresholds."""
-    for rule, figure in zip(RULES, _figures(text), strict=False):
+    for rule, figure in zip(RULES, _measured(text), strict=False):
         yield rule.name, figure
 
 
-def _figures(text: str) -> Iterator[float]:
+def _measured(text: str) -> Iterator[float]:
     """Yield the figure of each rule."""
     size = max(1, len(text))
     for pieces in (re.split(r"\n\n+", text.strip()), re.split(r"\n+", text)):
@@ -120,4 +119,4 @@ def _repeated(words: Sequence[str], n: int) -> int:
     return repeated
 
 
-REPETITION = rule_filter("drops documents by Gopher's rules of repetition", RULES, judge, figures)
+REPETITION = kernel_filter("drops documents by Gopher's rules of repetition", RULES, judge)

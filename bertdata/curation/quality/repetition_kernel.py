@@ -181,7 +181,8 @@ def _judge(
     sums: Any,
     work: Any,
     stamp: Any,
-) -> Any:
+) -> tuple[Any, Any]:
+    """Return the first rule that drops a text, or KEPT, and what it measured."""
     size = max(1, characters(data, begin, end))
     words, lines = last - first, 1
     for i in range(begin, end):
@@ -197,9 +198,9 @@ def _judge(
         pieces, again, length = repeated_pieces(data, low, high, breaks, table, mask, stamp + breaks)
         rule = 4 - 2 * breaks
         if again / pieces > limits[rule]:
-            return rule
+            return rule, again / pieces
         if length / size > limits[rule + 1]:
-            return rule + 1
+            return rule + 1, length / size
     _number_words(data, starts, stops, first, last, table, mask, stamp + 3, work[0], work[4])
     lengths = work[3]
     lengths[0] = 0
@@ -211,7 +212,7 @@ def _judge(
         if words >= n:
             most = _most_frequent(n, words, lengths, table, mask, stamp + 4 + offset, work)
             if most / size > limits[4 + offset]:
-                return 4 + offset
+                return 4 + offset, most / size
     ends = work[4]
     ends[0] = 0
     sums[0] = 0
@@ -229,8 +230,8 @@ def _judge(
         if limits[rule] == limits[rule]:
             repeated = _repeated_runs(n, words, lengths, joined, sums, powers, table, mask, stamp + 7 + offset, work)
             if repeated / size > limits[rule]:
-                return rule
-    return KEPT
+                return rule, repeated / size
+    return KEPT, 0.0
 
 
 @kernel
@@ -247,8 +248,9 @@ def judge_repetition(
     sums: Any,
     work: Any,
     codes: Any,
+    figures: Any,
 ) -> None:
-    """Write the number of the first rule that drops each text, -1 where it is kept.
+    """Write the number of the first rule that drops each text, -1 where it is kept, and what that rule measured.
 
     limits: as `repetition.RULES`, NaN where a rule is off. table: int32 (places, 2), zeros, of a power of two. joined:
     for the bytes of the words of one text; powers: for one more; sums: for one more than its words; work: int64
@@ -262,6 +264,6 @@ def judge_repetition(
         begin, end = np.int64(offsets[text]), np.int64(offsets[text + 1])
         first, last = borders[text], borders[text + 1]
         stamp = 16 * text
-        codes[text] = _judge(
+        codes[text], figures[text] = _judge(
             data, begin, end, begins, ends, first, last, limits, table, joined, powers, sums, work, stamp
         )

@@ -96,6 +96,33 @@ Figures = Callable[[str, Thresholds], Iterable[tuple[str, float]]]
 """Returns what rules measure of a text, by their names."""
 
 
+Judged = tuple[NDArray[np.int8], NDArray[np.float64]]
+"""The number of the first rule that drops each text, -1 where it is kept, and what that rule measured."""
+
+
+def kernel_filter(what: str, rules: Sequence[Rule], judged: Callable[[pa.StringArray, Thresholds], Judged]) -> Filter:
+    """Return the filter of rules whose kernel also says what the rule that drops a text measured."""
+    return rule_filter(what, rules, partial(_judgement, rules, judged), partial(_figure_of_drop, rules, judged))
+
+
+def _judgement(
+    rules: Sequence[Rule],
+    judged: Callable[[pa.StringArray, Thresholds], Judged],
+    texts: pa.StringArray,
+    thresholds: Thresholds,
+) -> Judgement:
+    return Judgement(named(judged(texts, thresholds)[0], rules))
+
+
+def _figure_of_drop(
+    rules: Sequence[Rule], judged: Callable[[pa.StringArray, Thresholds], Judged], text: str, thresholds: Thresholds
+) -> Iterable[tuple[str, float]]:
+    """Yield the name of the first rule that drops a text, and its figure; nothing where it is kept."""
+    [code], [figure] = (values.tolist() for values in judged(pa.array([text], pa.string()), thresholds))
+    if code >= 0:
+        yield rules[code].name, figure
+
+
 def rule_filter(
     what: str,
     rules: Sequence[Rule],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -43,6 +45,18 @@ def test_the_kernel_of_fineweb_is_its_reference(arguments: str) -> None:
     assert judge(f"fineweb-quality={arguments}", TEXTS).reasons.to_pylist() == [
         fineweb.reference(text, limits) for text in TEXTS
     ]
+
+
+@pytest.mark.parametrize("quality", [gopher, repetition, fineweb], ids=lambda module: module.__name__.split(".")[-1])
+def test_what_a_kernel_measured_is_what_its_reference_measures(quality: ModuleType) -> None:
+    limits = parse_thresholds("", quality.RULES)
+    codes, figures = quality.judge(pa.array(TEXTS), limits)
+    dropped = [row for row, code in enumerate(codes) if code >= 0]
+    names = {row: quality.RULES[codes[row]].name for row in dropped}
+    assert len(dropped) > 20
+    assert {row: figures[row] for row in dropped} == {
+        row: dict(quality.measure(TEXTS[row], limits))[names[row]] for row in dropped
+    }
 
 
 @settings(max_examples=40, deadline=None)
