@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import BinaryIO, TypeVar
 
 import numpy as np
@@ -130,18 +131,18 @@ def write_signed(signed: pa.Table, rows: int, file: BinaryIO, partitions: int) -
 def _signed(table: pa.Table, threshold: float | None, buckets: tuple[int, int] | None) -> pa.Table:
     """Return documents signed, with their languages where they come with their columns."""
     texts = table["text"].combine_chunks()
-    encoded = [text.encode() for text in texts.to_pylist()]
-    digests = b"".join(hashlib.blake2b(text, digest_size=DIGEST_BYTES).digest() for text in encoded)
-    sizes = np.array([len(text) for text in encoded], np.int64)
+    ends = np.frombuffer(texts.buffers()[1] or bytes(4), np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    encoded = memoryview(texts.buffers()[2] or b"")
+    pieces = (encoded[begin:end] for begin, end in pairwise(ends.tolist()))
+    digests = b"".join(hashlib.blake2b(piece, digest_size=DIGEST_BYTES).digest() for piece in pieces)
+    sizes = np.diff(ends).astype(np.int64)
     has_columns = COLUMNS in table.column_names
-    languages = pa.array(
-        languages_in(table[COLUMNS].to_pylist()) if has_columns else [None] * len(encoded), pa.string()
-    )
-    columns = [table["id"], pa.array(sizes), _fixed(digests, DIGEST_BYTES, len(encoded)), languages]
+    languages = pa.array(languages_in(table[COLUMNS].to_pylist()) if has_columns else [None] * len(texts), pa.string())
+    columns = [table["id"], pa.array(sizes), _fixed(digests, DIGEST_BYTES, len(texts)), languages]
     if threshold is None:
         return pa.table(columns, schema=documents_schema(0))
     signature_numbers = signatures(texts, buckets)
-    columns.append(_fixed(signature_numbers.tobytes(), 4 * signature_numbers.shape[1], len(encoded)))
+    columns.append(_fixed(signature_numbers.tobytes(), 4 * signature_numbers.shape[1], len(texts)))
     return pa.table(columns, schema=documents_schema(signature_numbers.shape[1]))
 
 

@@ -29,6 +29,7 @@ from bertdata.kernels.utf8 import decode
 KEPT = -1
 BULLET, ELLIPSIS = 0x2022, 0x2026
 _VERTICAL_TAB, _FORM_FEED, _FIRST_SEPARATOR, _LAST_SEPARATOR = 0x0B, 0x0C, 0x1C, 0x1E
+_FIRST_PRINTABLE = 0x20
 
 
 @inlined
@@ -54,15 +55,15 @@ def trimmed(data: Any, begin: Any, end: Any) -> tuple[Any, Any]:
         if not size:
             break
         begin += size
-    last, i = begin, begin
-    while i < end:
-        size = space_size(data, i, end)
-        if size:
-            i += size
-        else:
-            i += 1
-            last = i
-    return begin, last
+    while begin < end:
+        byte = data[end - 1]
+        size = 1
+        while byte >= 0x80 and size < 3 and end - size > begin and data[end - size] & 0xC0 == 0x80:
+            size += 1
+        if space_size(data, end - size, end) != size:
+            break
+        end -= size
+    return begin, end
 
 
 @inlined
@@ -79,7 +80,8 @@ def _line_shares(data: Any, begin: Any, end: Any) -> tuple[Any, Any]:
         start = i
         size = 0
         while i < end:
-            size = line_break(data, i, end)
+            byte = data[i]
+            size = 0 if _FIRST_PRINTABLE <= byte < 0x80 else line_break(data, i, end)
             if size:
                 break
             i += 1

@@ -39,6 +39,8 @@ EXCEPTION, UNIT, CURRENCY = 1, 2, 4
 MOST_BYTES, MOST_UNIT, MOST_CURRENCY = 63, 8, 4
 """The longest exception in bytes, the longest unit and the longest currency in characters that there may be."""
 LEFT = -1
+PLACES = 1 << 14
+"""The length of `Rules.words`."""
 PLUS, CIRCUMFLEX, ASTERISK, TILDE, LOWER_S = b"+^*~s"
 ELLIPSIS, EN_DASH, EM_DASH, RIGHT_QUOTE, DEGREE = 0x2026, 0x2013, 0x2014, 0x2019, 0xB0
 _ONE = np.uint64(1)
@@ -47,7 +49,7 @@ _ONE = np.uint64(1)
 class Rules(NamedTuple):
     """What the kernel knows of characters and words; `rules.rules` makes it of the tables.
 
-    classes: uint16 (1114112,), bits for each code point. words: uint8 (4096,), 1 at `word_place` of each exception of
+    classes: uint16 (1114112,), bits for each code point. words: uint8 (PLACES,), 1 at `word_place` of each exception of
     letters alone, with a period or without. shapes: uint64 (2, 256), bit n of [0, b] where an exception of n bytes
     begins with byte b, of [1, b] where one ends with it. The others are a table of strings: slots: int32, the entry at
     a hash, -1 where free, half of them or more; keys: uint64, the hashes; entries: int32 (strings, 5); pool: uint8, the
@@ -85,7 +87,8 @@ def same_bytes(data: Any, begin: Any, other: Any, other_begin: Any, size: Any) -
 @inlined
 def word_place(first: Any, second: Any, last: Any, size: Any) -> Any:
     """Return the place in `Rules.words` of a word with these bytes and so many."""
-    return (np.int64(first) * 7 + np.int64(second) * 61 + np.int64(last) * 331 + np.int64(size) * 1021) & 4095
+    place = np.int64(first) * 131 + np.int64(second) * 1031 + np.int64(last) * 4099 + np.int64(size) * 521
+    return place & (PLACES - 1)
 
 
 @inlined

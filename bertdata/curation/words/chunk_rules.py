@@ -86,7 +86,7 @@ def _classes(units: list[str], currencies: list[str]) -> NDArray[np.uint16]:
 
 def _words() -> NDArray[np.uint8]:
     """Return where the kernel looks closer at a word of letters alone."""
-    flags = np.zeros(4096, np.uint8)
+    flags = np.zeros(kernel.PLACES, np.uint8)
     for text in {text.rstrip(".") for text in exceptions()}:
         if text.isascii() and text.isalpha():
             word = text.encode()

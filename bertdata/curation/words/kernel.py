@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bertdata.curation.words.chunk_kernel import LEFT, split_chunk, word_place
+from bertdata.curation.words.chunk_kernel import LEFT, find_exception, split_chunk, word_place
 from bertdata.curation.words.tables import PUNCTUATION, SENTENCE_END
 from bertdata.kernels.characters import (
     CARRIAGE_RETURN,
@@ -32,11 +32,20 @@ from bertdata.kernels.characters import (
 )
 from bertdata.kernels.characters import SPACE as BLANK
 from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.simd import BLOCK, LETTERS, PLAIN, bits_of_ranges, lowest_bit, plain_bits_of_ranges
 from bertdata.kernels.utf8 import decode
 
 QUESTION_MARK = ord("?")
 _FIRST_SEPARATOR, _LAST_SEPARATOR = 0x1C, 0x1F
 """Separators of ASCII, which Python takes for white space."""
+
+_letter_bits: Any = plain_bits_of_ranges(LETTERS) if PLAIN else bits_of_ranges(LETTERS)
+_LETTER_BYTE, _SPACE_BYTE, _HIGH_BYTE, _OTHER_BYTE = 1, 2, 4, 8
+_KINDS = np.full(256, _OTHER_BYTE, np.uint8)
+"""What each byte is by itself: white space of ASCII, a letter of ASCII, not ASCII, or another."""
+_KINDS[[*range(UPPER_A, UPPER_Z + 1), *range(LOWER_A, LOWER_Z + 1)]] = _LETTER_BYTE
+_KINDS[[BLANK, *range(TAB, CARRIAGE_RETURN + 1), *range(_FIRST_SEPARATOR, _LAST_SEPARATOR + 1)]] = _SPACE_BYTE
+_KINDS[0x80:] = _HIGH_BYTE
 
 
 @inlined
@@ -71,6 +80,13 @@ def characters(data: Any, begin: Any, end: Any) -> Any:
 
 
 @inlined
+def _is_rare(rules: Any, data: Any, first: Any, last: Any) -> Any:
+    """Tell whether a word of letters may be an exception."""
+    size = last - first
+    return rules.words[word_place(data[first], data[first + (size > 1)], data[last - 1], size)]
+
+
+@inlined
 def _simple(rules: Any, data: Any, begin: Any, end: Any) -> Any:
     """Return the border before and the border after the middle of a chunk that is split here, (-1, -1) for another."""
     first, last = begin, end
@@ -99,7 +115,7 @@ def _simple(rules: Any, data: Any, begin: Any, end: Any) -> Any:
     for i in range(first, last):
         if not is_letter(data[i]):
             return -1, -1
-    if rules.words[word_place(data[first], data[first + (size > 1)], data[last - 1], size)]:
+    if _is_rare(rules, data, first, last):
         return -1, -1
     if last < end and data[last] == PERIOD:
         ends = LOWER_A <= data[last - 1] <= LOWER_Z
@@ -137,9 +153,25 @@ def split_texts(
             if size:
                 i += size
                 continue
-            begin = i
-            while i < stop and not space_size(data, i, stop):
+            begin, seen = i, 0
+            if i + BLOCK <= len(data):
+                letters = np.int64(lowest_bit(~_letter_bits(data, i)))
+                if 0 < letters < stop - i:
+                    i, seen = i + letters, _LETTER_BYTE
+            while i < stop:
+                kind = _KINDS[data[i]]
+                if kind == _SPACE_BYTE or (kind == _HIGH_BYTE and space_size(data, i, stop)):
+                    break
+                seen |= kind
                 i += 1
+            # most chunks are one word of letters, which is looked at once
+            is_word = seen == _LETTER_BYTE
+            if is_word and _is_rare(rules, data, begin, i):
+                is_word = find_exception(rules, data, begin, i) < 0
+            if is_word:
+                begins[words], ends[words] = begin, i
+                words += 1
+                continue
             first, last = _simple(rules, data, begin, i)
             if first >= 0:
                 if first > begin:

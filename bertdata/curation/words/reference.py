@@ -267,7 +267,7 @@ def _sequences() -> dict[str, list[tuple[str, ...]]]:
     """Return the exceptions that the rules would cut, each as the tokens they cut it into, by the first of these."""
     sequences: dict[str, list[tuple[str, ...]]] = {}
     for text in exceptions():
-        inside = any(begin for begin, _ in _infixes(text)) or any(True for _ in _infixes(text))
+        inside = any(True for _ in _infixes(text))
         if inside or _prefix(text, 0, len(text)) or _suffix(text, 0, len(text)):
             begin, tokens = 0, []
             for length in _lengths_by_rules(text):
