@@ -44,6 +44,8 @@ OF_A_CALL: dict[str, Any] = {
     "workers": 0,
 }
 """What a build is asked for beside its settings, with the values where nothing is said."""
+PLACES = ("wikipedia", "books", "documents")
+"""The settings that name sources: given without a path they do not mean that the caller named none."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,8 @@ def request_of(keywords: Mapping[str, Any]) -> Request:
     """Return the request that Python's keywords make, named as the settings.
 
     A setting of several values also takes one, --mix a mapping. A name as `module:name` is the consent to import it, as
-    on the command line. Raises ConfigError for a name that is no setting; settings classes check the values.
+    on the command line. Raises ConfigError for a name that is no setting, and InputError for a source without a path;
+    settings classes check the values.
 
     >>> request_of({"max_seq_length": (128, 512)}).max_seq_length
     [128, 512]
@@ -82,6 +85,8 @@ def request_of(keywords: Mapping[str, Any]) -> Request:
         if name not in defaults:
             raise ConfigError(f"there is no setting {name!r}{did_you_mean(name, defaults)}")
         chosen = value_of_keyword(name, value, defaults[name])
+        if name in PLACES and chosen == []:
+            raise InputError(f"`{name}` has no path in it; expected one or more, or leave it out")
         setattr(request, name, chosen)
         for item in (chosen if isinstance(chosen, list) else [chosen]) if name in code else ():
             consent_to(str(item))

@@ -59,11 +59,19 @@ def file_system(url: str) -> tuple[Any, str]:
         if isinstance(error, ValueError) and scheme in fsspec.registry:  # installed, and told nothing of an account
             raise ConfigError(store_problem(error, url), path=url) from error
         extra = EXTRAS.get(scheme)
-        hint = f"; {install_hint(extra)}" if extra else ""
+        hint = f"; {install_hint(extra)}" if extra else _needed(scheme)
         raise ConfigError(f"no file system for {scheme}:// paths is installed{hint}", path=url) from error
     if _package(type(fs)) == "gcsfs":
         retry_soon(fs)
     return fs, path
+
+
+def _needed(scheme: str) -> str:
+    """Return what fsspec says that the file system of a scheme needs, as the end of a message."""
+    from fsspec.registry import known_implementations
+
+    needed = str(known_implementations.get(scheme, {}).get("err", "")).rstrip(".")
+    return f"; fsspec says: {needed}" if needed else ""
 
 
 def _options(scheme: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from numbers import Number
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -43,13 +44,15 @@ def defaults_of(kinds: Iterable[type[Any]]) -> dict[str, Any]:
 def value_of_keyword(name: str, value: Any, default: Any) -> Any:
     """Return a value of Python or of a recipe as a command line gives it: paths as text, a list where it has several.
 
-    A mapping is a list of NAME=VALUE.
+    A mapping is a list of NAME=VALUE, of several values one each.
 
     >>> value_of_keyword("mix", {"news": 2.5}, []), value_of_keyword("clean", "email", [])
     (['news=2.5'], ['email'])
+    >>> value_of_keyword("books", {"old": ["a.txt", "b.txt"]}, [])
+    ['old=a.txt', 'old=b.txt']
     """
     if isinstance(value, Mapping):
-        return [f"{key}={item}" for key, item in value.items()]
+        return [f"{key}={_text(item)}" for key, items in value.items() for item in _several(items)]
     if paths.is_path(value):
         value = paths.path_text(value)
     if not isinstance(default, list):
@@ -57,7 +60,17 @@ def value_of_keyword(name: str, value: Any, default: Any) -> Any:
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, Iterable):
         raise ConfigError(f"{flag_of(name)} is {value!r}; expected one or several strings")
-    return [str(item) if isinstance(item, int | float) else paths.path_text(item) for item in values]
+    return [*map(_text, values)]
+
+
+def _several(value: Any) -> Iterable[Any]:
+    """Return what stands for several values, or one as the only one."""
+    return value if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping) else [value]
+
+
+def _text(value: Any) -> str:
+    """Return a number or a path as a command line gives it."""
+    return str(value) if isinstance(value, Number | Mapping | None) else paths.path_text(value)
 
 
 def settings_from(values: object, config: type[Config]) -> Config:

@@ -11,9 +11,10 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set, ValuesView
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from typing import IO, Any
 
 import pyarrow as pa
@@ -28,6 +29,9 @@ from bertdata.sources.names import is_source_name
 _ROW_GROUP_BYTES = 8 << 20
 _MOST_ROWS = 1000
 _SHOWN = 40
+_LONGEST_PATH = 4096
+_SCHEME = 20
+"""Characters at the start of a text among which a URL has its ://."""
 
 
 @dataclass
@@ -113,6 +117,7 @@ def handed_over(given: Any, output: str, text_column: str = "text") -> HandedOve
             raise ConfigError(f"documents has the source {source!r}; expected letters, digits, _ and -")
         if isinstance(value, list | tuple) and not value:
             raise InputError(f"there are no rows{f' of the source {source}' if source else ''}; expected documents")
+        value = _listed(value)  # noqa: PLW2901
         are_rows = not isinstance(value, list | tuple) or isinstance(next(iter(value), None), Mapping)
         parts = [value] if are_rows else value
         for number, part in enumerate(parts):
@@ -123,6 +128,29 @@ def handed_over(given: Any, output: str, text_column: str = "text") -> HandedOve
                 documents.rows[path] = part
             documents.paths.append(f"{source}={path}" if source else path)
     return documents
+
+
+def _listed(given: Any) -> Any:
+    """Return paths as a list where they are given by an iterator, as of `Path.glob`, or a set; all else as it is."""
+    if _are_tables(given):
+        return given
+    if isinstance(given, Iterator):
+        first = [*islice(given, 1)]
+        rows: Iterable[Any] = chain(first, given)
+    elif isinstance(given, Set | ValuesView | deque):
+        first, rows = [*given][:1], given
+    else:
+        return given
+    return [*rows] if any(map(_names_a_path, first)) else rows
+
+
+def _names_a_path(row: Any) -> bool:
+    """Tell whether a row is a path of some kind, or a text that is the path of something that is there."""
+    if not isinstance(row, str):
+        return paths.is_path(row)
+    if not row or len(row) > _LONGEST_PATH or "\0" in row:
+        return False
+    return (files.is_remote(row[:_SCHEME]) and len(row.split()) == 1) or os.path.lexists(row)
 
 
 def _refuse_one_row(given: Mapping[str, Any], text_column: str) -> None:
@@ -206,6 +234,11 @@ def _write_lines(rows: Iterable[Any], file: IO[bytes], text_column: str) -> int:
     """Write rows as JSON lines; returns their number."""
     number = 0
     for number, row in enumerate(rows, 1):
+        if number == 1 and _names_a_path(row):
+            raise ConfigError(
+                f"documents is {type(rows).__name__} and gives the path {str(row)!r} as its first row; expected a list "
+                "where paths are meant"
+            )
         if not isinstance(row, Mapping | str):
             raise ConfigError(f"row {number} of documents is {type(row).__name__}; expected a dict, or a text")
         values = {text_column: row} if isinstance(row, str) else dict(row)

@@ -249,6 +249,17 @@ def test_azure_without_its_package_without_an_account_and_without_a_container_is
         assert re.match(told, store_problem(ValueError(text), "az://corpora/enwiki"))
 
 
+def test_what_a_file_system_without_an_extra_needs_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(url: str, **_: object) -> None:
+        raise ImportError(url)
+
+    monkeypatch.setattr("fsspec.core.url_to_fs", missing)
+    with pytest.raises(
+        ConfigError, match=r'sftp:// paths is installed; fsspec says: SFTPFileSystem requires "paramiko"'
+    ):
+        files.exists("sftp://host/a.txt")
+
+
 def test_the_time_limit_begins_when_there_is_a_client(monkeypatch: pytest.MonkeyPatch) -> None:
     class Slow(Store):
         """As s3fs: its client is made by `set_session`, in the loop of fsspec, or by the first request."""

@@ -12,7 +12,7 @@ import bertdata
 from bertdata.cli import command_line
 from bertdata.cli.main import parser_of
 from bertdata.corpus.requests import request_of
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, InputError
 
 OF_THE_LINE = ("dry_run", "save_recipe", "json", "log_format")
 """What only a command line can mean."""
@@ -72,3 +72,11 @@ def test_an_unknown_keyword_is_told_the_nearest(wrong: str, near: str, tmp_path:
     settings: dict[str, Any] = {wrong: 1}
     with pytest.raises(ConfigError, match=rf"there is no setting '{wrong}', did you mean '{near}'\?"):
         bertdata.build(tmp_path / "out", **settings)
+
+
+@pytest.mark.parametrize("source", ["wikipedia", "books"])
+def test_a_source_without_a_path_is_not_the_sample(source: str, tmp_path: Path) -> None:
+    for given in ([], (), {}, (tmp_path / "none").glob("*")):
+        with pytest.raises(InputError, match=f"`{source}` has no path in it; expected one or more, or leave it out"):
+            bertdata.build(tmp_path / "out", **{source: given})
+    assert not (tmp_path / "out").exists()

@@ -93,6 +93,36 @@ def test_paths_stay_and_sources_and_lists_have_files_of_their_own(tmp_path: Path
     assert paths_of(["a.txt", "web=b.txt"], "c") == ["a.txt", "web=b.txt"]
 
 
+@pytest.mark.parametrize(
+    "kind", [iter, set, lambda paths: dict.fromkeys(paths).keys(), lambda paths: (path for path in paths)]
+)
+def test_an_iterator_or_a_set_of_paths_gives_paths_and_not_texts(kind: Callable[..., Any], tmp_path: Path) -> None:
+    files = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for file in files:
+        file.write_text("Salt.\n")
+    of_each_kind: list[list[Any]] = [[*map(str, files)], files, ["s3://bucket/a.txt"]]
+    for given in of_each_kind:
+        assert sorted(paths_of(kind(given), f"{tmp_path}/c")) == sorted(map(str, given))
+    assert not (tmp_path / "c-documents").exists()
+
+
+def test_texts_that_begin_with_a_url_or_are_long_stay_texts(tmp_path: Path) -> None:
+    for text in ("https://a.b/c has a page.", "Salt. " * 2000, ""):
+        [path] = paths_of(iter([text, "Sea."]), f"{tmp_path}/c")
+        assert json.loads(Path(path).read_text().splitlines()[0]) == {"text": text}
+
+
+def test_paths_of_an_iterable_that_is_no_iterator_are_refused(tmp_path: Path) -> None:
+    class Paths:
+        def __iter__(self) -> Iterator[str]:
+            return iter([str(tmp_path)])
+
+    with pytest.raises(
+        ConfigError, match=r"documents is Paths and gives the path .* as its first row; expected a list"
+    ):
+        paths_of(Paths(), f"{tmp_path}/c")
+
+
 @pytest.mark.parametrize("given", [[], (), {}, {"web": []}, {"web": [], "news": ["Salt is old."]}])
 def test_no_rows_are_refused(given: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there are no rows"):
