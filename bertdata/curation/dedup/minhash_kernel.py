@@ -29,6 +29,10 @@ _LOW, _LARGEST = _U(0xFFFFFFFF), _U(rules.EMPTY - 1)
 _kind_of = inlined(rules.kind_of)
 _lower = inlined(rules.lower)
 
+_LETTERS = np.zeros(256, np.uint8)
+_LETTERS[:128] = [rules.lower(code) if rules.kind_of(code) == WORD else 0 for code in range(128)]
+"""What a byte adds to a word if it is a character of words in ASCII, in lower case; 0 for any other."""
+
 
 @inlined
 def _put(run: Any, row: NDArray[np.uint32], buckets: int, hashes: int, turn: int) -> None:
@@ -73,6 +77,10 @@ def _sign(
     i, words = start, 0
     word_hash = run = _0
     while i <= end:
+        if i < end and _LETTERS[data[i]]:
+            word_hash = (word_hash ^ _U(_LETTERS[data[i]])) * _WORD_PRIME
+            i += 1
+            continue
         kind, code = SEPARATOR, 0
         if i == end:
             i += 1
