@@ -268,6 +268,8 @@ def _start(
     free = {*_FREE} - ({"gradient_accumulation_steps"} if settings.batch_warmup_ratio else set())
     free -= {"save_steps"} if settings.on_spike == "rewind" else set()
     named = {name: value for name, value in stored_values(settings).items() if name not in free}
+    if settings.batch_tokens:  # each part has the rows that fit in its share, so their number decides the updates
+        named["parts of --batch-tokens, over all processes"] = group.world_size * settings.gradient_accumulation_steps
     named |= {"precision": "fast"} if settings.bf16 and settings.precision == "fast" else {}
     named |= {"model": kind.__name__, "phases": [phase.name for phase in phases]}
     named |= {f"config.{name}": value for name, value in shape.settings().items()}

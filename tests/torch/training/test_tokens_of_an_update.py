@@ -57,6 +57,16 @@ def test_packed_rows_of_so_many_tokens_have_one_shape(
     assert shapes == {(1, 128)}
 
 
+def test_an_update_of_so_many_tokens_is_of_other_rows_in_other_parts_so_a_run_keeps_them(
+    tmp_path: Path, dynamic_build: Path
+) -> None:
+    settings = replace(SETTINGS, packing=True, batch_tokens=256, max_steps=4, save_steps=2)
+    with pytest.raises(KeyboardInterrupt):
+        pretrain(dynamic_build, SMALL, tmp_path, settings, report=stop_at(3))
+    with pytest.raises(ConfigError, match="over all processes was 1 and is 2"):
+        pretrain(dynamic_build, SMALL, tmp_path, replace(settings, gradient_accumulation_steps=2))
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
