@@ -198,10 +198,19 @@ class ShardExamples(HasEpoch):
         return (self[number] for number in range(len(self)))
 
     def __getitems__(self, indices: Sequence[Index]) -> ExampleBatch:
-        """Return many examples; raises IndexError for a number out of range (negative ones count from the end)."""
+        """Return many examples; raises IndexError for a number out of range (negative ones count from the end).
+
+        Raises ConfigError for what is not a number, as the batches of a sampler that was not given as `batch_sampler`.
+        """
         given = self.epoch
         epochs = [index[0] if isinstance(index, tuple) else given for index in indices]
-        numbers = [operator.index(index[1] if isinstance(index, tuple) else index) for index in indices]
+        try:
+            numbers = [operator.index(index[1] if isinstance(index, tuple) else index) for index in indices]
+        except TypeError as error:
+            raise ConfigError(
+                f"an example was asked for by {indices[0]!r:.60}; expected a number or (epoch, number). A sampler of "
+                "batches, as ResumableBatchSampler, is the `batch_sampler` of a DataLoader, not its `sampler`"
+            ) from error
         examples, places = len(self), np.array(numbers, np.int64)
         if wrong := [number for number in numbers if not -examples <= number < examples]:
             raise IndexError(f"example {wrong[0]} of {examples}")

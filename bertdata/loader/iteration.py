@@ -12,6 +12,7 @@ A reader may ask for batches long before it hands them out. So a batch that was 
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
@@ -26,6 +27,7 @@ Row = tuple[int, ...]
 """(epoch, number) of an example, or (epoch, number, level)."""
 
 
+GIVE_THE_NUMBER = "give state_dict the number of batches used in this iteration, loader.state_dict(batches)"
 _NOT_SAID = f"Nobody said how many were used. To be certain, {COUNT_THEM}"
 
 
@@ -58,8 +60,9 @@ class Iteration(Iterator[list[Row]]):
     """The batches of one rank from some positions to the end of the iteration.
 
     counts: who says how many batches were used; begun: whether it was given to a reader; restored: whether it began at
-    a state of its own; uncounted: a state that does not say where to begin; asked: batches that were asked for; used:
-    those that the reader counted; ended: whether the reader was told that there are no more.
+    a state of its own; resumed: whether it began at a state of the sampler that is between two iterations; uncounted:
+    a state that does not say where to begin; asked: batches that were asked for; used: those that the reader counted;
+    ended: whether the reader was told that there are no more.
 
     Its own state is the place after the batches asked for, or after those used where the reader counts. A pickled copy
     goes on where it stands.
@@ -72,13 +75,15 @@ class Iteration(Iterator[list[Row]]):
         counts: Counts,
         *,
         begun: bool = False,
+        resumed: bool = False,
         uncounted: Uncounted | None = None,
     ) -> None:
         self._progress = progress
-        self.counts, self.begun, self.uncounted = counts, begun, uncounted
+        self.counts, self.begun, self.resumed, self.uncounted = counts, begun, resumed, uncounted
         self.restored = self._announced = False
         self.asked = self.used = self._passed = 0
         self.ended = self._finished = False
+        self._thread: int | None = None
         self._start(begin)
 
     def _start(self, begin: Positions) -> None:
@@ -86,7 +91,7 @@ class Iteration(Iterator[list[Row]]):
         self._batches: Iterator[list[Row]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_batches": None}
+        return {**self.__dict__, "_batches": None, "_thread": None}
 
     def _opened(self) -> Iterator[list[Row]]:
         """Return the batches after those that were passed: all, but in a copy."""
@@ -111,10 +116,24 @@ class Iteration(Iterator[list[Row]]):
         if self._progress.current is not self:
             self._require_newest()
         self.used += 1
+        self._thread = threading.get_ident()
 
     def finish(self) -> None:
         """Say that all batches were handed out."""
         self._finished = True
+
+    def require_reader(self) -> None:
+        """Raise ConfigError where another thread than this takes the batches from a reader that counts.
+
+        After the last batch a thread of another may ask, as that of torchdata's Prefetcher for the next iteration does.
+        """
+        this = threading.current_thread()
+        follows = self._finished and this is not threading.main_thread()
+        require(
+            self._thread in (None, this.ident) or follows,
+            f"another thread took {self.used} batches from this loader, ahead of what uses them, so what it handed out "
+            f"was not all used: {GIVE_THE_NUMBER}",
+        )
 
     def positions(self) -> Positions:
         """Return the positions after the batches used where the reader counts, else after those asked for."""

@@ -57,9 +57,13 @@ class NumpyBatches:
                 yield batch
             indices.finish()
 
-    def state_dict(self) -> dict[str, int]:
-        """Return the state after the last batch taken, as `EpochBatchSampler.state_dict` does."""
-        return self.sampler.state_dict()
+    def state_dict(self, batches: int | None = None) -> dict[str, int]:
+        """Return the state after the last batch taken, as `EpochBatchSampler.state_dict` does.
+
+        Where a thread takes batches before they are used, give the number used in this iteration; without it, the state
+        is a ConfigError.
+        """
+        return self.sampler.state_dict(batches)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state at the next iteration; raises ConfigError as the sampler's `load_state_dict` does."""

@@ -66,16 +66,30 @@ class Progress:
         """
         positions, uncounted = self.current.next()
         check(positions)
-        self.current = Iteration(self, positions, self._counts, begun=True, uncounted=uncounted)
+        resumed = self._loaded and any(positions) and self.plan.begins_iteration(positions)
+        self.current = Iteration(self, positions, self._counts, begun=True, resumed=resumed, uncounted=uncounted)
         self._loaded = False
         return self.current
 
     def _move(self, positions: Positions, uncounted: Uncounted | None = None) -> None:
         self.current = Iteration(self, positions, self._counts, uncounted=uncounted)
 
+    def has_read(self, epoch: int) -> bool:
+        """Tell whether the iteration that runs is of an epoch, and its last batch was asked for."""
+        return self.current.begun and self.current.ended and epoch in self.plan.iterations_of(self.current.walk.begin)
+
     def set_epoch(self, epoch: int) -> None:
-        """Begin the next iteration at the beginning of iteration `epoch`; keep a loaded state that is in it."""
+        """Begin the next iteration at the beginning of iteration `epoch`; keep a loaded state that is in it.
+
+        Raises ConfigError where it would be read again, after a run that went on from its beginning read it to its end.
+        """
         begin = self.plan.begin_of(check_epoch(epoch))
+        require(
+            not (self.current.resumed and self.has_read(epoch)),
+            f"this run went on from a state and has read epoch {epoch} to its end, and set_epoch({epoch}) would have "
+            f"it read once more: call set_epoch({epoch + 1}), or do not call it. torchdata's SamplerWrapper counts one "
+            "too few after a state of the end of an epoch: take IterableWrapper. To read it again, load a state of it",
+        )
         uncounted = self.current.uncounted
         if uncounted is not None and not uncounted.left:
             raise ConfigError(uncounted.refusal())
@@ -115,6 +129,7 @@ class Progress:
             return dict(place.uncounted.state)
         if place.unknown:
             return self.run.asked(place.walk.begin, place.asked, self.plan)
+        place.require_reader()
         return self.run.at(place.positions())
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

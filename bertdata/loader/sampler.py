@@ -297,6 +297,16 @@ class EpochBatchSampler:
         """
         self._progress.load_state_dict(state)
 
+    def check_data(self, dataset: Sized) -> None:
+        """Raise ConfigError where rows of a data set would be read in the order of another one."""
+        run, data = self._progress.run, data_fingerprint(dataset)
+        require(
+            len(dataset) == run.examples and (not run.data or data == run.data),
+            f"the sampler was made for another data set: it has {run.examples} examples with the fingerprint "
+            f"{run.data:016x}, this one {len(dataset)} with {data:016x}; make the sampler of the data set that the "
+            "loader reads",
+        )
+
     def _shares(self, steps: Sequence[Sequence[Segment]]) -> list[list[Row]]:
         """Return this rank's part of some steps."""
         if self.shuffle_window and self.world_size > 1:

@@ -48,6 +48,7 @@ class Place:
     refused: bool = False
     left: bool = False
     restored: bool = False
+    resumed: bool = False
     after: dict[int, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -116,6 +117,7 @@ class Calls(RuleBasedStateMachine):
         else:
             self.place = self.at(old.begin)
             self.place.refused = self.place.left = True
+        self.place.resumed = self.loaded and old.begin > 0 and not old.begin % (self.number * self.epochs)
         self.place.begun, self.moved, self.loaded = True, False, False
 
     @precondition(lambda self: self.iterator is not None and not self.moved)
@@ -155,6 +157,10 @@ class Calls(RuleBasedStateMachine):
                 with pytest.raises(ConfigError, match="the state that was loaded is in epoch"):
                     self.sampler.set_epoch(epoch)
             else:
+                self.sampler.set_epoch(epoch)
+            return
+        if place.resumed and place.ended and begin == place.begin:
+            with pytest.raises(ConfigError, match="went on from a state and has read epoch"):
                 self.sampler.set_epoch(epoch)
             return
         self.sampler.set_epoch(epoch)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sized
 from contextlib import contextmanager
 from functools import partial
@@ -21,10 +22,10 @@ import torch.distributed
 from torch.utils.data import ConcatDataset, DataLoader, Sampler, StackDataset, Subset, TensorDataset
 
 from bertdata.errors import BertDataError, ConfigError
-from bertdata.loader.iteration import Counts, Iteration, Row
+from bertdata.loader.iteration import GIVE_THE_NUMBER, Counts, Iteration, Row
 from bertdata.loader.sampler import EpochBatchSampler
 from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
-from bertdata.torch.data.frameworks import accelerate_processes
+from bertdata.torch.data.frameworks import EpochCalls, accelerate_processes, is_read_ahead_by_ray
 
 _WRAPPERS = (Subset, ConcatDataset, StackDataset, TensorDataset)
 
@@ -62,26 +63,40 @@ class ResumableBatchSampler(EpochBatchSampler, Sampler[list[Row]]):
                 "with ShardDataset"
             )
         super().__init__(dataset, *arguments, **settings)
-        self.heard = self._told = 0  # a loader that Accelerate prepared calls set_epoch of this and of `sampler`;
-        # one that skips batches only that of `sampler`, and the Trainer of transformers once more that of this
+        self.calls, self._calls_before = EpochCalls(), EpochCalls()
 
     def __iter__(self) -> Iteration:
-        """Begin an iteration as `EpochBatchSampler` does; raises ConfigError where a framework would skip twice."""
-        is_prepared = 0 < self.heard <= self._told
-        self.heard = self._told = 0
-        if self._progress.goes_on_uncounted and not is_prepared and accelerate_processes() is not None:
-            raise ConfigError(_SKIPPED_TWICE)
+        """Begin an iteration as `EpochBatchSampler` does.
+
+        Raises ConfigError where Accelerate would skip batches twice, or read an epoch a second time.
+        """
+        calls, self.calls = self.calls, EpochCalls()
+        if calls != self.calls:  # with workers a DataLoader begins twice at a time
+            self._calls_before = calls
+        if accelerate_processes() is not None:
+            if self._progress.goes_on_uncounted and not calls.by_prepared:
+                raise ConfigError(_SKIPPED_TWICE)
+            if calls.by_count and calls.again is not None and calls.again == self.announced_epoch:
+                raise ConfigError(_READ_AGAIN.format(epoch=calls.again))
+            if calls.by_count and not calls.of_sampler and self.announced_epoch == 0:
+                warnings.warn(_SKIPS_IN_EPOCH_0, UserWarning, stacklevel=2)
         return super().__iter__()
 
     def set_epoch(self, epoch: int) -> None:
         """Begin the next iteration at the beginning of an epoch, as `EpochBatchSampler.set_epoch` does."""
+        self.move_to_epoch(epoch)
+        self.calls.of_sampler += 1
+
+    def move_to_epoch(self, epoch: int) -> None:
+        """Begin the next iteration at the beginning of an epoch; keep whether the last, which skipped, was of it."""
+        if self._progress.has_read(epoch) and not self._calls_before.of_sampler:
+            self.calls.again = epoch
         super().set_epoch(epoch)
-        self._told += 1
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state; raises ConfigError as `EpochBatchSampler.load_state_dict` does."""
         super().load_state_dict(state)
-        self.heard = self._told = 0
+        self.calls = EpochCalls()
 
     def _counts(self, dataset: Any) -> Counts:
         return Counts.NOBODY
@@ -126,6 +141,17 @@ _SKIPPED_TWICE = (
 )
 
 
+_READ_AGAIN = (
+    "epoch {epoch} was read to its end, and the loader that Accelerate prepared would read it again, with the same "
+    "order and masks: skip_first_batches makes a loader that counts for itself, so the count of the prepared one stays "
+    "behind. Call prepared.set_epoch(epoch) before each epoch, and before skip_first_batches; also to read this epoch "
+    "again"
+)
+_SKIPS_IN_EPOCH_0 = (
+    "a loader that skips or dispatches batches begins in epoch 0, by its own count. If a run that was stopped in a "
+    "later epoch goes on here, call prepared.set_epoch(epoch) before skip_first_batches"
+)
+
 _NOT_REACHED = 1000
 """Epochs of an iteration that is meant to have no end. It is the only one, so a framework's count of iterations, which
 Lightning raises where `max_steps` ends a run, says nothing of it."""
@@ -140,7 +166,7 @@ class EpochListener:
     def set_epoch(self, epoch: int) -> None:
         """Call `set_epoch` of the sampler; raises ConfigError where batches would be lost or used twice."""
         sampler = self._sampler
-        sampler.heard += 1
+        sampler.calls.of_listener += 1
         if sampler.announced_epoch == epoch:
             return  # a loader that Accelerate prepared has just called the sampler's own
         if (processes := accelerate_processes() or 1) > 1:
@@ -152,7 +178,7 @@ class EpochListener:
                 "give a number of epochs that is not reached, as ResumableBatchSampler(..., epochs=10**6)"
             )
         if sampler.epochs < _NOT_REACHED:
-            EpochBatchSampler.set_epoch(sampler, epoch)
+            sampler.move_to_epoch(epoch)
 
 
 @contextmanager
@@ -203,7 +229,7 @@ class ResumableLoader(DataLoader[Any]):
     out, whatever its workers fetched ahead. After an interrupted iteration, the next one continues after the last batch
     that was handed out. Further keywords are those of `DataLoader`. Where a worker process dies, iteration raises
     InputError that names the shard, if one is truncated or missing, else BertDataError. Raises ConfigError for
-    `in_order=False`, for the order of batches is part of the state.
+    `in_order=False`, for the order of batches is part of the state, and for a sampler of another data set.
 
         loader = ResumableLoader(dataset, ResumableBatchSampler(dataset, 256, epochs=None), num_workers=4)
         for batch in loader:
@@ -223,6 +249,7 @@ class ResumableLoader(DataLoader[Any]):
     ) -> None:
         if not keywords.get("in_order", True):
             raise ConfigError("in_order is False, and the order of batches is part of the state; leave it out")
+        sampler.check_data(dataset)
         self._order = sampler
         keywords["worker_init_fn"] = partial(begin_worker, keywords.get("worker_init_fn"))
         super().__init__(
@@ -249,12 +276,25 @@ class ResumableLoader(DataLoader[Any]):
                 yield batch
             iteration.finish()
 
+    def set_epoch(self, epoch: int) -> None:
+        """Begin the next iteration at the beginning of an epoch, as the sampler's `set_epoch` does.
+
+        The Trainer of transformers calls it before each epoch.
+        """
+        self._order.set_epoch(epoch)
+
     def state_dict(self, batches: int | None = None) -> dict[str, int]:
         """Return the state after the last batch handed out, as `ResumableBatchSampler.state_dict` does.
 
         Where something takes batches from this loader before they are used, as a thread that copies them to a device or
-        what Ray Train's `prepare_data_loader` makes of it, give the number used in this iteration.
+        what Ray Train's `prepare_data_loader` makes of it, give the number used in this iteration; without it, these
+        two are a ConfigError.
         """
+        if batches is None and is_read_ahead_by_ray(self):
+            raise ConfigError(
+                "Ray Train's prepare_data_loader takes a batch from this loader before the last one is used, so what "
+                f"was handed out was not all used: {GIVE_THE_NUMBER}"
+            )
         return self._order.state_dict(batches)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import queue
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -120,7 +122,7 @@ def skipping(setup: Setup, state: Any, taken: int, steps: int, after: bool, fold
     first, used_before = divmod(taken, setup.batches)
 
     def begin(epoch: int) -> Any:
-        prepared.iteration = epoch
+        prepared.set_epoch(epoch)
         return skip_first_batches(prepared, used_before) if epoch == first and used_before else prepared
 
     return Reading(begin, first, steps, after).used, None
@@ -167,7 +169,7 @@ def _fabric(counted: bool) -> Segment:
     return segment
 
 
-def _nodes(counted: bool) -> Segment:
+def _nodes(counted: bool, wrapper: str = "IterableWrapper") -> Segment:
     """Nodes of torchdata, which save the state of what they iterate over with each request."""
 
     def segment(setup: Setup, state: Any, taken: int, steps: int, after: bool, folder: Path) -> tuple[Digests, Any]:
@@ -180,7 +182,7 @@ def _nodes(counted: bool) -> Segment:
             dataset.read_ahead = False
             order = EpochBatchSampler(dataset, SIZE, seed=5, **DATA[setup.data].sampling)
         node = nodes.ParallelMapper(
-            nodes.IterableWrapper(order),
+            getattr(nodes, wrapper)(order),
             lambda rows: collator(dataset.__getitems__(rows)),
             num_workers=max(1, setup.keywords.get("num_workers", 0)),
             method="thread",
@@ -190,6 +192,48 @@ def _nodes(counted: bool) -> Segment:
             loader.load_state_dict(state)
         reading = Reading(lambda epoch: loader, 0, steps, after)
         return reading.used, loader.state_dict()
+
+    return segment
+
+
+def _in_thread(batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield batches that a thread takes, two of them before they are wanted."""
+    taken: queue.Queue[Any] = queue.Queue(2)
+
+    def take() -> None:
+        for batch in batches:
+            taken.put(batch)
+        taken.put(None)
+
+    thread = threading.Thread(target=take, daemon=True)
+    thread.start()
+    yield from iter(taken.get, None)
+    thread.join()
+
+
+def _by_ray(loader: Any) -> Any:
+    """Return what Ray Train's `prepare_data_loader` makes of a loader on one worker without a GPU."""
+    import torch
+    from ray.train.torch import train_loop_utils
+
+    return train_loop_utils._WrappedDataLoader(loader, torch.device("cpu"), False)
+
+
+def _ahead(counted: bool, wrap: Callable[[Any], Iterable[Any]]) -> Segment:
+    """Our loader, whose batches something takes ahead of the loop."""
+
+    def segment(setup: Setup, state: Any, taken: int, steps: int, after: bool, folder: Path) -> tuple[Digests, Any]:
+        loader = setup.loader()
+        if state is not None:
+            loader.load_state_dict(state)
+        wrapped: list[Iterable[Any]] = []
+
+        def begin(epoch: int) -> Iterable[Any]:
+            wrapped[:] = [wrap(loader)]  # which lives as long as the loop
+            return (batch for batch in wrapped[0])  # Ray's takes one more at each `iter`
+
+        reading = Reading(begin, 0, steps, after)
+        return reading.used, loader.state_dict(reading.here if counted else None)
 
     return segment
 
@@ -223,7 +267,12 @@ PULLED: dict[str, Segment] = {
     "fabric": _fabric(counted=False),
     "nodes": _nodes(counted=True),
     "nodes, our batch sampler": _nodes(counted=False),
+    "nodes, sampler wrapper": _nodes(counted=True, wrapper="SamplerWrapper"),
     "torch checkpoint": checkpointed,
+    "thread, counted": _ahead(counted=True, wrap=_in_thread),
+    "thread": _ahead(counted=False, wrap=_in_thread),
+    "ray, counted": _ahead(counted=True, wrap=_by_ray),
+    "ray": _ahead(counted=False, wrap=_by_ray),
 }
 
 

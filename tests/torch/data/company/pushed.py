@@ -87,13 +87,13 @@ def _lightning(epochs: int | None, make: Callable[[Setup], Any] | None = None) -
     return fit
 
 
-def _trainer(told: bool, ours: bool = False, skipping: bool = False) -> Fit:
+def _trainer(told: bool, ours: bool = False, skipping: bool = False, saved: bool = True) -> Fit:
     def fit(setup: Setup, stop: Stop | None, checkpoint: str | None, folder: Path) -> tuple[Digests, str]:
         import transformers
 
         seen: Digests = []
         dataset = setup.dataset()
-        loader = setup.loader(epochs=None) if ours else None
+        loader = setup.loader(epochs=None if saved else 1) if ours else None
 
         class Recording(transformers.Trainer):  # type: ignore[misc]
             def training_step(self, model: Any, inputs: Any, *_: Any, **__: Any) -> Any:
@@ -105,7 +105,7 @@ def _trainer(told: bool, ours: bool = False, skipping: bool = False) -> Fit:
 
         class Saving(transformers.TrainerCallback):  # type: ignore[misc]
             def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-                if loader is not None:
+                if loader is not None and saved:
                     place = folder / f"checkpoint-{state.global_step}" / "loader.json"
                     place.write_text(json.dumps(loader.state_dict()))
 
@@ -131,7 +131,7 @@ def _trainer(told: bool, ours: bool = False, skipping: bool = False) -> Fit:
             data_collator=setup.collator(dataset),
             callbacks=[Saving()],
         )
-        if checkpoint and loader is not None:
+        if checkpoint and loader is not None and saved:
             loader.load_state_dict(json.loads((Path(checkpoint) / "loader.json").read_text()))
         if checkpoint and told:
             dataset.set_epoch(int(json.loads((Path(checkpoint) / "trainer_state.json").read_text())["epoch"]))
@@ -201,6 +201,7 @@ PUSHED: dict[str, Run] = {
     "lightning, plain, workers": stopped(_lightning(1, lambda setup: setup.plain()[0])),
     "trainer, our loader": stopped(_trainer(told=False, ours=True)),
     "trainer, our loader, skipping": stopped(_trainer(told=False, ours=True, skipping=True)),
+    "trainer, our loader by epochs": stopped(_trainer(told=False, ours=True, skipping=True, saved=False)),
     "trainer, told the epoch": stopped(_trainer(told=True)),
     "trainer": stopped(_trainer(told=False)),
     "composer, our state": stopped(_composer(ours=True)),

@@ -14,6 +14,8 @@ REFUSALS = {
     "divided twice": "would be divided once more",
     "moved": "set_epoch or load_state_dict moved the sampler after",
     "skipped twice": "would leave out as many batches once more",
+    "read again": "to its end, and set_epoch",
+    "read ahead": "so what (it|was) handed out was not all used",
 }
 """Why a loop is refused, and what its error says."""
 WARNED = "other masks, warned"
@@ -50,6 +52,12 @@ LOOPS = (
     Loop("the same, `snapshot_every_n_steps=3`", "stateful, every 3", packages="torchdata"),
     Loop("`torchdata.nodes`, `IterableWrapper(EpochBatchSampler(ShardExamples(...)))`", "nodes", packages="torchdata"),
     Loop(
+        "the same with `SamplerWrapper`",
+        "nodes, sampler wrapper",
+        (SAME, "read again", "read again", SAME, SAME),
+        packages="torchdata",
+    ),
+    Loop(
         "the same with a `ResumableBatchSampler`",
         "nodes, our batch sampler",
         ("not counted",) * 5,
@@ -69,7 +77,11 @@ LOOPS = (
         together=SAME,
     ),
     Loop("Accelerate, `prepare`, `sampler.state_dict(batches)`", "accelerate, counted", packages="accelerate"),
-    Loop("Accelerate, `prepare`, `skip_first_batches`", "accelerate, skipping", packages="accelerate"),
+    Loop(
+        "Accelerate, `prepare`, `prepared.set_epoch(epoch)`, `skip_first_batches`",
+        "accelerate, skipping",
+        packages="accelerate",
+    ),
     Loop(
         "Accelerate, `prepare`, `sampler.state_dict()`",
         "accelerate",
@@ -157,6 +169,12 @@ LOOPS = (
         packages="accelerate",
     ),
     Loop(
+        "`Trainer`, it returns a `ResumableLoader` of one epoch, and no state is saved or loaded",
+        "trainer, our loader by epochs",
+        packages="accelerate",
+        data=("rows", "packed"),
+    ),
+    Loop(
         "`Trainer`, its own sampler, `dataset.set_epoch` before it resumes",
         "trainer, told the epoch",
         packages="accelerate",
@@ -169,6 +187,19 @@ LOOPS = (
         packages="accelerate",
         data=("rows", "packed"),
     ),
+    Loop(
+        "a thread that takes batches ahead, `loader.state_dict(batches)`",
+        "thread, counted",
+        data=("rows",),
+    ),
+    Loop("the same, `loader.state_dict()`", "thread", ("read ahead",) * 5, data=("rows",)),
+    Loop(
+        "Ray Train's `prepare_data_loader` on one worker, `loader.state_dict(batches)`",
+        "ray, counted",
+        packages="ray",
+        data=("rows",),
+    ),
+    Loop("the same, `loader.state_dict()`", "ray", ("read ahead",) * 5, packages="ray", data=("rows",)),
     Loop(
         "Composer, its checkpoints with the state of the loader, `spin_dataloaders=False`, `epochs=10**6`",
         "composer, our state",
