@@ -90,7 +90,8 @@ def numbers_of(code: str, numbers: dict[str, Any], untranslated: set[str]) -> di
     """Return how a wiki of this language writes numbers, by what MediaWiki prints of examples, and reads them.
 
     write: group, decimal sign, from how many digits on they are grouped, whether in pairs after the first three,
-    the digits, and the digits without separators where they are others (ICU's own are not MediaWiki's). read: what each of the separators and digits of the language's own tables stands for.
+    the digits, and the digits without separators where they are others (ICU's own are not MediaWiki's). read: what each
+    of the separators and digits of the language's own tables stands for.
     """
     printed = numbers["printed"]
     if code in untranslated:

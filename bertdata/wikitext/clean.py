@@ -35,7 +35,6 @@ from bertdata.wikitext.reference.cleanup import finish
 from bertdata.wikitext.reference.inline import resolve_inline
 from bertdata.wikitext.reference.paragraphs import prose_lines
 from bertdata.wikitext.reference.tags import take_out_tags
-from bertdata.wikitext.reference.variants import check_variant, resolve_variants
 from bertdata.wikitext.rules import RESERVED
 from bertdata.wikitext.template_calls import PageContext
 from bertdata.wikitext.templates.expansions import PageExpansions
@@ -100,15 +99,23 @@ def clean_wikitext(
         templates = templates_of(language)
         if namespaces is DEFAULT_NAMESPACES:
             namespaces = Namespaces.of_language(language)
-    if variant and (others := check_variant(variant, templates.locale.wiki)):
-        raise ConfigError(
-            f"variant is {variant!r}, which the language {language or 'en'!r} does not have; its variants are "
-            + (", ".join(others))
-        )
+    if variant:
+        _check_variant(variant, templates)
     data = source.encode("utf-8", "surrogatepass")
     page = PageContext(title, namespaces, templates, PageExpansions(data), variant, keep_lists)
     prose = _clean(data, page, drops, compiled)
     return None if prose is None else prose.decode("utf-8", "surrogatepass")
+
+
+def _check_variant(variant: str, templates: Templates) -> None:
+    from bertdata.wikitext.reference.variants import check_variant
+
+    wiki = templates.locale.wiki
+    if others := check_variant(variant, wiki):
+        raise ConfigError(
+            f"variant is {variant!r}, which the language {wiki.code or 'en'!r} does not have; its variants are "
+            + (", ".join(others))
+        )
 
 
 def clean_utf8(
@@ -198,6 +205,9 @@ def extract(source: str, page: PageContext) -> tuple[str, str]:
     (('Rome is old.', ''), ('', 'disambiguation'))
     """
     text = take_out_tags(source)
-    text = resolve_variants(text, page.templates.locale.wiki, page.variant)
+    if "-{" in text:
+        from bertdata.wikitext.reference.variants import resolve_variants
+
+        text = resolve_variants(text, page.templates.locale.wiki, page.variant)
     text, reason = resolve_brackets(text, page)
     return ("", reason) if reason else (finish(resolve_inline(prose_lines(text), page.templates.locale.wiki)), "")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from bertdata.io import gcs_retries
 from bertdata.io.gcs_retries import WAITS, retry_soon, with_retries
 
 
@@ -20,7 +18,7 @@ def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     async def sleep(seconds: float) -> None:
         waited.append(seconds)
 
-    monkeypatch.setattr(gcs_retries, "asyncio", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(asyncio, "sleep", sleep)
     return waited
 
 

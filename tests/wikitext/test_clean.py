@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 import time
 from collections import Counter
 from typing import Any
@@ -277,3 +279,11 @@ def test_a_language_gives_the_templates_of_its_wiki_and_is_not_given_beside_them
 def test_a_list_that_a_call_writes_is_no_part_of_the_sentence_before_it(compiled: bool) -> None:
     text = "Rome is old. {{#if:x|* a list}}\n\nIt has {{#if:x|; or had}} walls."
     assert clean_wikitext(text, compiled=compiled) == "Rome is old.\n\nIt has ; or had walls."
+
+
+def test_a_process_that_cleans_one_page_loads_nothing_that_it_does_not_use() -> None:
+    code = "import sys; from bertdata import clean_wikitext; clean_wikitext('Rome is [[old]].'); print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    unused = {"asyncio", "numpy", "numba", "bertdata.io.files", "bertdata.wikitext.mediawiki.dates"}
+    assert unused & set(modules) == set()
+    assert "bertdata.wikitext.reference.variants" not in modules

@@ -89,6 +89,8 @@ def code_of(language: str) -> str:
     ('nb', 'nan', 'en', 'pt-br', 'de', '')
     """
     code = language.lower().replace("_", "-")
+    if not code:
+        return ""
     languages = member(WIKIS)["languages"]
     while code and languages.get(code, code) not in codes():
         code = code.rpartition("-")[0]

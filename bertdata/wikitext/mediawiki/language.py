@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bertdata.wikitext.mediawiki import facts
-from bertdata.wikitext.mediawiki.dates import Calendar
 from bertdata.wikitext.mediawiki.grammar import Rules
 from bertdata.wikitext.mediawiki.numbers import Numbers
+
+if TYPE_CHECKING:
+    from bertdata.wikitext.mediawiki.dates import Calendar
 
 SWITCH, REDIRECT, HASH_FUNCTION = "switch", "redirect", "#function"
 _OF_EXTENSIONS = ("__DISAMBIG__", "__NOTALK__", "__ARCHIVEDTALK__", "__NOGLOBAL__", "__EXPECTED_UNCONNECTED_PAGE__")
@@ -53,7 +55,11 @@ class Language:
 
     def __init__(self, code: str) -> None:
         self.code = code
-        self._chain = facts.chain(code or "en")
+
+    @property
+    def _chain(self) -> tuple[dict[str, Any], ...]:
+        """The facts of the language and of those that it falls back on, read when they are first asked for."""
+        return facts.chain(self.code or "en")
 
     @cached_property
     def numbers(self) -> Numbers:

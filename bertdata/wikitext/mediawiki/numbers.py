@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
 _NUMBER = re.compile(r"(-(?=[\d.]))?(?:\d{1,1000}|(?=\.\d))(?:\.\d{0,1000})?(?:[eE][-+]?\d{1,4})?", re.ASCII)
@@ -24,7 +23,8 @@ class Numbers:
     """How numbers are written: the sign between groups, the decimal sign, from how many digits on they are grouped.
 
     `pairs` groups all but the last three digits by two, `digits` are the ten that are written, "" the usual ones,
-    `plain_digits` those of a number without separators where they are others. `read` says what the signs of a written number stand for.
+    `plain_digits` those of a number without separators where they are others. `read` says what the signs of a written
+    number stand for.
 
     >>> Numbers(".", ",").format("-12345.6"), Numbers(" ", ",", 5).format("1234"), Numbers().format("MMXX")
     ('−12.345,6', '1234', 'MMXX')
@@ -97,6 +97,8 @@ def _as_float(number: str) -> str:
     """
     if len(number) <= _EXACT_DIGITS or not math.isfinite(float(number)):
         return number
+    from decimal import Decimal
+
     return f"{Decimal(repr(float(number))):.{len(number.partition('.')[2])}f}"
 
 

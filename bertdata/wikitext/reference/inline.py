@@ -13,7 +13,7 @@ from html.entities import html5
 from bertdata.wikitext import rules
 from bertdata.wikitext.mediawiki.language import Language, language_of
 from bertdata.wikitext.rules import INVISIBLE, LINE_BREAK, ODD_SPACES, PARAGRAPH_BREAK, PLACEHOLDER
-from bertdata.wikitext.switches import Switches, switches_of
+from bertdata.wikitext.switches import switches_of
 
 UNKNOWN = language_of("")
 
@@ -46,10 +46,10 @@ def resolve_inline(text: str, language: Language = UNKNOWN) -> str:
     >>> resolve_inline('Rome <span style="display: none">00753</span>fell.')
     'Rome fell.'
     """
-    return _resolved(text, _MARKUP, switches_of(language))
+    return _resolved(text, _MARKUP, language)
 
 
-def _resolved(text: str, markup: re.Pattern[str], switches: Switches) -> str:
+def _resolved(text: str, markup: re.Pattern[str], language: Language) -> str:
     out: list[str] = []
     position = 0
     while match := markup.search(text, position):
@@ -57,12 +57,12 @@ def _resolved(text: str, markup: re.Pattern[str], switches: Switches) -> str:
         position = match.end()
         kind = match.lastgroup
         if kind == "label":
-            out.append(_resolved(match["label"], _IN_A_LABEL, switches) or PLACEHOLDER)
+            out.append(_resolved(match["label"], _IN_A_LABEL, language) or PLACEHOLDER)
         elif kind == "entity":
             character = entity_text(match["entity"])
             out.append(match[0] if character is None else character)
         elif kind == "edge":
-            end = switches.end(text, match.start())
+            end = switches_of(language).end(text, match.start())
             out.append("" if end >= 0 else match[0])
             position = max(position, end)
         elif kind != "break" and match[0][0] == "<" and _HIDES.search(match[0]):

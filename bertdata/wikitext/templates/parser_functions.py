@@ -15,7 +15,6 @@ from urllib.parse import quote, quote_plus
 
 from bertdata.wikitext.character_references import undo_character_references
 from bertdata.wikitext.mediawiki import facts, titles
-from bertdata.wikitext.mediawiki.dates import read_date, reformat_date, write_date
 from bertdata.wikitext.mediawiki.folding import case_variants, fold_name, fold_prefix
 from bertdata.wikitext.mediawiki.grammar import inflect
 from bertdata.wikitext.mediawiki.language import Language, Names, language_of
@@ -206,11 +205,19 @@ def _if_error(call: Call) -> str:
 
 
 def _time(call: Call) -> str | None:
+    from bertdata.wikitext.mediawiki.dates import read_date, write_date
+
     when = read_date(call.value(0))
     if when is None:
         return None
     language = language_of(call.value(1)) if facts.code_of(call.value(1)) else call.language
     return write_date(when, call.first, language.calendar, language.numbers)
+
+
+def _dateformat(call: Call) -> str:
+    from bertdata.wikitext.mediawiki.dates import reformat_date
+
+    return reformat_date(call.first, call.value(0), call.language.calendar)
 
 
 def _title_parts(call: Call) -> str:
@@ -318,7 +325,7 @@ FUNCTIONS: dict[str, Function] = {
     "switch": _switch,
     "time": _time,
     "timel": _time,
-    "formatdate": lambda call: reformat_date(call.first, call.value(0), call.language.calendar),
+    "formatdate": _dateformat,
     "titleparts": _title_parts,
     "ns": _namespace,
     "nse": lambda call: quote((_namespace(call) or "").replace(" ", "_")),

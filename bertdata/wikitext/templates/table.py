@@ -13,7 +13,6 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from bertdata.errors import InputError
-from bertdata.io import compression
 from bertdata.io.package_data import toml_beside
 from bertdata.wikitext.mediawiki.folding import case_variants, fold_name
 from bertdata.wikitext.mediawiki.language import Language
@@ -105,6 +104,8 @@ def own_templates(path: str) -> Templates:
     >>> own_templates("memory://own.txt").render("altitude", {"1": "12"})
     '12 m'
     """
+    from bertdata.io import compression
+
     handlers: dict[str, Handler] = {}
     with compression.open_decompressed(path) as file:
         lines = file.read().decode("utf-8", "replace").splitlines()
