@@ -56,7 +56,7 @@ class Language:
     def __init__(self, code: str) -> None:
         self.code = code
 
-    @property
+    @cached_property
     def _chain(self) -> tuple[dict[str, Any], ...]:
         """The facts of the language and of those that it falls back on, read when they are first asked for."""
         return facts.chain(self.code or "en")
@@ -66,12 +66,12 @@ class Language:
         """How numbers are written."""
         return Numbers.of(self._chain[0]["numbers"])
 
-    @property
+    @cached_property
     def plural_rules(self) -> Sequence[str]:
         """The conditions of the forms of a word, in their order."""
         return tuple(self._chain[0]["plural"])
 
-    @property
+    @cached_property
     def grammar(self) -> Rules:
         """The rules for the cases of a word."""
         return dict(self._chain[0].get("grammar", {}))
@@ -115,8 +115,16 @@ class Language:
 
     def is_option(self, name: str, text: str) -> bool:
         """Tell whether a text is a word for an option, as `NOSEP` is for `nocommafysuffix`."""
-        exact = _kinds()[name][1]
-        return any(text == word or (not exact and text.lower() == word.lower()) for word in self.words(name))
+        exact, folded = self._options(name)
+        return text in exact or text.lower() in folded
+
+    @lru_cache(maxsize=512)  # noqa: B019  (languages are few, and stay)
+    def _options(self, name: str) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the words for an option that are read as they are written, and those of any case, in lower case."""
+        words = self.words(name)
+        if _kinds()[name][1]:
+            return frozenset(words), frozenset()
+        return frozenset(), frozenset(map(str.lower, words))
 
     def _names(self, kinds: frozenset[str]) -> Names:
         exact: dict[str, str] = {}

@@ -17,12 +17,12 @@ _TABLES: dict[str, dict[str, str]] = toml_beside(__file__)
 DISAMBIGUATION, SOFT_REDIRECT = "disambiguation", "soft redirect"
 KINDS = (DISAMBIGUATION, SOFT_REDIRECT)
 """The kinds of pages that their templates tell."""
-_TABLE = re.compile(rb"^[ \t:*#;]*\{\|.*?(?:\n\|\}|\Z)", re.MULTILINE | re.DOTALL)
 _LOOKED_AT = 16 << 10
 _BEGIN, _END = 256, 1024
 """Bytes in which a switch is looked for."""
-_LIST_LINE = re.compile(rb"^[*#:;].*", re.MULTILINE)
-_PROSE_LINE = re.compile(rb"^[^*#:;|!={}<\[ \t\n].*", re.MULTILINE)
+_BEGINS_LIST = frozenset([b"*", b"#", b":", b";"])
+_BEFORE_TABLE = frozenset([b"{", b" ", b"\t", *_BEGINS_LIST])
+_BEGINS_NO_PROSE = frozenset([b"", b"|", b"!", b"=", b"{", b"}", b"<", b"[", b" ", b"\t"])
 
 
 @lru_cache(maxsize=64)
@@ -74,8 +74,11 @@ def has_disambiguation_switch(wikitext: bytes, language: str) -> bool:
     >>> has_disambiguation_switch(b"* A salt\\n__DISAMBIG__", "de"), has_disambiguation_switch(b"A salt.", "de")
     (True, False)
     """
-    ends = wikitext[:_BEGIN] + b"\n" + wikitext[-_END:]
-    return any(switch in ends for switch in _switches(language))
+    end = max(0, len(wikitext) - _END)
+    for switch in _switches(language):  # no generator: this is done for each page
+        if wikitext.find(switch, end) >= 0 or wikitext.find(switch, 0, _BEGIN) >= 0:
+            return True
+    return False
 
 
 @lru_cache(maxsize=64)
@@ -89,7 +92,17 @@ def is_mostly_list(wikitext: bytes) -> bool:
     >>> is_mostly_list(b"These are salts.\\n* Halite\\n* Sylvite\\n* Borax"), is_mostly_list(b"It is a film.\\n* Ann")
     (True, False)
     """
-    begin = wikitext[:_LOOKED_AT]
-    without_tables = _TABLE.sub(b"", begin)
-    listed = len(begin) - len(without_tables) + sum(map(len, _LIST_LINE.findall(without_tables)))
-    return listed >= sum(map(len, _PROSE_LINE.findall(without_tables)))
+    listed = prose = 0
+    in_table = False
+    for line in wikitext[:_LOOKED_AT].split(b"\n"):
+        first = line[:1]
+        if in_table:
+            listed += len(line)
+            in_table = line[:2] != b"|}"
+        elif first in _BEFORE_TABLE and line.lstrip(b" \t:*#;")[:2] == b"{|":
+            listed, in_table = listed + len(line), True
+        elif first in _BEGINS_LIST:
+            listed += len(line)
+        elif first not in _BEGINS_NO_PROSE:
+            prose += len(line)
+    return listed >= prose

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import lru_cache, partial
 
 from bertdata.wikitext.templates.measurement_units import UNITS, Unit
@@ -124,6 +124,16 @@ def _is_flipped(options: Arguments) -> bool:
 
 def _styles(options: Arguments, words: list[str], *, abbreviate: bool) -> tuple[Style, Style]:
     """Return how the given and the converted quantity are written; where they change places, so does `abbr=`."""
+    asked = tuple([options.get(name) for name in _OPTIONS_OF_STYLE])
+    return _styles_of(asked, tuple(words), abbreviate)
+
+
+_OPTIONS_OF_STYLE = ("abbr", "adj", "comma", "disp", "order", "sp", "spell")
+
+
+@lru_cache(maxsize=1024)
+def _styles_of(asked: tuple[str | None, ...], words: tuple[str, ...], abbreviate: bool) -> tuple[Style, Style]:
+    options = {name: value for name, value in zip(_OPTIONS_OF_STYLE, asked, strict=True) if value is not None}
     spell, disp = options.get("spell", "").lower(), options.get("disp", "")
     flipped = _is_flipped(options)
     first, second = _IN_WORDS.get(options.get("abbr", "on" if abbreviate else ""), (not abbreviate, False))
@@ -139,12 +149,12 @@ def _styles(options: Arguments, words: list[str], *, abbreviate: bool) -> tuple[
         commas=options.get("comma", ""),
         in_letters=spell in ("in", "on"),
     )
-    other = replace(style, words=second, adjective=other_adjective, in_letters=spell == "on")
-    other = replace(other, millions=options.get("abbr") == "unit")
+    other = style._replace(words=second, adjective=other_adjective, in_letters=spell == "on")
+    other = other._replace(millions=options.get("abbr") == "unit")
     if disp in ("number", "output number only"):
-        other = replace(other, words=None, adjective="")
+        other = other._replace(words=None, adjective="")
     elif disp in _OUTPUT_ALONE:
-        other = replace(other, adjective=adjective)
+        other = other._replace(adjective=adjective)
     return (other, style) if flipped else (style, other)
 
 
@@ -244,7 +254,7 @@ def _codes(field: str) -> list[str]:
     return field.replace("+", " ").split()
 
 
-def _adjectives(options: Arguments, words: list[str]) -> tuple[str, str]:
+def _adjectives(options: Arguments, words: Sequence[str]) -> tuple[str, str]:
     """Return what is added to the given and to the converted unit: "-" makes an adjective, other words precede it."""
     if options.get("disp") == "preunit":
         return (words[0] if words else "", words[-1] if len(words) > 1 else "")

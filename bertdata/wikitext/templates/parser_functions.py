@@ -115,11 +115,14 @@ def without_modifier(head: str, language: Language) -> str:
     ('lc:ABC', 'lc:ABC')
     """
     name, colon, rest = head.partition(":")
-    written = name.strip().lower() + ":"
-    is_modifier = colon and any(
-        written == word.lower().removesuffix(":") + ":" for modifier in _MODIFIERS for word in language.words(modifier)
-    )
+    is_modifier = colon and name.strip().lower() in _modifiers(language)
     return without_modifier(rest.strip(), language) if is_modifier else head
+
+
+@lru_cache(maxsize=64)
+def _modifiers(language: Language) -> frozenset[str]:
+    """Return `subst` and the like, in lower case."""
+    return frozenset(word.lower().removesuffix(":") for name in _MODIFIERS for word in language.words(name))
 
 
 def _nth(values: list[str], index: int) -> str:

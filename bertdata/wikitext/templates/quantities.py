@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from bertdata.wikitext.templates.measurement_units import Unit
 from bertdata.wikitext.templates.numbers import Number
@@ -17,8 +17,7 @@ _AMERICAN = re.compile(r"(met|lit)re")
 _FOUR_DIGITS = re.compile(r"[+−]?\d,\d{3}(?:\.\d*)?")
 
 
-@dataclass(frozen=True)
-class Quantity:
+class Quantity(NamedTuple):
     """What a call gives: numbers with the words between them, a unit, smaller units (5 ft 10 in), the other fields."""
 
     numbers: list[Number]
@@ -29,8 +28,7 @@ class Quantity:
     times: bool
 
 
-@dataclass(frozen=True)
-class Style:
+class Style(NamedTuple):
     """How the given or the converted quantity is written.
 
     words: units in words, or in symbols; None writes none. temperatures: those in words, too. adjective: "-" makes an
@@ -87,7 +85,7 @@ def join(quantity: Quantity, texts: list[str], style: Style, *, words: bool) -> 
 def compound_phrase(parts: list[tuple[str, float, Unit]], style: Style) -> str:
     """Write a quantity of several units: 5 feet 10 inches, a 5-foot-10-inch wall."""
     hyphen = "-" if style.is_adjective and style.words else ""
-    each = replace(style, words=bool(style.words), adjective=hyphen)
+    each = style._replace(words=bool(style.words), adjective=hyphen)
     texts = [phrase(text, value, unit, each) for text, value, unit in parts]
     texts[-1] += style.adjective[1:] if hyphen else ""
     return (hyphen or " ").join(texts)

@@ -33,15 +33,15 @@ def converted_numbers(
     """Convert and round; by default all the numbers of a range to the decimals of the most precise."""
     values = [(number.value * unit.scale + unit.offset - target.offset) / target.scale for number in numbers]
     in_powers = any(_POWER_OF_TEN in number.text for number in numbers)
-    if re.fullmatch(r"[1-9]\d{0,3}", options.get("frac", "")) and int(options["frac"]) > 1:
+    if "frac" in options and re.fullmatch(r"[1-9]\d{0,3}", options["frac"]) and int(options["frac"]) > 1:
         return [_fraction(value, int(options["frac"])) for value in values]
     step = options.get("round", "")
     if places is not None:
         decimals = [places] * len(values)
-    elif re.fullmatch(r"[1-9]\d?", options.get("sigfig", "")):
+    elif "sigfig" in options and re.fullmatch(r"[1-9]\d?", options["sigfig"]):
         figures = min(int(options["sigfig"]), MOST_FIGURES)
         decimals = [figures - 1 - int(f"{value:.{figures - 1}e}".partition("e")[2]) for value in values]
-    elif _STEP.fullmatch(step) and float(step) > 0:
+    elif step and _STEP.fullmatch(step) and float(step) > 0:
         values = [math.floor(value / float(step) + 0.5) * float(step) for value in values]
         decimals = [int(float(step) < 1 and value != math.floor(value)) for value in values]
     else:
