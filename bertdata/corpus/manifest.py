@@ -23,6 +23,7 @@ from bertdata.shards.contents import file_digests
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, features, shard_schema
 from bertdata.sources.text_encodings import DOUBTFUL, ENCODINGS
+from bertdata.tokenizers.newer_characters import UNICODE
 
 
 def source_entry(
@@ -100,7 +101,8 @@ def build_manifest(
     return {
         "format": FORMAT,
         "bertdata": __version__,
-        "versions": {name: version for name, version in versions().items() if name != "bertdata"},
+        "versions": {name: version for name, version in versions().items() if name != "bertdata"}
+        | {"Unicode tables of tokens": UNICODE},
         "info": info.values(),
         **origins,
         "tokens": {

@@ -30,6 +30,7 @@ from bertdata.tokenizers.files_beside import (
 )
 from bertdata.tokenizers.literal_special import Row
 from bertdata.tokenizers.loading import find_saved
+from bertdata.tokenizers.newer_characters import holds_newer, known_to
 from bertdata.tokenizers.saved_check import warn_of_other_ids
 from bertdata.tokenizers.text_rows import TextRows, asking_tokenizers
 from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
@@ -99,10 +100,11 @@ class JsonTokenizer(FileTokenizer):
         """Return the ids of one text, without special tokens around it; raises InputError for a lone surrogate."""
         check_one(text, "encode_batch")
         check_text(text, "the text")
-        if len(text) > _SHORT or (len(self._added) > _MANY_ADDED and self._encoder is not None):
+        many = len(self._added) > _MANY_ADDED or holds_newer(text)
+        if len(text) > _SHORT or (many and self._encoder is not None):
             return super().encode(text)
         with asking_tokenizers():
-            ids: list[int] = self.reference.encode(text, add_special_tokens=False).ids
+            ids: list[int] = self.reference.encode(*known_to(self.reference, [text]), add_special_tokens=False).ids
         return ids if self._special_parts.never_special else self._rows([text])[0].ids
 
     def encode_batch(self, texts: Texts) -> pa.ListArray:
@@ -118,7 +120,8 @@ class JsonTokenizer(FileTokenizer):
             if not self._special_parts.never_special:
                 return pa.array([row.ids for row in self._rows(strings.to_pylist())], pa.list_(self.id_type))
             with asking_tokenizers():
-                encoded = self.reference.encode_batch_fast(strings.to_pylist(), add_special_tokens=False)
+                given = known_to(self.reference, strings.to_pylist())
+                encoded = self.reference.encode_batch_fast(given, add_special_tokens=False)
             return pa.array([encoding.ids for encoding in encoded], pa.list_(self.id_type))
         return pa.ListArray.from_arrays(_offsets(by_kernels.ends), pa.array(by_kernels.ids))
 

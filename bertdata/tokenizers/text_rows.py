@@ -10,6 +10,7 @@ from typing import Any
 
 from bertdata.errors import InputError
 from bertdata.tokenizers.literal_special import NAME_LENGTH, Row, SpecialParts, split_row
+from bertdata.tokenizers.newer_characters import known_to
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class TextRows:
     def encode(self, texts: Sequence[Any], *, split: bool = False) -> list[Row]:
         """Return what `tokenizers` makes of texts, or of lists of words, in which no special token is spelled."""
         with asking_tokenizers():
-            encoded = self.reference.encode_batch(list(texts), is_pretokenized=split, add_special_tokens=False)
+            given = list(known_to(self.reference, texts))
+            encoded = self.reference.encode_batch(given, is_pretokenized=split, add_special_tokens=False)
         rows = [Row(encoding.ids, encoding.offsets, encoding.word_ids) for encoding in encoded]
         if self.parts.never_special:
             return rows

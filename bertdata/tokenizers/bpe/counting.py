@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.text_arrays import Texts, arrays_of, as_strings, check_utf8, size_of
+from bertdata.tokenizers.newer_characters import alike
 from bertdata.tokenizers.training.counts import SCHEMA, merge_counts
 
 MAX_WORDS = 1 << 20
@@ -69,7 +70,7 @@ def pre_tokens(text: str) -> list[str]:
     >>> pre_tokens("I've  seen\n it")
     ['I', "'ve", ' ', ' seen', '\n', ' it']
     """
-    return [text[start:end] for _, (start, end) in _cutter().pre_tokenize_str(text)]
+    return [text[start:end] for _, (start, end) in _cutter().pre_tokenize_str(alike(text))]
 
 
 @functools.cache

@@ -14,6 +14,7 @@ import numpy as np
 
 from bertdata.tokenizers.encode.kernels.splitting import DEAD, INSIDE, MATCHED, START, STATE_SHIFT
 from bertdata.tokenizers.encode.patterns import AHEAD, CHARACTER, FORK, MATCH, Program
+from bertdata.tokenizers.newer_characters import alike
 
 ISOLATED, JOINED = "isolated", "joined"
 """Names of atoms: what a pre-tokenizer cuts off by itself, and what it leaves together."""
@@ -68,7 +69,7 @@ class PatternAutomaton:
 
     def add(self, point: int) -> None:
         """Give a class to a code point."""
-        matched = self._atoms.matched_by(chr(point))
+        matched = self._atoms.matched_by(alike(chr(point)))
         if matched not in self._classes_of:
             self._classes_of[matched] = len(self._atoms_of)
             self._atoms_of.append(matched)

@@ -26,6 +26,7 @@ from bertdata.tokenizers.encode.kernels.bitmaps import new_characters
 from bertdata.tokenizers.encode.tables import room
 from bertdata.tokenizers.encode.words import padded_texts
 from bertdata.tokenizers.json_format import METASPACE
+from bertdata.tokenizers.newer_characters import lowered
 
 Stage = Callable[[pa.Array], pa.Array]
 _BY_CHARACTER = {"NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase", "StripAccents", "Precompiled", "BertNormalizer"}
@@ -174,7 +175,8 @@ class CharacterStage:
         from tokenizers import normalizers
 
         steps = [_normalizer(part) for part in parts]
-        self._steps = [normalizers.Sequence(steps[: n + 1]).normalize_str for n in range(len(steps))]
+        lowers = any(part["type"] == "Lowercase" or part.get("lowercase") for part in parts)
+        self._steps = [_step(normalizers.Sequence(steps[: n + 1]), lowers=lowers) for n in range(len(steps))]
         self._codes, self._bodies = np.zeros(_POINTS, np.uint32), np.zeros(_BODY_BYTES, np.uint8)
         self._asked, self._used, self._lock = np.zeros(_POINTS, np.uint8), 0, Lock()
         self._graphemes = any(part["type"] == "Precompiled" for part in parts)
@@ -265,6 +267,12 @@ def _written(offsets: NDArray[np.int64], more: int, write: Callable[[Any, Any], 
     out[written : written + READ_AHEAD] = 0
     buffers = [None, pa.py_buffer(out_offsets), pa.py_buffer(out)]
     return pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)
+
+
+def _step(normalizer: Any, *, lowers: bool) -> Callable[[str], str]:
+    """Return what a normalizer makes of a text; where capital letters become small, newer ones as well."""
+    normalize: Callable[[str], str] = normalizer.normalize_str
+    return (lambda text: normalize(lowered(text))) if lowers else normalize
 
 
 def _normalizer(part: Mapping[str, Any]) -> Any:

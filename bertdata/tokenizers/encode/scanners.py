@@ -1,7 +1,7 @@
 """Scanners: where the words of a pre-tokenizer of `tokenizers` begin, found in UTF-8 without a regular expression.
 
 A scanner sets the bits at which words begin in the bitmaps of a unit of text. The class of each character is asked of
-the pre-tokenizer itself, once, as its Unicode tables are not Python's.
+the pre-tokenizer itself, once, as its Unicode tables are not Python's; of newer ones by `newer_characters`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bertdata.tokenizers.encode.kernels import bitmaps as kernel
 from bertdata.tokenizers.encode.kernels import cl100k, gpt2
 from bertdata.tokenizers.encode.kernels.bitmaps import Bitmaps
+from bertdata.tokenizers.newer_characters import alike, composes
 
 _POINTS = 0x110000
 _AT_A_TIME = 1 << 8
@@ -85,13 +86,15 @@ class PatternScanner:
         """Return the class of a character: patterns do not cut between two letters, or white space and a line end."""
         if self._composed and _may_be_composed(character):
             return kernel.UNSURE
+        character = alike(character)
         classes = {"a" + character: kernel.LETTER, "!" + character: kernel.OTHER, character + "\n": kernel.SPACE}
         return next((kind for text, kind in classes.items() if len(self._pieces(text)) == 1), kernel.NUMBER)
 
 
 def _may_be_composed(character: str) -> bool:
-    """Tell whether NFC may change a text because it holds a character; so of those that Python does not know."""
-    if unicodedata.category(character) == "Cn" or _MAY_FOLLOW.match(character):
+    """Tell whether NFC may change a text because it holds a character; so of those that are not assigned."""
+    character, newer = alike(character), character
+    if unicodedata.category(character) == "Cn" or composes(newer) or _MAY_FOLLOW.match(character):
         return True
     return unicodedata.combining(character) > 0 or not unicodedata.is_normalized("NFC", character)
 

@@ -24,6 +24,7 @@ from bertdata.tokenizers.encode.patterns import (
     single_atom,
 )
 from bertdata.tokenizers.encode.scanners import gpt2_scanner
+from bertdata.tokenizers.newer_characters import alike
 
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 """The pattern of GPT-2's released code (Radford et al. 2019), which RoBERTa, DeBERTa and ModernBERT have too."""
@@ -153,7 +154,7 @@ class ClassSplitter:
         return self._classes, self._removed
 
     def _class_of(self, character: str) -> int:
-        n = len(self._pieces(f"a{character}a"))
+        n = len(self._pieces(f"a{alike(character)}a"))
         return by_class.JOINED if n == 1 else by_class.APART if n == 3 else by_class.REMOVED
 
 

@@ -26,6 +26,7 @@ from bertdata.tokenizers.encode.rewriting import Stage, rewritten
 from bertdata.tokenizers.encode.scanners import PatternScanner, Scanner
 from bertdata.tokenizers.encode.word_cache import Answer, Model, WordCache
 from bertdata.tokenizers.encode.words import UNIT_BYTES, Unit, units
+from bertdata.tokenizers.newer_characters import known_to
 
 MAX_IDLE, MAX_FIRST = 8, 1 << 16
 _AROUND = 256
@@ -103,7 +104,7 @@ class Encoder:
         return [(ids[begin:end], starts[begin:end]) for begin, end in pairwise(ends.tolist())]
 
     def _ask(self, row: str, words: bool) -> tuple[Any, Any]:
-        encoded = self.reference.encode(row, add_special_tokens=False)
+        encoded = self.reference.encode(*known_to(self.reference, [row]), add_special_tokens=False)
         starts = [before != word for before, word in pairwise([None, *encoded.word_ids])] if words else []
         return encoded.ids, np.array(starts, np.bool_)
 

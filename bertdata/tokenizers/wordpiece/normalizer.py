@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from bertdata.errors import ConfigError
+from bertdata.tokenizers.newer_characters import lowered
 
 
 @dataclass(frozen=True)
@@ -58,4 +59,5 @@ class Normalizer:
     def words(self, text: str) -> list[str]:
         """Return the words that `tokenizers` makes of a text: runs of letters and digits, or single marks; in order."""
         normalizer, pre_tokenizer = self._slow
+        text = lowered(text) if self.do_lower_case else text
         return [word for word, _ in pre_tokenizer.pre_tokenize_str(normalizer.normalize_str(text))]

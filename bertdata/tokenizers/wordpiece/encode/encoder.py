@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from bertdata.errors import InputError
 from bertdata.text_arrays import array_of, offsets_of, text_of, utf8_error
 from bertdata.tokenizers.encode.row_ranges import padded_units
+from bertdata.tokenizers.newer_characters import lowered
 from bertdata.tokenizers.wordpiece import formats, rebuilt
 from bertdata.tokenizers.wordpiece.encode.kernels import encode as kernel
 from bertdata.tokenizers.wordpiece.encode.kernels.chunks import WINDOW
@@ -54,6 +55,7 @@ class Encoder:
 
     def reference_ids(self, text: str) -> list[int]:
         """Return the ids that `tokenizers` gives."""
+        text = lowered(text) if self._parts.normalizer.do_lower_case else text
         ids: list[int] = self.reference.encode(text, add_special_tokens=False).ids
         return ids
 
