@@ -21,6 +21,7 @@ from bertdata.inspect.show import SIMILAR, legend, notations, render
 from bertdata.inspect.task_figures import task_example_text, task_examples
 from bertdata.io import files
 from bertdata.shards import Shards, open_shards
+from bertdata.shards.contents import reading_values
 from bertdata.shards.phases import phase_names
 
 
@@ -88,7 +89,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dropped is not None:
         width = shutil.get_terminal_size((100, 24)).columns
         texts_of = partial(stored_texts, shards.build)
-        print("\n".join(dropped_lines(shards.manifest, arguments.dropped, arguments.count, texts_of, width)))
+        with reading_values(shards.build):
+            lines = dropped_lines(shards.manifest, arguments.dropped, arguments.count, texts_of, width)
+        print("\n".join(lines))
         return 0
     if not len(shards):
         print(f"{shards.split} holds no examples")

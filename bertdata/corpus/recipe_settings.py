@@ -9,7 +9,7 @@ from typing import Any
 
 from bertdata.corpus.phase_requests import phases_of
 from bertdata.corpus.settings import GROUPS, OF_A_PHASE, Settings, setting_names
-from bertdata.errors import ConfigError, arguments_for_flags
+from bertdata.errors import ConfigError, arguments_for_flags, shortened
 from bertdata.io import files
 from bertdata.options.option import names_code, require
 from bertdata.options.recipe import Recipe, read_recipe, recipe_text
@@ -39,6 +39,7 @@ def apply_recipe(request: Request) -> Recipe | None:
         not (several and recipe.phases),
         f"--max-seq-length has several values, and {request.recipe} has phases of its own; give one value for all",
     )
+    _check_kinds(recipe)
     if code := _check_code(recipe):
         print(f"{recipe.path} runs code of your plugins: {code}", file=sys.stderr)
     settings = _values(recipe.settings)
@@ -50,6 +51,29 @@ def apply_recipe(request: Request) -> Recipe | None:
     request.recipe_phases = phases
     request.named_by_recipe = frozenset(name for values in (settings, *phases) for name in values)
     return recipe
+
+
+def _check_kinds(recipe: Recipe) -> None:
+    """Raise ConfigError, with its line, for a value that is neither text nor a number, nor a list of these.
+
+    A setting of texts takes an object, too, for NAME=VALUE; which numbers and texts fit, `_check` says.
+    """
+    declared = {each.name: each for kind in GROUPS.values() for each in fields(kind)}
+    for phase, values in enumerate([recipe.settings, *recipe.phases]):
+        for key, value in values.items():
+            setting = declared.get(key)
+            takes_texts = setting is not None and not isinstance(setting.default, str | int | float)
+            items = value if isinstance(value, list) else [value]
+            if takes_texts and isinstance(value, Mapping):
+                items = list(value.values())
+            one_text = key == "name" or (setting is not None and isinstance(setting.default, str))
+            kinds = str if one_text else str | int | float
+            if not all(isinstance(item, kinds) for item in items) or not (items or takes_texts):
+                expected = "text" if one_text else "text or a number" + (", or a list of them" if takes_texts else "")
+                raise ConfigError(
+                    f"line {recipe.line_of(key, phase)}: `{key}` is {shortened(value)}; expected {expected}",
+                    path=recipe.path,
+                )
 
 
 def _check_code(recipe: Recipe) -> str:

@@ -40,7 +40,10 @@ class ComparedBuild:
             )
         check_manifest(manifest, place)
         names = phase_names(manifest)
-        phases = {name: files.read_json(files.join(path, name, MANIFEST)) for name in names}
+        phases = {}
+        for name in names:
+            phases[name] = files.read_json(of_phase := files.join(path, name, MANIFEST))
+            check_manifest(phases[name], of_phase)
         return ComparedBuild(path.rstrip("/"), manifest, phases or {"": manifest}, read_origin(path)[0])
 
     @property

@@ -11,6 +11,7 @@ from typing import Any
 
 from bertdata.inspect.compared_build import ComparedBuild
 from bertdata.io.console import Row, table
+from bertdata.shards.contents import reading_values
 
 _SHOWN, _SHOWN_COUNTS = 10, 8
 _DETAILS = ("_of_", "tokens_in_copies", "row_tokens", "labels_1", "predictions_")
@@ -56,21 +57,28 @@ REASONS = ("version", "settings", "inputs", "tokenizer")
 
 def diff(first: str, second: str) -> Difference:
     """Return how two finished builds, or two folders of a fine-tuning task, differ; raises InputError for another."""
-    builds = [ComparedBuild.read(path) for path in (first, second)]
-    a, b = builds
-    sections = {
-        "version": changes({"bertdata": a.manifest.get("bertdata")}, {"bertdata": b.manifest.get("bertdata")}),
-        "settings": changes(a.settings(), b.settings()),
-        "inputs": changes(a.inputs(), b.inputs()),
-        "tokenizer": changes(a.tokenizers(), b.tokenizers()),
-        "counts": changes(a.counts(), b.counts()),
-    }
-    shards_of = [build.shards() for build in builds]
-    others = changes(*shards_of)
-    same = len(shards_of[0].keys() & shards_of[1].keys()) - sum(
+    a, b = ComparedBuild.read(first), ComparedBuild.read(second)
+    of_a, of_b = _sections(a), _sections(b)
+    sections = {name: changes(of_a[name], of_b[name]) for name in of_a}
+    others = sections.pop("shards")
+    same = len(of_a["shards"].keys() & of_b["shards"].keys()) - sum(
         change.first is not None and change.second is not None for change in others
     )
     return Difference(sections, same, others, (a.kind(), b.kind()), a.task == b.task)
+
+
+def _sections(build: ComparedBuild) -> dict[str, dict[str, Any]]:
+    """Return what is compared of a build by section; raises InputError where its manifest is not whole."""
+    with reading_values(build.path):
+        build.kind()
+        return {
+            "version": {"bertdata": build.manifest.get("bertdata")},
+            "settings": build.settings(),
+            "inputs": build.inputs(),
+            "tokenizer": build.tokenizers(),
+            "counts": build.counts(),
+            "shards": build.shards(),
+        }
 
 
 def changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Change]:

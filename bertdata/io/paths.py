@@ -13,6 +13,8 @@ from bertdata.errors import ConfigError
 TEMPORARY = ".bertdata-tmp-"
 """How the names of files begin that are not yet whole."""
 _FILE_URL = re.compile(r"(?:file|local):(?://(?P<host>[^/]*))?(?P<path>/.*)", re.IGNORECASE | re.DOTALL)
+_IN_NO_NAME = re.compile("[\\\\\0\ud800-\udc7f\udd00-\udfff]")
+"""What no name of a file out of a file has: a separator of Windows, the end of a text in C, half a character."""
 _LOST_SLASH = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/(?P<rest>[^/].*)", re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?=://)")
 _AS_TEXT = "give the URL as text, and set the rest by environment variables or in the configuration files of fsspec"
@@ -212,7 +214,7 @@ def is_below(name: object) -> bool:
     [True, False, False, False, False, False, False]
     """
     parts = name.split("/") if isinstance(name, str) and not is_remote(name) else [""]
-    return not ({"", ".", ".."} & {*parts} or {"\\", "\0"} & {*str(name)})
+    return not ({"", ".", ".."} & {*parts} or _IN_NO_NAME.search(str(name)))
 
 
 def name(path: str) -> str:

@@ -13,6 +13,8 @@ from bertdata.plugins import consent_to
 from bertdata.registry import Registry
 
 MIB = 1 << 20
+_MOST = 1 << 63
+"""Whole numbers with limits are below it: arrays and kernels have 64 bits for them. A seed may be any number."""
 _LIMITS = {
     "at_least": (operator.ge, "{} or more"),
     "above": (operator.gt, "more than {}"),
@@ -115,7 +117,9 @@ class Settings:
             allowed = value in options["choices"] if options["choices"] else _within(value, options["limits"])
             if not allowed and value != setting.default:
                 choices = options["choices"]
-                expected = expected_one_of(str(value), choices) if choices else f"; expected {_expected(setting)}"
+                expected = (
+                    expected_one_of(str(value), choices) if choices else f"; expected {_expected(setting, value)}"
+                )
                 raise ConfigError(f"{flag_of(setting.name)} is {value!r}{expected}")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -126,17 +130,22 @@ class Settings:
                 consent_to(name)
 
 
-def _expected(setting: Field[Any]) -> str:
-    """Return which numbers a setting can be, with the default as an example."""
+def _expected(setting: Field[Any], value: Any) -> str:
+    """Return which numbers a setting can be in the place of a value, with the default as an example."""
     limits, default = setting.metadata["limits"], setting.default
+    if isinstance(value, int) and (value >= _MOST or value < -_MOST):
+        return f"a whole number of 64 bits, -{_MOST} to {_MOST - 1}"
     if not limits or default in limits.values():
         return limits_text(limits) or "a finite number"
     return f"{limits_text(limits)}, {'as' if _within(default, limits) else 'or'} {default}"
 
 
 def _within(value: Any, limits: Mapping[str, float]) -> bool:
-    finite = not isinstance(value, float) or math.isfinite(value)
-    return finite and all(_LIMITS[name][0](value, limit) for name, limit in limits.items())
+    if isinstance(value, int):
+        fits = not limits or -_MOST <= value < _MOST
+    else:
+        fits = not isinstance(value, float) or math.isfinite(value)
+    return fits and all(_LIMITS[name][0](value, limit) for name, limit in limits.items())
 
 
 def stored_values(settings: Any) -> dict[str, Any]:

@@ -107,7 +107,7 @@ def read_recipe(name: str) -> Recipe:
         with files.open_raw(path) as raw:
             text = raw.read().decode()
         values = tomllib.loads(text)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"is not TOML ({error}); expected settings as `vocab_size = 30_000`", path=path) from error
     phases = values.pop(_PHASE, [])
     if not isinstance(phases, list) or not all(isinstance(phase, dict) for phase in phases):

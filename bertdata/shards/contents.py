@@ -19,6 +19,7 @@ from bertdata.errors import BertDataError, InputError, printable
 from bertdata.io import files, listing, remote
 from bertdata.shards.checked import changed, is_wanted
 from bertdata.shards.info_numbers import check_counts
+from bertdata.shards.manifest_shape import check_shape
 
 FINISHED = ".bertdata-finished.json"
 _SHARD = re.compile(r"data-[^/]*\.arrow")
@@ -109,7 +110,7 @@ def is_changed(manifest: Any) -> bool:
 
 
 def check_manifest(manifest: Any, path: str) -> None:
-    """Raise InputError where a manifest was changed, or names a file outside its build."""
+    """Raise InputError where a manifest was changed, has other kinds of values, or names a file outside its build."""
     if is_changed(manifest):
         raise InputError(
             "its checksum is not that of its contents: it was damaged or edited; restore it, or build again", path=path
@@ -117,6 +118,7 @@ def check_manifest(manifest: Any, path: str) -> None:
     check_names(manifest, path)
     if isinstance(manifest, dict):
         try:
+            check_shape(manifest)
             check_counts(manifest)
         except ValueError as error:
             raise InputError(

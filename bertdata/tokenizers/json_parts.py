@@ -81,8 +81,12 @@ def searched_texts(
 
 
 def check_flags(entries: Iterable[Mapping[str, Any]]) -> None:
-    """Raise TypeError or KeyError where an added token lacks a flag, or has another value than true and false."""
+    """Raise TypeError or KeyError where an added token lacks a flag, or has another value than true and false.
+
+    UnicodeEncodeError, a ValueError, where its text has half a character, as JSON may spell it.
+    """
     for entry in entries:
+        entry["content"].encode()
         for name in ("single_word", "lstrip", "rstrip", "normalized"):
             if not isinstance(entry[name], bool):
                 raise TypeError(f"{name} of the added token {entry['content']!r} is not true or false")

@@ -124,12 +124,14 @@ def check_sums(build: Build) -> None:
     if build.manifest.get("left_out", {}) != left_out:
         build.note(MANIFEST, "left_out: the documents by source are not those that the counts of the splits give")
     mix = build.manifest.get("mix", {})
-    shares = {
-        name: {key: one[key] for key in ("weight", "wanted") if key in one}
-        for name, one in mix.items()
-        if "planned" in one
-    }
-    if "train" in build.splits and mix != mixture(build.info, build.splits["train"].counts, shares):
+    with reading_values(build.path, VerificationError):
+        shares = {
+            name: {key: one[key] for key in ("weight", "wanted") if key in one}
+            for name, one in mix.items()
+            if "planned" in one
+        }
+        expected = mixture(build.info, build.splits["train"].counts, shares) if "train" in build.splits else mix
+    if mix != expected:
         build.note(MANIFEST, "mix: the tokens and epochs of the sources are not those that the counts of train give")
 
 

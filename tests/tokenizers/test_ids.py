@@ -15,7 +15,7 @@ from bertdata.errors import InputError
 from bertdata.kernels.byte_table import MAX_ENTRIES
 from bertdata.tokenizers import ids
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
-from bertdata.tokenizers.wordpiece import vocabulary
+from bertdata.tokenizers.wordpiece import WordPieceTokenizer, vocabulary
 from tests.tokenizers.small import SMALL, byte_level, byte_pair_model, json_tokenizer
 
 NOT_IDS = [1.5, 7.0, -1, True, "7", None, [7], 1 << 31, 10**30, float("nan")]
@@ -164,6 +164,22 @@ def test_a_piece_of_a_unigram_model_is_there_once() -> None:
 def test_parts_have_types(part: str, value: Any) -> None:
     with pytest.raises(InputError):
         JsonTokenizer(byte_pair_file(lambda data: data.update({part: value})), {})
+
+
+def test_half_a_character_in_an_added_token_is_refused() -> None:
+    data = byte_pair_file(lambda data: data["added_tokens"].append(data["added_tokens"][-1].copy()))
+    data["added_tokens"][-1] |= {"id": len(data["model"]["vocab"]), "content": "\ud800", "special": False}
+    with pytest.raises(InputError, match="surrogates not allowed"):
+        JsonTokenizer(data, {})
+
+
+def test_a_post_processor_that_tokenizers_cannot_read_is_a_message(tmp_path: Path) -> None:
+    WordPieceTokenizer.from_tokens(WORDS).save_pretrained(tmp_path)
+    data = json.loads((tmp_path / "tokenizer.json").read_text())
+    data["post_processor"]["special_tokens"]["[CLS]"]["ids"] = ""
+    (tmp_path / "tokenizer.json").write_text(json.dumps(data))
+    with pytest.raises(InputError, match="tokenizers cannot read its post_processor"):
+        load_tokenizer(str(tmp_path)).save_pretrained(tmp_path)
 
 
 def test_what_tokenizers_cannot_encode_is_a_message() -> None:

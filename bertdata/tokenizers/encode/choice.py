@@ -114,6 +114,8 @@ def _byte_pair_obstacle(data: Mapping[str, Any], reference: Any) -> str | None:
     if normalizers and _types(normalizers) != "NFC":
         return f"its normalizer is {_types(normalizers)}"
     prefix_space = parts[-1].get("add_prefix_space", True)
+    if prefix_space and len(parts) > 1:
+        return "its ByteLevel puts a space before each word"
     return "it puts a space before each text and normalizes it" if prefix_space and normalizers else None
 
 

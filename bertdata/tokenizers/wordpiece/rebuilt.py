@@ -8,6 +8,7 @@ from typing import Any
 
 from bertdata.io import files
 from bertdata.tokenizers.call_inputs import UNLIMITED
+from bertdata.tokenizers.text_rows import asking_tokenizers
 from bertdata.tokenizers.wordpiece.formats import CONFIG, MAX_WORD_CHARACTERS, PUNCTUATION, TOKENIZER, VOCAB, Parts
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.vocabulary import (
@@ -34,7 +35,8 @@ def build(parts: Parts) -> Any:
     tokenizer.decoder = decoders.WordPiece(prefix=CONTINUATION, cleanup=True)
     if parts.post_processor is not None:
         data = json.loads(tokenizer.to_str()) | {"post_processor": parts.post_processor}
-        return type(tokenizer).from_str(json.dumps(data))
+        with asking_tokenizers("cannot read its post_processor"):
+            return type(tokenizer).from_str(json.dumps(data))
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"{CLS}:0 $A:0 {SEP}:0",
         pair=f"{CLS}:0 $A:0 {SEP}:0 $B:1 {SEP}:1",

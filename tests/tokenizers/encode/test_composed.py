@@ -9,9 +9,10 @@ import pytest
 
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
 from tests.data import ROOT
+from tests.oracles.byte_pairs import CL100K
 from tests.small_build import texts
 from tests.tokenizers.encode.pipelines import COMPOSED, drawn
-from tests.tokenizers.small import EDGES, HARD, json_tokenizer
+from tests.tokenizers.small import EDGES, HARD, byte_pair_model, json_tokenizer, split_by
 
 DRAWN, QUICK = range(20), range(100, 106)
 LETTERS = (range(0x20, 0x3000), range(0xA000, 0xD7FF), range(0xE000, 0x1FFFF))
@@ -60,6 +61,14 @@ def test_stages_give_the_ids_and_words_of_tokenizers(kind: str) -> None:
     tokenizer = composed(kind)
     assert tokenizer.slow_because is None
     assert_as_tokenizers(tokenizer, [*hostile(150), *EDGES])
+
+
+def test_a_space_before_each_word_is_left_to_tokenizers() -> None:
+    parts = split_by(CL100K)
+    parts["pretokenizers"][-1]["add_prefix_space"] = True
+    tokenizer = json_tokenizer(byte_pair_model(), parts)
+    assert "its ByteLevel puts a space before each word" in str(tokenizer.slow_because)
+    assert_as_tokenizers(tokenizer, ["Hello world, it 1 rained.", "a1b"])
 
 
 @pytest.mark.slow
