@@ -2,8 +2,8 @@
 
 `find_breaks` writes records of paragraphs and breaks, `join_breaks` makes spans of them and moves closing punctuation
 to the sentence it closes. A candidate is classified by the token it ends and the token after; for unusual ones (rare
-characters, several marks in one word) the record is UNKNOWN, and `classifier` decides. The kernels never read beyond
-their rows, whether or not these are UTF-8, and stop when the records are full.
+characters, several marks in one word) the record is UNKNOWN, and `classifier` decides. What the kernels
+find never depends on what is beyond their rows, whether or not these are UTF-8; they stop when the records are full.
 
 `data` and `offsets` are read-only arrays. The reference is `classifier`.
 
@@ -12,8 +12,13 @@ their rows, whether or not these are UTF-8, and stop when the records are full.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from bertdata.arrays import Bytes
 from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.simd import BLOCK, PLAIN, bits_of_ranges, lowest_bit, plain_bits_of_ranges
 from bertdata.kernels.utf8 import decode
 from bertdata.sentences import compiled_parameters as tables
 from bertdata.sentences import words_kernel as words
@@ -29,6 +34,9 @@ ROW, AT, INSIDE, PARAGRAPH = range(4)
 SENTENCE, MARK_END, NEXT, JOIN_ROW = range(4)
 """Where `join_breaks` continues: the sentence's start, the end of its mark or -1, the next one's start, row."""
 _STARTS, _STARTS_NOT, _UNSURE = 1, 0, 2
+_ENDS = ((10, 10), (33, 33), (46, 46), (63, 63))
+"""The bytes of the classes NEWLINE, DOT and MARK."""
+_end_bits: Any = plain_bits_of_ranges(_ENDS) if PLAIN else bits_of_ranges(_ENDS)
 
 
 @inlined
@@ -115,6 +123,22 @@ def _record(
     return n + 1
 
 
+@inlined
+def _next_end(data: Bytes, i: int, end: int, chars: Bytes) -> int:
+    """Return the place of the next line feed or mark, `end` where there is none before it."""
+    while i < end:
+        if i + BLOCK <= len(data):
+            step: Any = np.int64(lowest_bit(_end_bits(data, i)))
+            i += step
+            if step < BLOCK:
+                break
+        elif chars[data[i]] < tables.NEWLINE:
+            i += 1
+        else:
+            break
+    return min(i, end)
+
+
 @kernel
 def find_breaks(
     data: Bytes, offsets: Longs, index: Longs, chars: Bytes, state: Longs, records: Longs, word: Bytes
@@ -141,8 +165,7 @@ def find_breaks(
         begin = state[PARAGRAPH]
         # room for three records: a word has two at most, and the paragraph an end
         while n + 3 <= len(records):
-            while i < end and chars[data[i]] < tables.NEWLINE:
-                i += 1
+            i = _next_end(data, i, end, chars)
             if i >= end:
                 break
             if data[i] == words.NEWLINE_BYTE:
