@@ -51,13 +51,12 @@ def convert(
 
     special: which special token has which role, where it is not by their usual names. at_white_space: whether a model
     without rules of normalisation cuts texts at all white space, not at spaces alone. Raises InputError where the model
-    is neither Unigram nor BPE, or is BPE with user-defined symbols.
+    is neither Unigram nor BPE, or is BPE with user-defined symbols and changes texts more than by marks.
     """
     kind = model.trainer.model_type
-    defined = kind == BPE_MODEL and any(piece.type == PieceType.USER_DEFINED for piece in model.pieces)
-    if kind not in (UNIGRAM_MODEL, BPE_MODEL) or defined:
-        kind_text = "a BPE model of SentencePiece with user-defined symbols"
-        if not defined:
+    if kind not in (UNIGRAM_MODEL, BPE_MODEL) or (kind == BPE_MODEL and _defined(model) and not _keeps_texts(model)):
+        kind_text = "a BPE model of SentencePiece with user-defined symbols, and changes texts before it looks for them"
+        if kind not in (UNIGRAM_MODEL, BPE_MODEL):
             kind_text = "a model of SentencePiece, but neither Unigram nor BPE"
         raise InputError(f"is {kind_text}; open its tokenizer with transformers, save it, and use that folder")
     names = frozenset(piece.piece for piece in model.pieces if piece.type != PieceType.NORMAL)
@@ -211,7 +210,7 @@ def _rules(model: Any) -> list[Any]:
 
 def _byte_pair_tokenizer(model: Any) -> Any:
     """Return a `tokenizers.Tokenizer` of the pieces of a BPE model, which cuts a text as one word."""
-    from tokenizers import Tokenizer, models
+    from tokenizers import AddedToken, Tokenizer, models
 
     ids = {piece.piece: place for place, piece in enumerate(model.pieces)}
     scores = {piece.piece: piece.score for piece in model.pieces if piece.type == PieceType.NORMAL}
@@ -225,9 +224,22 @@ def _byte_pair_tokenizer(model: Any) -> Any:
     ]
     [unknown] = [piece.piece for piece in model.pieces if piece.type == PieceType.UNKNOWN]
     fallback = bool(model.trainer.byte_fallback)
-    return _as_one_word(
+    tokenizer = _as_one_word(
         Tokenizer(models.BPE(ids, merges, unk_token=unknown, fuse_unk=True, byte_fallback=fallback)), model
     )
+    tokenizer.add_tokens([AddedToken(piece, normalized=True, special=False) for piece in _defined(model)])
+    return tokenizer
+
+
+def _defined(model: Any) -> list[str]:
+    """Return the user-defined symbols, which are found in a text before it is cut."""
+    return [piece.piece for piece in model.pieces if piece.type == PieceType.USER_DEFINED]
+
+
+def _keeps_texts(model: Any) -> bool:
+    """Tell whether a model does nothing to a text but to put marks for spaces, as Gemma's."""
+    settings = model.normalizer
+    return not (settings.precompiled_charsmap or settings.add_dummy_prefix or settings.remove_extra_whitespaces)
 
 
 def _without_case_and_accents(model: Any) -> list[Any]:

@@ -105,6 +105,8 @@ SPACES: list[dict[str, Any]] = [
     {"remove_extra_whitespaces": False, "allow_whitespace_only_pieces": True}
     | {"sentence_iterator": ["a    b    c "] * 9},
     {"user_defined_symbols": ["New York", "e.g.", "<ent>"]},
+    {"model_type": "bpe", "user_defined_symbols": ["<2>", "\u2581\u2581", "he"], "normalization_rule_name": "identity"}
+    | {"add_dummy_prefix": False, "remove_extra_whitespaces": False},
 ]  # fmt: skip
 
 
@@ -307,7 +309,7 @@ def test_what_cannot_be_read_is_refused_with_its_place(sentencepiece: Any, tmp_p
         (model_of(sentencepiece, model_type="word"), r"is a model of SentencePiece, but neither Unigram nor BPE; open"),
         (
             model_of(sentencepiece, model_type="bpe", user_defined_symbols=["<x>"]),
-            r"is a BPE model of SentencePiece with user-defined symbols; open its tokenizer with transformers",
+            r"with user-defined symbols, and changes texts before it looks for them; open its tokenizer",
         ),
     ):
         with pytest.raises(InputError, match=message):
