@@ -257,6 +257,7 @@ def _train(
         norm = arithmetic.update(model, loss, rate, settings.max_grad_norm, step)
         record = {"step": step, "steps": steps, "loss": loss, "learning_rate": rate}
         record |= {"gradient_norm": norm} if math.isfinite(norm) else {}  # JSON has no infinity
+        record |= {"overflows": arithmetic.overflows} if settings.fp16 else {}
         metrics_log.append(log, record)
         report(record)
     return record

@@ -20,9 +20,16 @@ from bertdata.finetune.task_shards import encode_task
 from bertdata.io import files
 from bertdata.io.os_errors import output_error
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
-from bertdata.torch import BertConfig, BertForPreTraining, ModernBertConfig, ModernBertForMaskedLM, ShardDataset
+from bertdata.torch import (
+    BertConfig,
+    BertForMaskedLM,
+    BertForPreTraining,
+    ModernBertConfig,
+    ModernBertForMaskedLM,
+    ShardDataset,
+)
 from bertdata.torch.models.heads import BertForSequenceClassification
-from bertdata.torch.training import finetune
+from bertdata.torch.training import finetune, metrics_log
 from bertdata.torch.training.finetune_settings import FinetuneSettings
 from bertdata.torch.training.optimization import DivergenceError
 from bertdata.torch.training.tasks import evaluate
@@ -181,6 +188,20 @@ def test_a_family_with_heads_of_its_own_is_fine_tuned(
     assert not notes["missing_keys"]
     assert not notes["unexpected_keys"]
     assert opened.config.classifier_pooling == "mean"
+
+
+def test_a_model_that_knows_one_token_type_takes_rows_of_two(tmp_path: Path) -> None:
+    BertForMaskedLM(replace(CONFIG, type_vocab_size=1)).save_pretrained(tmp_path / "model")
+    tokenizer_of().save_pretrained(tmp_path / "model")
+    shards = encoded(tmp_path / "task", "question-answering", questions, (16, 16))
+    settings = replace(SETTINGS, epochs=1, fp16=True)
+    summary = finetune.finetune(shards, tmp_path / "model", tmp_path / "out", settings)
+    assert summary["validation_examples"] == 16
+    model = BertForMaskedLM.from_pretrained(tmp_path / "model").eval()
+    ids, types = torch.arange(6, 12)[None], torch.tensor([[0, 0, 0, 1, 1, 1]])
+    expected = model.bert.encode(ids)
+    assert torch.equal(model.bert.encode(ids, token_type_ids=types), expected)
+    assert all("overflows" in record for record in metrics_log.read(tmp_path / "out" / "log.jsonl"))
 
 
 def test_the_same_run_gives_the_same_model(tmp_path: Path, model: Path) -> None:

@@ -31,7 +31,10 @@ def transform(config: BertConfig, size: int) -> nn.Sequential:
 
 
 class BertEmbeddings(nn.Module):
-    """The sum of word, position and token type embeddings, normalised: (N, L) int64 to (N, L, embedding_size)."""
+    """The sum of word, position and token type embeddings, normalised: (N, L) int64 to (N, L, embedding_size).
+
+    A model that knows one token type, as RoBERTa, takes all tokens to be of it.
+    """
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -43,9 +46,10 @@ class BertEmbeddings(nn.Module):
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, position_ids: Tensor | None = None) -> Tensor:
         positions = torch.arange(input_ids.shape[1], device=input_ids.device) if position_ids is None else position_ids
+        knows_types = self.token_type_embeddings.num_embeddings > 1
         summed = (
             self.word_embeddings(input_ids)
-            + self.token_type_embeddings(token_type_ids)
+            + self.token_type_embeddings(token_type_ids if knows_types else torch.zeros_like(token_type_ids))
             + self.position_embeddings(positions)
         )
         result: Tensor = self.dropout(self.LayerNorm(summed))
