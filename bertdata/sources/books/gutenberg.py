@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from bertdata.sources.books.headings import COPYRIGHT
+
 if TYPE_CHECKING:
     from bertdata.sources.books.prose_blocks import Candidate
 
@@ -49,12 +51,18 @@ _CREDIT = re.compile(
     _BEGIN
     + r"(?:(?:this\s+)?(?:e-?book|e-?text|file|text)\s+(?:was\s+)?(?:originally\s+)?(?:prepared|produced|scanned|"
     r"transcribed|typed|created|proofread|converted)\b|transcribed\s+(?:from|by)\b|(?:e-?text\s+)?(?:produced|prepared|"
-    r"scanned|proof(?:read|ed)|digiti[sz]ed|html\s+version|typed|formatted)\b[^.]{0,80}?\b(?:by|from)\b:?\s+(?-i:[^a-z])|"
-    r"\[?copyright\b|all rights reserved|"
-    r"entered,?\s+according\s+to\s+(?:the\s+)?act|in\s+the\s+(?:\S+\s)?office\s+of|"
+    r"scanned|proof(?:read|ed)|digiti[sz]ed|html\s+version|typed|formatted)\b[^.]{0,80}?\b(?:by|from)\b:?\s+(?-i:[^a-z]))",
+    re.IGNORECASE,
+)
+_NOTICE = re.compile(
+    _BEGIN + rf"(?:\[?{COPYRIGHT}|all rights reserved|"
+    r"entered,?\s+according\s+to\s+(?:the\s+)?act\b|in\s+the\s+(?:\S+\s)?office\s+of\s+(?:the\s+)?"
+    r"(?:clerk|district|librarian|minister|regist|stationer)|"
     r"(?:re)?printed\s+(?:and\s+(?:bound|published)\s+)?(?:in|by|at)\b)",
     re.IGNORECASE,
 )
+_TELLS = re.compile(r"\b(?:was|were|had|he|she|they|him|his|her|them|their)\b")
+"""Words of a paragraph that tells something, by which it is no notice of printers and of rights."""
 _TITLE_PAGE = re.compile(
     r"^[\W_]*(?:author\s+of\s+_?[\"“'‘]|(?:produced|prepared|scanned|typed|digiti[sz]ed)\s+from\b)", re.IGNORECASE
 )
@@ -225,6 +233,8 @@ def without_credits(blocks: Sequence[Block | Candidate]) -> Iterator[Block | Can
             continue
         joined = " ".join([line.strip() for line in block[:12]])
         if _names_archive(joined) or _HEADER_FIELD.match(first) or (len(block) < 12 and _CREDIT.match(joined)):
+            continue
+        if len(block) < 12 and _NOTICE.match(joined) and not _TELLS.search(joined):
             continue
         if number < TITLE_PAGE_BLOCKS and len(block) < 12 and _TITLE_PAGE.match(joined):
             continue

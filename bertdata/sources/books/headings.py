@@ -40,13 +40,17 @@ DIVISION_TITLE = re.compile(
     re.IGNORECASE,
 )
 NUMBERED_TITLE = re.compile(ORNAMENT + r"(?:[IVXLC]+|\d{1,3})[.):—-]+\s+\S")
+COPYRIGHT = (
+    r"copyright(?:ed)?\b(?![^\w\s]*+\s++(?!(?:by|secured|renewed|notice|reserved|in\s+the|laws\s+are)\b)(?-i:[a-z]))"
+)
+"""What a notice of copyright begins with, where a sentence about copyright goes on with a word in small letters."""
 _NAMED = re.compile(
     ORNAMENT + r"(?!(?-i:[a-z])\w*[.,;?!])"
     r"(?:the\s+)?(?:preface|introduct(?:ion|ory)|prologue|epilogue|contents?|table\s+of\s+contents|index|conclusion|"
     r"list\s+of\s+(?:illustrations|plates|maps|figures|tables)|illustrations|footnotes?|endnotes|notes?|dedication|"
     r"foreword|afterword|glossary|errata|postscript|bibliography|appendix|finis?|"
-    rf"end(?:\s+of\s+(?:the\s+)?(?:\w+\s+)?{DIVISION}\b.{{0,30}})?|"
-    r"to\s+be\s+continued|advertisements?|frontispiece|cover|(?-i:C)opyright.*+|by\s+the\s+same\s+author|"
+    rf"end(?:\s+of\s+(?:the\s+)?(?:\w+\s+)?{DIVISION}\b(?!.*\b(?:was|were|is|had|came)\b).{{0,30}})?|"
+    rf"to\s+be\s+continued|advertisements?|frontispiece|cover|(?-i:(?=C)){COPYRIGHT}.*+|by\s+the\s+same\s+author|"
     r"table\s+des\s+mati[eè]res|inhalt(?:sverzeichnis)?|[ií]ndice|sommaire|pr[eé]face|vorwort)\W*$",
     re.IGNORECASE,
 )

@@ -108,6 +108,40 @@ def test_a_text_in_one_line_is_not_a_note_or_heading_by_its_first_words(start: s
     assert prose.count(SENTENCE) == 100
 
 
+@pytest.mark.parametrize("width", [40, 72, 1000])
+@pytest.mark.parametrize("place", [0, 2, 5])
+def test_a_paragraph_that_begins_as_a_notice_and_tells_something_is_text(place: int, width: int) -> None:
+    sentences = [
+        "Copyright was an invention of printers.",
+        f"Copyright law is old. {SENTENCE}",
+        "Copyright, they said, is theft.",
+        f"Printed in London were the books that he read. {SENTENCE}",
+        "In the office of the mayor sat a clerk who wrote letters.",
+        f"All rights reserved for the king were lost by then. {SENTENCE}",
+        "The end of the chapter was near.",
+    ]
+    for sentence in sentences:
+        paragraphs = [f"{SENTENCE} {SENTENCE}"] * 6
+        paragraphs[place] = sentence
+        book = "\n\n".join(textwrap.fill(paragraph, width) for paragraph in paragraphs)
+        assert str(clean_book(book)).split() == book.split(), sentence
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        "Copyright, 1901, by Harper", "COPYRIGHT 1901", "Copyright (c) 2001 David Reed.", "[Copyright 1899]",
+        "Copyright in the United States.", "Copyright by the author.", "Copyright © 1950", "Copyrighted 1911.",
+        "Printed in the United States of America", "All rights reserved", "End of Book One",
+        "In the Clerk's Office of the District Court of the United States.",
+        "Entered, according to Act of Congress, in the year 1856, by Harper & Brothers.",
+    ],
+)  # fmt: skip
+def test_a_notice_of_copyright_is_left_out(notice: str) -> None:
+    prose = f"{SENTENCE} {SENTENCE}"
+    assert clean_book("\n\n".join([prose, notice, prose])) == f"{prose}\n\n{prose}"
+
+
 @pytest.mark.parametrize(
     ("text", "first"),
     [
