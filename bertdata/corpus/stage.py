@@ -22,7 +22,7 @@ from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.sentences.by_language import Segmenter, load_saved
-from bertdata.shards.packed import WORD_STARTS
+from bertdata.shards.columns import WORD_STARTS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.settings import SelectionConfig
 from bertdata.tokenizers.base import Tokenizer

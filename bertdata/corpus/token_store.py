@@ -29,7 +29,7 @@ from bertdata.errors import InputError
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.sentences.by_language import Segmenter, SentencesByLanguage
-from bertdata.shards.packed import WORD_STARTS
+from bertdata.shards.columns import WORD_STARTS
 from bertdata.shards.schema import numpy_type
 from bertdata.tokenizers.base import Tokenizer
 

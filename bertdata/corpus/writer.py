@@ -26,8 +26,8 @@ from bertdata.objectives.objective import plan_examples
 from bertdata.objectives.packing import pack
 from bertdata.objectives.rows import Rows, build_rows, row_offsets, with_word_starts
 from bertdata.shards.by_source import count_by_source, source_type
+from bertdata.shards.columns import CU_SEQLENS, MASK_RATE, OF_TOKENS, WORD_STARTS
 from bertdata.shards.kept_columns import SUM_OF, sums_of
-from bertdata.shards.packed import CU_SEQLENS, MASK_RATE, OF_TOKENS, WORD_STARTS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import label_type, numpy_type, shard_schema
 from bertdata.tokenizers.pairs import RowTemplate

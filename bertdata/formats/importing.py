@@ -30,7 +30,7 @@ from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.objective import find_objective
 from bertdata.objectives.settings import SHORTEST_ROW, ExamplesConfig
-from bertdata.shards.packed import WORD_STARTS
+from bertdata.shards.columns import WORD_STARTS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import FORMAT, SPLITS, numpy_type, shard_schema
 from bertdata.sources.arrow_tables import ARROW

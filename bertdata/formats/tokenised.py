@@ -25,7 +25,8 @@ from bertdata.io.arrow_data import checked, reading_arrow
 from bertdata.io.bounded_lines import bounded_lines
 from bertdata.io.compression import open_decompressed
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.shards.packed import CU_SEQLENS, WORD_STARTS, unpacked
+from bertdata.shards.columns import CU_SEQLENS, WORD_STARTS
+from bertdata.shards.packed import unpacked
 from bertdata.tokenizers.base import Tokenizer
 
 _NAMES = {

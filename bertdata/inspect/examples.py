@@ -16,7 +16,7 @@ from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.schedule import LEVELS
 from bertdata.objectives.objective import Objective
 from bertdata.shards import Shards
-from bertdata.shards.packed import WORD_STARTS
+from bertdata.shards.columns import WORD_STARTS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
 

@@ -34,7 +34,7 @@ from bertdata.loader.read_columns import (
 from bertdata.loader.weights import check_rates
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.masking.settings import MaskingConfig
-from bertdata.shards.packed import CU_SEQLENS, MASK_RATE, WORD_STARTS
+from bertdata.shards.columns import CU_SEQLENS, MASK_RATE, WORD_STARTS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
 
@@ -135,13 +135,13 @@ class BatchCollator(HasEpoch):
         check_packing(packing, position_offset, attention_mask, sliding_window, causal=causal)
         check_varlen(attention_mask, model_config)
         self.info, self.pad_to_multiple_of, self.packing = info, pad_to_multiple_of, packing
-        self._scalars = info.scalar_columns | carried_columns(info, columns)
+        self._list_columns, self._scalars = info.list_columns, info.scalar_columns | carried_columns(info, columns)
         self.position_offset, self.sliding_window = position_offset, sliding_window
         self.attention_mask = attention_mask
         self._layout: Layout = Padded(pad_to_multiple_of)
         if packing:
             self._layout = Packed(pad_to_multiple_of, position_offset, attention_mask, sliding_window)
-        if packing and (others := [name for name in info.list_columns if name.startswith("input_ids_")]):
+        if packing and (others := [name for name in self._list_columns if name.startswith("input_ids_")]):
             raise ConfigError(
                 f"packing is for rows of one text, and these have {len(others) + 1} of different lengths; leave "
                 "packing out"
@@ -200,7 +200,7 @@ class BatchCollator(HasEpoch):
     def arrays(self, examples: Examples) -> Batch:
         """Return the batch of some examples as NumPy arrays; raises ConfigError as a call does."""
         self._check(examples)
-        lists = {name: self._lists(examples, name) for name in self.info.list_columns}
+        lists = {name: self._lists(examples, name) for name in self._list_columns}
         ids, drawn_by = lists["input_ids"], self._drawn_by(examples)
         lengths = np.fromiter(map(len, ids), np.int64, len(ids))
         drawn: dict[str, Ints] = {}
@@ -223,7 +223,7 @@ class BatchCollator(HasEpoch):
         return {name: column_numbers(examples, column) for column, name in self._scalars.items()}
 
     def _check(self, examples: Examples) -> None:
-        needed = [*self.info.list_columns, *([] if self.static else ["example_id"]), *self._scalars]
+        needed = [*self._list_columns, *([] if self.static else ["example_id"]), *self._scalars]
         needed += [CU_SEQLENS] if self.info.packed else []
         needed += [WORD_STARTS] if self._reads_words else []
         needed += [MASK_RATE] if self._static_rates else []

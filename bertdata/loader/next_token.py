@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bertdata.arrays import Ints
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.options.option import require
-from bertdata.shards.packed import CU_SEQLENS
+from bertdata.shards.columns import CU_SEQLENS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import ShardInfo
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, expected_one_of
 from bertdata.loader.examples import ExampleBatch, as_numbers
-from bertdata.shards.packed import CU_SEQLENS
+from bertdata.shards.columns import CU_SEQLENS
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import ShardInfo
 

@@ -10,16 +10,11 @@ from numpy.typing import NDArray
 
 from bertdata.counter_rng import bits, key
 from bertdata.errors import ConfigError
+from bertdata.shards.columns import COLUMNS, INPUT_IDS, OF_BATCHES
 
 TYPES: dict[str, pa.DataType] = {"int": pa.int64(), "float": pa.float64()}
 """The types of columns that rows carry, by what --keep calls them."""
-_OF_ROWS = frozenset(
-    [
-        *("input_ids", "token_type_ids", "attention_mask", "position_ids", "labels", "example_id", "source"),
-        *("word_starts", "mask_rate", "cu_seqlens", "epoch", "level", "next_sentence_label", "sentence_order_label"),
-        *("mask_rates", "loss_weights", "maskable"),
-    ]
-)
+_OF_ROWS = frozenset([*COLUMNS, *OF_BATCHES, "next_sentence_label", "sentence_order_label"])
 """The names that rows and batches have for other things."""
 SUM_OF = "kept_"
 """The prefix of the counts that say what the values of a column add up to."""
@@ -36,7 +31,7 @@ def parse_kept(given: Sequence[str]) -> dict[str, str]:
         name, _, kind = text.rpartition("=")
         if not name or kind not in TYPES:
             raise ConfigError(f"--keep {text!r} is not a column and its type; expected as score=float or year=int")
-        if name in _OF_ROWS or name.startswith("input_ids"):
+        if name in _OF_ROWS or name.startswith(INPUT_IDS):
             raise ConfigError(f"--keep names {name!r}, which rows have for something else; rename it in the documents")
         if name in kept:
             raise ConfigError(f"--keep names {name!r} twice")

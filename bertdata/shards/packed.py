@@ -11,15 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.shards.columns import CU_SEQLENS, INPUT_IDS, OF_TOKENS, WORD_STARTS
 from bertdata.shards.number_arrays import numbers_of
-
-CU_SEQLENS = "cu_seqlens"
-WORD_STARTS = "word_starts"
-"""The column that tells where words begin, where an id alone does not."""
-MASK_RATE = "mask_rate"
-"""The column with the rate that the static mask of each example was drawn with, where these differ."""
-OF_TOKENS = ("input_ids", "token_type_ids", WORD_STARTS, "labels")
-"""The columns with a value for each token; the others have one for each example."""
 
 
 def unpacked(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -62,7 +55,7 @@ def first_examples(batch: pa.RecordBatch) -> NDArray[np.int64]:
 
 def _ends(batch: pa.RecordBatch) -> NDArray[np.int64]:
     """Return where each example ends among the tokens of the batch; raises ValueError where borders do not fit."""
-    column, tokens = batch[CU_SEQLENS], np.diff(numbers_of(batch["input_ids"].offsets)).astype(np.int64)
+    column, tokens = batch[CU_SEQLENS], np.diff(numbers_of(batch[INPUT_IDS].offsets)).astype(np.int64)
     counts = np.diff(numbers_of(column.offsets)).astype(np.int64)
     borders = numbers_of(column.flatten()).astype(np.int64)
     if len(counts) and int(counts.min()) < 2:

@@ -22,9 +22,21 @@ from bertdata.objectives.settings import ExamplesConfig
 from bertdata.options.option import require, stored_values
 from bertdata.shards.by_source import source_type
 from bertdata.shards.card import ARROW, dataset_card, loading, markdown_table
+from bertdata.shards.columns import (
+    COLUMNS,
+    CU_SEQLENS,
+    EXAMPLE_ID,
+    LABELS,
+    MASK_RATE,
+    SOURCE,
+    WORD_STARTS,
+    Column,
+    Into,
+    carried_column,
+    label_column,
+)
 from bertdata.shards.info_numbers import Number
 from bertdata.shards.kept_columns import fields_of
-from bertdata.shards.packed import CU_SEQLENS, MASK_RATE, WORD_STARTS
 from bertdata.shards.schema import SPLITS, ShardInfo, label_type
 from bertdata.shards.settings import SelectionConfig
 from bertdata.shards.similar_words import similar_words_for
@@ -92,6 +104,10 @@ class PretrainingInfo(ShardInfo):
 
     def __post_init__(self) -> None:
         check_masking(self.examples, self.masking)
+        require(
+            self.label not in self.selection.kept,
+            f"--keep names {self.label!r}, the label of --objective {self.examples.objective}; rename the column",
+        )
 
     @classmethod
     def of(cls, tokenizer: Tokenizer, **others: Any) -> Self:
@@ -217,40 +233,35 @@ class PretrainingInfo(ShardInfo):
 
     @property
     def list_columns(self) -> tuple[str, ...]:
-        return (*self.token_columns, *([] if self.draws_masks else ["labels"]))
+        return tuple(column.name for column, _ in self.typed_columns() if column.into is Into.LISTS)
 
     @property
     def scalar_columns(self) -> dict[str, str]:
-        return {self.label: self.label} if self.label else {}
+        names = [column.name for column, _ in self.typed_columns() if column.into is Into.NUMBERS]
+        return dict(zip(names, names, strict=True))
+
+    def typed_columns(self) -> Iterator[tuple[Column, pa.DataType]]:
+        """Yield the columns of a shard, each with the type of one value (see `bertdata.shards.columns`)."""
+        for name, lists in self.token_columns.items():
+            yield COLUMNS[name], lists.value_type
+        if self.word_starts:
+            yield COLUMNS[WORD_STARTS], pa.bool_()
+        if self.label:
+            yield label_column(self.label, self.objective.label_names), pa.int8()
+        yield COLUMNS[EXAMPLE_ID], pa.int64()
+        if self.sources:
+            yield COLUMNS[SOURCE], source_type(len(self.sources))
+        for name, kind in fields_of(self.selection.kept).items():
+            yield carried_column(name), kind
+        if not self.draws_masks:
+            yield COLUMNS[LABELS], label_type(self.vocab_size)
+        if self.has_rates:
+            yield COLUMNS[MASK_RATE], pa.float32()
+        if self.packed:
+            yield COLUMNS[CU_SEQLENS], pa.int32()
 
     def columns(self) -> list[pa.Field]:
-        """Return the columns of a shard.
-
-        The label's values are those of the objective (`next_sentence_label`: 0 is IsNext, 1 is NotNext); `labels`
-        (static masking only): the id to predict, -100 elsewhere; `mask_rate` (static masking with drawn rates only):
-        float32, the rate that the row was masked with; `example_id`: dynamic masks are drawn by it; `source`: the index
-        in `sources` of the source of the first token; the columns of `selection.kept`: the values of the document of
-        the first token; `word_starts`, where an id alone does not tell: True where a word begins and at special tokens.
-        In packed rows what an example has one of, as its source and its label, is a list, and `cu_seqlens` says where
-        the examples end.
-        """
-        each = pa.list_ if self.packed else lambda kind: kind
-        columns = self.token_columns
-        if self.word_starts:
-            columns[WORD_STARTS] = pa.list_(pa.bool_())
-        if self.label:
-            columns[self.label] = each(pa.int8())
-        columns["example_id"] = each(pa.int64())
-        if self.sources:
-            columns["source"] = each(source_type(len(self.sources)))
-        columns |= {name: each(kind) for name, kind in fields_of(self.selection.kept).items()}
-        if not self.draws_masks:
-            columns["labels"] = pa.list_(label_type(self.vocab_size))
-        if self.has_rates:
-            columns[MASK_RATE] = each(pa.float32())
-        if self.packed:
-            columns[CU_SEQLENS] = pa.list_(pa.int32())
-        return [pa.field(name, kind) for name, kind in columns.items()]
+        return [column.field(kind, self.packed) for column, kind in self.typed_columns()]
 
     @classmethod
     def read(cls, values: dict[str, Any], path: str) -> Self:
@@ -286,19 +297,10 @@ class PretrainingInfo(ShardInfo):
             dropped = ", ".join(f"{reason}: {number:,}" for reason, number in source["drops"].items()) or "none"
             came = sum(counts[unit] for unit in units_of(counts))
             sources.append([name, came, counts.get("documents", 0), dropped])
-        numbered = ", ".join(f"{number} {name}" for number, name in enumerate(self.sources))
-        optional = {
-            "`word_starts` (where words begin)": self.word_starts,
-            f"`{self.label}`": self.label,
-            "`example_id`": True,
-            f"`source` ({numbered})": self.sources,
-            f"{', '.join(f'`{name}`' for name in self.selection.kept)} (of documents)": self.selection.kept,
-            "`labels` (-100 where nothing is predicted)": not self.draws_masks,
-            "`mask_rate` (the rate that a row is masked with)": self.has_rates,
-            "`cu_seqlens` (the borders of the examples in a packed row)": self.packed,
-        }
-        lists = " and ".join(f"`{name}`" for name in self.token_columns)
-        columns = [f"{lists} (unpadded lists)", *(name for name in optional if optional[name])]
+        numbered = {SOURCE: ", ".join(f": {number} {name}" for number, name in enumerate(self.sources))}
+        columns = [
+            [f"`{column.name}`", column.meaning + numbered.get(column.name, "")] for column, _ in self.typed_columns()
+        ]
         settings = {name: stored_values(getattr(self, name)) for name in ("examples", "masking")}
         body = [
             *markdown_table(["split", "shards", "documents", "examples", "tokens", "bytes"], splits),
@@ -306,7 +308,8 @@ class PretrainingInfo(ShardInfo):
             *markdown_table(["source", "in", "documents", "dropped"], sources),
             *account_lines(account or {}),
             *("", "## How to read it", "", *loading(files), ""),
-            f"Columns: {', '.join(columns)}. The tokenizer is in `tokenizer/`.",
+            *markdown_table(["column", "what it holds"], columns),
+            *("", "The tokenizer is in `tokenizer/`."),
             *("", "## Settings", "", "```json", json.dumps(settings, indent=1, sort_keys=True), "```"),
         ]
         title = f"{self.examples.objective.upper()} pretraining examples of {self.max_seq_length} tokens"

@@ -25,8 +25,9 @@ from bertdata.io.console import counted
 from bertdata.plugins import Consent, adopt, consent, use_plugins
 from bertdata.shards.cache import ShardCache, ShardFile, read, require_size
 from bertdata.shards.checked import is_wanted, require_whole
+from bertdata.shards.columns import CU_SEQLENS
 from bertdata.shards.contents import check_manifest, inside
-from bertdata.shards.packed import CU_SEQLENS, unpacked
+from bertdata.shards.packed import unpacked
 from bertdata.shards.phases import phase_names
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import ShardInfo, vocabulary_fields

@@ -18,6 +18,7 @@ import pyarrow as pa
 from bertdata.errors import InputError
 from bertdata.shards import KINDS
 from bertdata.shards.card import ARROW
+from bertdata.shards.columns import INPUT_IDS, TOKEN_TYPE_IDS
 from bertdata.shards.info_numbers import Number, check_numbers, id_numbers, read_template_ids
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.pairs import RowTemplate, SingleTemplate, bert_template
@@ -67,8 +68,8 @@ class ShardInfo(ABC):
     @property
     def token_columns(self) -> dict[str, pa.DataType]:
         """The first columns of a shard: `input_ids` and, where rows have them, `token_type_ids`."""
-        types = {"token_type_ids": pa.list_(pa.uint8())} if self.row_template.has_types else {}
-        return {"input_ids": pa.list_(id_type(self.vocab_size))} | types
+        types = {TOKEN_TYPE_IDS: pa.list_(pa.uint8())} if self.row_template.has_types else {}
+        return {INPUT_IDS: pa.list_(id_type(self.vocab_size))} | types
 
     @property
     @abstractmethod
@@ -92,7 +93,7 @@ class ShardInfo(ABC):
         Where nothing is to be predicted, labels are -100 as well.
         """
         template = self.row_template
-        return {"token_type_ids": ("a token type", 1 + max(template.second_type, template.last_type or 0))}
+        return {TOKEN_TYPE_IDS: ("a token type", 1 + max(template.second_type, template.last_type or 0))}
 
     def numbers(self) -> Iterator[Number]:
         """Yield the numbers of a subclass that are to be checked where they are read."""
@@ -237,7 +238,7 @@ def ids_column(place: int) -> str:
     >>> ids_column(0), ids_column(1)
     ('input_ids', 'input_ids_2')
     """
-    return f"input_ids_{place + 1}" if place else "input_ids"
+    return f"{INPUT_IDS}_{place + 1}" if place else INPUT_IDS
 
 
 def id_type(vocab_size: int) -> pa.DataType:

@@ -22,8 +22,9 @@ from bertdata.io.arrow_data import checked
 from bertdata.io.digests import cores
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.checked import once_each
+from bertdata.shards.columns import CU_SEQLENS
 from bertdata.shards.number_arrays import numbers_of
-from bertdata.shards.packed import CU_SEQLENS, unpacked
+from bertdata.shards.packed import unpacked
 from bertdata.shards.schema import ShardInfo, ids_column
 
 _LABELS = ("label", "labels")

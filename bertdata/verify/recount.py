@@ -18,8 +18,9 @@ from bertdata.corpus.writer import ROWS_PER_BATCH, order_draws
 from bertdata.engine.parts import Counters
 from bertdata.masking.masking import IGNORE_INDEX, Masker
 from bertdata.shards.by_source import count_by_source
+from bertdata.shards.columns import MASK_RATE, WORD_STARTS
 from bertdata.shards.kept_columns import SUM_OF, sums_of
-from bertdata.shards.packed import MASK_RATE, WORD_STARTS, first_examples, unpacked
+from bertdata.shards.packed import first_examples, unpacked
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.pairs import RowTemplate

@@ -117,14 +117,25 @@ def test_a_changed_shard_changes_the_fingerprint_that_datasets_caches_by() -> No
 @pytest.mark.parametrize(
     ("objective", "masking", "columns"),
     [
-        ("nsp", "dynamic", "`next_sentence_label`, `example_id`."),
-        ("sop", "static", "`sentence_order_label`, `example_id`, `labels` (-100 where nothing is predicted)."),
-        ("full-sentences", "dynamic", "(unpadded lists), `example_id`."),
+        ("nsp", "dynamic", {"next_sentence_label": "of a pair: 0 IsNext, 1 NotNext"}),
+        (
+            "sop",
+            "static",
+            {
+                "sentence_order_label": "of a pair: 0 in order, 1 swapped",
+                "labels": "the id to predict, -100 where nothing is predicted",
+            },
+        ),
+        ("full-sentences", "dynamic", {}),
     ],
 )
-def test_the_card_describes_the_columns_there_are(objective: str, masking: str, columns: str) -> None:
+def test_the_card_describes_the_columns_there_are(objective: str, masking: str, columns: dict[str, str]) -> None:
     card = card_of(info_of(objective, masking))
-    assert columns in card
+    described = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", card, re.MULTILINE))
+    names = [field.name for field in info_of(objective, masking).columns()]
+    assert list(described) == names
+    assert {*names} == {"input_ids", "token_type_ids", "example_id", *columns}
+    assert columns.items() <= described.items()
     assert f"# {objective.upper()} pretraining examples of 32 tokens" in card
 
 

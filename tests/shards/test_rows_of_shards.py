@@ -22,7 +22,8 @@ from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.blocks import TokenBlock
 from bertdata.objectives.settings import MASKINGS, ExamplesConfig
 from bertdata.shards import open_shards
-from bertdata.shards.packed import CU_SEQLENS, unpacked
+from bertdata.shards.columns import CU_SEQLENS
+from bertdata.shards.packed import unpacked
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.verify.build import verify
 from tests.shards.blocks import block_of, blocks, info_of, infos, table_of, written

@@ -17,7 +17,7 @@ from bertdata.loader.padding import padded_length, padded_rows
 from bertdata.loader.weights import row_weights
 from bertdata.masking.law import RowLaw
 from bertdata.masking.masking import IGNORE_INDEX, Masker
-from bertdata.shards.packed import WORD_STARTS
+from bertdata.shards.columns import WORD_STARTS
 from bertdata.torch.data.dataset import PretrainingCollator
 from bertdata.torch.data.gpu_masking import mask_tokens
 
