@@ -35,7 +35,7 @@ that the wiki does not take.
 """
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)  # not frozen, which takes thrice the time, and is made for each page
 class PageContext:
     """What a page's text may depend on: its title, its wiki's namespaces, the templates that carry text, the variant.
 
@@ -47,7 +47,7 @@ class PageContext:
     title: str = ""
     namespaces: Namespaces = DEFAULT_NAMESPACES
     templates: Templates = BUILT_IN
-    expansions: PageExpansions = field(default_factory=PageExpansions, compare=False, repr=False)
+    expansions: PageExpansions = field(default_factory=PageExpansions, repr=False)
     variant: str = ""
     keep_lists: bool = False
 

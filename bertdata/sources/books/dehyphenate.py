@@ -48,13 +48,15 @@ def joined(texts: list[str]) -> list[str]:
 
     >>> joined(["It was no-\\nbody.", "A well-\\nknown man.", "The well-known man."])
     ['It was nobody.', 'A well-known man.', 'The well-known man.']
+    >>> joined(["His mother-in-\\nlaw."])
+    ['His mother-in-law.']
     >>> joined(["Der Wagen-\\nzug kam, ein Wagenzug.", "Haupt-\\nund Nebenstraßen", "every¬\\nbody"])
     ['Der Wagenzug kam, ein Wagenzug.', 'Haupt- und Nebenstraßen', 'everybody']
     """
     text = BORDER.join(texts)
     places = list(_hyphenations(text))
     if places:
-        words = _with_words(text, places, lambda first, hyphen, second, following: " ")
+        words = _with_words(text, places, lambda *_: " ")
         for hyphen in _IN_WORDS:
             words = words.replace(hyphen, "-")
         book = _Book(words, len(places), text)
@@ -73,9 +75,9 @@ class _Book:
     def _languages(self) -> tuple[str, ...]:
         return languages_of_text(self._text)
 
-    def rejoined(self, first: str, hyphen: str, second: str, following: str) -> str:
-        """Return a word of two parts; following: what comes after it, which may be more of it, as in "up-to-date"."""
-        more = following[:1] in ("-", *_IN_WORDS) and following[1:2].isalpha()
+    def rejoined(self, first: str, hyphen: str, second: str, before: str, following: str) -> str:
+        """Return a word of two parts; before, following: what is around it, which may be more of it: "up-to-date"."""
+        more = _goes_on(before[::-1]) or _goes_on(following)
         whole, compound = first + second, f"{first}-{second}"
         written = f"{first}{hyphen}{second}" if hyphen in _IN_WORDS else compound
         as_one, as_two = self._is_word(whole), self._is_word(compound)
@@ -119,6 +121,11 @@ class _Book:
         return any(map(self._occurs, _forms(word)))
 
 
+def _goes_on(text: str) -> bool:
+    """Return whether a hyphen and a letter come next."""
+    return text[:1] in ("-", *_IN_WORDS) and text[1:2].isalpha()
+
+
 def _forms(word: str) -> tuple[str, ...]:
     """Return a word as it is, and where it is in capitals in small letters too; its first letter may be either.
 
@@ -155,12 +162,13 @@ def _found(text: AnyStr, part: AnyStr) -> Iterator[int]:
         place = text.find(part, place + 1)
 
 
-def _with_words(text: str, places: Iterable[tuple[int, int, int]], written: Callable[[str, str, str, str], str]) -> str:
+def _with_words(text: str, places: Iterable[tuple[int, int, int]], written: Callable[..., str]) -> str:
     """Return text with each hyphenated word replaced by what `written` makes of its parts and its hyphen."""
     pieces, position = [], 0
     for begin, hyphen, end in places:
-        following = text[end : end + _FOLLOWING]
-        pieces += [text[position:begin], written(text[begin:hyphen], text[hyphen], text[hyphen + 2 : end], following)]
+        before, following = text[max(0, begin - 2) : begin], text[end : end + _FOLLOWING]
+        parts = text[begin:hyphen], text[hyphen], text[hyphen + 2 : end]
+        pieces += [text[position:begin], written(*parts, before, following)]
         position = end
     return "".join([*pieces, text[position:]])
 

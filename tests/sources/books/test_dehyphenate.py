@@ -121,3 +121,9 @@ def test_other_line_breaks_are_spaces(text: str, expected: str) -> None:
 def test_a_wrapped_book_of_chinese_is_the_same_by_kernels_and_without() -> None:
     text = "\n\n".join("\n".join(one[at : at + 12] for at in range(0, len(one), 12)) for one in WITHOUT_SPACES[:2] * 3)
     assert clean_book(text, compiled=False) == clean_book(text, compiled=True) == "\n\n".join(WITHOUT_SPACES[:2] * 3)
+
+
+def test_a_word_that_has_a_hyphen_before_keeps_the_one_at_the_line_end() -> None:
+    texts = ["His mother-in-\nlaw came--every-\nbody did.", "A jack-of-all-\ntrades, well-edu-\ncated, educated."]
+    expected = ["His mother-in-law came—everybody did.", "A jack-of-all-trades, well-educated, educated."]
+    assert joined(texts) == expected
