@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import partial
+from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
@@ -24,7 +25,7 @@ from bertdata.tokenizers.call_rows import (
     rows_of_template,
 )
 from bertdata.tokenizers.encoded_row import EncodedRow, encoded_row
-from bertdata.tokenizers.encoding_columns import Encoding, _listed, as_tensors
+from bertdata.tokenizers.encoding_columns import Encoding, _listed, as_tensors, tensors_of
 from bertdata.tokenizers.pairs import RowTemplate, Truncation
 
 Padding = bool | Literal["longest", "max_length", "do_not_pad"]
@@ -178,28 +179,42 @@ class TokenizerCalls(ABC):
         max_length: int | None = None,
         pad_to_multiple_of: int | None = None,
         padding_side: Literal["left", "right"] | None = None,
+        return_attention_mask: bool | None = None,
         return_tensors: Literal["np", "pt"] | None = None,
         **_: Any,
     ) -> Encoding:
         """Return rows with padding on their `padding_side`, all as long as the longest, or `max_length` ids.
 
-        encoded_inputs: lists of rows by name, or rows, as a data collator has them. Other columns than lists of numbers
-        are kept as they are. Raises ConfigError where rows of different lengths are to become one tensor.
+        encoded_inputs: lists of rows by name, or rows, as a data collator has them, or one row. Rows of arrays or of
+        tensors give such. Other columns than lists of numbers are kept as they are. Raises ConfigError where there are
+        no `input_ids`, and where rows of different lengths are to become one tensor.
         """
         side = self.padding_side if padding_side is None else padding_side
         if side not in ("left", "right"):
             raise ConfigError(f"padding_side is {side!r}; expected 'left' or 'right'")
         if not isinstance(encoded_inputs, Mapping):
-            encoded_inputs = {name: [row[name] for row in encoded_inputs] for name in encoded_inputs[0]}
-        columns = {name: [_listed(row) for row in rows] for name, rows in encoded_inputs.items()}
+            names = encoded_inputs[0] if len(encoded_inputs) else ()
+            encoded_inputs = {name: [row[name] for row in encoded_inputs] for name in names}
+        if "input_ids" not in encoded_inputs:
+            raise ConfigError(f"there are no input_ids to pad, but {', '.join(encoded_inputs) or 'nothing'}; give rows")
+        first: Any = next(iter(encoded_inputs["input_ids"]), [])
+        single = isinstance(first, Integral)
+        if return_tensors is None and not single:
+            return_tensors = tensors_of(first)
+        columns = {
+            name: [_listed(row) for row in ([rows] if single else rows)] for name, rows in encoded_inputs.items()
+        }
         ids = columns["input_ids"]
-        columns.setdefault("attention_mask", [[1] * len(row) for row in ids])
+        if "attention_mask" in self.input_names if return_attention_mask is None else return_attention_mask:
+            columns.setdefault("attention_mask", [[1] * len(row) for row in ids])
         if padding not in (False, "do_not_pad"):
             length = max((len(row) for row in ids), default=0)
             if padding == "max_length":
                 length = self.model_max_length if max_length is None else max_length
             columns |= self._padded(columns, length + -length % (pad_to_multiple_of or 1), side)
-        return Encoding(columns) if return_tensors is None else as_tensors(columns, return_tensors)
+        if return_tensors is not None:
+            return as_tensors(columns, return_tensors)
+        return Encoding({name: rows[0] for name, rows in columns.items()} if single else columns)
 
     def _padded(self, columns: Mapping[str, list[Any]], length: int, side: str) -> dict[str, list[Any]]:
         """Return the columns of rows that have padding, up to a length."""

@@ -171,6 +171,13 @@ def as_tensors(columns: Mapping[str, Any], kind: str) -> Encoding:
     return Encoding(arrays if kind == "np" else _tensors(arrays))
 
 
+def tensors_of(row: Any) -> Any:
+    """Return what kind of tensors a row is given as, None for a list."""
+    if isinstance(row, np.ndarray):
+        return "np"
+    return "pt" if type(row).__module__.partition(".")[0] == "torch" else None
+
+
 def _listed(row: Any) -> Any:
     """Return a row of numbers as a list, one number as it is."""
     return row.tolist() if hasattr(row, "tolist") else list(row) if isinstance(row, tuple) else row

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import pickle
 import warnings
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -308,3 +310,33 @@ def test_settings_of_calls_are_saved(tmp_path: Path) -> None:
     config = json.loads((tmp_path / "tokenizer_config.json").read_text())
     assert (config["padding_side"], config["truncation_side"]) == ("left", "left")
     assert small(None, tokenizer_class="XLNetTokenizer").pad_token_type_id == 3
+
+
+@pytest.mark.parametrize("name", ["of RoBERTa", "wordpiece", "left, with types", "no mask"])
+def test_rows_are_padded_as_by_transformers(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    ours, theirs = opened(name)
+    rows: Any = [{"input_ids": [5, 6, 7]}, {"input_ids": [8]}]
+    masked = [{"input_ids": [5, 6], "attention_mask": [1, 0]}, {"input_ids": [8, 9, 5], "attention_mask": [1, 1, 1]}]
+    arrays = [{"input_ids": np.array(row["input_ids"])} for row in rows]
+    tensors = {"input_ids": [torch.tensor(row["input_ids"]) for row in rows]}
+    for given_rows in (
+        rows,
+        *([] if name == "no mask" else [masked]),
+        arrays,
+        tensors,
+        {"input_ids": [5, 6]},
+        {"input_ids": [[5, 6], [7]]},
+    ):
+        for arguments in (
+            {}, {"padding": "max_length", "max_length": 6}, {"pad_to_multiple_of": 4, "return_attention_mask": True},
+            {"padding_side": "left"},
+        ):  # fmt: skip
+            padded = [tokenizer.pad(deepcopy(given_rows), **arguments) for tokenizer in (ours, theirs)]
+            found, expected = ({n: np.asarray(column).tolist() for n, column in each.items()} for each in padded)
+            assert found == expected, (given_rows, arguments)
+            assert type(padded[0]["input_ids"]) is type(padded[1]["input_ids"])
+    wrong_rows: list[Any] = [{}, [], {"labels": [1]}]
+    for wrong in wrong_rows:
+        with pytest.raises(ConfigError, match="there are no input_ids to pad"):
+            ours.pad(wrong)
