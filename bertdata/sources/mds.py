@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -75,9 +74,12 @@ class MdsFormat(TableFormat):
         return super().plan(sources, replace(request, columns=(*request.columns, TOKEN_IDS)))
 
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
-        """Yield the samples of a range."""
-        samples = enumerate(read_samples(chosen.path, texts=True))
-        yield from islice(samples, chosen.start, chosen.end)
+        """Yield the samples of a range; raises InputError where anything follows the last sample of the file."""
+        for place, sample in enumerate(read_samples(chosen.path, texts=True)):
+            if place >= chosen.end:
+                return
+            if place >= chosen.start:
+                yield place, sample
 
     def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
         """Write the documents of one range."""

@@ -104,6 +104,16 @@ def test_ids_of_another_tokenizer_are_refused_with_the_sample(folder: Path) -> N
         read([str(folder)], source_tokenizer=(str(folder.parent / "tokenizer"),))
 
 
+@pytest.mark.parametrize("ending", [".mds", ".mds.zstd"])
+def test_a_file_that_is_cut_off_or_goes_on_is_refused(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a{ending}"
+    whole = Path(write_mds(path, {"text": [SALT, STONE] * 9})).read_bytes()
+    for data in (whole[:-3], whole + b"more"):
+        path.write_bytes(data)
+        with pytest.raises(InputError, match=r"a\.mds"):
+            read([str(tmp_path)])
+
+
 def test_a_file_without_text_and_ids_names_its_columns(tmp_path: Path) -> None:
     write_mds(tmp_path / "a.mds", {"len": [1, 2]})
     with pytest.raises(InputError, match="has no column 'text'; its columns are 'len'"):
