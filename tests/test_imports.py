@@ -125,3 +125,18 @@ assert scipy.linalg.norm([3.0, 4.0]) == 5.0
 def test_scipy_is_there_for_others_once_numba_did_without_it() -> None:
     pytest.importorskip("scipy")
     subprocess.run([sys.executable, "-c", _LATER], check=True)
+
+
+def test_a_package_of_public_names_loads_a_module_when_its_name_is_used() -> None:
+    code = """
+import sys
+import bertdata.loader
+before = {name for name in sys.modules if name.startswith("bertdata")}
+assert len(before) < 35, sorted(before)
+from bertdata.loader import ShardExamples
+assert ShardExamples.__module__ == "bertdata.loader.examples"
+assert not [name for name in sys.modules if name.startswith(("bertdata.torch", "bertdata.sources.books", "bertdata.beam"))]
+for name in bertdata.loader.__all__:
+    assert getattr(bertdata.loader, name)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
