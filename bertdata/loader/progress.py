@@ -87,8 +87,9 @@ class Progress:
         require(
             not (self.current.resumed and self.has_read(epoch)),
             f"this run went on from a state and has read epoch {epoch} to its end, and set_epoch({epoch}) would have "
-            f"it read once more: call set_epoch({epoch + 1}), or do not call it. torchdata's SamplerWrapper counts one "
-            "too few after a state of the end of an epoch: take IterableWrapper. To read it again, load a state of it",
+            f"it read once more: call set_epoch({epoch + 1}), or do not call it, and call it before the iterator of a "
+            "loader is made, whose workers read ahead. torchdata's SamplerWrapper counts one too few after a state of "
+            "the end of an epoch: take IterableWrapper. To read the epoch again, load a state of it",
         )
         uncounted = self.current.uncounted
         if uncounted is not None and not uncounted.left:

@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -124,21 +124,26 @@ class Setup:
         loader = kind(dataset, batch_sampler=sampler, collate_fn=self.collator(dataset), **self.keywords, **keywords)
         return loader, sampler
 
-    @cached_property
+    @property
     def batches(self) -> int:
         """The number of batches of an epoch."""
-        return len(self.sampler(self.dataset()))
+        return len(self.undisturbed) // EPOCHS
 
-    @cached_property
+    @property
     def undisturbed(self) -> Digests:
         """The batches of three epochs in one process, by our loader without workers."""
-        loader = Setup(self.builds, self.data, local=True).loader(rank=0, world_size=1)
-        return [digest(batch) for _ in range(EPOCHS) for batch in loader]
+        return _undisturbed(self.builds, self.data)
 
     def endless(self, batches: int) -> Digests:
         """The first batches of a run without end, in which batches span epochs."""
         loader = Setup(self.builds, self.data, local=True).loader(epochs=None, rank=0, world_size=1)
         return [digest(batch) for batch in islice(loader, batches)]
+
+
+@cache
+def _undisturbed(builds: tuple[Path, Path], data: str) -> Digests:
+    loader = Setup(builds, data, local=True).loader(rank=0, world_size=1)
+    return [digest(batch) for _ in range(EPOCHS) for batch in loader]
 
 
 def write_builds(folder: Path) -> tuple[Path, Path]:

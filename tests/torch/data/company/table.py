@@ -12,7 +12,7 @@ REFUSALS = {
     "other count": r"set_epoch\(0\) was called before it was used",
     "no length": "has epochs=None, so no length",
     "divided twice": "would be divided once more",
-    "moved": "set_epoch or load_state_dict moved the sampler after",
+    "moved": "moved the sampler after|before the iterator of a loader is made",
     "skipped twice": "would leave out as many batches once more",
     "read again": "to its end, and set_epoch",
     "read ahead": "so what (it|was) handed out was not all used",

@@ -35,6 +35,8 @@ ENDLESS = ("lightning, max_steps", "trainer, our loader", "composer, our state")
 WARNING_OF_LOSS = ("was left after its first batch", "your dataloader is not resumable")
 """What our loader says, and Lightning."""
 """Loops of one iteration without an end."""
+COSTLY = {"torch checkpoint", "fabric, counted", "ray, counted", "ray"}
+"""Loops whose packages take long to import; tests/torch/data/test_wrong_readers.py has a quick one of the first."""
 QUICK = {
     ("resumable", "2", "twice", "bins"),
     ("stateful", "2", "second epoch", "rows"),
@@ -59,7 +61,9 @@ def cells() -> list[Any]:
                     cell = (loop.alone, workers, stop, data)
                     if data != "rows" and (workers != "2" or stop not in ("second epoch", "twice")):
                         continue
-                    cheap = loop.alone in PULLED and cell[1:] == ("0", "second epoch", "rows")
+                    cheap = (
+                        loop.alone in PULLED and loop.alone not in COSTLY and cell[1:] == ("0", "second epoch", "rows")
+                    )
                     marks = [] if cheap or cell in QUICK else [pytest.mark.slow]
                     every.append(pytest.param(loop, workers, stop, data, outcome, marks=marks, id=", ".join(cell)))
     return every
