@@ -21,6 +21,7 @@ from bertdata.loader import numpy_batches
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
+from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 from tests.shards.build import TOKENIZER, write_build
 
@@ -360,3 +361,12 @@ def test_fields_of_other_shapes_are_told(tmp_path: Path, name: str, shape: tuple
         TOKENIZER.save_pretrained(tmp_path / "vocab")
         with pytest.raises(InputError, match=rf"has fields of the shapes .*{name} .*expected \(rows, tokens\)"):
             import_shards({"train": [str(tmp_path / "a.toy")]}, str(tmp_path / "vocab"), str(tmp_path / "out"))
+
+
+@pytest.mark.parametrize("names", [FIELDS[:3], FIELDS[3:-1]])
+@pytest.mark.parametrize("shape", [(2,), (2, 3, 1)])
+def test_fields_that_agree_on_no_shape_of_rows_are_refused(names: tuple[str, ...], shape: tuple[int, ...]) -> None:
+    fields = {name: np.zeros((2, 8 if name in FIELDS[:3] else 4), np.int64) for name in FIELDS[:-1]}
+    info = PretrainingInfo.of(TOKENIZER, examples=ExamplesConfig(masking="static"), masking=MaskingConfig())
+    with pytest.raises(InputError, match="has fields of the shapes"):
+        checked(fields | {name: np.zeros(shape, np.int64) for name in names}, info, "x.tfrecord", 0)
