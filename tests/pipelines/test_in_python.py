@@ -76,7 +76,9 @@ def test_an_unknown_keyword_is_told_the_nearest(wrong: str, near: str, tmp_path:
 
 @pytest.mark.parametrize("source", ["wikipedia", "books"])
 def test_a_source_without_a_path_is_not_the_sample(source: str, tmp_path: Path) -> None:
-    for given in ([], (), {}, (tmp_path / "none").glob("*")):
+    without_a_path: list[Any] = [[], (), {}, (tmp_path / "none").glob("*")]
+    for given in without_a_path:
+        settings: dict[str, Any] = {source: given}
         with pytest.raises(InputError, match=f"`{source}` has no path in it; expected one or more, or leave it out"):
-            bertdata.build(tmp_path / "out", **{source: given})
+            bertdata.build(tmp_path / "out", **settings)
     assert not (tmp_path / "out").exists()
