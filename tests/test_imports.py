@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bertdata.io.imports import collector_paused
+from bertdata.io.imports import collect_seldom, collector_paused
 from tests.pipelines.builds import FLAGS
 
 ROOT = Path(__file__).parents[1]
@@ -140,3 +140,14 @@ for name in bertdata.loader.__all__:
     assert getattr(bertdata.loader, name)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_was_imported_is_not_collected_again_once_a_build_begins() -> None:
+    before = gc.get_threshold()
+    try:
+        collect_seldom()
+        assert gc.get_freeze_count() > 1000
+        assert gc.get_threshold()[0] > before[0]
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*before)
