@@ -24,6 +24,7 @@ SUFFIXES = tuple(f".mds{ending}" for ending in ("", ".zstd", ".zst", ".gz", ".bz
 _SCALARS = {"int": "int64"}
 _TEXTS = ("str", "json")
 _MOST_HEAD, _MOST_SAMPLES = 1 << 20, 1 << 26
+_AT_A_TIME = 1 << 20
 Columns = Mapping[str, tuple[str, int | None]]
 
 
@@ -41,20 +42,28 @@ def read_head(path: str) -> MdsHead:
         return _head(file, path)
 
 
-def read_samples(path: str, *, texts: bool = False) -> Iterator[dict[str, Any]]:
+def read_samples(path: str, *, first: int = 0, texts: bool = False) -> Iterator[dict[str, Any]]:
     """Yield the samples of an MDS file: numbers, lists of numbers and, with `texts`, strings and JSON by column.
 
-    Columns of other kinds are left out. Raises InputError where the file is damaged or another file.
+    first: the sample to begin at. Columns of other kinds are left out. Raises InputError where the file is damaged or
+    another file.
     """
     with closing(open_decompressed(path)) as file:
         head = _head(file, path)
-        for row, size in enumerate(np.diff(head.offsets).tolist()):
+        _pass_over(file, int(head.offsets[first] - head.offsets[0]))
+        for row, size in enumerate(np.diff(head.offsets[first:]).tolist(), first):
             data = file.read(size)
             if len(data) != size:
                 raise _not_whole(path, int(head.offsets[-1]), int(head.offsets[row]) + len(data))
             yield _sample(data, head.columns, row, path, texts)
         if file.read(1):
             raise _not_whole(path, int(head.offsets[-1]), "more")
+
+
+def _pass_over(file: BinaryIO, size: int) -> None:
+    """Read so many bytes, or up to the end of a file, without keeping them."""
+    while size > 0 and (data := file.read(min(size, _AT_A_TIME))):
+        size -= len(data)
 
 
 def _not_whole(path: str, end: int, size: int | str) -> InputError:

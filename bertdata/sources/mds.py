@@ -75,11 +75,10 @@ class MdsFormat(TableFormat):
 
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
         """Yield the samples of a range; raises InputError where anything follows the last sample of the file."""
-        for place, sample in enumerate(read_samples(chosen.path, texts=True)):
+        for place, sample in enumerate(read_samples(chosen.path, first=chosen.start, texts=True), chosen.start):
             if place >= chosen.end:
                 return
-            if place >= chosen.start:
-                yield place, sample
+            yield place, sample
 
     def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
         """Write the documents of one range."""
