@@ -52,14 +52,15 @@ class _Buffers:
 
     def begin(self, data: bytes, context: PageContext) -> None:
         """Take in the wikitext of a page, make room for its text between the passes, look up the names it may use."""
+        size = len(data) + len(data) // 4 + brackets.ROOM
         for name in _TEXTS:
-            self.reserve(name, len(data) + len(data) // 4 + brackets.ROOM)
+            self.reserve(name, size)
         if context.namespaces is not self.page.namespaces or context.templates is not self.page.templates:
             self.table, self.blob = table_of(context)
         self.page = context
         self.tags_state.fill(0)
         self.state.fill(0)
-        self.source[: len(data)] = np.frombuffer(data, np.uint8)
+        self.source.data[: len(data)] = data
         self.first[0] = NEWLINE
         self.tags_state[page.SIZE], self.tags_state[tags.WRITTEN] = len(data), 1
 
@@ -187,11 +188,13 @@ _ANSWERS = {
 
 def _parts(work: _Buffers) -> list[str]:
     """Return the texts between the bars of the template call or link that the kernel asks for."""
-    state = work.state
-    text, begin, parts = work.second if state[walk.IN_OUT] else work.first, state[walk.BEGIN], []
-    for bar in [*work.bars[state[walk.FIRST_BAR] : state[walk.LAST_BAR]].tolist(), state[walk.END]]:
-        parts.append(_read(text, begin, bar))
-        begin = bar + 1
+    in_out, begin, end, first_bar, last_bar = work.state[walk.IN_OUT : walk.LAST_BAR + 1].tolist()
+    text = (work.second if in_out else work.first)[begin:end].tobytes()
+    parts, part_begin = [], 0
+    for bar in work.bars[first_bar:last_bar].tolist():
+        parts.append(text[part_begin : bar - begin].decode("utf-8", "surrogatepass"))
+        part_begin = bar - begin + 1
+    parts.append(text[part_begin:].decode("utf-8", "surrogatepass"))
     return parts
 
 
@@ -211,7 +214,7 @@ def _write(name: str, text: str, work: _Buffers, offset: int) -> int:
     """Write text into a buffer from an offset on; returns where it ends."""
     data = text.encode("utf-8", "surrogatepass")
     end = offset + len(data)
-    work.reserve(name, end + 1024)[offset:end] = np.frombuffer(data, np.uint8)
+    work.reserve(name, end + 1024).data[offset:end] = data
     return end
 
 
