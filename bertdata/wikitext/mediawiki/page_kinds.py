@@ -20,6 +20,7 @@ KINDS = (DISAMBIGUATION, SOFT_REDIRECT)
 _LOOKED_AT = 16 << 10
 _BEGIN, _END = 256, 1024
 """Bytes in which a switch is looked for."""
+_UNDERSCORE = ord("_")
 _BEGINS_LIST = frozenset([b"*", b"#", b":", b";"])
 _BEFORE_TABLE = frozenset([b"{", b" ", b"\t", *_BEGINS_LIST])
 _BEGINS_NO_PROSE = frozenset([b"", b"|", b"!", b"=", b"{", b"}", b"<", b"[", b" ", b"\t"])
@@ -48,7 +49,7 @@ def title_kind(title: str, language: str) -> str:
     ('list', '')
     """
     disambiguation, lists = _titles(language)
-    if disambiguation.search(title):
+    if ")" in title and disambiguation.search(title):
         return DISAMBIGUATION
     return "list" if lists.match(title) else ""
 
@@ -74,11 +75,10 @@ def has_disambiguation_switch(wikitext: bytes, language: str) -> bool:
     >>> has_disambiguation_switch(b"* A salt\\n__DISAMBIG__", "de"), has_disambiguation_switch(b"A salt.", "de")
     (True, False)
     """
-    end = max(0, len(wikitext) - _END)
-    for switch in _switches(language):  # no generator: this is done for each page
-        if wikitext.find(switch, end) >= 0 or wikitext.find(switch, 0, _BEGIN) >= 0:
-            return True
-    return False
+    ends = wikitext[:_BEGIN] + b"\n" + wikitext[-_END:]
+    if _UNDERSCORE not in ends:  # as in most pages, and one byte is found in a tenth of the time
+        return False
+    return any(switch in ends for switch in _switches(language))
 
 
 @lru_cache(maxsize=64)

@@ -14,8 +14,8 @@ from bertdata.wikitext.mediawiki import facts
 
 REDIRECT_WORDS: frozenset[str] = frozenset(facts.member(facts.ALL)["redirect"])
 _SPACE = r"[ \t\n\r\f\v]*+"
-_FIRST_BYTES = b"".join(sorted({word.encode()[:1] for word in REDIRECT_WORDS}))
-_BEGIN = re.compile(rb"[ \t\n\r\0\x0b]*+(?=[%b])" % re.escape(_FIRST_BYTES))
+_SIGNS = sorted({re.split(r"\w", word, maxsplit=1)[0] for word in REDIRECT_WORDS})
+_BEGIN = re.compile(rb"[ \t\n\r\0\x0b]*+(?=%b)" % "|".join(map(re.escape, _SIGNS)).encode())
 _HEAD = 4096
 """Bytes in which a word and its link are looked for; a title has at most 255."""
 
