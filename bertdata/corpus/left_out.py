@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.corpus.compared_values import COMPARED, OTHER_FORM
 from bertdata.curation.where import parse_condition
 from bertdata.engine.parts import Counts, add_counts
 from bertdata.io.console import Row, counted, largest
@@ -34,7 +35,7 @@ BY = {"sources": "documents_left_out_by_sources_of_", "where": "documents_left_o
 """What the names of counts begin with, before the name of a source; the settings in the order in which they decide."""
 WITHOUT = "documents_left_out_without_"
 """Before `SOURCE:COLUMN`: of those that the condition left out, how many have no value in the column."""
-PREFIXES = (SELECTED, MOVED, WITHOUT, *BY.values())
+PREFIXES = (SELECTED, MOVED, WITHOUT, COMPARED, OTHER_FORM, *BY.values())
 
 
 def count_left_out(

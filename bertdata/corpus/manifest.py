@@ -11,6 +11,7 @@ from typing import Any
 
 from bertdata import __version__
 from bertdata.corpus.advice import Choices
+from bertdata.corpus.compared_values import warnings_of_compared
 from bertdata.corpus.left_out import account_of, warnings_of_selection, warnings_of_train
 from bertdata.corpus.plan import ShardPlan
 from bertdata.corpus.warnings import warnings_of
@@ -113,6 +114,7 @@ def build_manifest(
         **({"left_out": left_out} if left_out else {}),
         "warnings": [
             *warnings_of_selection(left_out, info.selection),
+            *warnings_of_compared(info.selection.where, add_counts(split["counts"] for split in splits.values())),
             *warnings_of_train(info, splits),
             *warnings_of(
                 origins["sources"],

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from bertdata.corpus.compared_values import count_compared
 from bertdata.corpus.left_out import MOVED, count_left_out
 from bertdata.counter_rng import bernoulli, text_bits
 from bertdata.curation.accounts import WORDS, parse_account, words_in
@@ -47,7 +48,7 @@ def select(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> 
         block = replace(block, document_sources=regrouped)
     if not (selection.sources or selection.where or selection.sample):
         return _with_carried(block, columns, info), languages_of(block, columns) | moved
-    flags, read = _flags(block, columns, info)
+    flags, read, compared = _flags(block, columns, info)
     taken = _all_of(block, flags)
     by_source = count_left_out(flags, block.document_sources, info.sources, read) if info.sources else {}
     of_selected = [columns[row] for row in np.flatnonzero(taken).tolist()] if columns else []
@@ -61,6 +62,7 @@ def select(block: TokenBlock, columns: Sequence[str], info: PretrainingInfo) -> 
         f"unknown_tokens{LEFT_OUT}": unknown[0] - unknown[1],
         **moved,
         **by_source,
+        **compared,
     } | languages
 
 
@@ -103,11 +105,15 @@ def choose(
 
 def _flags(
     block: TokenBlock, columns: Sequence[str], info: PretrainingInfo
-) -> tuple[dict[str, NDArray[np.bool_]], Mapping[str, pa.Array]]:
-    """Return by setting which documents it takes, and the columns that the condition reads and not all have."""
+) -> tuple[dict[str, NDArray[np.bool_]], Mapping[str, pa.Array], Counts]:
+    """Return by setting which documents it takes, the columns that the condition reads and not all have, and counts.
+
+    The counts are those of the texts that the condition compares with.
+    """
     selection = info.selection
     flags: dict[str, NDArray[np.bool_]] = {}
     read: Mapping[str, pa.Array] = {}
+    compared: Counts = {}
     if selection.sources:
         numbers = [info.sources.index(name) for name in selection.sources]
         flags["sources"] = np.isin(block.document_sources, numbers)
@@ -115,10 +121,11 @@ def _flags(
         condition = parse_condition(selection.where)
         read = _columns(condition.names, block, columns, info.sources)
         flags["where"] = condition.holds(read)
+        compared = count_compared(condition, read)
         read = {name: read[name] for name in condition.columns}
     if selection.sample and len(block.document_ends):
         flags["sample"] = _sampled(block, columns, info)
-    return flags, read
+    return flags, read, compared
 
 
 def _all_of(block: TokenBlock, flags: Mapping[str, NDArray[np.bool_]]) -> NDArray[np.bool_]:

@@ -43,6 +43,15 @@ _EXAMPLE = "expected a condition as score >= 3 and language == 'en'"
 
 
 @dataclass(frozen=True)
+class ComparedText:
+    """A text that a condition compares a column with; ordered: by <, <=, > or >=."""
+
+    column: str
+    text: str
+    ordered: bool
+
+
+@dataclass(frozen=True)
 class Condition:
     """A condition: what messages call it, its flag and text, and its syntax tree."""
 
@@ -58,6 +67,15 @@ class Condition:
     def columns(self) -> tuple[str, ...]:
         """Those of the columns that not every document has."""
         return tuple(name for name in self.names if name not in OF_ALL)
+
+    @property
+    def texts(self) -> tuple[ComparedText, ...]:
+        """The texts that it compares columns with, as they are written from left to right.
+
+        >>> [(text.column, text.text) for text in parse_condition("owner not in ('kim', 'lee') or id == 'x'").texts]
+        [('owner', 'kim'), ('owner', 'lee'), ('id', 'x')]
+        """
+        return tuple(_texts(self.tree))
 
     def holds(self, columns: Mapping[str, pa.Array]) -> NDArray[np.bool_]:
         """Return for which rows of its columns the condition holds, bool (N,).
@@ -176,6 +194,20 @@ def _names(tree: ast.expr) -> Iterator[str]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.expr):
             yield from _names(node)
+
+
+def _texts(tree: ast.expr) -> Iterator[ComparedText]:
+    if not isinstance(tree, ast.Compare):
+        for node in ast.iter_child_nodes(tree):
+            if isinstance(node, ast.expr):
+                yield from _texts(node)
+        return
+    for left, operator, right in zip([tree.left, *tree.comparators], tree.ops, tree.comparators, strict=False):
+        ordered = isinstance(operator, (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
+        for column, constants in ((_name(left), right), (_name(right), left)):
+            for constant in constants.elts if isinstance(constants, (ast.Tuple, ast.List)) else [constants]:
+                if column and isinstance(constant, ast.Constant) and isinstance(constant.value, str):
+                    yield ComparedText(column, constant.value, ordered)
 
 
 def _outcomes(node: ast.expr, missing: Collection[str]) -> set[bool | None]:
