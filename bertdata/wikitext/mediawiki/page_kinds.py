@@ -76,7 +76,7 @@ def has_disambiguation_switch(wikitext: bytes, language: str) -> bool:
     (True, False)
     """
     ends = wikitext[:_BEGIN] + b"\n" + wikitext[-_END:]
-    if _UNDERSCORE not in ends:  # as in most pages, and one byte is found in a tenth of the time
+    if _UNDERSCORE not in ends or b"__" not in ends:  # as in most pages, and one byte is found in a tenth of the time
         return False
     return any(switch in ends for switch in _switches(language))
 
