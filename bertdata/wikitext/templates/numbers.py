@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 _NUMBER = re.compile(r"([-−+]?)(\d[\d,]{0,40}\.?\d{0,40}|\.\d{1,40})(?:[eE]([-−+]?\d{1,2}))?")
 _FRACTION = re.compile(r"([-−+]?)(?:(\d[\d,]{0,11})\s*[+ ])?(\d{1,9})\s*[/⁄]{1,2}\s*(\d{1,9})")
 
 
-@dataclass(frozen=True)
-class Number:
+class Number(NamedTuple):
     """A number as it is shown and as it is read; `decimals` is negative for whole numbers that end in zeros."""
 
     text: str
