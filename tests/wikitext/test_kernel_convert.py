@@ -18,9 +18,12 @@ NUMBERS = st.one_of(
 CODES = st.sampled_from([*UNITS, "ftin", "km mi", "km+mi", "bogus", ""])
 OPTIONS = st.lists(
     st.sampled_from(
-        ["abbr=on", "abbr=off", "abbr=", "adj=on", "sp=us", " sp = us", "disp=or", "0", "2", "-1", "-2", "12"]
+        [
+            *("abbr=on", "abbr=off", "abbr=", "adj=on", "sp=us", " sp = us", "disp=or", "disp=", "lk=on", "lk=out"),
+            *("0", "2", "-1", "-2", "12", "", " "),
+        ]
     ),
-    max_size=3,
+    max_size=4,
 )
 
 

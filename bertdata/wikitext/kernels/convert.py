@@ -1,7 +1,8 @@
 """Plain calls of `{{convert}}` and `{{cvt}}`, compiled; the reference is `templates/convert`.
 
 Plain: one decimal number, a unit of the table, perhaps one to convert to, perhaps how to round, and no option but
-abbr=on or off, adj=on, sp=us. Python is asked for all others. Without this kernel cleaning takes a third longer.
+abbr=on, off or blank, adj=on, disp=or, sp=us, and lk=, which changes no text. Python is asked for all others. Without
+this kernel cleaning takes a third longer.
 """
 
 from __future__ import annotations
@@ -43,22 +44,28 @@ def write_conversion(
     if out.size - n < _ROOM or state[walk.LAST_BAR] - state[walk.FIRST_BAR] > MOST_ARGUMENTS:
         return ASK
     count, words, both, hyphen, american = 0, not abbreviate, False, False, False
+    alternative = chooses_words = False
     # arguments by position go to state[LEFT + k] and state[RIGHT + k], options to flags; any other is for Python
     for k in range(state[walk.FIRST_BAR], state[walk.LAST_BAR]):
         begin, end = walk.argument(bars, state, k)
         left, right = common.strip(source, begin, end)
         if buffers.find(source, left, right, char.EQUALS) == right:
-            state[LEFT + count], state[RIGHT + count] = left, right
-            count += 1
+            if left < right or count < 2:
+                state[LEFT + count], state[RIGHT + count] = left, right
+                count += 1
         elif common.is_word(source, left, right, _ABBR_ON):
-            words, both = False, False
+            words, both, chooses_words = False, False, True
         elif common.is_word(source, left, right, _ABBR_OFF):
-            words, both = True, True
+            words, both, chooses_words = True, True, True
+        elif common.is_word(source, left, right, _ABBR):
+            words, both, chooses_words = not abbreviate, False, True
+        elif common.is_word(source, left, right, _DISP_OR):
+            alternative = True
         elif common.is_word(source, left, right, _ADJ_ON):
             hyphen = True
         elif common.is_word(source, left, right, _SP_US):
             american = True
-        else:
+        elif not common.starts_with(source, left, right, _LK):
             return ASK
     if count < 2 or count > 4:
         return ASK
@@ -89,15 +96,18 @@ def write_conversion(
         target, chosen = table[row, common.CODE], True
     if target < 0 or _KIND[target] != _KIND[unit] or (american and (_HAS_US[unit] or _HAS_US[target])):
         return ASK
+    result_in_words = (words and both) or (alternative and not abbreviate and not chooses_words)
     return _write(
-        source, state[LEFT], state[RIGHT], unit, target, chosen, places, rounded, words, both, hyphen, american, out, n
-    )
+        source, state[LEFT], state[RIGHT], unit, target, chosen, places, rounded,
+        words, result_in_words, both, alternative, hyphen, american, out, n,
+    )  # fmt: skip
 
 
 @inlined
 def _write(
     source: Bytes, begin: int, end: int, unit: int, target: int, chosen: bool, places: int, rounded: bool,
-    words: bool, both: bool, hyphen: bool, american: bool, out: Bytes, n: int,
+    words: bool, result_in_words: bool, temperatures_in_words: bool, alternative: bool, hyphen: bool, american: bool,
+    out: Bytes, n: int,
 ) -> Int:  # fmt: skip
     negative = begin < end and source[begin] == char.HYPHEN
     begin += negative
@@ -128,7 +138,7 @@ def _write(
     n = _write_grouped(whole if point >= 0 else mantissa, out, n)
     if point >= 0:
         n = copy(source, point, end, out, n)
-    in_words = (words and (both or not _IN_SYMBOLS[unit])) or _IS_NAMED[unit]
+    in_words = (words and (temperatures_in_words or not _IN_SYMBOLS[unit])) or _IS_NAMED[unit]
     n = _write_unit(unit, abs(value) != 1, in_words, hyphen, american, out, n)
     result = (value * _SCALE[unit] + _OFFSET[unit] - _OFFSET[target]) / _SCALE[target]
     if not rounded:
@@ -149,8 +159,8 @@ def _write(
     if number >= LARGEST_IN_FULL or 0 < number < SMALLEST_IN_FULL or number * scale > 4e15:
         return ASK
     scaled: Int = np.int64(np.rint(number * scale))
-    out[n], out[n + 1] = char.SPACE, char.LEFT_PARENTHESIS
-    n += 2
+    between = _OR if alternative else _OPENING
+    n = copy(between, 0, between.size, out, n)
     if result < 0 and number > 0:
         n = utf8.encode(char.MINUS_SIGN, out, n)
     n = _write_grouped(scaled // scale, out, n)
@@ -160,7 +170,10 @@ def _write(
             out[n + places - k] = char.DIGIT_0 + scaled % 10
             scaled //= 10
         n += places + 1
-    n = _write_unit(target, number != 1, (words and both) or _IS_NAMED[target], hyphen, american, out, n)
+    in_words = (result_in_words and (temperatures_in_words or not _IN_SYMBOLS[target])) or _IS_NAMED[target]
+    n = _write_unit(target, number != 1, in_words, hyphen, american, out, n)
+    if alternative:
+        return n
     out[n] = char.RIGHT_PARENTHESIS
     return n + 1
 
@@ -222,8 +235,9 @@ def _write_grouped(number: int, out: Bytes, n: int) -> Int:
 CODES = [code for code in UNITS if is_plain_unit(code)]
 """The codes of the units that the kernel knows; a lookup of a code gives its index in this list."""
 _METRE = CODES.index("m")
-_ABBR_ON, _ABBR_OFF, _ADJ_ON, _SP_US, _METRE_WORD, _LITRE_WORD = map(
-    common.word, ("abbr=on", "abbr=off", "adj=on", "sp=us", "metre", "litre")
+_ABBR, _ABBR_ON, _ABBR_OFF, _ADJ_ON, _DISP_OR, _LK, _SP_US, _METRE_WORD, _LITRE_WORD, _OR, _OPENING = map(
+    common.word,
+    ("abbr=", "abbr=on", "abbr=off", "adj=on", "disp=or", "lk=", "sp=us", "metre", "litre", " or ", " ("),
 )
 _units = [UNITS[code] for code in CODES]
 _SCALE = np.array([unit.scale for unit in _units])
