@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bertdata import clean_wikitext
 from bertdata.wikitext.templates.measurement_units import UNITS
 from tests.generated import examples
 from tests.wikitext.agreement import agree
@@ -35,6 +37,12 @@ def test_a_conversion_is_written_as_the_reference_writes_it(
     call = "{{" + "|".join([name, number, code, target, *options]) + "}}"
     source = f"It lies {{{{nowrap|{call}}}}} away." if nested else f"It lies {call} away."
     assert agree(source)
+
+
+@pytest.mark.parametrize("code", ["m", "metres", "meter"])
+def test_few_metres_become_feet_and_inches_by_each_name_of_the_metre(code: str) -> None:
+    source = f"It is {{{{convert|1.85|{code}|abbr=on}}}} high."
+    assert clean_wikitext(source, compiled=True) == "It is 1.85 m (6 ft 1 in) high."
 
 
 FAMILIES = ["transl", "chem", "nihongo", "nihongo2", "angbr", "linktext", "hlist", "sortname", "quote", "lang", "smu"]

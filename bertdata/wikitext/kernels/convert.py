@@ -130,7 +130,7 @@ def _write(
         return ASK
     decimals = end - point - 1 if point >= 0 else -zeros
     value = mantissa / _TENS[_MOST_DIGITS + max(decimals, 0)]
-    if not chosen and unit == _METRE and not negative and 0 < value < FEET_AND_INCHES_UNDER:
+    if not chosen and _IS_METRE[unit] and not negative and 0 < value < FEET_AND_INCHES_UNDER:
         return ASK
     if negative:
         value = -value
@@ -234,7 +234,6 @@ def _write_grouped(number: int, out: Bytes, n: int) -> Int:
 
 CODES = [code for code in UNITS if is_plain_unit(code)]
 """The codes of the units that the kernel knows; a lookup of a code gives its index in this list."""
-_METRE = CODES.index("m")
 _ABBR, _ABBR_ON, _ABBR_OFF, _ADJ_ON, _DISP_OR, _LK, _SP_US, _METRE_WORD, _LITRE_WORD, _OR, _OPENING = map(
     common.word,
     ("abbr=", "abbr=on", "abbr=off", "adj=on", "disp=or", "lk=", "sp=us", "metre", "litre", " or ", " ("),
@@ -248,6 +247,7 @@ _IS_TEMPERATURE = np.array([unit.kind == "temperature" for unit in _units])
 _IN_SYMBOLS = np.array([unit.kind.startswith("temperature") for unit in _units])
 _DEFAULT = np.array([CODES.index(unit.default) if unit.default in CODES else -1 for unit in _units])
 _TENS = np.array([10.0**power for power in range(-_MOST_DIGITS, _MOST_DIGITS + 1)])
+_IS_METRE = np.array([unit.symbol == "m" for unit in _units])
 _IS_NAMED = np.array([unit.symbol in NAMED for unit in _units])
 _IS_MORE_PRECISE = np.array([unit.symbol in MORE_PRECISE for unit in _units])
 _HAS_US = np.array([unit.symbol.startswith("US ") for unit in _units])
