@@ -178,6 +178,7 @@ def test_the_report_of_the_gpu_run_compares_runs_in_as_many_parts(memory: dict[s
         assert f"| {model} | 512 | {rows} | {times} | {speed} | - | {gib} |" in parts["memory"]
 
 
+@pytest.mark.slow
 def test_without_a_gpu_the_gpu_run_says_so(tmp_path: Path) -> None:
     done = run(ROOT / "runs" / "gpu.sh", tmp_path / "run", DEVICE="cuda")
     assert done.returncode == 2

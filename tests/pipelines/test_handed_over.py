@@ -128,6 +128,7 @@ SCRIPT = """
 """
 
 
+@pytest.mark.slow
 def test_a_script_hands_over_its_own_functions_to_workers_and_runs_again_with_nothing_to_do(
     settings: dict[str, Any], tmp_path: Path
 ) -> None:

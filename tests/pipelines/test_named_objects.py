@@ -86,6 +86,7 @@ def test_what_reads_a_build_in_another_process_needs_the_consent_to_its_objects(
     assert int(outside.python(code)) > 0
 
 
+@pytest.mark.slow
 def test_workers_of_a_data_loader_that_are_new_processes_have_the_consent(outside: Outside) -> None:
     pytest.importorskip("torch")
     assert outside.without_plugin().python("import spawned; spawned.main()").strip() == "['batch', 'batch']"

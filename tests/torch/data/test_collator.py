@@ -90,7 +90,7 @@ def test_the_epoch_seed_and_masking_change_the_mask_and_a_pair_overrides_the_epo
     assert sum(label != -100 for label in many[0]) > sum(label != -100 for label in labels((0, 3))[0])
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_batches_are_the_same_for_any_number_of_workers(dynamic_build: Path, method: str) -> None:
     dataset = ShardDataset(dynamic_build)
     batches = []

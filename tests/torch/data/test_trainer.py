@@ -73,7 +73,7 @@ def rows_of(batches: Batches) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
 
 
 @pytest.mark.parametrize("strategy", ["random", "sequential", "group_by_length"])
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
 def test_every_sampler_takes_each_example_once_an_epoch_with_the_masks_of_the_epoch(
     dynamic_build: Path, strategy: str, workers: int, tmp_path: Path
 ) -> None:
@@ -100,7 +100,7 @@ def test_batch_rebalance_asks_for_dictionaries_and_the_docs_name_what_to_take_in
         trainer.train()
 
 
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
 def test_each_evaluation_has_the_masks_of_epoch_0(dynamic_build: Path, workers: int, tmp_path: Path) -> None:
     dataset, evaluated = ShardDataset(dynamic_build), ShardDataset(dynamic_build)
     fixed = Subset(evaluated, [(0, number) for number in range(len(evaluated))])  # type: ignore[misc]
@@ -114,7 +114,7 @@ def test_each_evaluation_has_the_masks_of_epoch_0(dynamic_build: Path, workers: 
     assert trainer.evaluate(other)["eval_loss"] != losses[-1]
 
 
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("workers", [pytest.param(0, marks=pytest.mark.slow), 2])
 def test_a_run_resumed_from_a_checkpoint_sees_the_batches_of_one_that_was_not_stopped(
     dynamic_build: Path, workers: int, tmp_path: Path
 ) -> None:
