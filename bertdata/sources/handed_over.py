@@ -30,6 +30,8 @@ _ROW_GROUP_BYTES = 8 << 20
 _MOST_ROWS = 1000
 _SHOWN = 40
 _LONGEST_PATH = 4096
+_MOST_WORDS = 8
+"""The words of a path; a string with more, or with lines, that is not there is a text."""
 _SCHEME = 20
 """Characters at the start of a text among which a URL has its ://."""
 
@@ -117,11 +119,19 @@ def handed_over(given: Any, output: str, text_column: str = "text") -> HandedOve
             raise ConfigError(f"documents has the source {source!r}; expected letters, digits, _ and -")
         if isinstance(value, list | tuple) and not value:
             raise InputError(f"there are no rows{f' of the source {source}' if source else ''}; expected documents")
+        _refuse_open_file(value)
         value = _listed(value)  # noqa: PLW2901
         are_rows = not isinstance(value, list | tuple) or isinstance(next(iter(value), None), Mapping)
         parts = [value] if are_rows else value
         for number, part in enumerate(parts):
+            if parts is value:
+                _refuse_row_or_text(part, number)
             path = files.path_text(part) if paths.is_path(part) else ""
+            if _is_text(path):
+                raise ConfigError(
+                    f"documents has the string {_shown(path)}, which is no path; texts are given as rows, "
+                    f"[{{{text_column!r}: ...}}, ...]"
+                )
             if not path:
                 name = (source or "documents") + (f".{number}" if number else "")
                 path = files.join(f"{output.rstrip('/')}-documents", name + _suffix(part))
@@ -153,14 +163,44 @@ def _names_a_path(row: Any) -> bool:
     return (files.is_remote(row[:_SCHEME]) and len(row.split()) == 1) or os.path.lexists(row)
 
 
+def _is_text(given: str) -> bool:
+    """Tell whether a string in the place of a path is a text."""
+    if len(given.splitlines()) < 2 and len(given.split()) <= _MOST_WORDS:
+        return False
+    return not (files.is_remote(given[:_SCHEME]) or _names_a_path(given) or "\0" in given or glob.glob(given))
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+
+
+def _refuse_open_file(given: Any) -> None:
+    """Raise ConfigError for an open file, which is an iterator of lines."""
+    if hasattr(given, "readline"):
+        name = getattr(given, "name", None)
+        path = f", {name!r}" if isinstance(name, str) else ""
+        raise ConfigError(f"documents is an open file, whose lines would be the texts; give its path{path}")
+
+
+def _refuse_row_or_text(part: Any, number: int) -> None:
+    """Raise ConfigError for what stands in a list of paths and is a row, or the fields of one."""
+    _refuse_open_file(part)
+    row = isinstance(part, Mapping)
+    if row or (isinstance(part, list | tuple) and part and isinstance(part[0], str)):
+        raise ConfigError(
+            f"item {number + 1} of documents is {type(part).__name__}{'' if row else ' of strings'} in a list of paths "
+            "or tables; expected paths alone or rows alone, which are dicts; a mapping takes both, as "
+            '{"web": [{...}, ...], "notes": ["notes/*.txt"]}'
+        )
+
+
 def _refuse_one_row(given: Mapping[str, Any], text_column: str) -> None:
     """Raise ConfigError for one row in the place of a mapping from sources: its text is not a path."""
     text = given.get(text_column)
     if isinstance(text, str) and not files.is_remote(text) and not os.path.lexists(text) and not glob.glob(text):
-        start = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
         raise ConfigError(
-            f"documents is a mapping whose {text_column!r} is {start!r}, and there is no such path; expected a list of "
-            "rows, as [{...}], or a mapping from names of sources to paths or rows"
+            f"documents is a mapping whose {text_column!r} is {_shown(text)}, and there is no such path; expected a "
+            "list of rows, as [{...}], or a mapping from names of sources to paths or rows"
         )
 
 
@@ -239,7 +279,9 @@ def _write_lines(rows: Iterable[Any], file: IO[bytes], text_column: str) -> int:
                 f"documents is {type(rows).__name__} and gives the path {str(row)!r} as its first row; expected a list "
                 "where paths are meant"
             )
-        if not isinstance(row, Mapping | str):
+        if isinstance(row, str):
+            _refuse_other_text(row, number)
+        elif not isinstance(row, Mapping):
             raise ConfigError(f"row {number} of documents is {type(row).__name__}; expected a dict, or a text")
         values = {text_column: row} if isinstance(row, str) else dict(row)
         try:
@@ -247,6 +289,19 @@ def _write_lines(rows: Iterable[Any], file: IO[bytes], text_column: str) -> int:
         except (TypeError, ValueError) as error:
             raise ConfigError(f"row {number} of documents cannot be written as JSON ({error})") from error
     return number
+
+
+def _refuse_other_text(text: str, number: int) -> None:
+    """Raise ConfigError for a text among rows that is a path, or a line of JSON."""
+    problem = ""
+    if _names_a_path(text):
+        problem = "is a path; rows and paths are sources of their own, in a mapping"
+    elif text[:1] == "{":
+        with contextlib.suppress(ValueError):
+            json.loads(text)
+            problem = "is a JSON object; give json.loads of it, or the path of its file"
+    if problem:
+        raise ConfigError(f"row {number} of documents, {_shown(text)}, {problem}; a text like that is given in a dict")
 
 
 def _plain(value: Any) -> Any:

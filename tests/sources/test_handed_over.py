@@ -160,6 +160,40 @@ def test_what_is_no_documents_is_refused_and_leaves_no_file(
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
+def test_paths_among_rows_lines_of_json_and_open_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"body": "Salt is white."}\n{"body": "Water is clear."}\n')
+    row = {"text": "Salt is white."}
+    with path.open() as file:
+        cases: list[tuple[Any, str]] = [
+            ([row, str(path)], r"row 2 of documents, .* is a path; rows and paths are sources of their own"),
+            ([str(path), row], r"item 2 of documents is dict in a list of paths.*a mapping takes both"),
+            (
+                (line for line in path.read_text().splitlines()),
+                r"row 1 of documents, .* is a JSON object; give json.loads",
+            ),
+            ([file], r"documents is an open file, whose lines would be the texts; give its path, .*rows.jsonl"),
+            (file, r"documents is an open file, whose lines would be the texts; give its path, .*rows.jsonl"),
+            ([("a", "Salt is white."), ("b", "Water is clear.")], r"item 1 of documents is tuple of strings"),
+            ([["id", "text"], ["a", "Salt is white."]], r"item 1 of documents is list of strings"),
+            (["Is salt white?\nIt dissolves in water."], r"the string .*, which is no path; texts are given as rows"),
+            ("Salt is white, and it dissolves in water very well.", r"the string .*, which is no path"),
+            ({"a": ["Salt is white.\n\nIt dissolves."]}, r"the string .*, which is no path"),
+        ]
+        for given, message in cases:
+            with pytest.raises(ConfigError, match=message):
+                paths_of(given, f"{tmp_path}/c")
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_a_text_like_a_path_or_json_is_given_in_a_dict_and_one_in_braces_is_a_text(tmp_path: Path) -> None:
+    texts = [str(tmp_path), '{"a": 1}']
+    [path] = paths_of([{"text": text} for text in texts], f"{tmp_path}/c")
+    assert [json.loads(line)["text"] for line in Path(path).read_text().splitlines()] == texts
+    [path] = paths_of(iter(["{} is empty.", "{it} is not."]), f"{tmp_path}/d")
+    assert len(Path(path).read_text().splitlines()) == 2
+
+
 def test_rows_are_not_written_for_a_build_that_is_refused(tmp_path: Path) -> None:
     settings: dict[str, Any] = SETTINGS | {"max_seq_lenght": 64}
     with pytest.raises(ConfigError, match="did you mean 'max_seq_length'"):
