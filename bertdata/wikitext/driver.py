@@ -38,6 +38,7 @@ class _Buffers:
         self.scratch = np.empty(common.LONGEST_NAME + 8, np.uint8)
         self.tags_state = np.zeros(page.TAGS_STATE_SIZE, np.int64)
         self.state = np.zeros(walk.STATE_SIZE, np.int64)
+        self.growing_bytes = sum(getattr(self, name).nbytes for name in _GROWING)
         self.page = PageContext()
         self.table, self.blob = table_of(self.page)
 
@@ -47,6 +48,7 @@ class _Buffers:
         if len(buffer) < size:
             larger = np.empty((max(size, 2 * len(buffer)), *buffer.shape[1:]), buffer.dtype)
             larger[: len(buffer)] = buffer
+            self.growing_bytes += larger.nbytes - buffer.nbytes
             setattr(self, name, buffer := larger)
         return buffer
 
@@ -78,7 +80,7 @@ def _borrow() -> _Buffers:
 
 def _give_back(work: _Buffers) -> None:
     """Keep buffers for another call, unless a very large page made them large."""
-    if sum(getattr(work, name).nbytes for name in _GROWING) <= _LARGEST_KEPT:
+    if work.growing_bytes <= _LARGEST_KEPT:
         _idle.append(work)
 
 
@@ -108,7 +110,7 @@ def extract_utf8(data: bytes, context: PageContext) -> tuple[bytes, str]:
 def _answer_tag(work: _Buffers) -> None:
     """Write the text of the tag that the kernel asks for."""
     state = work.tags_state
-    name = rules.TAGS[int(work.table[state[tags.ROW], common.CODE]) >> 3]
+    name = rules.TAGS[work.table.item(state[tags.ROW], common.CODE) >> 3]
     text = content_of(name, _read(work.source, state[tags.BEGIN], state[tags.END]))
     if not text and state[tags.PLACEHOLDER_FITS]:
         text = rules.PLACEHOLDER
