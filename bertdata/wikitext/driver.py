@@ -21,7 +21,7 @@ from bertdata.wikitext.reference.variants import resolve_variants
 from bertdata.wikitext.symbol_table import REASONS, table_of
 from bertdata.wikitext.template_calls import PageContext, call_text, link_text
 
-_LARGEST_KEPT = 4 << 20
+_LARGEST_KEPT = 8 << 20
 """Buffers of more bytes than this, all of one call together, are not kept for the next page."""
 _MOST_KEPT = 16
 """Sets of buffers that are kept for calls to come: more calls at once make their own and drop them again."""
