@@ -160,6 +160,15 @@ def of_unknown_tokens(choices: Choices) -> str:
     return f"train a vocabulary on these texts ({how}), or give one of their language"
 
 
+def of_lost_marks(choices: Choices) -> str:
+    """Return what to do where a tokenizer that strips accents makes other letters of those of a script."""
+    return (
+        "keep them with --no-do-lower-case"
+        if choices.trained
+        else "give a --vocab that keeps accents, as cased ones do"
+    )
+
+
 def of_long_sentences(choices: Choices, articles: Mapping[str, int]) -> str:
     """Return what to do where the ends of sentences are not found."""
     others = {code: number for code, number in articles.items() if base_code(code) != choices.language}

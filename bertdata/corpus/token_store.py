@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from bertdata.corpus.lost_marks import count_lost_marks
 from bertdata.corpus.selection import languages_in, stored_columns
 from bertdata.corpus.statistics import SignTables, count_signs, sign_tables
 from bertdata.corpus.stored_ids import with_stored_ids
@@ -159,6 +160,7 @@ def _tokenize(
     begins = None if word_starts is None else word_starts.to_numpy(zero_copy_only=False)
     counted = (tokens.to_numpy(), ends[1:][has_tokens], token_count)
     count_signs(documents["text"], *counted, signs, counters, begins, compiled=compiled)
+    count_lost_marks(documents["text"], tokenizer, counters)
     if dropped := len(sentences) - len(rows):
         counters.drop("no tokens", dropped)
     offsets = _offsets(token_count[rows])

@@ -64,6 +64,11 @@ TEXTS = {
         "there are {per_thousand:.1f} characters for 1,000 tokens that were decoded wrongly (U+FFFD, Ã©, â€)",
         "decode the files by the encoding they have, and write them as UTF-8",
     ),
+    "lost marks": (
+        "the vocabulary strips accents, and {figure:.1%} of the characters become other letters by it, as が becomes "
+        "か, or lose their vowel, as कु does",
+        "keep them with --no-do-lower-case",
+    ),
     "line breaks": (
         "{figure:.0%} of the sentences end without a period or the like: lines seem to be broken inside them",
         "",

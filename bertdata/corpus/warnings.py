@@ -29,6 +29,7 @@ LEAST_FUNCTION_WORDS = 0.10
 MOST_OF_OTHER_LANGUAGES = 0.1
 MOST_MARKUP = 0.005
 MOST_BROKEN_CHARACTERS = 0.0005
+MOST_LOST_MARKS = 0.005
 MOST_UNENDED = 0.5
 LEAST_SENTENCE, MOST_SENTENCE = 5.0, 80.0
 LEAST_DOCUMENT = 24.0
@@ -276,6 +277,8 @@ def _of_tokens(
     yield from _check("markup", signs.get("closing_tags", 0) / sampled_tokens, most=MOST_MARKUP)
     broken = signs.get("broken_characters", 0) / sampled_tokens
     yield from _check("broken characters", broken, most=MOST_BROKEN_CHARACTERS)
+    lost = signs.get("lost_marks", 0) / max(1, signs.get("characters_at_beginnings", 0))
+    yield from _check("lost marks", lost, most=MOST_LOST_MARKS, remedy=advice.of_lost_marks(choices))
     remedy = advice.of_broken_lines(choices)
     yield from _check("line breaks", signs["sentences_without_end"] / sentences, most=MOST_UNENDED, remedy=remedy)
     short = mean < LEAST_SENTENCE

@@ -1,0 +1,66 @@
+"""A vocabulary that strips accents is warned of where it makes other letters of a script's, and not in English."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from bertdata.corpus.lost_marks import PROBES, count_lost_marks
+from bertdata.corpus.warnings import warnings_of
+from bertdata.engine.parts import Counters
+from bertdata.tokenizers import Tokenizer
+from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
+from tests.corpus.test_warnings import GERMAN, GOOD, recorded
+
+TEXTS = {
+    "Japanese": "吾輩は猫である。名前はまだ無い。",
+    "Hindi": "हिन्दी भारत की एक भाषा है।",
+    "Thai": "วันนี้ฉันไปที่ตลาด",
+}
+
+
+def tokenizer_of(texts: list[str], *, lower: bool) -> Tokenizer:
+    letters = sorted({*"".join(texts).replace(" ", ""), *"かกक"})
+    pieces = [f"{prefix}{letter}" for prefix in ("", "##") for letter in letters]
+    return WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, *pieces], do_lower_case=lower)
+
+
+def lost(texts: list[str], *, lower: bool, **settings: Any) -> list[str]:
+    found = warnings_of({}, settings, [recorded(texts, tokenizer_of(texts, lower=lower))], sentences={"language": "en"})
+    return [str(entry["remedy"]) for entry in found if entry["about"] == "lost marks"]
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_letters_that_lose_what_tells_them_apart_are_warned_of(language: str) -> None:
+    texts = [f"{TEXTS[language]} {number}" for number in range(30)]
+    assert lost(texts, lower=True, asked=400, pieces=400) == ["keep them with --no-do-lower-case"]
+    assert lost(texts, lower=True) == ["give a --vocab that keeps accents, as cased ones do"]
+    assert lost(texts, lower=False) == []
+
+
+def test_a_probe_is_a_letter_and_what_a_tokenizer_that_strips_accents_makes_of_it() -> None:
+    for marked, plain in PROBES:
+        decomposed = unicodedata.normalize("NFD", marked)
+        assert "".join(letter for letter in decomposed if unicodedata.category(letter) != "Mn") == plain != marked
+
+
+def test_accents_of_latin_letters_and_a_name_in_a_text_are_no_matter() -> None:
+    assert lost([f"{GERMAN} Müßig für Ärzte, {number}." for number in range(30)], lower=True) == []
+    assert lost([*(" ".join(GOOD[n:] + GOOD[:n]) for n in range(20)), "が"], lower=True) == []
+
+
+def test_the_counts_of_parts_add_up_and_slices_count_alone() -> None:
+    texts = ["がんか" * 300, "salt", "か", "が"]
+    tokenizer = tokenizer_of(texts, lower=True)
+
+    def signs_of(*parts: list[str]) -> dict[str, int]:
+        counters = Counters()
+        for part in parts:
+            count_lost_marks(pa.chunked_array([pa.array(part, pa.string())]), tokenizer, counters)
+        return dict(counters.details.get("signs", {}))
+
+    assert signs_of(texts) == signs_of(texts[:1], [], texts[1:]) == {"characters_at_beginnings": 518, "lost_marks": 172}
+    assert signs_of([]) == {}
