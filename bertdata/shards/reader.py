@@ -71,7 +71,7 @@ def open_shards(
     if data is None:
         raise InputError(
             "holds no finished build: there is no manifest.json here or one level up; "
-            "expected the --output of `bertdata build`, or its train or validation folder",
+            "expected the --output of `bertdata build` or `bertdata encode-task`, or a folder of it, as train",
             path=directory,
         )
     manifest_path = files.join(build, MANIFEST)

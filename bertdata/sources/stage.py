@@ -274,10 +274,12 @@ class ReadSource:
             if not all_columns & places.keys() and not any(
                 source_format.has_column(source.path, at) for source_format, source in every for at in places
             ):
+                in_condition = any(name in each.columns for of_one in self.conditions.values() for each in of_one)
+                quotes = f"; if it is meant as a text, write it in quotes, '{name}'." if in_condition else "."
                 raise ConfigError(
                     f"--where, --source-where, --keep or --account names the column {name!r}, which these documents do "
                     "not have"
-                    + (did_you_mean(name, all_columns) or ".")
+                    + (did_you_mean(name, all_columns) or quotes)
                     + f" Their columns are {', '.join(map(repr, sorted(all_columns))) or 'none'}"
                 )
         return list(self._excluded(columns_of))

@@ -108,6 +108,15 @@ def test_documents_that_give_no_token_are_counted_and_left_out(vocabulary: str, 
     assert manifest["tokens"]["drops"] == {"no tokens": 30}
 
 
+@pytest.mark.parametrize("value", [5, ["Salt is white."], {"body": "Salt is white."}])
+def test_a_text_column_of_other_values_than_strings_is_refused_with_the_remedy(value: object, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f"{json.dumps({'text': value})}\n" * 12)
+    sources = Sources(documents=(str(path),))
+    with pytest.raises(InputError, match=r"\(dropped: no text: 12\); see whether the column .* holds strings, and not"):
+        build(tmp_path / "corpus", SMALL, sources)
+
+
 def test_documents_of_blanks_alone_are_refused_with_the_reason(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no document is left of these sources \(dropped: empty: 12\)"):
         build(tmp_path / "corpus", SMALL, documents(tmp_path / "rows.jsonl", 12, lambda _: " \n "))

@@ -123,6 +123,8 @@ def test_datasets_reads_one_split_alone(dynamic_build: Path) -> None:
 def test_a_folder_without_a_build_is_an_error_that_says_what_was_expected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"holds no finished build: there is no manifest\.json here or one level up"):
         open_shards(tmp_path)
+    with pytest.raises(InputError, match="expected the `output` of `bertdata build` or `bertdata encode-task`"):
+        open_shards(tmp_path / "task")
 
 
 def test_a_split_that_is_not_there_is_an_error_that_lists_the_others(dynamic_build: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from bertdata.beam.runner import Runner
 from bertdata.curation.languages import LANGUAGE, SOURCE
+from bertdata.curation.where import parse_condition
 from bertdata.documents import DocumentWriter, cut_ranges, open_parquet, read_range
 from bertdata.engine.parts import Counters, PartResult, Task, run_once
 from bertdata.engine.run_stages import run_stages
@@ -100,6 +101,19 @@ def test_a_column_that_is_missing_is_refused_beside_the_language_that_a_model_gi
     stage = ReadSource("documents", sources, str(tmp_path / "parts"), config, columns=(LANGUAGE, "score"))
     with pytest.raises(ConfigError, match="names the column 'score', which these documents do not have"):
         run_stages([stage], Runner(1, quiet=True))
+
+
+def test_a_text_without_quotes_in_a_condition_is_told_from_a_misspelt_column(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text(json.dumps({"text": "Salt.", "owner": "lee"}))
+    sources = find_documents([str(tmp_path / "rows.jsonl")])
+    for where, hint in (("owner != lee", "in quotes, 'lee'. Their columns"), ("ownr != 'lee'", "did you mean 'owner'")):
+        condition = parse_condition(where)
+        parts, conditions = str(tmp_path / "parts"), {"documents": (condition,)}
+        stage = ReadSource(
+            "documents", sources, parts, CleaningConfig(), columns=condition.columns, conditions=conditions
+        )
+        with pytest.raises(ConfigError, match=hint):
+            run_stages([stage], Runner(1, quiet=True))
 
 
 def test_parts_of_our_own_are_taken_as_they_are_and_other_tables_are_read(tmp_path: Path) -> None:
