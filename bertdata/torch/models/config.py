@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import Field, FrozenInstanceError, asdict, dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
-from bertdata.errors import ConfigError, shortened
+from bertdata.errors import ConfigError, InputError, shortened
 from bertdata.io import files
 
 MOST_LAYERS = 1000
@@ -156,7 +156,13 @@ def _parsed(value: Any, kind: str) -> Any:
 
 def read_config(directory: str | os.PathLike[str]) -> tuple[str, Mapping[str, Any]]:
     """Return the path of a directory's `config.json` and its contents; raises InputError or ConfigError."""
-    path = files.join(files.path_text(directory), "config.json")
+    folder = files.path_text(directory)
+    path = files.join(folder, "config.json")
+    if not files.exists(path) and files.exists(files.join(folder, "manifest.json")):
+        raise InputError(
+            "holds shards, and no model; expected a folder with a config.json, as `bertdata pretrain` writes",
+            path=folder,
+        )
     values = files.read_json(path)
     if not isinstance(values, Mapping):
         raise ConfigError(f"holds {type(values).__name__}; expected the settings of a model", path=path)

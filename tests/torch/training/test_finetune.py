@@ -220,6 +220,8 @@ def test_shards_that_are_not_for_the_model_are_refused(tmp_path: Path, model: Pa
     ):
         finetune.finetune(dynamic_build, model, tmp_path / "out", SETTINGS)
     shards = encoded(tmp_path / "task", "classification", texts, (20, 10))
+    with pytest.raises(InputError, match=r"holds shards, and no model; expected a folder with a config\.json"):
+        finetune.finetune(shards, dynamic_build, tmp_path / "out", SETTINGS)
     other = tmp_path / "other"
     other.mkdir()
     for name in ("config.json", "model.safetensors"):
