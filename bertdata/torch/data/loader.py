@@ -271,9 +271,12 @@ class ResumableLoader(DataLoader[Any]):
             with self._order.counting():
                 batches = super().__iter__()
             iteration = self._order.iteration
-            for batch in batches:
+
+            def used(batch: Any) -> Any:
                 iteration.use()
-                yield batch
+                return batch
+
+            yield from map(used, batches)  # a local name would hold the last batch while the next one is made
             iteration.finish()
 
     def set_epoch(self, epoch: int) -> None:

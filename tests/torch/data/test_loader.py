@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+import weakref
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
@@ -229,6 +230,14 @@ def test_the_workers_of_a_loader_begin_with_it_and_with_what_the_caller_gave(dyn
     made = ResumableLoader(dataset, ResumableBatchSampler(dataset, 4, epochs=1), worker_init_fn=given.append)
     assert isinstance(made.worker_init_fn, partial)
     assert (made.worker_init_fn.func, made.worker_init_fn.args) == (begin_worker, (given.append,))
+
+
+def test_a_batch_that_nobody_holds_is_freed_before_the_next_is_made(dynamic_build: Path) -> None:
+    dataset = ShardDataset(dynamic_build)
+    batches = iter(ResumableLoader(dataset, ResumableBatchSampler(dataset, 4)))
+    ids = weakref.ref(next(batches)["input_ids"])
+    assert ids() is None
+    assert next(batches)["input_ids"] is not None
 
 
 def test_a_plain_data_loader_gives_the_same_batches(dynamic_build: Path) -> None:
