@@ -39,7 +39,16 @@ def text_bits(text: str) -> int:
     >>> hex(text_bits("enwiki:12"))
     '0x2076ff57fbdd065f'
     """
-    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    return int.from_bytes(digest_of(text.encode("utf-8", "surrogatepass")), "little")
+
+
+def digest_of(data: bytes | memoryview) -> bytes:
+    """Return the 8 bytes, little endian, that `text_bits` is of the UTF-8 of a text.
+
+    >>> digest_of(b"enwiki:12").hex()
+    '5f06ddfb57ff7620'
+    """
+    return blake2b(data, digest_size=8).digest()
 
 
 def bits(key: int | Bits, *counters: Any) -> Bits:

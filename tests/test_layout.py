@@ -137,6 +137,15 @@ def test_a_registry_stands_in_its_package_and_imports_nothing_of_its_kind() -> N
             assert {*imports(name)} <= {"bertdata.registry"}, name
 
 
+@pytest.mark.parametrize("package", sorted(path.parent for path in (ROOT / "bertdata").rglob("__init__.py")))
+def test_no_public_name_that_is_loaded_when_it_is_used_is_that_of_a_module(package: Path) -> None:
+    """Importing such a module would put it in the place of the name."""
+    source = (package / "__init__.py").read_text()
+    if "__getattr__" in source:
+        names = importlib.import_module(".".join(package.relative_to(ROOT).parts)).__all__
+        assert not {*names} & {path.stem for path in package.iterdir()}
+
+
 def test_what_a_registry_names_is_there() -> None:
     pytest.importorskip("torch", reason="the models of a registry need it")
     found = registries()

@@ -22,6 +22,8 @@ from bertdata.io.console import counted
 COMPARED = "documents_with_text_of_where_"
 OTHER_FORM = "documents_of_another_form_than_text_of_where_"
 _NAMED = 5
+_LONGEST_FORM = 64
+"""Characters of the longest text that is taken for a date or a number."""
 _MOST_COUNTED = 1000
 """The texts of a condition that are counted; one with more is a list of ids, say, which the counts are not to hold."""
 
@@ -66,7 +68,7 @@ def _form(text: str) -> str:
     [True, True, False, False]
     """
     outline = re.sub("[A-Za-z]", "a", re.sub("[0-9]", "0", text))
-    if "0" not in outline:  # words are of one form
+    if "0" not in outline or len(outline) > _LONGEST_FORM:  # words are of one form
         return ""
     ends = [end for end in range(1, len(outline)) if outline[end - 1 : end + 1] != "00"]
     longer = re.escape(outline) + ("(?:[^0].*)?" if outline.endswith("0") else ".*")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.counter_rng import digest_of
 from bertdata.kernels.use import Kernels
 
 _HASHING = Kernels("bertdata.kernels.blake2b:hash_texts")
-_DIGEST = 8
-"""Bytes of the digest that `text_bits` is."""
 _AS_MANY_BYTES = 256
 """What a text counts for: the kernel is loaded in the time in which plain Python hashes some 3,000."""
 
@@ -30,8 +28,8 @@ def id_bits(ids: pa.StringArray) -> NDArray[np.uint64]:
     if not _HASHING.pay(len(ids) * _AS_MANY_BYTES):
         stored = memoryview(data or b"")
         pieces = [stored[begin:end] for begin, end in pairwise(places.tolist())]
-        digests = b"".join([blake2b(piece, digest_size=_DIGEST).digest() for piece in pieces])
-        return np.frombuffer(digests, f"<u{_DIGEST}").astype(np.uint64)
+        digests = b"".join([digest_of(piece) for piece in pieces])
+        return np.frombuffer(digests, "<u8").astype(np.uint64)
     from bertdata.kernels import blake2b as kernel
 
     hashes = np.empty(len(ids), np.uint64)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bertdata.loader.numpy_loader import NumpyBatches, numpy_batches
     from bertdata.loader.permutation_collator import PermutationCollator
     from bertdata.loader.sampler import EpochBatchSampler
-    from bertdata.loader.text_numbers import text_numbers
+    from bertdata.loader.text_numbering import text_numbers
 
 __all__ = [
     "BatchCollator",
@@ -36,6 +36,6 @@ __getattr__ = loading(
         "ShardExamples": "examples",
         "causal_ranks": "next_token",
         "numpy_batches": "numpy_loader",
-        "text_numbers": "text_numbers",
+        "text_numbers": "text_numbering",
     },
 )

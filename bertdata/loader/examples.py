@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
-from bertdata.loader.columns import Column, column_of
+from bertdata.loader.column_arrays import Column, column_of
 from bertdata.loader.epoch import HasEpoch
 from bertdata.loader.opening import Source, cache_folder, common_info, opened
 from bertdata.loader.read_ahead import ReadAhead, require_room

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from bertdata.arrays import Ints
-from bertdata.loader.columns import Column, column_of
+from bertdata.loader.column_arrays import Column, column_of
 from bertdata.shards import Shards
 from bertdata.shards.streaming import StreamedShards
 

@@ -1,6 +1,6 @@
 """What kinds of values a manifest has at the places that are read, checked where it is opened.
 
-A manifest may come from anyone. What is missing is told where it is needed: earlier versions had fewer values.
+A manifest may come from anyone. A missing value is an error only where it is read: earlier versions wrote fewer.
 """
 
 from __future__ import annotations

@@ -199,8 +199,8 @@ def _refuse_one_row(given: Mapping[str, Any], text_column: str) -> None:
     text = given.get(text_column)
     if isinstance(text, str) and not files.is_remote(text) and not os.path.lexists(text) and not glob.glob(text):
         raise ConfigError(
-            f"documents is a mapping whose {text_column!r} is {_shown(text)}, and there is no such path; expected a "
-            "list of rows, as [{...}], or a mapping from names of sources to paths or rows"
+            f"documents is one mapping, in which {text_column!r} is {_shown(text)}, and there is no such path; "
+            "expected a list of rows, as [{...}], or a mapping from names of sources to paths or rows"
         )
 
 

@@ -136,7 +136,7 @@ def lengths_of_call(
     padding: Any, truncation: Any, max_length: int | None, model_max_length: int, stride: int, multiple: int | None
 ) -> Lengths:
     """Return how rows of a call are cut and padded; raises ConfigError for a setting that is none."""
-    if not any(padding is known or (isinstance(known, str) and padding == known) for known in PADDINGS):
+    if not any(padding is way or (isinstance(way, str) and padding == way) for way in PADDINGS):
         raise ConfigError(f"padding is {padding!r}; expected True, False or one of {', '.join(map(str, PADDINGS[2:]))}")
     for name, number in (("max_length", max_length), ("stride", stride)):
         if number is not None and number < 0:

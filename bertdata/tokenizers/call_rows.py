@@ -114,8 +114,8 @@ def row(pieces: Sequence[Piece], texts: Mapping[str, TextTokens], name: str) -> 
         if name == "input_ids":
             column += [content] if tokens is None else tokens.ids
         elif name == "token_type_ids":
-            own = None if tokens is None else tokens.type_id
-            column += [type_id if own is None else own] * (1 if tokens is None else len(tokens.ids))
+            type_of_part = None if tokens is None else tokens.type_id
+            column += [type_id if type_of_part is None else type_of_part] * (1 if tokens is None else len(tokens.ids))
         elif name == "special_tokens_mask":
             column += [1] if tokens is None else [0] * len(tokens.ids)
         elif name == "offset_mapping":

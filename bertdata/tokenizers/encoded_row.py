@@ -46,8 +46,8 @@ class EncodedRow:
 
     def token_to_sequence(self, token: int) -> int | None:
         """Return the number of the text of a token, None for a special one."""
-        held = (number for number, (start, end) in self.sequences.items() if start <= token < end)
-        return next(held, None)
+        texts = (number for number, (start, end) in self.sequences.items() if start <= token < end)
+        return next(texts, None)
 
     def token_to_chars(self, token: int) -> tuple[int, int] | None:
         """Return the characters (start, end) of a token in its text, None for a special one."""

@@ -119,9 +119,9 @@ def known_to(reference: Any, texts: Sequence[Any]) -> Sequence[Any]:
 
 
 def _unknown(text: str) -> InputError:
-    found = _table().newer.search(text)
+    newer = _table().newer.search(text)
     return InputError(
-        f"a text holds {f'U+{ord(found[0]):04X}' if found else 'a character'}, and of such characters the installed "
+        f"a text holds {f'U+{ord(newer[0]):04X}' if newer else 'a character'}, and of such characters the installed "
         f"tokenizers {metadata.version('tokenizers')} has other Unicode tables than {UNICODE}, by which ids are made; "
         "install tokenizers 0.23.3"
     )

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError
 from bertdata.loader import BatchCollator, ShardExamples
-from bertdata.loader.columns import Bits
+from bertdata.loader.column_arrays import Bits
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig

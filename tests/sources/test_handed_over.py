@@ -255,7 +255,7 @@ def test_rows_at_a_url_are_put_back_too() -> None:
 
 @pytest.mark.parametrize("row", [{"text": "Salt is white."}, {"text": "Salt is white." * 50, "id": "a", "score": 3}])
 def test_one_row_in_the_place_of_a_list_is_told(row: dict[str, Any], tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"whose 'text' is 'Salt is .*expected a list of rows, as \[\{...\}\]"):
+    with pytest.raises(ConfigError, match=r"in which 'text' is 'Salt is .*expected a list of rows, as \[\{...\}\]"):
         bertdata.build(tmp_path / "c", documents=row, **SETTINGS)
     (tmp_path / "a.jsonl").write_text("{}")
     assert paths_of({"text": f"{tmp_path}/a.jsonl"}, f"{tmp_path}/c") == [f"text={tmp_path}/a.jsonl"]

@@ -62,7 +62,7 @@ _NOTICE = re.compile(
     re.IGNORECASE,
 )
 _TELLS = re.compile(r"\b(?:was|were|had|he|she|they|him|his|her|them|their)\b")
-"""Words of a paragraph that tells something, by which it is no notice of printers and of rights."""
+"""Words of sentences that tell a story: a paragraph with one of them is not a notice of the printer or of rights."""
 _TITLE_PAGE = re.compile(
     r"^[\W_]*(?:author\s+of\s+_?[\"“'‘]|(?:produced|prepared|scanned|typed|digiti[sz]ed)\s+from\b)", re.IGNORECASE
 )

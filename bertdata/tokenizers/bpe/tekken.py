@@ -158,5 +158,5 @@ def _tokens(entries: Sequence[Mapping[str, Any]]) -> list[bytes]:
 def _pairs(token: bytes, ranks: Mapping[bytes, int]) -> list[tuple[bytes, bytes]]:
     """Return the pairs of tokens that make a token, those of the lowest ranks first."""
     pairs = [(token[:at], token[at:]) for at in range(1, len(token))]
-    known = [pair for pair in pairs if pair[0] in ranks and pair[1] in ranks]
-    return sorted(known, key=lambda pair: (ranks[pair[0]], ranks[pair[1]]))
+    of_tokens = [pair for pair in pairs if pair[0] in ranks and pair[1] in ranks]
+    return sorted(of_tokens, key=lambda pair: (ranks[pair[0]], ranks[pair[1]]))

@@ -11,6 +11,7 @@ import pytest
 
 from bertdata import load_tokenizer
 from bertdata.errors import InputError
+from bertdata.tokenizers.bpe.tekken import _OLD_SPECIAL
 
 PATTERN = (
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
@@ -74,6 +75,13 @@ def test_files_without_special_tokens_have_those_of_mistral(tmp_path: Path) -> N
         "<unk>", "<s>", "</s>", "[INST]", "[TOOL_CONTENT]", "<SPECIAL_20>", "<SPECIAL_21>", "\u0100",
     )  # fmt: skip
     assert (ours.pad_token, len(ours)) == ("<pad>", 278)
+
+
+def test_the_special_tokens_of_old_files_are_those_of_mistral_common() -> None:
+    module = pytest.importorskip("mistral_common.tokens.tokenizers.tekken")
+    entries = module.Tekkenizer.DEPRECATED_SPECIAL_TOKENS
+    assert [entry["rank"] for entry in entries] == [*range(len(entries))]
+    assert tuple(str(getattr(entry["token_str"], "value", entry["token_str"])) for entry in entries) == _OLD_SPECIAL
 
 
 @pytest.mark.parametrize(
