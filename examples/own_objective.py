@@ -32,7 +32,7 @@ class Beginnings(Objective):
         return Plan(spans, none, offsets, none, ids.astype(np.int64), {"tokens_dropped_after_the_beginning": dropped})
 
 
-BEGINNINGS = Beginnings("own_objective:BEGINNINGS", "the beginning of each document", settings=())
+BEGINNINGS = Beginnings("own_objective:BEGINNINGS", "the beginning of each document")
 
 if __name__ == "__main__":
     corpus = bertdata.build(sys.argv[1], objective=BEGINNINGS.name, vocab="bertdata-30k-uncased")

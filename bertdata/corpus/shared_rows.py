@@ -8,11 +8,12 @@ URL, and on a disk without links, they are copies; an object store makes them wi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from bertdata.engine.parts import Task, delete_orphans
 from bertdata.io import files, remote
+from bertdata.masking.settings import MaskingConfig
 from bertdata.shards.phases import PhaseConfig
 from bertdata.shards.schema import SPLITS
 
@@ -25,14 +26,18 @@ def same_rows(phases: Sequence[PhaseConfig]) -> dict[int, int]:
     >>> same_rows([PhaseConfig(name="a"), PhaseConfig(name="b")])
     {1: 0}
     """
-    first: dict[Any, int] = {}
+    first: dict[PhaseConfig, int] = {}
     numbers = [first.setdefault(_rows_of(phase), number) for number, phase in enumerate(phases)]
     return {number: earlier for number, earlier in enumerate(numbers) if earlier != number}
 
 
-def _rows_of(phase: PhaseConfig) -> Any:
-    masks = phase.masking if phase.examples.masking == "static" else None
-    return phase.examples, phase.mixing, phase.selection, masks
+def _rows_of(phase: PhaseConfig) -> PhaseConfig:
+    """Return the phase without what is not in its rows: its name, and masks that a loader draws.
+
+    A setting that phases get later counts as one of the rows until it is taken out here.
+    """
+    masks = phase.masking if phase.examples.masking == "static" else MaskingConfig()
+    return replace(phase, name="", masking=masks)
 
 
 def shared_notes(phases: Sequence[PhaseConfig]) -> list[str]:

@@ -22,4 +22,4 @@ class DocSentences(Objective):
         return plan_halves(chunks.start, chunks.end, chunks.end, np.zeros(len(ids), np.bool_), ids)
 
 
-DOC_SENTENCES = DocSentences("doc-sentences", "RoBERTa's rows of one document")
+DOC_SENTENCES = DocSentences("doc-sentences", "RoBERTa's rows of one document", settings=("short_seq_prob",))

@@ -43,7 +43,9 @@ class FullSentences(Objective):
         )
 
 
-FULL_SENTENCES = FullSentences("full-sentences", "RoBERTa's rows across documents", segments=(1, None))
+FULL_SENTENCES = FullSentences(
+    "full-sentences", "RoBERTa's rows across documents", segments=(1, None), settings=("short_seq_prob",)
+)
 
 
 def sentence_pieces(block: TokenBlock, room: int) -> Chunks:

@@ -81,9 +81,10 @@ NSP = NextSentence(
     segments=(2, 2),
     token_types=2,
     min_documents=2,
+    settings=("short_seq_prob",),
 )
 SENTENCE_PAIR_NSP = replace(
-    NSP, name="sentence-pair-nsp", help="pairs of sentences", sentence_pairs=True, two_sentences=True
+    NSP, name="sentence-pair-nsp", help="pairs of sentences", settings=(), sentence_pairs=True, two_sentences=True
 )
 
 

@@ -41,7 +41,8 @@ class Objective(ABC):
     segments: the fewest and the most segments of a row; None as the most: no limit. token_types: 2 where those after
     the first, which make a pair with it, are of the type of second texts.
     min_documents: how many documents a corpus must have; sentence_pairs: whether one of them must have two sentences.
-    settings: the fields of `ExamplesConfig` that this objective reads and some other does not.
+    settings: the fields of `ExamplesConfig` that this objective reads and some other does not; a build refuses a flag
+    of another objective's.
     revision: raise it when `plan` gives other rows, so that shards of this objective are written again.
 
     Raises ConfigError for an objective without a name.
@@ -56,7 +57,7 @@ class Objective(ABC):
     token_types: int = 1
     min_documents: int = 0
     sentence_pairs: bool = False
-    settings: tuple[str, ...] = ("short_seq_prob",)
+    settings: tuple[str, ...] = ()
     revision: int = 1
 
     def __post_init__(self) -> None:

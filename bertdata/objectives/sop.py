@@ -32,4 +32,5 @@ SOP = SentenceOrder(
     segments=(2, 2),
     token_types=2,
     sentence_pairs=True,
+    settings=("short_seq_prob",),
 )

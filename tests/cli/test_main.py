@@ -196,6 +196,11 @@ def test_a_stage_takes_no_flag_that_it_does_not_read(
         ),
         (["--objective", "doc-chunks", "--short-seq-prob", "0"], "--short-seq-prob has no effect: it is for"),
         (["--objective", "joined-chunks", "--short-seq-prob", "0.1"], "--short-seq-prob has no effect: it is for"),
+        (["--objective", "sentence-pair-nsp", "--short-seq-prob", "0.1"], "--short-seq-prob has no effect: it is for"),
+        (
+            ["--objective", "tests.objectives.test_objectives:REGISTERED", "--short-seq-prob", "0"],
+            "--short-seq-prob has no effect: it is for",
+        ),
         (["--dedup-spans-words-left", "9"], "--dedup-spans-words-left has no effect"),
         (
             ["--dedup-spans", "paragraphs", "--dedup-spans-sentences-left", "2"],

@@ -29,6 +29,22 @@ def test_every_objective_has_two_token_types_or_none_and_a_label_where_it_says_s
         assert set(plan.labels.tolist()) == ({0, 1} if OBJECTIVES[objective].label else {0})
 
 
+@pytest.mark.parametrize("name", [*OBJECTIVES])
+@pytest.mark.parametrize(
+    ("setting", "changed"),
+    [
+        ("short_seq_prob", ExamplesConfig(max_seq_length=32, short_seq_prob=1)),
+        ("single_segment_prob", ExamplesConfig(max_seq_length=32, single_segment_prob=1)),
+        ("min_seq_length", ExamplesConfig(max_seq_length=32, min_seq_length=8)),
+    ],
+)
+def test_an_objective_names_the_settings_that_change_its_rows(name: str, setting: str, changed: ExamplesConfig) -> None:
+    block = random_block(1, 80, 12)
+    configs = (replace(config, objective=name) for config in (ExamplesConfig(max_seq_length=32), changed))
+    plans = [plan_examples(block, config, 0, BERT) for config in configs]
+    assert (setting in OBJECTIVES[name].settings) == (plans[0].spans.tolist() != plans[1].spans.tolist())
+
+
 def test_a_pair_of_sentences_is_two_sentences_and_the_last_of_an_odd_document_three() -> None:
     lengths = [[3, 4, 5, 6], [7, 8, 9, 10, 11], [12, 13, 14]]
     block = block_of([[[1] * length for length in document] for document in lengths])
@@ -172,6 +188,9 @@ class _Registered(Objective):
     def plan(self, block: TokenBlock, config: ExamplesConfig, copy: int, template: RowTemplate) -> Plan:
         plan = find_objective("doc-sentences").plan(block, config, copy, BERT)
         return replace(plan, spans=plan.spans.astype(np.int32))
+
+
+REGISTERED = _Registered("tests.objectives.test_objectives:REGISTERED")
 
 
 def test_a_plan_of_another_type_is_refused_with_the_class_and_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
