@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ from bertdata.options.request import Request, defaults_of, settings_from, value_
 from bertdata.plugins import consent_to
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sources import streamed
-from bertdata.sources.formats import settings_of
+from bertdata.sources.formats import settings_of, settings_read
 from bertdata.sources.inputs import Sources
 from bertdata.sources.names import KINDS, named
 from bertdata.sources.source_columns import SourceColumns
@@ -36,6 +36,22 @@ REJECTS_HINT = (
     "; bertdata show DIR --dropped shows documents that rules dropped, with what was measured, and "
     "DIR/stages/duplicates/duplicates.parquet names duplicates"
 )
+_ARTICLES = "tables of Wikipedia's articles, known by their columns"
+_TEXT = "text files, as .txt, .csv or .jsonl"
+_READ_BY = {
+    "text_column": "tables",
+    "id_column": "tables",
+    "min_words": f"{_ARTICLES} (of other documents, --where 'tokens >= 100' takes the longer ones)",
+    "templates": _ARTICLES,
+    "variant": _ARTICLES,
+    "keep_lists": _ARTICLES,
+    "encoding": _TEXT,
+    "bad_files": _TEXT,
+    "csv_quotes": "tables as .csv and .tsv",
+    "source_tokenizer": "MDS of token ids",
+    "whole_files": "plain text, as .txt",
+}
+"""What the files of documents are called that are read by a setting."""
 OF_A_CALL: dict[str, Any] = {
     **{key: [] for key in ("wikipedia", "books", "documents", "text_column", "id_column", "source_format", "phase")},
     **dict.fromkeys(("output", "vocab", "recipe", "save_recipe")),
@@ -148,14 +164,28 @@ def _refuse_unread(request: Request, sources: Sources) -> None:
         vars(VocabularyConfig()), not request.vocab, "the vocabulary is given by --vocab and not trained"
     )
     request.refuse_unread(["source_format"], bool(sources.documents), "it is for --documents, and there is none")
-    read = {name for kind in KINDS if getattr(sources, kind) for name in settings_of(kind)}
+    of_kinds = {kind: settings_of(kind) for kind in KINDS}
+    read = {name for kind in KINDS if getattr(sources, kind) for name in of_kinds[kind]}
     settings = ["decontaminate_ngram", "decontaminate_action"]
     request.refuse_unread(settings, bool(request.decontaminate), "no test data is given by --decontaminate")
     for kind in KINDS:
-        unread = [name for name in settings_of(kind) if name not in read]
+        unread = [name for name in of_kinds[kind] if name not in read]
         for name in unread:
             more = REJECTS_HINT if name == "rejects" else ""
             request.refuse_unread([name], False, f"it is for --{kind}, and there is none{more}")
+    _refuse_unread_of_documents(request, sources, of_kinds)
+
+
+def _refuse_unread_of_documents(request: Request, sources: Sources, of_kinds: Mapping[str, Sequence[str]]) -> None:
+    """Raise ConfigError for flags by which some files of documents are read, but none of those that are given."""
+    of_others = {name for kind in ("wikipedia", "books") if getattr(sources, kind) for name in of_kinds[kind]}
+    asked = [name for name in of_kinds["documents"] if name in request.named and name not in of_others]
+    if not asked or not sources.documents:
+        return
+    read = settings_read("documents", [*sources.inputs().by_kind["documents"]], sources.formats)
+    for name in asked:
+        read_by = _READ_BY.get(name, "files of other formats")
+        request.refuse_unread([name], name in read, f"it is for {read_by}, and no file of --documents is one")
 
 
 def columns_of_request(request: Request) -> tuple[str, SourceColumns]:

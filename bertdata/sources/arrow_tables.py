@@ -39,7 +39,7 @@ class ArrowFormat(TableFormat):
     signatures = (_FILE_SIGN, _STREAM_SIGN)
     described = "a folder of datasets' save_to_disk (.arrow, .feather)"
     revision: int | str = 1
-    settings = ("text_column", "id_column", "min_words", "templates", "variant", "keep_lists")
+    settings = TableFormat.settings
 
     def select(self, paths: Sequence[str]) -> list[str]:
         """Return the files without the Arrow files that are parts of bertdata's, or caches of `datasets`."""

@@ -112,6 +112,10 @@ class SourceFormat(ABC):
         """Return the columns of a table beside the text, none of a format that has no columns."""
         return []
 
+    def settings_for(self, path: str) -> Sequence[str]:
+        """Return those of `settings` by which one file is read."""
+        return self.settings
+
     def has_column(self, path: str, name: str) -> bool:
         """Tell whether any row of a table has a column that is not among `columns_of`, if these are of some rows."""
         return False
@@ -328,6 +332,12 @@ def described(kind: str) -> str:
 def settings_of(kind: str) -> list[str]:
     """Return the settings that the formats of a kind read, each once."""
     return list(dict.fromkeys(name for source_format in formats_of(kind).values() for name in source_format.settings))
+
+
+def settings_read(kind: str, paths: Sequence[str], unregistered: Sequence[str] = ()) -> set[str]:
+    """Return the settings by which files of a kind are read."""
+    format_at = {path: SOURCE_FORMATS[format_of(path, kind, unregistered)] for path in paths}
+    return {name for path, source_format in format_at.items() for name in source_format.settings_for(path)}
 
 
 def text_bytes(sources: Sequence[SourceFile]) -> int:

@@ -49,7 +49,7 @@ class PlainTextFormat(RangeFormat):
     described = "plain text with one sentence a line and a blank line between documents (.txt, also .gz, .bz2 or .zst)"
     revision = 2
     text = "files"
-    settings = ("encoding", "bad_files")
+    settings = ("whole_files", "encoding", "bad_files")
 
     def plan(self, sources: Sequence[SourceFile], request: Request) -> tuple[list[Task], list[str]]:
         """Return one task for each range of the files; with `whole_files` one for each group of files.

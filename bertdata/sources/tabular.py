@@ -50,10 +50,14 @@ LOOKED_AT = 1000
 """How many rows are looked at for the columns of a file without a schema."""
 
 
+_OF_ARTICLES = ("min_words", "templates", "variant", "keep_lists")
+"""The settings by which rows are read that are articles of Wikipedia."""
+
+
 class TableFormat(RangeFormat):
     """A format of rows with one column of text."""
 
-    settings: tuple[str, ...] = ("text_column", "id_column", "min_words", "templates", "variant", "keep_lists")
+    settings: tuple[str, ...] = ("text_column", "id_column", *_OF_ARTICLES)
     revision: int | str = 2
 
     @abstractmethod
@@ -71,6 +75,19 @@ class TableFormat(RangeFormat):
     def text_columns(self, path: str, names: Sequence[str]) -> Sequence[str]:
         """Return those of the columns of a file that may hold text, to be offered as its text."""
         return names
+
+    def settings_for(self, path: str) -> Sequence[str]:
+        """Return the settings by which a file is read; those of articles only where its columns are of a form of them.
+
+        All of them where the file is refused later.
+        """
+        from bertdata.sources.wikipedia.published.forms import FORMS
+
+        try:
+            of_articles = any(form.fits(self.names_of(path)) for form in FORMS.values())
+        except InputError:
+            return self.settings
+        return [name for name in self.settings if of_articles or name not in _OF_ARTICLES]
 
     def layout(self, source: SourceFile, request: Request) -> Layout:
         """Return the column of the text and the form of the rows; raises InputError where there is no such column."""
