@@ -23,7 +23,8 @@ class MaskUnit:
     name, help: the value of `--mask-unit`, and its help.
     weights: the relative frequencies of units of 1, 2, ... words under some settings.
     whole_words: whether the tokens of a word stay together; else each token counts as a word.
-    settings: the fields of `MaskingConfig` that only this unit reads.
+    settings: the fields of `MaskingConfig` that this unit reads and some other does not; a build refuses a flag of
+    another unit's.
     revision: raise it when other tokens are masked, so that shards with static masks are written again.
     """
 
@@ -40,12 +41,12 @@ class MaskUnit:
 
 
 TOKEN = MaskUnit("token", "a token (BERT)", whole_words=False)
-WORD = MaskUnit("word", "a whole word")
+WORD = MaskUnit("word", "a whole word", settings=("replace_unit",))
 NGRAM = MaskUnit(
     "ngram",
     "an n-gram of words (ALBERT, MacBERT)",
     lambda config: [*map(float, config.ngram_weights)] or [1 / n for n in range(1, config.max_ngram + 1)],
-    settings=("max_ngram", "ngram_weights"),
+    settings=("max_ngram", "ngram_weights", "replace_unit"),
 )
 TOKEN_NGRAM = MaskUnit(
     "token-ngram",
@@ -58,7 +59,7 @@ SPAN = MaskUnit(
     "span",
     "a span of words (SpanBERT)",
     lambda config: [(1 - config.span_prob) ** n for n in range(config.max_span)],
-    settings=("span_prob", "max_span"),
+    settings=("span_prob", "max_span", "replace_unit"),
 )
 
 

@@ -189,6 +189,7 @@ def test_a_stage_takes_no_flag_that_it_does_not_read(
             ["--mask-unit=token", "--similar-words", "t.tsv"],
             "--similar-words replaces whole words, and --mask-unit token",
         ),
+        (["--replace-unit", "unit"], "--replace-unit has no effect: it is for --mask-unit word or ngram or"),
         (["--single-segment-prob", "0.2"], "--single-segment-prob has no effect"),
         (
             ["--min-seq-length", "12"],
