@@ -14,7 +14,15 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from bertdata.sources.books.archive_terms import NARRATED, NOTE_AT_ONCE, NOTE_HEAD, OF_RIGHTS, is_of_archive, points_of
+from bertdata.sources.books.archive_terms import (
+    NARRATED,
+    NOTE_AT_ONCE,
+    NOTE_HEAD,
+    OF_A_NOTE,
+    OF_RIGHTS,
+    is_of_archive,
+    points_of,
+)
 
 FRONT_BLOCKS, BACK_BLOCKS = 80, 60
 _NOTE_BLOCKS = 20
@@ -45,12 +53,6 @@ _PAGE_MARK = re.compile(
 _OF_GOOGLE = re.compile(r"digital copy of a book that was preserved for generations", re.IGNORECASE)
 _GOOGLE_ENDS = re.compile(r"books\.google\.", re.IGNORECASE)
 _END_MARK = re.compile(r"^\W*(?:the\s+end|finis|end|fin|ende|fine|fim|einde)\W*$", re.IGNORECASE)
-_OF_A_NOTE = re.compile(
-    r"\b(?:corrected|errors?|typograph\w+|spellings?|hyphenat\w+|italics?|underscores?|punctuation|footnotes?|"
-    r"inconsisten\w+|page\s+numbers?|illustrations?|variant|printer\w*|retained|unchanged|korrigiert|fehler|sperr\w*|"
-    r"kursiv\w*|antiqua|corrig\w+|fautes|orthograph\w+|verbeterd|spelling|rättat\w*)\b",
-    re.IGNORECASE,
-)
 
 
 class _Block(NamedTuple):
@@ -240,17 +242,17 @@ def _end_of_note(blocks: Sequence[_Block], head: int) -> int:
     first, last = blocks[head + 1], min(len(blocks), head + 1 + _NOTE_BLOCKS)
     if _EDITION_HEAD.match(blocks[head].text):
         return next((number for number in range(head + 1, last) if not is_of_archive(blocks[number].text)), last)
-    if first.is_heading and not _OF_A_NOTE.search(first.text):
+    if first.is_heading and not OF_A_NOTE.search(first.text):
         return head + 1
     if first.indent:
         return next((number for number in range(head + 1, last) if blocks[number].indent < first.indent), last)
     for number in range(head + 2, last):
         if blocks[number].gap > max(1, first.gap) or (
-            blocks[number].is_heading and not _OF_A_NOTE.search(blocks[number].text)
+            blocks[number].is_heading and not OF_A_NOTE.search(blocks[number].text)
         ):
             return number
     return next(
-        (number for number in range(head + 2, last) if not _OF_A_NOTE.search(blocks[number].text)), min(last, head + 2)
+        (number for number in range(head + 2, last) if not OF_A_NOTE.search(blocks[number].text)), min(last, head + 2)
     )
 
 
@@ -267,7 +269,7 @@ def _end_of_note_at_once(blocks: Sequence[_Block], number: int) -> int:
     def goes_on(block: _Block) -> bool:
         if begin.indent:
             return block.indent >= begin.indent
-        return block.gap == 1 and (bool(_OF_A_NOTE.search(block.text)) or is_of_archive(block.text))
+        return block.gap == 1 and (bool(OF_A_NOTE.search(block.text)) or is_of_archive(block.text))
 
     return next((later for later in range(number + 1, last) if not goes_on(blocks[later])), last)
 

@@ -59,6 +59,13 @@ OF_RIGHTS = tuple(
         r"(?:some|other|your|particular)\s+countr(?:y|ies)|in\s+(?:australia|canada|the\s+united\s+states)\b",
     )
 )
+OF_A_NOTE = re.compile(
+    r"\b(?:corrected|errors?|typograph\w+|spellings?|hyphenat\w+|italics?|underscores?|punctuation|footnotes?|"
+    r"inconsisten\w+|page\s+numbers?|illustrations?|variant|printer\w*|retained|unchanged|korrigiert|fehler|sperr\w*|"
+    r"kursiv\w*|antiqua|corrig\w+|fautes|orthograph\w+|verbeterd|spelling|rättat\w*)\b",
+    re.IGNORECASE,
+)
+"""What a transcriber's note speaks of."""
 NARRATED = re.compile(r"\b(?:[Hh]e|[Ss]he|him|me|[Mm]y|I|said|asked|replied)\b")
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from bertdata.sources.books.headings import COPYRIGHT
+from bertdata.sources.books.running_text import is_own_text, is_running_text, lines_of_block
 
 if TYPE_CHECKING:
     from bertdata.sources.books.prose_blocks import Candidate
@@ -34,9 +35,12 @@ _MARKERS = ("START", "END", "INFORMATION")
 _MARKER_LETTERS = frozenset("SEIsei") | {"ı", "ſ"}
 _FIELD = re.compile(r"^(Title|Author):\s*(\S.*)$", re.IGNORECASE)
 
+_LICENCE = re.compile(
+    r"This\s+e-?(?:book|text)\s+is\s+(?:for\s+the\s+use\s+of\s+anyone|made\s+available\s+at\s+no\s+cost)", re.IGNORECASE
+)
 _ARCHIVE = re.compile(
-    r"\bProject\s+Gutenberg|gutenberg\.(?:org|net|ca)\b|\bpgdp\.net|Distributed\s+Proofread|fadedpage\.(?:com|net)|"
-    r"This\s+e-?(?:book|text)\s+is\s+(?:for\s+the\s+use\s+of\s+anyone|made\s+available\s+at\s+no\s+cost)",
+    rf"\bProject\s+Gutenberg|gutenberg\.(?:org|net|ca)\b|\bpgdp\.net|Distributed\s+Proofread|fadedpage\.(?:com|net)|"
+    rf"{_LICENCE.pattern}",
     re.IGNORECASE,
 )
 _ARCHIVE_WORDS = ("gutenberg", "pgdp", "proofread", "fadedpage", "for the use of", "at no cost")
@@ -73,10 +77,12 @@ _NOTE_HEAD = re.compile(
     r"project\s+gutenberg\s+editor)",
     re.IGNORECASE,
 )
+_AFTER_NOTE_HEAD = re.compile(r"\w*\W{0,3}(?:\w+\W{0,3}){0,2}?(?:[:.—–]|--|\s-)|\w*\W*$")
+"""What follows the heading of a note in its line: a mark, or nothing."""
 _SIDE_NOTE = re.compile(
     r"\[\s*(?:[*†]\s*)?(?:Illustrations?|Headnotes?|Footnotes?|Sidenotes?|Side-note|Transcriber|Transcription|Original\s+Transcriber|Transcriber's|"
-    r"Editor['’]s\s+note|Frontispiece|Decoration|Picture|Map|Plate|Facsimile|Image|Portrait|Music|Blank\s+page|"
-    r"Tailpiece|Headpiece|Handwritten|Cover|Pg\.?\s*\d|Page\s*\d|p\.\s*[\divxlc]+\s*\]|Project\s+Gutenberg|Greek:?\s*\])",
+    r"Editor['’]s\s+note|Frontispiece|Decoration|Picture|Map(?!p)|Plate|Facsimile|Image(?!r)|Portrait|Music(?!ian)|Blank\s+page|"
+    r"Tailpiece|Headpiece|Handwritten|Cover(?!e|i)|Pg\.?\s*\d|Page\s*\d|p\.\s*[\divxlc]+\s*\]|Project\s+Gutenberg|Greek:?\s*\])",
     re.IGNORECASE,
 )
 _FOOTNOTE_MARK = re.compile(
@@ -85,7 +91,7 @@ _FOOTNOTE_MARK = re.compile(
 _ROUND_MARK = re.compile(r"\((?<=[a-z.,;:”’\"]\()(?:\d{1,3}|\*{1,3})\)(?=[\s.,;:”]|$)")
 _FOOTNOTE_BLOCK = re.compile(
     r"^\s*(?:\[(?:\d{1,4}[a-z]?|[A-Z]|[*†‡§]{1,4})\]:?\s+\S|\{\d{1,4}[a-z]?\}\s+\S|\((?:\*{1,3}|[†‡])\)\s*\S|"
-    r"(?:[*†‡]{1,4}|§)\s?(?![*\s\d])|Footnote\s+\w{1,4}[.:]|\[Linenotes?:|\d{1,4}\s\(return\))"
+    r"(?!\*(?=[^\W\d_])[^*\n]{1,80}+(?<=\w|[.!?,])\*(?!\w))(?:[*†‡]{1,4}|§)\s?(?![*\s\d])|Footnote\s+(?:\d{1,4}[a-z]?|[ivxlc]{1,4}|[A-Z]{1,4})[.:]|\[Linenotes?:|\d{1,4}\s\(return\))"
 )
 _STAR_MARK = re.compile(r"(?<=[\w.,;:!?\"'”’)])(?:\*{1,3}|[†‡])(?![\w*])")
 _STARS = re.compile(r"(?<!\s)\s*+\*(?:\s++\*){2,}+\s*+")
@@ -215,9 +221,8 @@ def without_credits(blocks: Sequence[Block | Candidate]) -> Iterator[Block | Can
         if not isinstance(whole, list) and not noted:
             yield whole
             continue
-        block = whole if isinstance(whole, list) else whole.text.split("\n")
-        first = block[0].strip()
-        if _NOTE_HEAD.match(first) and not _is_long(block):
+        block = lines_of_block(whole)
+        if not _is_long(block) and _heads_note(block):
             if number > max(20, 0.9 * len(blocks)):
                 return
             noted, indent = _NOTE_BLOCKS, 0
@@ -231,14 +236,35 @@ def without_credits(blocks: Sequence[Block | Candidate]) -> Iterator[Block | Can
         if _is_long(block):
             yield whole
             continue
-        joined = " ".join([line.strip() for line in block[:12]])
-        if _names_archive(joined) or _HEADER_FIELD.match(first) or (len(block) < 12 and _CREDIT.match(joined)):
-            continue
-        if len(block) < 12 and _NOTICE.match(joined) and not _TELLS.search(joined):
-            continue
-        if number < TITLE_PAGE_BLOCKS and len(block) < 12 and _TITLE_PAGE.match(joined):
+        added = _addition(block, is_early=number < TITLE_PAGE_BLOCKS)
+        if added and (added == "licence" or not is_own_text(blocks, number, strict=added == "credit")):
             continue
         yield whole
+
+
+def _heads_note(block: Block) -> bool:
+    """Tell whether a block is the heading of a note, or begins with one: a sentence only begins with its words."""
+    heading = _NOTE_HEAD.match(block[0].strip())
+    return heading is not None and (
+        bool(_AFTER_NOTE_HEAD.match(block[0].strip(), heading.end())) or not is_running_text(block)
+    )
+
+
+def _addition(block: Block, *, is_early: bool) -> str:
+    """Return what a block looks like by the words in it: a "licence", a "name", "field" or "credit"; "" for none."""
+    first, joined = block[0].strip(), " ".join([line.strip() for line in block[:12]])
+    if _names_archive(joined):
+        return "licence" if _LICENCE.search(joined) else "name"
+    if _HEADER_FIELD.match(first):
+        return "field"
+    if len(block) >= 12:
+        return ""
+    is_notice = _NOTICE.match(joined) and not _TELLS.search(joined)
+    return (
+        "credit"
+        if _CREDIT.match(joined) or _NOTE_HEAD.match(first) or is_notice or (is_early and _TITLE_PAGE.match(joined))
+        else ""
+    )
 
 
 def _is_long(block: Block) -> bool:

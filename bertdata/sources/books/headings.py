@@ -51,17 +51,19 @@ _NAMED = re.compile(
     r"foreword|afterword|glossary|errata|postscript|bibliography|appendix|finis?|"
     rf"end(?:\s+of\s+(?:the\s+)?(?:\w+\s+)?{DIVISION}\b(?!.*\b(?:was|were|is|had|came)\b).{{0,30}})?|"
     rf"to\s+be\s+continued|advertisements?|frontispiece|cover|(?-i:(?=C)){COPYRIGHT}.*+|by\s+the\s+same\s+author|"
-    r"table\s+des\s+mati[eè]res|inhalt(?:sverzeichnis)?|[ií]ndice|sommaire|pr[eé]face|vorwort)\W*$",
+    r"table\s+des\s+mati[eè]res|inhalt(?:sverzeichnis)?|[ií]ndice|sommaire|pr[eé]face|vorwort)[^\w!?]*$",
     re.IGNORECASE,
 )
 CONTENTS = re.compile(
     r"^\W*(?:(?:table\s+of\s+|the\s+)?contents\b.{0,30}|list\s+of\s+\w+|(?:full[- ]page\s+)?illustrations|index|"
-    r"table\s+des\s+mati[eè]res|inhalt(?:sverzeichnis)?|sommaire)\W*$",
+    r"table\s+des\s+mati[eè]res|inhalt(?:sverzeichnis)?|sommaire)[^\w!?]*$",
     re.IGNORECASE,
 )
-NOTES = re.compile(r"^\W*(?:(?:foot|end)notes?|index)\W*$", re.IGNORECASE)
+NOTES = re.compile(r"^\W*(?:(?:foot|end)notes?|index)[^\w!?]*$", re.IGNORECASE)
 OPENS_SPEECH = re.compile(r"^[\s_(\[]*[\"`“”‘'«»„—–]")
 _WORD = re.compile(r"[^\W\d_]+")
+_SMALL_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_A-Z][^\W\d_]*")
+_DIGIT = re.compile(r"\d")
 
 
 def rank_of(heading: str) -> int:
@@ -102,3 +104,9 @@ def is_title(text: str) -> bool:
     words = _WORD.findall(text)
     large = [word for word in words if len(word) > 3] or words
     return bool(words) and sum(word[0].isupper() for word in large) >= 0.8 * len(large) and words[0][0].isupper()
+
+
+def is_mostly_small(text: str, share: float) -> bool:
+    """Tell whether so many of the words of a text do not begin with a capital of A to Z, and few signs are digits."""
+    words, small, figures = (len(pattern.findall(text)) for pattern in (_WORD, _SMALL_WORD, _DIGIT))
+    return small >= 2 and small >= share * words and figures <= 0.03 * len(text)

@@ -25,6 +25,7 @@ from bertdata.sources.books.headings import (
     TITLE_LIMIT,
     Heading,
     is_heading,
+    is_mostly_small,
     is_title,
 )
 from bertdata.sources.names import LeftOut
@@ -47,10 +48,8 @@ _ENDS_SENTENCE = re.compile(r"[.!?…。！？]" + _MARK)
 _ENDS_CLAUSE = re.compile(r"[.!?…。！？,;:—–-]" + _MARK)
 _BYLINE = re.compile(r"^\W*by\s+(?-i:[A-Z])", re.IGNORECASE)
 _DASH = re.compile(r"--+|—|\s–\s")
-_WORD = re.compile(r"[^\W\d_]+")
 _ONE_CAPITAL = re.compile(r"[\W_]*[^\W\d_]+(?:[\W_]+[^\W\d_A-Z]+)*[\W_]*")
 """Words of which only the first may begin with a capital: "That was all.", not "The Sea." or "May 24."."""
-_LOWER_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_A-Z][^\W\d_]*")
 _DIGIT = re.compile(r"\d")
 WRAP_LIMIT = 120
 """Characters of the widest page: a longer line is a paragraph that was not wrapped."""
@@ -301,10 +300,7 @@ def _is_on_title_page(line: str, width: int) -> bool:
 
 def _is_unfinished(lines: Block, text: str) -> bool:
     """Tell whether the last block of a text is a sentence without its mark: it heads nothing, so it is not a title."""
-    words, lower, figures = (len(pattern.findall(text)) for pattern in (_WORD, _LOWER_WORD, _DIGIT))
-    if lower < 2 or 2 * lower < words or figures > 0.03 * len(text):
-        return False
-    return not (any(map(_has_columns, lines)) or _is_list(lines))
+    return is_mostly_small(text, 0.5) and not (any(map(_has_columns, lines)) or _is_list(lines))
 
 
 def _is_running(paragraph: str, width: int) -> bool:
