@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import AnyStr
 
 from bertdata.io.languages import frequent_words
-from bertdata.sources.books.book_language import conjunctions_of, ends_words, languages_of_text
+from bertdata.sources.books.book_language import compound_beginnings, conjunctions_of, ends_words, languages_of_text
 from bertdata.sources.books.line_breaks import without_breaks_in_words
 
 _COMPOUND = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -43,13 +43,13 @@ def joined(texts: list[str]) -> list[str]:
     """Join the lines of each paragraph; a word hyphenated at a line end is written as in the rest of the book.
 
     A hyphen is any of `HYPHENS`. Where the book has the word in neither form, the frequent words of its language
-    decide, then whether its parts are words. A suspended hyphen, before a conjunction, keeps its space. The paragraphs
-    have no white space at their ends, and no "\\0".
+    decide, then how these go on after its first part, then whether its parts are words. A suspended hyphen, before a
+    conjunction, keeps its space. The paragraphs have no white space at their ends, and no "\\0".
 
     >>> joined(["It was no-\\nbody.", "A well-\\nknown man.", "The well-known man."])
     ['It was nobody.', 'A well-known man.', 'The well-known man.']
-    >>> joined(["His mother-in-\\nlaw."])
-    ['His mother-in-law.']
+    >>> joined(["His mother-in-\\nlaw and she smiled self-\\nconsciously."])
+    ['His mother-in-law and she smiled self-consciously.']
     >>> joined(["Der Wagen-\\nzug kam, ein Wagenzug.", "Haupt-\\nund Nebenstraßen", "every¬\\nbody"])
     ['Der Wagenzug kam, ein Wagenzug.', 'Haupt- und Nebenstraßen', 'everybody']
     """
@@ -112,9 +112,17 @@ class _Book:
         return self._is_word(first) or first.lower() in frequent_words(self._languages)
 
     def _is_two_words(self, first: str, second: str) -> bool:
-        """Return whether an unknown word is a compound with a hyphen: both parts are words, or it may be a name."""
-        may_be_name = _is_capitalized(first) and not NOUNS_HAVE_CAPITALS & {*self._languages}
-        return may_be_name or (self._is_word(first) and self._is_word(second))
+        """Return whether an unknown word is a compound with a hyphen: both parts are words, or it may be a name.
+
+        Or it begins as the compounds of its language do that have one, such as those of "self".
+        """
+        if _is_capitalized(first) and not NOUNS_HAVE_CAPITALS & {*self._languages}:
+            return True
+        before_words, before_any = compound_beginnings(self._languages)
+        beginning, is_word = first.lower(), self._is_word(second)
+        if beginning in before_any or (is_word and self._is_word(first)):
+            return True
+        return beginning in before_words and (is_word or second.lower() in frequent_words(self._languages))
 
     def _is_word(self, word: str) -> bool:
         """Return whether a word occurs in the book."""

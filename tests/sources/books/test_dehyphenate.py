@@ -85,6 +85,36 @@ def test_a_suspended_hyphen_keeps_its_space(text: str, expected: str) -> None:
     assert joined([text]) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("she smiled self-\nconsciously, and", "she smiled self-consciously, and"),
+        ("his self-\nabnegation and", "his self-abnegation and"),
+        ("a well-\nordered house and", "a well-ordered house and"),
+        ("half-\nforgotten and", "half-forgotten and"),
+        ("non-\nintervention and", "non-intervention and"),
+        ("three-\ncornered and", "three-cornered and"),
+        ("twenty-\nseventh and", "twenty-seventh and"),
+        ("SELF-\nABNEGATION and", "SELF-ABNEGATION and"),
+        ("co-\nlossal and", "colossal and"),
+        ("all-\nowance and", "allowance and"),
+        ("re-\nmonstrated and", "remonstrated and"),
+        ("non-\nchalantly and", "nonchalantly and"),
+        ("anti-\npathetic and", "antipathetic and"),
+        ("wor-\nthiness and", "worthiness and"),
+        ("un sous-\nlieutenant et", "un sous-lieutenant et"),
+        ("demi-\nmondaine et", "demi-mondaine et"),
+        ("sou-\ndainement et", "soudainement et"),
+    ],
+)
+def test_compounds_of_a_first_part_that_has_a_hyphen_in_frequent_words_keep_it(text: str, expected: str) -> None:
+    assert joined([text]) == [expected]
+
+
+def test_the_book_decides_before_the_first_part_of_a_compound() -> None:
+    assert joined(["well-\nhouse and wellhouse"]) == ["wellhouse and wellhouse"]
+
+
 WITHOUT_SPACES = (
     "山下有一座小小的村子，村子裡住著一位老人，他說：“今天很好。”",
     "吾輩はその朝、ﾊﾝｶｸも「いつもの」通り台所の隅に座って、…主人を待っていた。",
