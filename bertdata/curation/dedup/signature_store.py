@@ -170,12 +170,17 @@ def exact_keys(digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def band_keys(signature_numbers: NDArray[np.uint32], rows: int) -> Iterator[NDArray[np.uint64]]:
     """Yield one key a text for each band of `rows` numbers of its signature."""
-    for band in range(signature_numbers.shape[1] // rows):
-        yield band_key(signature_numbers, band, rows)
+    bands = signature_numbers.shape[1] // rows
+    numbers = signature_numbers[:, : bands * rows].reshape(-1, bands, rows)
+    yield from _keys_of_bands(np.arange(bands), numbers).T
 
 
 def band_key(signature_numbers: NDArray[np.uint32], band: int, rows: int) -> NDArray[np.uint64]:
     """Return one key a text for one band of its signature."""
-    odd = bits(key(0, "bands"), np.arange(rows)) | np.uint64(1)
-    numbers = signature_numbers[:, band * rows : (band + 1) * rows].astype(np.uint64)
-    return bits(key(0, "near duplicates"), band, (numbers * odd).sum(axis=1, dtype=np.uint64))
+    return _keys_of_bands(band, signature_numbers[:, band * rows : (band + 1) * rows])
+
+
+def _keys_of_bands(bands: int | NDArray[np.int64], numbers: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    """Return a key for the numbers of each band, which are in the last dimension: uint64 of the shape of the others."""
+    odd = bits(key(0, "bands"), np.arange(numbers.shape[-1])) | np.uint64(1)
+    return bits(key(0, "near duplicates"), bands, (numbers * odd).sum(axis=-1, dtype=np.uint64))

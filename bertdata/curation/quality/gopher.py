@@ -53,13 +53,12 @@ def judge(texts: pa.StringArray, thresholds: Thresholds) -> Judged:
     """Return which rule drops each text, and what it measured, by Gopher's rules of quality."""
     from bertdata.curation.quality.gopher_kernel import judge_quality
 
-    words = split(without_blank_lines(texts, thresholds))
-    stop = np.frombuffer("".join(STOP_WORDS).encode(), np.uint8)
-    stop_ends = np.cumsum([len(word) for word in STOP_WORDS])
+    words = split(texts)
+    stop = np.array([int.from_bytes(word.encode(), "little") for word in STOP_WORDS], np.uint64)
     codes, figures = np.empty(len(texts), np.int8), np.empty(len(texts), np.float64)
     judge_quality(
         *(words.data, words.offsets, words.begins, words.ends, words.borders, character_bits()),
-        *(stop, stop_ends, thresholds.array(), codes, figures),
+        *(stop, thresholds.array(), not isnan(thresholds[BLANK_LINES]), codes, figures),
     )
     return codes, figures
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from bertdata.curation.words.chunk_kernel import same_bytes
+import numpy as np
+
 from bertdata.curation.words.kernel import characters, space_size
 from bertdata.curation.words.tables import LETTER, SYMBOL
 from bertdata.kernels.characters import CARRIAGE_RETURN, HYPHEN, NEWLINE, NUMBER_SIGN, PERIOD
 from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.simd import BLOCK, PLAIN, bits_of_ranges, count_bits, load64, lowest_bit, plain_bits_of_ranges
 from bertdata.kernels.utf8 import decode
 
 (
@@ -29,7 +31,14 @@ from bertdata.kernels.utf8 import decode
 KEPT = -1
 BULLET, ELLIPSIS = 0x2022, 0x2026
 _VERTICAL_TAB, _FORM_FEED, _FIRST_SEPARATOR, _LAST_SEPARATOR = 0x0B, 0x0C, 0x1C, 0x1E
-_FIRST_PRINTABLE = 0x20
+_U = np.uint64
+_WORD_BYTES = 8
+_HIGH_BITS = _U(0x8080808080808080)
+
+_bits_of: Any = plain_bits_of_ranges if PLAIN else bits_of_ranges
+_break_bits: Any = _bits_of(((0x0A, 0x0D), (0x1C, 0x1E), (0xC2, 0xC2), (0xE2, 0xE2)))
+"""Where a line break may begin: NEL begins with 0xC2, the separators of lines and paragraphs with 0xE2."""
+_sign_bits: Any = _bits_of(((NUMBER_SIGN, NUMBER_SIGN), (PERIOD, PERIOD), (0xE2, 0xE2)))
 
 
 @inlined
@@ -72,19 +81,41 @@ def _is_ellipsis(data: Any, i: Any, end: Any) -> bool:
 
 
 @inlined
-def _line_shares(data: Any, begin: Any, end: Any) -> tuple[Any, Any]:
-    """Return the shares of lines that begin with a bullet, and that end in an ellipsis."""
+def _next_break(data: Any, i: Any, end: Any) -> tuple[Any, Any]:
+    """Return where the next line break begins, and its bytes; the end and 0 where there is none."""
+    bits = _U(0)
+    block: Any = i
+    while block < end:
+        if block + BLOCK <= len(data):
+            bits = _break_bits(data, block)
+            while bits != _U(0):
+                at = block + np.int64(lowest_bit(bits))
+                bits &= bits - _U(1)
+                if at >= end:
+                    break
+                size = line_break(data, at, end)
+                if size:
+                    return at, size
+            block += BLOCK
+        else:
+            size = line_break(data, block, end)
+            if size:
+                return block, size
+            block += 1
+    return end, 0
+
+
+@inlined
+def _line_shares(data: Any, begin: Any, end: Any, blank_lines: Any) -> tuple[Any, Any]:
+    """Return the shares of lines that begin with a bullet, and that end in an ellipsis.
+
+    Without `blank_lines` a run of line feeds is one line break.
+    """
     lines, bullets, ellipses = 0, 0, 0
-    i = begin
+    i: Any = np.int64(begin)
     while i < end:
         start = i
-        size = 0
-        while i < end:
-            byte = data[i]
-            size = 0 if _FIRST_PRINTABLE <= byte < 0x80 else line_break(data, i, end)
-            if size:
-                break
-            i += 1
+        i, size = _next_break(data, start, end)
         first, last = trimmed(data, start, i)
         lines += 1
         if first < last:
@@ -93,23 +124,46 @@ def _line_shares(data: Any, begin: Any, end: Any) -> tuple[Any, Any]:
             dots = last - first >= 3 and data[last - 1] == PERIOD and data[last - 2] == PERIOD
             ellipses += (dots and data[last - 3] == PERIOD) or _is_ellipsis(data, last - 3, last)
         i += size
+        if size and not blank_lines and data[i - 1] == NEWLINE:
+            while i < end and data[i] == NEWLINE:
+                i += 1
     return bullets / max(1, lines), ellipses / max(1, lines)
+
+
+@inlined
+def _sign_at(data: Any, i: Any, end: Any) -> tuple[Any, Any, Any]:
+    """Return how many hash signs and ellipses begin at a place, 0 or 1, and how many bytes these take."""
+    byte = data[i]
+    if byte == NUMBER_SIGN:
+        return 1, 0, 1
+    if byte == PERIOD and i + 2 < end and data[i + 1] == PERIOD and data[i + 2] == PERIOD:
+        return 0, 1, 3
+    return 0, np.int64(byte == 0xE2 and _is_ellipsis(data, i, end)), 1
 
 
 @inlined
 def _signs(data: Any, begin: Any, end: Any) -> tuple[Any, Any]:
     """Count the hash signs and the ellipses of a text."""
-    hashes, ellipses, i = 0, 0, begin
-    while i < end:
-        byte = data[i]
-        if byte == NUMBER_SIGN:
-            hashes += 1
-        elif byte == PERIOD and i + 2 < end and data[i + 1] == PERIOD and data[i + 2] == PERIOD:
-            ellipses += 1
-            i += 2
-        elif byte == 0xE2 and _is_ellipsis(data, i, end):
-            ellipses += 1
-        i += 1
+    hashes, ellipses = 0, 0
+    block: Any = np.int64(begin)
+    past: Any = block
+    while block < end:
+        if block + BLOCK <= len(data):
+            bits = _sign_bits(data, block)
+            while bits != _U(0):
+                at = block + np.int64(lowest_bit(bits))
+                bits &= bits - _U(1)
+                if at >= end:
+                    break
+                if at >= past:
+                    hash_signs, dots, size = _sign_at(data, at, end)
+                    hashes, ellipses, past = hashes + hash_signs, ellipses + dots, at + size
+            block += BLOCK
+        else:
+            if block >= past:
+                hash_signs, dots, size = _sign_at(data, block, end)
+                hashes, ellipses, past = hashes + hash_signs, ellipses + dots, block + size
+            block += 1
     return hashes, ellipses
 
 
@@ -127,6 +181,17 @@ def _kind(data: Any, begin: Any, end: Any, bits: Any) -> tuple[Any, Any]:
 
 
 @inlined
+def _short_word(data: Any, begin: Any, size: Any) -> Any:
+    """Return up to eight bytes as one number, the first lowest."""
+    if begin + _WORD_BYTES <= len(data):
+        return load64(data, begin) & (~_U(0) >> _U(8 * (_WORD_BYTES - size)))
+    number = _U(0)
+    for place in range(size):
+        number |= _U(data[begin + place]) << _U(8 * place)
+    return number
+
+
+@inlined
 def _judge(
     data: Any,
     begin: Any,
@@ -137,25 +202,33 @@ def _judge(
     last: Any,
     bits: Any,
     stop: Any,
-    stop_ends: Any,
     limits: Any,
+    blank_lines: Any,
 ) -> tuple[Any, Any]:
     """Return the first rule that drops a text, or KEPT, and what it measured."""
-    words, counted, length, alphabetic, stop_words = last - first, 0, 0, 0, 0
+    words, counted, alphabetic = last - first, 0, 0
+    length: Any = 0
+    stop_words: Any = 0
     for word in range(first, last):
-        more, letter = _kind(data, starts[word], stops[word], bits)
+        at, size = np.int64(starts[word]), np.int64(stops[word]) - np.int64(starts[word])
+        byte = data[at]
+        if byte < 0x80 and bits[byte] & (LETTER | SYMBOL) == LETTER:
+            more, letter = True, True
+        else:
+            more, letter = _kind(data, starts[word], stops[word], bits)
         alphabetic += letter
+        if 0 < size <= _WORD_BYTES:
+            value = _short_word(data, at, size)
+            for number in range(len(stop)):
+                # a bit for each stop word that occurs
+                stop_words |= np.int64(stop[number] == value) << number
+            inner = value & _HIGH_BITS & ~(value << _U(1))  # the second and later bytes of characters
+            characters_of_word = size - np.int64(count_bits(inner))
+        else:
+            characters_of_word = characters(data, starts[word], stops[word])
         if more:
             counted += 1
-            length += characters(data, starts[word], stops[word])
-        if stops[word] - starts[word] <= 8:
-            place = 0
-            for number in range(len(stop_ends)):
-                size = stop_ends[number] - place
-                if size == stops[word] - starts[word] and same_bytes(data, starts[word], stop, place, size):
-                    # a bit for each stop word that occurs
-                    stop_words |= 1 << number
-                place = stop_ends[number]
+            length += characters_of_word
     if counted < limits[MIN_WORDS]:
         return MIN_WORDS, float(counted)
     if counted > limits[MAX_WORDS]:
@@ -169,7 +242,7 @@ def _judge(
         return HASHES, hashes / words
     if words and ellipses / words > limits[ELLIPSES]:
         return ELLIPSES, ellipses / words
-    bullet_lines, ellipsis_lines = _line_shares(data, begin, end)
+    bullet_lines, ellipsis_lines = _line_shares(data, begin, end, blank_lines)
     if bullet_lines > limits[BULLET_LINES]:
         return BULLET_LINES, bullet_lines
     if ellipsis_lines > limits[ELLIPSIS_LINES]:
@@ -192,16 +265,19 @@ def judge_quality(
     borders: Any,
     bits: Any,
     stop: Any,
-    stop_ends: Any,
     limits: Any,
+    blank_lines: Any,
     codes: Any,
     figures: Any,
 ) -> None:
     """Write the number of the first rule that drops each text, -1 where it is kept, and what that rule measured.
 
-    stop: uint8, the stop words one after another; stop_ends: where each ends.
+    stop: uint64, the stop words, each of eight bytes at most, as numbers, the first byte lowest; blank_lines: whether
+    they count as lines.
     """
     for text in range(len(codes)):
         begin, end = offsets[text], offsets[text + 1]
         first, last = borders[text], borders[text + 1]
-        codes[text], figures[text] = _judge(data, begin, end, begins, ends, first, last, bits, stop, stop_ends, limits)
+        codes[text], figures[text] = _judge(
+            data, begin, end, begins, ends, first, last, bits, stop, limits, blank_lines
+        )

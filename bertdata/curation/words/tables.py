@@ -60,11 +60,11 @@ def exceptions() -> dict[str, tuple[str, ...]]:
 def character_bits() -> NDArray[np.uint8]:
     """Return what each code point is, uint8 (1114112,): the sum of its bits."""
     bits = np.zeros(sys.maxunicode + 1, np.uint8)
-    every = list(map(chr, range(_PLANES)))
-    bits[:_PLANES] |= np.fromiter(map(str.isspace, every), np.bool_) * np.uint8(SPACE)
-    bits[:_PLANES] |= np.fromiter(map(str.isalpha, every), np.bool_) * np.uint8(LETTER)
-    punctuation = np.fromiter((category[0] == "P" for category in map(unicodedata.category, every)), np.bool_)
-    bits[:_PLANES] |= punctuation * np.uint8(PUNCTUATION)
+    every = np.arange(_PLANES, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    categories = np.frombuffer("".join(map(unicodedata.category, every)).encode(), np.uint8)[::2]
+    bits[:_PLANES] |= np.fromiter(map(str.isspace, every), np.bool_, _PLANES) * np.uint8(SPACE)
+    bits[:_PLANES] |= (categories == ord("L")) * np.uint8(LETTER)
+    bits[:_PLANES] |= (categories == ord("P")) * np.uint8(PUNCTUATION)
     for name, bit in (("symbol", SYMBOL), ("terminal", TERMINAL), ("sentence_end", SENTENCE_END)):
         for first, last in tables()["classes"][name]:
             bits[first : last + 1] |= np.uint8(bit)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from types import ModuleType
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from bertdata.curation.filters import filtered, parse_filter
 from bertdata.curation.quality import fineweb, gopher, repetition
-from bertdata.curation.quality.thresholds import parse_thresholds
+from bertdata.curation.quality.thresholds import Thresholds, parse_thresholds
 from bertdata.engine.parts import Counters
 from bertdata.errors import ConfigError
 from bertdata.sources.settings import CleaningConfig
@@ -66,6 +68,47 @@ def test_short_texts_that_recur_are_judged_as_by_the_reference(texts: list[str])
     assert judge("gopher-repetition", texts).reasons.to_pylist() == [
         repetition.reference(text, limits) for text in texts
     ]
+
+
+def require_figures_of_the_reference(texts: list[str], *, blank_lines: bool) -> None:
+    """Compare the figure of each of Gopher's rules, made the only one and to drop all, with that of the reference."""
+    names = [rule.name for rule in gopher.RULES if rule.reason]
+    joined = "".join(texts).encode()
+    ends = np.cumsum([0, *(len(text.encode()) for text in texts)], dtype=np.int32)
+    exact = pa.StringArray.from_buffers(len(texts), pa.py_buffer(ends), pa.py_buffer(joined))
+    for name in names:
+        limit = math.inf if name.startswith("min") else -1.0
+        values = [limit if other == name else math.nan for other in names] + [1.0 if blank_lines else math.nan]
+        limits = Thresholds(gopher.RULES, tuple(values))
+        codes, figures = gopher.judge(exact, limits)
+        assert [
+            {gopher.RULES[code].name: figure} if code >= 0 else {}
+            for code, figure in zip(codes.tolist(), figures.tolist(), strict=True)
+        ] == [{key: figure for key, figure in gopher.measure(text, limits) if key == name} for text in texts], name
+
+
+@pytest.mark.parametrize("blank_lines", [True, False])
+def test_each_figure_of_gopher_quality_is_that_of_the_reference(blank_lines: bool) -> None:
+    require_figures_of_the_reference([text for text in TEXTS if text.strip()], blank_lines=blank_lines)
+    for size in range(56, 72):
+        texts = [
+            f"{'x' * size}...\n- the…#\u2028\u2022 been\r\n\n\n\x85of—and\u0939\u093f....",
+            "naïve ünïöäßéà the\nto",
+        ]
+        require_figures_of_the_reference(texts, blank_lines=blank_lines)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.text("a b\n\r.…#-•é—\x0b\x1c\x85\u2028\u00a0हि", min_size=1, max_size=150).filter(str.strip),
+        min_size=1,
+        max_size=3,
+    ),
+    st.booleans(),
+)
+def test_figures_of_gopher_quality_are_those_of_the_reference(texts: list[str], blank_lines: bool) -> None:
+    require_figures_of_the_reference(texts, blank_lines=blank_lines)
 
 
 def test_a_slice_is_judged_as_the_texts_it_has() -> None:
