@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+import threading
+from functools import partial
 from typing import Any
 
 from bertdata import INTERRUPTED, INTERRUPTED_CODE
@@ -23,6 +26,25 @@ def raise_at_sigterm() -> None:
     """
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL and os.environ.get("WORLD_SIZE", "1") == "1":
         signal.signal(signal.SIGTERM, _terminate)
+        sys.unraisablehook = partial(_send_again, sys.unraisablehook)
+
+
+_SOON = 0.02
+"""Seconds after which a destructor is over; where it is not, the next signal is sent again as well."""
+
+
+def _send_again(report: Any, lost: Any) -> None:
+    """Send the signal again of a stop that was raised in a destructor, where Python drops exceptions; report others."""
+    kind = lost.exc_type
+    if kind is None or not issubclass(kind, KeyboardInterrupt) or threading.current_thread() != threading.main_thread():
+        report(lost)
+        return
+    number = signal.SIGTERM if issubclass(kind, Terminated) else signal.SIGINT
+    if number == signal.SIGTERM:
+        signal.signal(signal.SIGTERM, _terminate)
+    sender = threading.Timer(_SOON, os.kill, (os.getpid(), number))
+    sender.daemon = True
+    sender.start()
 
 
 def _terminate(*_: Any) -> None:

@@ -22,7 +22,8 @@ from bertdata.io.compression import open_decompressed
 SUFFIXES = tuple(f".mds{ending}" for ending in ("", ".zstd", ".zst", ".gz", ".bz2"))
 """What the names of such files end in; MosaicML Streaming calls zst so, `.zstd`."""
 _SCALARS = {"int": "int64"}
-_TEXTS = ("str", "json")
+TEXTS = ("str", "json")
+"""The encodings of columns that hold texts."""
 _MOST_HEAD, _MOST_SAMPLES = 1 << 20, 1 << 26
 _AT_A_TIME = 1 << 20
 Columns = Mapping[str, tuple[str, int | None]]
@@ -102,7 +103,7 @@ def number_type(name: str) -> np.dtype[Any] | None:
 
 def _sample(data: bytes, columns: Columns, row: int, path: str, texts: bool) -> dict[str, Any]:
     sized = [name for name, (_, size) in columns.items() if size is None]
-    lengths = dict(zip(sized, np.frombuffer(data[: 4 * len(sized)], "<u4").tolist(), strict=False))
+    lengths = dict(zip(sized, np.frombuffer(data, "<u4", min(len(data) // 4, len(sized))).tolist(), strict=False))
     place, values = 4 * len(sized), dict[str, Any]()
     for name, (encoding, size) in columns.items():
         length = size if size is not None else lengths.get(name, -1)
@@ -114,8 +115,12 @@ def _sample(data: bytes, columns: Columns, row: int, path: str, texts: bool) -> 
             values[name] = _array(part, encoding, row, path)
         elif (kind := number_type(_SCALARS.get(encoding, encoding))) is not None and size == kind.itemsize:
             values[name] = np.frombuffer(part, kind)[0].item()
-        elif texts and encoding in _TEXTS:
+        elif texts and encoding in TEXTS:
             values[name] = _text(part, encoding, row, name, path)
+    if place != len(data):
+        raise InputError(
+            f"sample {row} has {len(data)} bytes, and its columns {place}; expected a whole MDS file", path=path
+        )
     return values
 
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, Task
-from bertdata.errors import InputError
-from bertdata.io.mds_files import SUFFIXES, read_head, read_samples
+from bertdata.errors import InputError, shortened
+from bertdata.io.mds_files import SUFFIXES, TEXTS, read_head, read_samples
 from bertdata.sources.formats import FileRange, Layout, Request, SourceFile
 from bertdata.sources.source_columns import TEXT
 from bertdata.sources.tabular import Rows, TableFormat
@@ -46,7 +46,14 @@ class MdsFormat(TableFormat):
         column = request.text_column
         if column == TEXT and column not in encodings:
             column = next((name for name in _IDS if encodings.get(name, "").startswith(_OF_IDS)), column)
-        if not encodings.get(column, "").startswith(_OF_IDS):
+        encoding = encodings.get(column, "")
+        if not encoding.startswith(_OF_IDS):
+            if column in encodings and encoding not in TEXTS:
+                raise InputError(
+                    f"has the encoding {shortened(encoding)} for the column {column!r}; expected one of "
+                    f"{', '.join(TEXTS)}: name a column of texts with --text-column",
+                    path=source.path,
+                )
             return super().layout(source, request)
         self._check_ids(source, request, [*encodings])
         folder = request.config.tokenizer_of(source.source)

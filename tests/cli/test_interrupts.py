@@ -101,3 +101,37 @@ main()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (143, "", TERMINATED + "\n")
+
+
+IN_A_DESTRUCTOR = """
+import os, signal, sys, time
+import bertdata.cli.main
+class Held:
+    def __del__(self):
+        os.kill(os.getpid(), signal.{number})
+        for _ in range(1000):
+            pass
+def main(arguments):
+    from bertdata.cli import command_line
+    def work():
+        for held in [Held(), Held()]:
+            del held
+        for _ in range(3000):
+            time.sleep(0.01)
+        print("went on")
+        return 0
+    return command_line.run(work)
+bertdata.cli.main.main = main
+from bertdata.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "message"),
+    [("SIGTERM", 143, TERMINATED), ("SIGINT", 130, TERMINATED.replace("terminated", "interrupted"))],
+)
+def test_a_stop_that_comes_in_a_destructor_is_not_lost(number: str, code: int, message: str) -> None:
+    script = IN_A_DESTRUCTOR.format(number=number)
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", message + "\n")

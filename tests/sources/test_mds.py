@@ -139,3 +139,26 @@ def test_files_of_mosaicml_streaming_are_read(folder: Path) -> None:
         documents, counts = read([out], source_tokenizer=(str(folder.parent / "tokenizer"),))
         assert [document["text"] for document in documents] == [SALT.lower(), STONE.lower()] * 50
         assert counts["ids read"] == sum(map(len, rows))
+
+
+def test_a_head_that_lies_is_refused_or_read_alike(tmp_path: Path) -> None:
+    texts = [f"{number}. {SALT}" for number in range(3)]
+    path = tmp_path / "shard.00000.mds"
+    write_mds(path, {"text": texts, "id": ["a", "b", "c"]})
+    data = path.read_bytes()
+    for place in range(data.index(b"}") + 1):
+        for byte in (0, 255, data[place] ^ 1):
+            path.write_bytes(data[:place] + bytes([byte]) + data[place + 1 :])
+            try:
+                rows, _ = read([str(tmp_path)])
+            except InputError:
+                continue
+            assert [row["text"] for row in rows] == texts, (place, byte)
+
+
+def test_a_column_of_pictures_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "shard.00000.mds"
+    write_mds(path, {"text": [SALT, STONE]})
+    path.write_bytes(path.read_bytes().replace(b'["str"]', b'["png"]'))
+    with pytest.raises(InputError, match=r"encoding 'png' for the column 'text'; expected one of str, json"):
+        read([str(tmp_path)])

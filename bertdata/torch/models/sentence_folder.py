@@ -137,7 +137,7 @@ def _prompts(directory: str) -> tuple[dict[str, str], str]:
     if not isinstance(prompts, Mapping) or not all(isinstance(text, str | None) for text in prompts.values()):
         raise InputError(f"has the prompts {shortened(prompts)}; expected texts by name", path=path)
     texts = {prompt: text for prompt, text in prompts.items() if text is not None}
-    if name and name not in texts:
+    if name and not (isinstance(name, str) and name in texts):
         raise InputError(f"names the prompt {shortened(name)}, which is not among its prompts; name one", path=path)
     return texts, name
 

@@ -74,11 +74,10 @@ def weight_files(directory: str | os.PathLike[str]) -> list[str]:
     places = files.read_json_object(path).get("weight_map")
     if not isinstance(places, Mapping) or not places:
         raise InputError("has no weight_map with the file of each weight; save the model again", path=path)
-    names = list(dict.fromkeys(places.values()))
-    for name in names:
+    for name in places.values():
         if not files.is_below(name):
             raise InputError(f"names the file {shortened(name)}, which is not a path below its folder", path=path)
-    return [begin, *sorted(names)]
+    return [begin, *sorted(set(places.values()))]
 
 
 def read_weights(directory: str | os.PathLike[str]) -> dict[str, Tensor]:
@@ -119,6 +118,9 @@ def require_no_adapter(directory: str) -> None:
         )
 
 
+_LONGEST_REASON = 300
+
+
 def read_tensors(path: str) -> dict[str, Tensor]:
     """Return the tensors of a safetensors file; raises InputError where it is missing or damaged."""
     library = safetensors_torch()
@@ -127,7 +129,8 @@ def read_tensors(path: str) -> dict[str, Tensor]:
     try:
         tensors: dict[str, Tensor] = library.load(data)
     except Exception as error:
-        raise InputError(f"is not a safetensors file ({error}); save the model again", path=path) from error
+        reason = str(error)[:_LONGEST_REASON]  # it quotes the header
+        raise InputError(f"is not a safetensors file ({reason}); save the model again", path=path) from error
     return tensors
 
 

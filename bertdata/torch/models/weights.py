@@ -123,13 +123,26 @@ class PreTrainedModel(nn.Module):
 
         config: another one than that of the directory.
         """
-        model = cls(config or load_config(directory))
+        config = config or load_config(directory)
+        require_config_of(cls, config, files.path_text(directory))
+        model = cls(config)
         load(model, directory)
         return model
 
     def reload(self, directory: str) -> None:
         """Load the weights of a checkpoint of this model; raises InputError as `from_pretrained`."""
         self.load_state_dict(type(self).from_pretrained(directory).state_dict())
+
+
+def require_config_of(model: type[PreTrainedModel], config: EncoderConfig, directory: str) -> None:
+    """Raise ConfigError where a class of models takes the config of another family than that of a folder."""
+    taken = str(model.__init__.__annotations__.get("config", "Any"))
+    if taken.isidentifier() and taken != "Any" and taken not in (base.__name__ for base in type(config).__mro__):
+        raise ConfigError(
+            f"is a model of the type {config.model_type}, of which {model.__name__} is none; load it with the class "
+            "that config.json names, or check its model_type",
+            path=files.join(directory, "config.json"),
+        )
 
 
 def save_with_tokenizer(

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.torch import BertConfig, BertForPreTraining
+from bertdata.torch import BertConfig, BertForPreTraining, ModernBertConfig, ModernBertForMaskedLM
 from bertdata.torch.models.configs import load_config
 from bertdata.torch.models.sentence_encoder import SentenceEncoder
 from bertdata.torch.models.sentence_folder import MODULES, settings_of
@@ -83,3 +83,42 @@ def test_weights_of_half_precision_are_read(model: Path) -> None:
     path = str(model / "model.safetensors")
     save_tensors(path, {name: tensor.bfloat16() for name, tensor in read_tensors(path).items()})
     assert BertForPreTraining.from_pretrained(model).bert.embeddings.word_embeddings.weight.dtype == torch.float32
+
+
+@pytest.mark.parametrize("value", [None, 7, ["a"], {"": {}}, "../model.safetensors", "s3://bucket/x"])
+def test_an_index_that_names_no_file_beside_it_is_refused(value: Any, model: Path) -> None:
+    names = dict.fromkeys(read_tensors(str(model / "model.safetensors")), "model.safetensors")
+    (model / "model.safetensors").rename(model / "weights.safetensors")
+    (model / "model.safetensors.index.json").write_text(json.dumps({"weight_map": names | {EMBEDDINGS: value}}))
+    with pytest.raises(InputError, match=r"names the file .*, which is not a path below its folder"):
+        BertForPreTraining.from_pretrained(model)
+
+
+@pytest.mark.parametrize("value", [7, ["query"], {"query": 1}, "query"])
+def test_a_default_prompt_that_is_not_there_is_refused(value: Any, sentences: Path) -> None:
+    path = sentences / "config_sentence_transformers.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"default_prompt_name": value}))
+    with pytest.raises(InputError, match=r"names the prompt .*, which is not among its prompts"):
+        settings_of(str(sentences))
+
+
+def test_a_header_of_a_megabyte_is_not_quoted_whole(model: Path) -> None:
+    path = model / "model.safetensors"
+    data = path.read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + size])
+    header[EMBEDDINGS]["shape"] = "x" * 1_000_000
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data[8 + size :])
+    with pytest.raises(InputError, match="is not a safetensors file") as caught:
+        BertForPreTraining.from_pretrained(model)
+    assert len(str(caught.value)) < 600
+
+
+def test_a_model_of_another_family_is_named(model: Path, tmp_path: Path) -> None:
+    message = "is a model of the type {}, of which {} is none; load it with the class that config.json names"
+    with pytest.raises(ConfigError, match=message.format("bert", "ModernBertForMaskedLM")):
+        ModernBertForMaskedLM.from_pretrained(model)
+    ModernBertForMaskedLM(ModernBertConfig.tiny(vocab_size=20)).save_pretrained(tmp_path / "other")
+    with pytest.raises(ConfigError, match=message.format("modernbert", "BertForPreTraining")):
+        BertForPreTraining.from_pretrained(tmp_path / "other")
