@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from bertdata.beam import dask_cluster
+from bertdata.beam import dask_cluster, flink_jobs
 from bertdata.beam.processes import Workers
 from bertdata.errors import ConfigError
 
@@ -96,16 +96,47 @@ def new_pipeline(runner: Any, options: Any) -> Any:
         beam.tempfile = its_own
 
 
-def run(pipeline: Any) -> None:
-    """Run a pipeline to its end; with Dask, close the connection that Beam opens for it."""
-    result = pipeline.run()
-    client = getattr(result, "client", None)
-    with contextlib.nullcontext() if client is None else dask_cluster.explained():
+class Job:
+    """A pipeline that a runner is to do."""
+
+    def __init__(self, pipeline: Any, flink: str | None = None) -> None:
+        """Take a pipeline; `run` begins with it. flink: the address of the cluster on which it runs, if it is one."""
+        self._pipeline = pipeline
+        self._flink = flink
+        self._result: Any = None
+
+    def run(self) -> None:
+        """Run the pipeline to its end; with Dask, close the connection that Beam opens for it."""
+        result = self._result = self._pipeline.run()
+        client = getattr(result, "client", None)
+        with contextlib.nullcontext() if client is None else dask_cluster.explained():
+            try:
+                result.wait_until_finish()
+            finally:
+                if client is not None:
+                    client.close()
+
+    def cancel(self) -> None:
+        """Cancel what runs at a job server; what has not begun, or ended, or cannot be cancelled is left."""
+        from apache_beam.options.pipeline_options import GoogleCloudOptions
+
+        if self._result is None:
+            return
+        with contextlib.suppress(Exception):
+            self._result.cancel()
+        if self._flink:
+            with contextlib.suppress(OSError, ValueError):
+                flink_jobs.cancel(self._flink, self._pipeline.options.view_as(GoogleCloudOptions).job_name)
+
+    def counters(self, namespace: str) -> list[str]:
+        """Return the names of the counters of a namespace, once the job has ended; none where its runner has none."""
+        from apache_beam.metrics import MetricsFilter
+
         try:
-            result.wait_until_finish()
-        finally:
-            if client is not None:
-                client.close()
+            counters = self._result.metrics().query(MetricsFilter().with_namespace(namespace))["counters"]
+        except Exception:  # as many kinds as there are runners
+            return []
+        return [counter.key.metric.name for counter in counters]
 
 
 def job_server(name: str, options: Any, folder: str) -> Any:

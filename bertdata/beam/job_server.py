@@ -10,11 +10,13 @@ import argparse
 import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from bertdata.errors import ConfigError
@@ -79,7 +81,13 @@ class JobServer:
             with _explained(name, runner):
                 command, self.endpoint = _command(name, options, self._folder)
             with open(os.path.join(self._folder, "log"), "wb") as log:
-                self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    preexec_fn=_ending_with_its_parent(),  # noqa: PLW1509 - it takes no lock
+                )
             self._wait(runner, command)
         except BaseException as error:
             self.close()
@@ -131,6 +139,19 @@ class JobServer:
         with open(os.path.join(self._folder, "log"), "rb") as log:
             log.seek(max(0, os.fstat(log.fileno()).st_size - _LAST_BYTES))
             return log.read().decode(errors="replace").strip() or "nothing"
+
+
+def _ending_with_its_parent() -> Callable[[], object] | None:
+    """Return what a new process calls to be ended with this one, also where this one is killed; None but on Linux.
+
+    What a server of Spark's runs is ended with it, and leaves its workers to the next build.
+    """
+    if sys.platform != "linux":
+        return None
+    import ctypes
+
+    set_option, death_signal = ctypes.CDLL(None).prctl, 1
+    return lambda: set_option(death_signal, signal.SIGTERM)
 
 
 def _command(name: str, options: Any, folder: str) -> tuple[list[str], str]:

@@ -20,7 +20,7 @@ from typing import Any
 from tqdm import tqdm
 
 from bertdata import errors
-from bertdata.beam import dask_cluster, internals, job_server, runner_flags, worker_check
+from bertdata.beam import dask_cluster, flink_jobs, internals, job_server, runner_flags, worker_check
 from bertdata.beam.dask_cluster import DaskCluster
 from bertdata.beam.failures import remove_failures, without_beam, worker_error
 from bertdata.beam.job_server import JobServer
@@ -35,6 +35,7 @@ from bertdata.io import imports, log
 from bertdata.io.console import counted
 from bertdata.io.digests import cores
 from bertdata.io.os_errors import require_address_space
+from bertdata.io.time_limit import finished_within
 from bertdata.kernels import warmup
 from bertdata.registry import handed_over
 
@@ -220,13 +221,16 @@ class Runner:
             at_once = 1 if dask_cluster.is_named(parsed.runner) else TASKS_AT_ONCE
             construct(pipeline, steps, begin, self.objects, at_once)
             succeeded = False
+            running = internals.Job(pipeline, flink_jobs.address(parsed))
             try:
-                failure = self._wait_for(lambda: internals.run(pipeline), workers, progress)
+                failure = self._wait_for(running.run, workers, progress)
                 succeeded = failure is None
                 return failure
             finally:
                 if not succeeded:
                     workers.end()
+                    if runner_flags.runner_name(parsed) in runner_flags.PORTABLE:
+                        finished_within(worker_check.CANCEL_SECONDS, running.cancel, "bertdata-cancel")
 
     def check(self, output: str, inputs: Sequence[str]) -> None:
         """Raise ConfigError, before any work, where the named runner or its workers cannot do it, or not at the paths.
@@ -254,9 +258,16 @@ class Runner:
             job_server.require_answer(parsed.job_endpoint)
         seconds, silence = runner_flags.answer_seconds(parsed), runner_flags.silence(parsed)
         with internals.outside_ipython(), internals.quiet_readers(), internals.quiet_jobs(), self.keep_workers():
-            pipeline = self._pipeline(parsed, self._usable_workers(), 1, 1, ["check workers"])
+
+            def job_of(function: Callable[[Any], None]) -> internals.Job:
+                import apache_beam
+
+                pipeline = self._pipeline(parsed, self._usable_workers(), 1, 1, ["check workers"])
+                _ = pipeline | apache_beam.Create([0], reshuffle=False) | "Ask" >> apache_beam.Map(function)
+                return internals.Job(pipeline, flink_jobs.address(parsed))
+
             try:
-                worker_check.ask(needs, internals.run, pipeline, seconds, silence)
+                worker_check.ask(needs, job_of, seconds, silence)
             except BertDataError:
                 raise
             except Exception as error:
@@ -299,7 +310,7 @@ class Runner:
         from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
         from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
-        flags = [*self.flags, *runner_flags.job_name(parsed, titles)]
+        flags = [*self.flags, *runner_flags.job_name(parsed, titles), *runner_flags.defaults(parsed)]
         options = PipelineOptions(flags)
         runner = None
         if dask_cluster.is_named(parsed.runner):

@@ -23,7 +23,9 @@ LOCAL = ("direct", "fnapi", "switchingdirect", "bundlebaseddirect")
 POOL = "python -m apache_beam.runners.worker.worker_pool_main --service_port=50000"
 _OF_DATAFLOW_ALONE = ("--num_workers", "--max_num_workers", "--autoscaling_algorithm", "--machine_type", "--region")
 _LOCAL_MASTER = {"flink": r"\[(local|auto)\]", "spark": r"local(\[.+\])?"}
-_IMAGE_SECONDS, _WORKER_SECONDS = 600.0, 60.0
+_IMAGE_SECONDS, _WORKER_SECONDS = 600.0, 180.0
+_CACHE_MILLISECONDS = 300_000
+"""How long a worker is kept: one that is older is replaced before its next bundle."""
 _AGAIN = "run the same command again: what is done is kept"
 _ENDED = re.compile(r"Pipeline \S+ failed in state (?P<state>[A-Z]+): (?P<words>.*)", re.DOTALL)
 """What Beam's portable runner raises where a job did not end as DONE."""
@@ -75,6 +77,20 @@ def job_name(parsed: argparse.Namespace, titles: Sequence[str]) -> list[str]:
         return []
     steps = re.sub("[^a-z0-9]+", "-", " ".join(titles).lower())[:_JOB_NAME]
     return [f"--job_name=bertdata-{steps.strip('-')}-{uuid.uuid4().hex[:8]}"]
+
+
+def defaults(parsed: argparse.Namespace) -> list[str]:
+    """Return flags of portable runners that Beam leaves otherwise, but for those that flags name already.
+
+    No list of this environment's packages is sent, which pip makes for each job. Flink and Spark keep a worker for the
+    tasks that follow in its job: without, Spark starts one for each bundle, which takes longer than most of them.
+    """
+    if runner_name(parsed) not in PORTABLE:
+        return []
+    flags = ["--experiments=disable_logging_submission_environment"]
+    if runner_name(parsed) in ("flink", "spark") and not parsed.environment_cache_millis:
+        flags.append(f"--environment_cache_millis={_CACHE_MILLISECONDS}")
+    return flags
 
 
 def starts_job_server(parsed: argparse.Namespace) -> bool:

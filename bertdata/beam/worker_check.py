@@ -13,7 +13,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from bertdata.engine.versions import UNICODE, differences, versions
 from bertdata.errors import ConfigError, install_hint
@@ -22,8 +22,13 @@ from bertdata.io.remote import EXTRAS
 from bertdata.io.store_errors import base_url
 from bertdata.io.time_limit import finished_within
 
+CANCEL_SECONDS = 10.0
+"""How long an engine may take to answer that a job is cancelled."""
+_COUNTERS, _ALL_THERE = "bertdata.worker", "all there"
+"""The namespace of the counters by which a worker answers, and the name of the one that tells that nothing is other."""
 _TOLD = re.compile(r"bertdata worker: ([A-Za-z0-9+/=]{8,})")
-
+_MOST_PATHS = 5
+"""The paths that a worker tells of that it does not see as this process does: the first of them is the message."""
 
 TOKEN = f"{files.TEMPORARY}seen-by-workers-"
 """How the name of the file begins that workers must see in the output."""
@@ -91,6 +96,11 @@ class Needs:
             return {"versions": has, "missing": missing, "seen": {path: state(path) for path in paths}}
 
         return look
+
+    def answer(self, told: str) -> dict[str, Any]:
+        """Return the answer of a worker that told in base64 of all but the paths that it sees as this process does."""
+        answer: dict[str, Any] = json.loads(base64.b64decode(told))
+        return answer | {"seen": self.seen | answer["seen"]}
 
     def require(self, answer: Any, worker: str) -> None:
         """Raise ConfigError where a worker lacks something; `worker` names it in the message.
@@ -171,35 +181,64 @@ def _token(output: str) -> Iterator[list[str]]:
                 os.rmdir(folder)
 
 
-def ask(needs: Needs, run: Callable[[Any], None], pipeline: Any, seconds: float, silence: str) -> None:
-    """Ask a worker by the one element of an empty pipeline; raises ConfigError where it lacks something.
+class Asking(Protocol):
+    """A job that asks a worker: `bertdata.beam.internals.Job`."""
 
-    run: runs a pipeline to its end. An answer is awaited for `seconds`; `silence` is the
-    message when none has come. Other errors of the pipeline pass.
+    def run(self) -> None:
+        """Run it to its end."""
+
+    def cancel(self) -> None:
+        """Cancel it at the engine."""
+
+    def counters(self, namespace: str) -> list[str]:
+        """Return the names of the counters of a namespace."""
+
+
+def ask(needs: Needs, job_of: Callable[[Callable[[Any], None]], Asking], seconds: float, silence: str) -> None:
+    """Ask a worker by the one element of a pipeline; raises ConfigError where it lacks something.
+
+    job_of: returns the job of a pipeline that calls a function with one element. An answer is awaited for `seconds`,
+    after which the job is cancelled; `silence` is the message then. Other errors of the pipeline pass. What a worker
+    lacks it says by the name of a counter, and by failing where the runner shows none: an engine with a restart
+    strategy repeats what fails, for minutes.
     """
-    import apache_beam
+    for by_failing in (False, True):
+        job = job_of(_telling(needs, by_failing))
+        try:
+            answered = finished_within(seconds, job.run, "bertdata-worker-check")
+        except BaseException as error:
+            if told := _TOLD.search(str(error)):
+                needs.require(needs.answer(told[1]), "a worker")
+            raise
+        if not answered:
+            finished_within(CANCEL_SECONDS, job.cancel, "bertdata-cancel")
+            raise ConfigError(f"no worker has begun to work within {seconds:.0f} s; {silence}")
+        if names := job.counters(_COUNTERS):
+            for name in names:
+                if name != _ALL_THERE:
+                    needs.require(needs.answer(name), "a worker")
+            return
 
-    _ = pipeline | apache_beam.Create([0], reshuffle=False) | "Ask" >> apache_beam.Map(_telling(needs))
-    try:
-        answered = finished_within(seconds, lambda: run(pipeline), "bertdata-worker-check")
-    except BaseException as error:
-        if answer_text := _TOLD.search(str(error)):
-            needs.require(json.loads(base64.b64decode(answer_text[1])), "a worker")
-        raise
-    if not answered:
-        raise ConfigError(f"no worker has begun to work within {seconds:.0f} s; {silence}")
 
-
-def _telling(needs: Needs) -> Callable[[Any], None]:
-    """Return a function of an element that raises what the worker has, unless that is all that is needed."""
+def _telling(needs: Needs, by_failing: bool) -> Callable[[Any], None]:
+    """Return a function of an element that counts what is other on the worker, or fails with it."""
     look, expected = needs.question(), {"versions": needs.versions, "missing": [], "seen": needs.seen}
+    namespace, all_there, most = _COUNTERS, _ALL_THERE, _MOST_PATHS
 
     def tell(element: Any) -> None:
         import base64
         import json
 
+        from apache_beam.metrics import Metrics
+
         answer = look()
+        name = all_there
         if answer != expected:
-            raise RuntimeError(f"bertdata worker: {base64.b64encode(json.dumps(answer).encode()).decode()}")
+            seen: Any = expected["seen"]
+            answer["seen"] = dict([item for item in answer["seen"].items() if item[1] != seen[item[0]]][:most])
+            name = base64.b64encode(json.dumps(answer).encode()).decode()
+            if by_failing:
+                raise RuntimeError(f"bertdata worker: {name}")
+        Metrics.counter(namespace, name).inc()
 
     return tell

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import socket
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from bertdata.engine.versions import versions
 from bertdata.errors import BertDataError, ConfigError, InputError
 from tests.beam.jobs import fail, make, note_process, tasks
 from tests.beam.portable import free_port, job_server_program, worker_pool
+from tests.clock import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 EMBEDDED = ("--runner=PortableRunner", "--job_endpoint=embed")
@@ -59,6 +62,25 @@ def test_a_job_server_is_started_once_for_all_pipelines_and_ended(name: str, tmp
         with pytest.raises(InputError, match=r"wiki\.xml\.bz2, byte 4096: found this"):
             make(runner, tasks(output / "c", 1, "InputError"), fail)
     assert servers() == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with the one that started it")
+def test_a_job_server_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
+    flags = started_by("Flink", tmp_path)
+    code = f"""
+import time
+from bertdata.beam.runner import Runner
+with Runner(0, {flags!r}, quiet=True).checked({str(tmp_path / "out")!r}, []):
+    print("checked", flush=True)
+    time.sleep(600)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "checked\n"
+        children = psutil.Process(process.pid).children(recursive=True)
+        [server] = [child for child in children if "local_job_service_main" in " ".join(child.cmdline())]
+        process.kill()
+    assert psutil.wait_procs([server], timeout=PATIENCE)[1] == []
 
 
 def test_a_program_that_is_no_job_server_is_told_with_what_it_said(tmp_path: Path) -> None:
@@ -151,6 +173,23 @@ def test_the_workers_of_a_pool_do_the_work(tmp_path: Path) -> None:
         runner.check(str(tmp_path), [])
         done = make(runner, tasks(tmp_path, 2), note_process)
     assert os.getpid() not in {record.details["pid"] for _, record in done}
+
+
+@pytest.mark.parametrize("shows_counters", [True, False])
+def test_a_worker_answers_by_counters_and_fails_only_where_the_runner_shows_none(
+    shows_counters: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[list[str]] = []
+    counters = internals.Job.counters
+
+    def noted(job: internals.Job, namespace: str) -> list[str]:
+        runs.append(counters(job, namespace))
+        return runs[-1] if shows_counters else []
+
+    monkeypatch.setattr(internals.Job, "counters", noted)
+    monkeypatch.setattr(Needs, "require", lambda needs, answer, worker: pytest.fail(f"{answer}"))
+    Runner(0, (*EMBEDDED, "--environment_type=LOOPBACK"), quiet=True).check(str(tmp_path), [])
+    assert runs == [["all there"]] * (1 if shows_counters else 2)
 
 
 @pytest.mark.parametrize(

@@ -170,3 +170,23 @@ def test_dataflow_without_a_way_to_get_bertdata_is_refused() -> None:
         runner_flags.check(internals.parse_flags(DATAFLOW), 0, ["gs://bucket/out"])
     for flag in ("--extra_package=a.whl", "--sdk_container_image=i", "--setup_file=s"):
         runner_flags.check(internals.parse_flags([*DATAFLOW, flag]), 0, ["gs://bucket/out"])
+
+
+@pytest.mark.parametrize(
+    ("flags", "names"),
+    [
+        (["--runner=FlinkRunner"], ["--experiments", "--environment_cache_millis"]),
+        (["--runner=SparkRunner"], ["--experiments", "--environment_cache_millis"]),
+        (["--runner=SparkRunner", "--environment_cache_millis=9"], ["--experiments"]),
+        (["--runner=PrismRunner"], ["--experiments"]),
+        (["--runner=DataflowRunner"], []),
+        ([], []),
+    ],
+)
+def test_workers_of_flink_and_spark_are_kept_and_no_list_of_packages_is_sent(
+    flags: list[str], names: list[str]
+) -> None:
+    import_beam()
+    added = runner_flags.defaults(internals.parse_flags(flags))
+    assert [flag.partition("=")[0] for flag in added] == names
+    internals.parse_flags([*flags, *added])

@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from bertdata.beam import flink_jobs
 from tests.clock import PATIENCE
 from tests.pipelines.builds import ROOT, command, digests, environment, run
 
@@ -95,6 +96,42 @@ def test_the_bytes_are_those_of_a_local_build_also_after_its_process_was_killed(
         with build_begun(output, engine, "words") as first:
             first.kill()
         assert not (output / "manifest.json").exists()
+        done = run(output, *engine.flags)
+    assert done.returncode == 0, done.stderr
+    assert digests(output) == digests(sample_build)
+
+
+@pytest.mark.slow
+@pytest.mark.engine
+@pytest.mark.parametrize(("name", "word"), [("flink", "TaskManagerRunner"), ("spark", "CoarseGrainedExecutorBackend")])
+def test_a_worker_that_is_killed_is_replaced_and_the_build_goes_on(
+    name: str, word: str, sample_build: Path, tmp_path: Path
+) -> None:
+    output = tmp_path / "corpus"
+    with cluster(name) as engine, build_begun(output, engine, "words") as build:
+        engine.processes(word)[0].kill()
+        said = build.communicate()[1]
+    assert build.returncode == 0, said
+    assert digests(output) == digests(sample_build)
+
+
+@pytest.mark.slow
+@pytest.mark.engine
+def test_a_job_of_flink_that_is_cancelled_ends_in_a_line_and_goes_on(sample_build: Path, tmp_path: Path) -> None:
+    output = tmp_path / "corpus"
+    with cluster("flink") as engine:
+        address = engine.lines[0].rpartition(" ")[2]
+        with build_begun(output, engine, "words") as build:
+            for job in flink_jobs.active(address).values():
+                flink_jobs.cancel(address, job)
+            said = build.communicate()[1]
+        words = "error: the job was cancelled at the engine, not by this process; run the same command again"
+        assert said.splitlines()[-1].startswith(words), said
+        assert "Traceback" not in said
+        with build_begun(output, engine, "tokens") as build:
+            build.terminate()
+            assert build.communicate()[1].splitlines()[-1].startswith("terminated: run the same command again")
+        assert flink_jobs.active(address) == {}
         done = run(output, *engine.flags)
     assert done.returncode == 0, done.stderr
     assert digests(output) == digests(sample_build)

@@ -1,0 +1,75 @@
+"""The jobs of a Flink cluster are listed and cancelled by its REST interface, here one that answers as Flink does."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from bertdata.beam import flink_jobs
+
+JOBS = [
+    {"jid": "a1", "name": "bertdata-tokenize-1", "state": "RUNNING"},
+    {"jid": "b2", "name": "bertdata-tokenize-1", "state": "FINISHED"},
+    {"jid": "c3", "name": "another", "state": "RESTARTING"},
+]
+
+
+@contextlib.contextmanager
+def rest() -> Iterator[tuple[str, list[str]]]:
+    """Serve the jobs, and yield the address with the paths of the requests that change something."""
+    changes: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.answer(json.dumps({"jobs": JOBS}).encode())
+
+        def do_PATCH(self) -> None:
+            changes.append(self.path)
+            self.answer(b"{}")
+
+        def answer(self, body: bytes) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", changes
+        finally:
+            server.shutdown()
+
+
+def test_only_the_active_jobs_of_a_name_are_cancelled() -> None:
+    with rest() as (cluster, changes):
+        assert flink_jobs.active(cluster) == {"a1": "bertdata-tokenize-1", "c3": "another"}
+        flink_jobs.cancel(cluster, "bertdata-tokenize-1")
+    assert changes == ["/jobs/a1?mode=cancel"]
+
+
+@pytest.mark.parametrize(
+    ("runner", "master", "address"),
+    [
+        ("FlinkRunner", "host:8081", "http://host:8081"),
+        ("apache_beam.runners.portability.flink_runner.FlinkRunner", "https://host:443/", "https://host:443"),
+        ("FlinkRunner", "[auto]", None),
+        ("FlinkRunner", "[local]", None),
+        ("FlinkRunner", None, None),
+        ("SparkRunner", "host:8081", None),
+        (None, "host:8081", None),
+    ],
+)
+def test_a_cluster_is_one_that_a_host_and_port_name(
+    runner: str | None, master: str | None, address: str | None
+) -> None:
+    assert flink_jobs.address(argparse.Namespace(runner=runner, flink_master=master)) == address
