@@ -138,7 +138,9 @@ def filtered(
     reasons = pa.nulls(len(texts), pa.string())
     for text in filters:
         not_dropped = pc.is_null(reasons)
-        remaining = texts.filter(not_dropped)
+        # texts are copied only where some of them are left out
+        all_remain = reasons.null_count == len(reasons)
+        remaining = texts if all_remain else texts.filter(not_dropped)
         if not len(remaining):
             break
         judged = _judged(text, remaining)
@@ -147,7 +149,7 @@ def filtered(
         sizes = pc.binary_length(remaining)
         counters.add(BYTES_JUDGED + text, pc.sum(sizes, min_count=0).as_py())
         counters.add(BYTES_DROPPED_BY + text, pc.sum(sizes.filter(judged.reasons.is_valid()), min_count=0).as_py())
-        reasons = pc.replace_with_mask(reasons, not_dropped, judged.reasons)
+        reasons = judged.reasons if all_remain else pc.replace_with_mask(reasons, not_dropped, judged.reasons)
         for name, number in judged.counts.items():
             counters.add(name, number)
         if judged.texts is not None:

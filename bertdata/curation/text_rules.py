@@ -31,6 +31,8 @@ class RulesOfTask:
     def __call__(self, texts: pa.StringArray, counters: Counters) -> tuple[pa.StringArray, pa.StringArray]:
         """Return what becomes of texts, and why each is dropped, null where it is kept."""
         texts, reasons = cleaned(texts, self.cleaners, counters)
+        if reasons.null_count == len(reasons):
+            return filtered(texts, self.filters, counters)
         not_dropped = pc.is_null(reasons)
         filtered_texts, dropped = filtered(texts.filter(not_dropped), self.filters, counters)
         return pc.replace_with_mask(texts, not_dropped, filtered_texts), pc.replace_with_mask(

@@ -202,6 +202,8 @@ class DocumentWriter:
     def _kept(self, table: pa.Table, reasons: pa.StringArray) -> pa.Table:
         """Return the rows that have no reason to be dropped; counts the others by reason."""
         rows = np.flatnonzero(pc.is_valid(reasons).to_numpy(zero_copy_only=False))
+        if not len(rows):
+            return table
         dropped = table.take(rows)
         sizes, ids = pc.binary_length(dropped["text"]).to_pylist(), dropped["id"].to_pylist()
         for place, (row, reason) in enumerate(zip(rows.tolist(), reasons.take(rows).to_pylist(), strict=True)):

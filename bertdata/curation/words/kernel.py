@@ -87,8 +87,11 @@ def _is_rare(rules: Any, data: Any, first: Any, last: Any) -> Any:
 
 
 @inlined
-def _simple(rules: Any, data: Any, begin: Any, end: Any) -> Any:
-    """Return the border before and the border after the middle of a chunk that is split here, (-1, -1) for another."""
+def _simple(rules: Any, data: Any, begin: Any, end: Any, letters: Any) -> Any:
+    """Return the border before and the border after the middle of a chunk that is split here, (-1, -1) for another.
+
+    letters: how many letters it begins with, or fewer.
+    """
     first, last = begin, end
     if data[first] == LEFT_PARENTHESIS or data[first] == QUOTATION_MARK:
         first += 1
@@ -112,7 +115,7 @@ def _simple(rules: Any, data: Any, begin: Any, end: Any) -> Any:
             if not is_digit(data[i]):
                 return -1, -1
         return first, last
-    for i in range(first, last):
+    for i in range(max(first, begin + letters), last):
         if not is_letter(data[i]):
             return -1, -1
     if _is_rare(rules, data, first, last):
@@ -153,11 +156,13 @@ def split_texts(
             if size:
                 i += size
                 continue
-            begin, seen = i, 0
+            begin, seen, letters = i, 0, np.int64(0)
             if i + BLOCK <= len(data):
                 letters = np.int64(lowest_bit(~_letter_bits(data, i)))
                 if 0 < letters < stop - i:
                     i, seen = i + letters, _LETTER_BYTE
+                else:
+                    letters = np.int64(0)
             while i < stop:
                 kind = _KINDS[data[i]]
                 if kind == _SPACE_BYTE or (kind == _HIGH_BYTE and space_size(data, i, stop)):
@@ -172,7 +177,7 @@ def split_texts(
                 begins[words], ends[words] = begin, i
                 words += 1
                 continue
-            first, last = _simple(rules, data, begin, i)
+            first, last = _simple(rules, data, begin, i, letters)
             if first >= 0:
                 if first > begin:
                     begins[words], ends[words] = begin, first
