@@ -29,22 +29,36 @@ def raise_at_sigterm() -> None:
         sys.unraisablehook = partial(_send_again, sys.unraisablehook)
 
 
+_waiting = set[int]()
+"""The signals that are about to be sent again."""
 _SOON = 0.02
 """Seconds after which a destructor is over; where it is not, the next signal is sent again as well."""
 
 
 def _send_again(report: Any, lost: Any) -> None:
-    """Send the signal again of a stop that was raised in a destructor, where Python drops exceptions; report others."""
+    """Send the signal again of a stop that was raised in a destructor, where Python drops exceptions; report others.
+
+    That a worker of torch's loader died is an error, which torch raises again where the next batch is waited for.
+    """
     kind = lost.exc_type
+    if kind is RuntimeError and str(lost.exc_value).startswith("DataLoader worker"):
+        return
     if kind is None or not issubclass(kind, KeyboardInterrupt) or threading.current_thread() != threading.main_thread():
         report(lost)
         return
     number = signal.SIGTERM if issubclass(kind, Terminated) else signal.SIGINT
     if number == signal.SIGTERM:
         signal.signal(signal.SIGTERM, _terminate)
-    sender = threading.Timer(_SOON, os.kill, (os.getpid(), number))
-    sender.daemon = True
-    sender.start()
+    if number not in _waiting:
+        _waiting.add(number)
+        sender = threading.Timer(_SOON, _send, (number,))
+        sender.daemon = True
+        sender.start()
+
+
+def _send(number: int) -> None:
+    _waiting.discard(number)
+    os.kill(os.getpid(), number)
 
 
 def _terminate(*_: Any) -> None:

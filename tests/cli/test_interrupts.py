@@ -135,3 +135,19 @@ def test_a_stop_that_comes_in_a_destructor_is_not_lost(number: str, code: int, m
     script = IN_A_DESTRUCTOR.format(number=number)
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (code, "", message + "\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_reported"), [("DataLoader worker (pid 4289) is killed by signal: Killed. ", False), ("other", True)]
+)
+def test_a_worker_that_dies_while_an_object_is_taken_away_is_not_reported_twice(text: str, is_reported: bool) -> None:
+    held = f"""
+class Held:
+    def __del__(self):
+        raise RuntimeError({text!r})
+del [Held()][0]
+"""
+    script = f"from bertdata.cli.interrupts import raise_at_sigterm\nraise_at_sigterm()\n{held}print('on')"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "on\n")
+    assert ("Exception ignored in" in done.stderr) == is_reported
