@@ -11,16 +11,19 @@ import pyarrow as pa
 
 from bertdata.engine.parts import sealed
 from bertdata.io import files
-from bertdata.shards import open_shards
+from bertdata.shards import open_shards, pieces
 
 _IDS_APART = 0x9E3779B97F4A7C15
 _BATCH_ROWS = 1000
 
 
-def write_copies(build: Path, output: Path, shards: int, rows: int = 0) -> Path:
+def write_copies(
+    build: Path, output: Path, shards: int, rows: int = 0, *, copies: int = 1, piece_bytes: int = 0
+) -> Path:
     """Write so many shards, each with the first training rows of a build, 0: all, and ids of its own.
 
-    Returns the folder.
+    copies: how often a shard has these rows, with other ids each time; piece_bytes: write the digests of pieces of so
+    many bytes, 0: none. Returns the folder.
     """
     table = open_shards(build, "train").table.slice(0, rows or None).combine_chunks()
     place = table.schema.get_field_index("example_id")
@@ -28,24 +31,31 @@ def write_copies(build: Path, output: Path, shards: int, rows: int = 0) -> Path:
     (output / "train").mkdir(parents=True)
     manifest = json.loads((build / "manifest.json").read_text())
     counts = {"row_tokens": len(table["input_ids"].combine_chunks().flatten())}
-    entries = []
+    entries, cut = [], {}
     for number in range(shards):
         name = f"train/data-{number:05d}-of-{shards:05d}.arrow"
-        moved = ids ^ np.uint64(number * _IDS_APART % (1 << 64)).astype(ids.dtype)
-        part = table.set_column(place, table.schema.field(place), pa.array(moved, table.schema.types[place]))
         with pa.OSFile(str(output / name), "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
-            stream.write_table(part, max_chunksize=_BATCH_ROWS)
+            for copy in range(number * copies, (number + 1) * copies):
+                moved = ids ^ np.uint64(copy * _IDS_APART % (1 << 64)).astype(ids.dtype)
+                part = table.set_column(place, table.schema.field(place), pa.array(moved, table.schema.types[place]))
+                stream.write_table(part, max_chunksize=_BATCH_ROWS)
         written = output / name
         entries.append(
             {
                 "file": name,
                 "bytes": written.stat().st_size,
                 "sha256": files.sha256(str(written)),
-                "counts": {"examples": len(table), "row_tokens": counts["row_tokens"]},
+                "counts": {"examples": len(table) * copies, "row_tokens": counts["row_tokens"] * copies},
             }
         )
-    totals = {"examples": len(table) * shards, "row_tokens": counts["row_tokens"] * shards}
+        if piece_bytes:
+            cut[name] = {"sha256": entries[-1]["sha256"], "pieces": pieces.cut(str(written), piece_bytes)}
+    numbers = {"examples": len(table), "row_tokens": counts["row_tokens"]}
+    totals = {what: number * shards * copies for what, number in numbers.items()}
     manifest["splits"] = {"train": {"counts": totals, "shards": entries}}
+    if cut:
+        pieces.save_pieces(str(output), {"train": cut})
+        manifest["files"] = {pieces.path_of("train"): files.sha256(str(output / pieces.path_of("train")))}
     (output / "manifest.json").write_text(json.dumps(sealed(manifest)))
     shutil.copytree(build / "tokenizer", output / "tokenizer")
     return output

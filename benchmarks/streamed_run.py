@@ -2,6 +2,7 @@
 fetched, held and used for that?
 
 Run: python benchmarks/streamed_run.py [--bytes 20e9] [--cache-bytes 2e9] [--epochs 2] [--kills 5] [--folder FOLDER]
+With --shard-bytes 1e9 shards are so large, and come in pieces, over which rows are mixed.
 The rows of the sample corpus, with ids of their own, are written as so many bytes of shards. A process reads them
 through a cache, batches of 4,096, and 50 times it writes the rows since the last time and its state, in one file that
 takes its place at once. It is killed at random moments, and another one goes on from the last state. In the end each
@@ -28,6 +29,7 @@ from _harness import machine, table
 
 from bertdata.cli.main import main as bertdata
 from bertdata.io import files
+from bertdata.shards.pieces import PIECE_BYTES, read_pieces
 
 ROWS, PARTS = 4096, 50
 READER = """
@@ -35,9 +37,9 @@ import json, sys
 from pathlib import Path
 import numpy as np
 from bertdata.loader import EpochBatchSampler, ShardExamples
-corpus, cache, room, window, epochs, folder, every, rows = sys.argv[1:]
+corpus, cache, room, window, epochs, folder, every, rows, by_pieces = sys.argv[1:]
 folder = Path(folder)
-examples = ShardExamples(corpus + "/train", cache=cache, cache_bytes=float(room))
+examples = ShardExamples(corpus + "/train", cache=cache, cache_bytes=float(room), by_pieces=by_pieces == "True")
 sampler = EpochBatchSampler(examples, int(rows), epochs=int(epochs), seed=3, shuffle_window=int(window))
 parts = sorted(folder.glob("part-*.npz"))
 if parts:
@@ -76,6 +78,7 @@ def main() -> None:
     """Write shards, run and kill readers, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bytes", type=float, default=20e9, help="of shards (default: 20e9)")
+    parser.add_argument("--shard-bytes", type=float, help="of each shard (default: 8.5e6, without pieces)")
     parser.add_argument("--cache-bytes", type=float, default=2e9, help="default: 2e9")
     parser.add_argument("--epochs", type=int, default=2, help="default: 2")
     parser.add_argument("--kills", type=int, default=5, help="default: 5")
@@ -83,18 +86,20 @@ def main() -> None:
     parser.add_argument("--corpus", help="shards that were written before (default: write them)")
     flags = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bertdata-streamed-", dir=flags.folder) as work:
-        corpus = Path(flags.corpus) if flags.corpus else written(Path(work), flags.bytes)
+        corpus = Path(flags.corpus) if flags.corpus else written(Path(work), flags.bytes, flags.shard_bytes)
         print(run(Path(work), corpus, flags.cache_bytes, flags.epochs, flags.kills))
 
 
-def written(folder: Path, size: float) -> Path:
-    """Write so many bytes of shards, and return where they are."""
+def written(folder: Path, size: float, shard_size: float | None) -> Path:
+    """Write so many bytes of shards, those of a size with digests of pieces, and return where they are."""
     build = folder / "build"
     command = ["build", "--output", str(build), "--max-seq-length", "512", "--dupe-factor", "40"]
     if bertdata([*command, "--objective", "doc-sentences", "--quiet"]):
         sys.exit("the corpus was not built")
     each = max(files.size(str(path)) for path in (build / "train").glob("*.arrow"))
-    return write_copies(build, folder / "corpus", max(1, round(size / each)))
+    copies = max(1, round((shard_size or each) / each))
+    number, cut_into = max(1, round(size / each / copies)), PIECE_BYTES if shard_size else 0
+    return write_copies(build, folder / "corpus", number, copies=copies, piece_bytes=cut_into)
 
 
 def run(folder: Path, corpus: Path, room: float, epochs: int, kills: int) -> str:
@@ -103,12 +108,17 @@ def run(folder: Path, corpus: Path, room: float, epochs: int, kills: int) -> str
     shards, each = len(entries), max(entry["bytes"] for entry in entries)
     total = sum(entry["bytes"] for entry in entries)
     print(f"{shards} shards of {total / 1e9:.1f} GB on {machine()}", file=sys.stderr, flush=True)
+    pieces = [
+        piece.size
+        for of_shard in read_pieces(str(corpus), "train", files.read_json(str(corpus / "manifest.json"))).values()
+        for piece in of_shard
+    ]
     cache, parts = folder / "cache", folder / "parts"
     cache.mkdir()
     parts.mkdir()
-    window = int(room / each / 2) - 1
+    window = int(room / (max(pieces) if pieces else each) / 2) - 1
     every = max(1, epochs * shards * _rows_of(corpus) // ROWS // PARTS)
-    arguments = [corpus, cache, room, window, epochs, parts, every, ROWS]
+    arguments = [corpus, cache, room, window, epochs, parts, every, ROWS, bool(pieces)]
     command = [sys.executable, "-c", READER, *map(str, arguments)]
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[1])}
     moments = sorted(random.Random(5).sample(range(1, PARTS - 2), kills))
@@ -133,14 +143,16 @@ def run(folder: Path, corpus: Path, room: float, epochs: int, kills: int) -> str
     lines = [
         ["shards", f"{shards:,}, {total / 1e9:.1f} GB"],
         ["cache, at most", f"{most / 1e9:.2f} of {room / 1e9:.2f} GB"],
-        ["shards in a window", str(window)],
+        ["pieces of them, the largest", f"{len(pieces):,}, {max(pieces, default=0) / 1e6:.0f} MB"],
+        ["pieces in a window" if pieces else "shards in a window", str(window)],
         ["epochs, kills", f"{epochs}, {kills}"],
         ["rows of an epoch", f"{shards * _rows_of(corpus):,}"],
         ["rows that are not there once in each epoch", f"{wrong:,}"],
         ["memory of the reader that is not of files, at most", f"{memory / 1e6:.0f} MB"],
         ["seconds, processor seconds of all readers", f"{seconds:,.0f}, {used:,.0f}"],
     ]
-    return table(["run", "figure"], lines).replace("---:", "---")
+    shown = [line for line in lines if pieces or not line[0].startswith("pieces of")]
+    return table(["run", "figure"], shown).replace("---:", "---")
 
 
 def _rows_of(corpus: Path) -> int:

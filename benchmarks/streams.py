@@ -47,8 +47,6 @@ _BATCHES = ["torch==2.13.0", "transformers==4.57.6"]
 """What makes masked batches of the rows of peers."""
 PAUSE, SPEED = 0.030, 125e6
 WINDOW = 4
-LIMIT = 240
-"""Seconds after which a reader is ended, and said to take longer."""
 FORMATS = {
     "bertdata": "bertdata",
     "mosaicml-streaming": "mds",
@@ -99,6 +97,7 @@ def main() -> None:
     parser.add_argument("--shards", type=int, default=24, help="shards of 8.5 MB that figures are of (default: 24)")
     parser.add_argument("--steps", type=int, default=240, help="batches that figures are of (default: 240)")
     parser.add_argument("--peers", nargs="*", default=list(PEERS), help="default: all")
+    parser.add_argument("--limit", type=int, default=240, help="seconds after which a reader is ended (default: 240)")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each reader, of which the median counts")
     flags = parser.parse_args()
     pythons = {"bertdata": Path(sys.executable)}
@@ -107,7 +106,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="bertdata-streaming-") as work:
         folder = Path(work)
         store = PacedStore(folder / "buckets", PAUSE, SPEED)
-        runs = Runs(folder, pythons, store)
+        runs = Runs(folder, pythons, store, flags.limit)
         try:
             if not flags.figures:
                 small = written(folder, "small", store, pythons, shards=16, rows=600)
@@ -166,8 +165,8 @@ def written(folder: Path, name: str, store: PacedStore, pythons: dict[str, Path]
 class Runs:
     """Runs readers, each in a cache folder of its own."""
 
-    def __init__(self, folder: Path, pythons: dict[str, Path], store: PacedStore) -> None:
-        self.folder, self.pythons, self.store, self._number = folder, pythons, store, 0
+    def __init__(self, folder: Path, pythons: dict[str, Path], store: PacedStore, limit: int) -> None:
+        self.folder, self.pythons, self.store, self.limit, self._number = folder, pythons, store, limit, 0
 
     def run(self, corpus: Corpus, peer: str, ranks: int = 1, fits: bool = False, **more: Any) -> list[dict[str, Any]]:
         """Return what each process of a reader said; of one that fails or takes too long, why, as `error`."""
@@ -224,7 +223,7 @@ class Runs:
                 processes.append(
                     subprocess.Popen([*command, json.dumps(job)], stdout=log, stderr=log, env=told, cwd=place)
                 )
-        deadline, said = time.monotonic() + LIMIT, []
+        deadline, said = time.monotonic() + self.limit, []
         for rank, process in enumerate(processes):
             try:
                 process.wait(max(0.1, deadline - time.monotonic()))
@@ -233,7 +232,9 @@ class Runs:
                 process.wait()
             answer = place / f"said-{rank}.json"
             last = (place / f"log-{rank}").read_text(errors="replace").strip().rpartition("\n")[2]
-            said.append(json.loads(answer.read_text()) if answer.exists() else {"error": last or f"over {LIMIT} s"})
+            said.append(
+                json.loads(answer.read_text()) if answer.exists() else {"error": last or f"over {self.limit} s"}
+            )
             if "error" in said[-1]:
                 print(f"{peer}, process {rank}: {said[-1]['error']}", file=sys.stderr)
         return said
@@ -341,7 +342,7 @@ def figures(runs: Runs, corpus: Corpus, steps: int, rounds: int) -> str:
         for masked in (True, False):
             whole = [one for one in said[peer, masked] if "error" not in one]
             speeds = [one["tokens"] / one["cpu"] / 1e6 for one in whole]
-            cells.append(f"{np.median(speeds):.2f}" if speeds else f"over {LIMIT} s")
+            cells.append(f"{np.median(speeds):.2f}" if speeds else f"over {runs.limit} s")
             if masked and speeds:
                 best[peer] = float(np.median(speeds))
         cells.append(f"{best['bertdata'] / best[peer]:.1f}" if peer in best else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ from hostile_cases import PROSE, Case, case, lines, put
 
 from bertdata.engine.parts import sealed
 from bertdata.io import files
+from bertdata.shards import pieces
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -131,3 +133,62 @@ def titles_that_turn_the_text_around(folder: Path) -> Case:
     folder_of_documents = folder / "out"
     command = ["build", "--documents", str(documents), "--vocab", "bertdata-30k-uncased"]
     return Case([*command, "--output", str(folder_of_documents)], lambda out: (out / "manifest.json").exists())
+
+
+Pieces = list[list[Any]]
+
+
+def _in_pieces(folder: Path, change: Callable[[bytes, Pieces], object], case_of: Case) -> Case:
+    """Return a case that streams the build of another case by pieces, after a change of those of each shard."""
+    corpus = Path(case_of.command[1])
+    manifest = json.loads((corpus / "manifest.json").read_text())
+    entries: dict[str, dict[str, Any]] = {}
+    for split, values in manifest["splits"].items():
+        for shard in values["shards"]:
+            path = corpus / shard["file"]
+            entry = {"sha256": shard["sha256"], "pieces": pieces.cut(str(path), 1)}
+            change(path.read_bytes(), entry["pieces"])
+            entries.setdefault(split, {})[shard["file"]] = entry
+    pieces.save_pieces(str(corpus), entries)
+    for split in entries:
+        name = pieces.path_of(split)
+        manifest.setdefault("files", {})[name] = files.sha256(str(corpus / name))
+    manifest.pop("checksum", None)
+    (corpus / "manifest.json").write_text(json.dumps(sealed(manifest)))
+    streaming = ["--cache", str(folder / "cache"), "--cache-bytes", "1e8", "--shuffle-window", "2", "--by-pieces"]
+    return Case(["bench", str(corpus), *streaming, "--seconds", "1", "--batch-size", "8"])
+
+
+def _cut_elsewhere(data: bytes, of_shard: Pieces) -> None:
+    """Cut the first piece in the middle of a message, with the right digests of both halves."""
+    size, rows, _ = of_shard[0]
+    half = size // 2
+    parts = (data[:half], data[half:size])
+    digests = [hashlib.sha256(part).hexdigest() for part in parts]
+    of_shard[:1] = [[half, rows, digests[0]], [size - half, 0, digests[1]]]
+
+
+@case
+def pieces_of_shards_cut_inside_a_message(folder: Path) -> Case:
+    return _in_pieces(folder, _cut_elsewhere, lying_shards(folder, lambda info: None, "bench"))
+
+
+@case
+def pieces_of_shards_with_digests_that_are_paths(folder: Path) -> Case:
+    def lie(_: bytes, of_shard: Pieces) -> None:
+        of_shard[0][2] = "../../../etc/passwd"
+
+    return _in_pieces(folder, lie, lying_shards(folder, lambda info: None, "bench"))
+
+
+@case
+def pieces_of_shards_of_a_thousand_digits(folder: Path) -> Case:
+    def lie(_: bytes, of_shard: Pieces) -> None:
+        of_shard[0][0] = 10**1000
+
+    return _in_pieces(folder, lie, lying_shards(folder, lambda info: None, "bench"))
+
+
+@case
+def pieces_of_shards_whose_ids_are_not_in_the_vocabulary(folder: Path) -> Case:
+    return _in_pieces(folder, lambda *_: None, lying_shards(folder, lambda info: None, "bench", rows=with_ids(65_000)))

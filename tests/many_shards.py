@@ -10,14 +10,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from bertdata.io import files
-from bertdata.shards import open_shards
+from bertdata.shards import open_shards, pieces
 from bertdata.shards.streaming import CacheFolder
 
 
-def cut(build: Path, output: Path, rows: int, times: int = 1) -> Path:
+def cut(build: Path, output: Path, rows: int, times: int = 1, *, batch_rows: int = 1000) -> Path:
     """Write the train split of a build as shards of so many rows, all of them `times`, and return the folder.
 
-    The last shard has fewer rows where they do not come out even.
+    The last shard has fewer rows where they do not come out even. batch_rows: the rows of a record batch.
     """
     table = open_shards(build, "train").table
     (output / "train").mkdir(parents=True)
@@ -28,7 +28,7 @@ def cut(build: Path, output: Path, rows: int, times: int = 1) -> Path:
         name = f"train/data-{number:05d}-of-{len(starts):05d}.arrow"
         part = table.slice(start, rows).combine_chunks()
         with pa.OSFile(str(output / name), "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
-            stream.write_table(part, max_chunksize=1000)
+            stream.write_table(part, max_chunksize=batch_rows)
         entries.append(
             {
                 "file": name,
@@ -41,6 +41,19 @@ def cut(build: Path, output: Path, rows: int, times: int = 1) -> Path:
     (output / "manifest.json").write_text(json.dumps(manifest))
     shutil.copytree(build / "tokenizer", output / "tokenizer")
     return output
+
+
+def write_pieces(corpus: Path, piece_bytes: int) -> Path:
+    """Write the digests of pieces of so many bytes of the train split of a build, and return its folder."""
+    manifest = json.loads((corpus / "manifest.json").read_text())
+    entries = {
+        shard["file"]: {"sha256": shard["sha256"], "pieces": pieces.cut(str(corpus / shard["file"]), piece_bytes)}
+        for shard in manifest["splits"]["train"]["shards"]
+    }
+    pieces.save_pieces(str(corpus), {"train": entries})
+    manifest["files"] = {"pieces/train.json": files.sha256(str(corpus / "pieces/train.json"))}
+    (corpus / "manifest.json").write_text(json.dumps(manifest))
+    return corpus
 
 
 def bytes_in(folder: Path) -> int:

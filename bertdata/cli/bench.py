@@ -22,6 +22,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_cache(parser)
     parser.add_argument("--shuffle-window", type=int, metavar="SHARDS", help="mix rows over so many shards at a time")
     parser.add_argument(
+        "--by-pieces",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="--shuffle-window is so many pieces of shards (default: no)",
+    )
+    parser.add_argument(
         "--tokens-per-gpu",
         type=float,
         metavar="TOKENS",
@@ -52,7 +58,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     sampling: Sampling = {"max_tokens": arguments.max_tokens, "bins": arguments.bins}
     if arguments.shuffle_window is not None:
         sampling["shuffle_window"] = arguments.shuffle_window
-    place = {"cache": arguments.cache, "cache_bytes": arguments.cache_bytes}
+    place = {"cache": arguments.cache, "cache_bytes": arguments.cache_bytes, "by_pieces": arguments.by_pieces}
     shards = arguments.shards[named:]
     measured = measure(shards, batch_size, arguments.packing, arguments.seconds, **place, **sampling)
     return measured if each is None else measured | {"gpus": measured["fed_tokens_per_second"] / each}

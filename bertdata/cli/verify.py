@@ -23,6 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=False,
         help="count examples that are the same or nearly, too (default: no)",
     )
+    parser.add_argument(
+        "--piece-bytes",
+        type=float,
+        metavar="BYTES",
+        help="once all is verified, write the digests of pieces of so many bytes, as 16e6, by which shards can be "
+        "streamed in pieces; no shard changes",
+    )
     add_logging(parser)
     add_json(parser)
 
@@ -36,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with tqdm(unit=" shards", disable=silent, leave=False) as bar:
             rows, duplicates = verify_and_count(
-                arguments.directory, arguments.duplicates, lambda _: bar.update() and None
+                arguments.directory, arguments.duplicates, lambda _: bar.update() and None, arguments.piece_bytes
             )
     except VerificationError as error:
         if arguments.json:

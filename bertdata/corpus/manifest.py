@@ -21,6 +21,7 @@ from bertdata.engine.parts import Counts, PartMetadata, add_counts, fingerprint,
 from bertdata.engine.versions import versions
 from bertdata.io import files, remote
 from bertdata.shards.contents import file_digests
+from bertdata.shards.pieces import PIECES
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, features, shard_schema
 from bertdata.sources.text_encodings import DOUBTFUL, ENCODINGS
@@ -130,6 +131,17 @@ def build_manifest(
         "mix": mixture(info, splits["train"]["counts"], mix or {}) if "train" in splits else {},
         "splits": splits,
     }
+
+
+def pieces_of(plan: ShardPlan, info: PretrainingInfo, shards: Sequence[PartMetadata]) -> dict[str, dict[str, Any]]:
+    """Return what `save_pieces` writes of the shards of a build, by split."""
+    bins, pieces = len(info.examples.bins), dict[str, dict[str, Any]]()
+    for place, part in enumerate(shards):
+        shard, number = divmod(place, bins)
+        if digests := part.details.get(PIECES):
+            entry = {"sha256": part.sha256, "pieces": digests}
+            pieces.setdefault(plan.split(shard), {})[plan.file(shard, number, bins)] = entry
+    return pieces
 
 
 def mixture(info: PretrainingInfo, counts: Counts, shares: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:

@@ -21,8 +21,10 @@ from bertdata.engine.stages import Grouping
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.objectives.blocks import TokenBlock
+from bertdata.objectives.mixing import number_of_copies
 from bertdata.sentences.by_language import Segmenter, load_saved
 from bertdata.shards.columns import WORD_STARTS
+from bertdata.shards.pieces import PIECES, PIECES_FROM, PieceDigests
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.settings import SelectionConfig
 from bertdata.tokenizers.base import Tokenizer
@@ -259,11 +261,20 @@ def shard_part(specs: Sequence[ShardsSpec], task: Task, file: BinaryIO) -> Count
         block, left_out = _selected(spec, shard.slices)
         copies = plan_copies(block, spec.info, mixed=shard.mixed)
     masker = spec.info.masker(tokenizer, split=shard.split, build=spec.output)
-    counters = write_shard(block, spec.info, masker, file, copies=copies, length_bin=shard.length_bin)
+    digests = PieceDigests() if _may_have_pieces(spec, task, mixed=shard.mixed) else None
+    counters = write_shard(block, spec.info, masker, file, copies=copies, length_bin=shard.length_bin, pieces=digests)
+    if digests is not None and file.tell() > PIECES_FROM:
+        counters.details[PIECES] = digests.entries()
     counters.add_all(**left_out if shard.length_bin == 0 else {})
     if spec.info.draws_masks and (masks := spec.info.masks_of(shard.split)):
         counters.details[MASKS] = masks
     return counters
+
+
+def _may_have_pieces(spec: ShardsSpec, task: Task, *, mixed: bool) -> bool:
+    """Tell whether a shard may be so large that digests of its pieces are wanted, which take time."""
+    copies = number_of_copies(spec.info.epochs if mixed else (), spec.info.examples.dupe_factor)
+    return 2 * task.weight * copies > PIECES_FROM
 
 
 @lru_cache(maxsize=1)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from bertdata.corpus import mask_counts
 from bertdata.corpus.advice import Choices
-from bertdata.corpus.manifest import build_manifest, source_entry, write_dataset_files
+from bertdata.corpus.manifest import build_manifest, pieces_of, source_entry, write_dataset_files
 from bertdata.corpus.shared_rows import link_shards, same_rows, shared_notes
 from bertdata.corpus.stage import ShardsSpec, shard_part, sharded
 from bertdata.corpus.token_plan import TokenPlan
@@ -31,6 +31,7 @@ from bertdata.sentences.by_language import DEFAULT, Segmenter, SentencesByLangua
 from bertdata.sentences.languages import language_of
 from bertdata.shards.accounts import save_accounts
 from bertdata.shards.phases import PhaseConfig, plan_phases, write_index
+from bertdata.shards.pieces import save_pieces
 from bertdata.shards.schema import SPLITS
 from bertdata.shards.settings import ShardsConfig
 from bertdata.shards.similar_words import FOLDER, note
@@ -230,6 +231,7 @@ class WriteShards:
             if account is not None:
                 save_accounts(account, spec.output)
                 manifest["accounts"] = [*self.accounts.made, *(account.name for account in self.accounts.accounts)]
+            save_pieces(spec.output, pieces_of(spec.plan, spec.info, shards))
             manifests[files.name(spec.output)] = write_dataset_files(spec.output, manifest, spec.info, account)
         write_index(self.output, plan_phases(self.output, self.phases))
         [account] = manifests.values() if len(specs) == 1 else [{"phases": manifests}]

@@ -28,6 +28,7 @@ from bertdata.objectives.rows import Rows, build_rows, row_offsets, with_word_st
 from bertdata.shards.by_source import count_by_source, source_type
 from bertdata.shards.columns import CU_SEQLENS, MASK_RATE, OF_TOKENS, WORD_STARTS
 from bertdata.shards.kept_columns import SUM_OF, sums_of
+from bertdata.shards.pieces import PieceDigests
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import label_type, numpy_type, shard_schema
 from bertdata.tokenizers.pairs import RowTemplate
@@ -71,11 +72,13 @@ def write_shard(
     *,
     copies: Iterable[PlannedCopy] | None = None,
     length_bin: int = 0,
+    pieces: PieceDigests | None = None,
 ) -> Counters:
     """Write the examples of a block; raises ConfigError where the objective cannot be met with its documents.
 
     masker: that of `info`, the tokenizer and the split; copies: those of `plan_copies`, unless given; length_bin: which
-    of `info.examples.bins` is written. Counts that do not belong to one bin are added to the first.
+    of `info.examples.bins` is written. Counts that do not belong to one bin are added to the first. pieces: takes the
+    messages that are written, if given.
 
     Counts examples, tokens, labels, predictions and what became of them. Under dynamic masking the predictions are
     those of epoch 0, at the rate of the beginning of a run. Each of several copies ends with a record batch that is not
@@ -86,7 +89,13 @@ def write_shard(
     schema = shard_schema(info.of_rows())
     _count_block(block, info, counters, whole=length_bin == 0)
     several = number_of_copies(info.epochs, info.examples.dupe_factor) > 1
-    file.write(schema.serialize())
+
+    def write(message: Any, rows: int = 0) -> None:
+        file.write(message)
+        if pieces is not None:
+            pieces.add(message, rows)
+
+    write(schema.serialize())
     for copy, planned in enumerate(plan_copies(block, info) if copies is None else copies):
         if length_bin == 0:
             counters.add_all(tokens_in_copies=len(planned.block.tokens), **planned.plan.counts)
@@ -108,11 +117,11 @@ def write_shard(
             if borders is not None:
                 counters.add("rows", len(borders) - 1)
             for batch in _record_batches(values, rows.offsets, borders, schema):
-                file.write(batch.serialize())
+                write(batch.serialize(), len(batch))
                 full = len(batch) == ROWS_PER_BATCH
         if full and several:
-            file.write(pa.RecordBatch.from_pylist([], schema=schema).serialize())
-    file.write(_END)
+            write(pa.RecordBatch.from_pylist([], schema=schema).serialize())
+    write(_END)
     return counters
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import http.client
 import io
 import os
 import shutil
@@ -24,7 +23,7 @@ from urllib.parse import urlsplit
 from bertdata import __version__
 from bertdata.errors import InputError, OutputError
 from bertdata.io import files, log
-from bertdata.io.files import CHUNK
+from bertdata.io.http_body import LARGEST_LIST, copy_body, copy_range, end_of, read_past, writing
 from bertdata.io.http_request import (
     NoSuchRangeError,
     NotThereError,
@@ -32,14 +31,12 @@ from bertdata.io.http_request import (
     UnreachableError,
     length_of,
     open_url,
-    reason_of,
 )
 from bertdata.io.progress_bar import byte_progress
 
 USER_AGENT = f"bertdata/{__version__}"
 _LONGEST_PAUSE = 60.0
 _LONGEST_RETRY_AFTER = 600.0
-_LARGEST_LIST = 64 << 20
 _ALGORITHMS = {40: "sha1", 64: "sha256"}
 """The algorithm of a checksum, by its hexadecimal digits."""
 T = TypeVar("T")
@@ -83,7 +80,7 @@ class Client:
         with _open_part(part) as file:
             if checksum is None:
                 file.truncate(0)
-            resumed = _end_of(file) > 0
+            resumed = end_of(file) > 0
             self._fetch_whole(url, file, path, progress)
             if resumed and _differs(file, checksum):
                 self.say(f"{files.name(path)}: the part of an earlier run is of another file: starting again")
@@ -95,11 +92,35 @@ class Client:
                     f"{problem}; the download was deleted: run the same command again, or choose another --mirror",
                     path=url,
                 )
-            with _writing(path):
+            with writing(path):
                 os.fsync(file.fileno())
                 os.replace(part, path)
         self.sleep(self.pause)
         return path
+
+    def fetch_range(self, url: str, begin: int, size: int, path: str) -> None:
+        """Write so many bytes of a file, from a place on, to a local path; fewer where the file ends before.
+
+        What a server sends before them, as one does that knows no ranges, is read and left out. Raises as `fetch` does.
+        """
+        with writing(path):
+            file = open(path, "wb", buffering=0)  # noqa: SIM115
+
+        def ask() -> None:
+            start = begin + end_of(file)
+            try:
+                response = self._request(url, {"Range": f"bytes={start}-{begin + size - 1}"})
+            except NoSuchRangeError:
+                return
+            with response:
+                if response.status != 206:
+                    read_past(response, start)
+                elif not (response.headers.get("Content-Range") or "").startswith(f"bytes {start}-"):
+                    raise TryAgainError("the server sent another range than the one requested")
+                copy_range(response, file, begin + size - start)
+
+        with file:
+            self._retrying(url, ask, lambda: end_of(file))
 
     def read(self, url: str) -> bytes:
         """Return the bytes of a small file, such as a list of checksums, of at most 64 MiB; raises as `fetch` does."""
@@ -134,16 +155,16 @@ class Client:
         """Append the missing bytes of a file, over several connections if need be."""
         validator: str | None = None
         given_bar = contextlib.nullcontext(bar) if bar is not None else None
-        with given_bar or _progress(None if self.quiet else path, _end_of(file)) as progress:
+        with given_bar or _progress(None if self.quiet else path, end_of(file)) as progress:
 
             def ask() -> None:
                 nonlocal validator
                 response, validator = self._ask(url, file, validator)
                 if response is not None:
                     with response:
-                        _copy_body(response, file, progress)
+                        copy_body(response, file, progress)
 
-            self._retrying(url, ask, lambda: _end_of(file))
+            self._retrying(url, ask, lambda: end_of(file))
 
     def _retrying(self, url: str, attempt: Callable[[], T], done: Callable[[], int] = lambda: 0) -> T:
         """Return what `attempt` returns, after pauses between failures; `done` is the progress it has made."""
@@ -196,7 +217,7 @@ class Client:
 
     def _ask(self, url: str, file: BinaryIO, validator: str | None) -> tuple[Any, str | None]:
         """Request the bytes after the end of a file; returns the response, None if there are none, and a validator."""
-        start = _end_of(file)
+        start = end_of(file)
         headers = {}
         if start:
             headers["Range"] = f"bytes={start}-"
@@ -230,7 +251,7 @@ def _progress(path: str | None, done: int) -> Any:
 
 @dataclass
 class _Silent:
-    """What `_copy_body` uses of a progress bar, for one that shows nothing."""
+    """What `copy_body` uses of a progress bar, for one that shows nothing."""
 
     n: int
     total: int | None = None
@@ -244,7 +265,7 @@ def _open_part(path: str) -> Iterator[BinaryIO]:
     """Open and lock a partial file; one that stays empty is deleted."""
     import fcntl
 
-    with _writing(path):
+    with writing(path):
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         file = open(path, "a+b", buffering=0)  # noqa: SIM115
     with file:
@@ -272,61 +293,15 @@ def _differs(file: BinaryIO, checksum: str | None) -> str:
     return "" if actual == checksum else f"has the {name} {actual}, and the server's list says {checksum}"
 
 
-@contextlib.contextmanager
-def _writing(path: str) -> Iterator[None]:
-    """Raise OutputError for an OSError in the block."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise OutputError(f"cannot be written ({reason}); make room, or choose another --output", path=path) from error
-
-
-def _end_of(file: BinaryIO) -> int:
-    """Return the length of a file, and go to its end."""
-    return file.seek(0, os.SEEK_END)
-
-
 def _check_response(response: Any, file: BinaryIO, url: str) -> None:
     """Raise InputError for a web page or a list that is too long, OutputError where the disk is too small."""
     length, path = length_of(response) or 0, getattr(file, "name", None)
     if response.headers.get_content_type() == "text/html" and not url.endswith(("/", ".html")):
         response.close()
         raise InputError("the server sent a web page instead of the file; check --mirror", path=url)
-    free = _LARGEST_LIST if path is None else shutil.disk_usage(os.path.dirname(path) or ".").free
+    free = LARGEST_LIST if path is None else shutil.disk_usage(os.path.dirname(path) or ".").free
     if length > free:
         response.close()
         if path is None:
             raise InputError(f"has {length:,} bytes; expected a short list: check --mirror", path=url)
         raise OutputError(f"{length:,} bytes are missing, {free:,} are free; make room, or move --output", path=path)
-
-
-def _copy_body(response: Any, file: BinaryIO, progress: Any) -> None:
-    """Append a response's body to a file, and update a tqdm progress bar; raises TryAgainError where it is cut off."""
-    done, length = _end_of(file), length_of(response)
-    total = progress.total = None if length is None else done + length
-    progress.update(done - progress.n)
-    cut: str | None = None
-    while cut is None:
-        try:
-            data = response.read(CHUNK)
-        except http.client.IncompleteRead as error:
-            data, cut = error.partial, "the connection was cut"
-        except (OSError, http.client.HTTPException) as error:
-            data, cut = b"", reason_of(error)
-        if not data:
-            break
-        _write(file, data)
-        done += len(data)
-        progress.update(len(data))
-    if cut or (total is not None and done < total):
-        raise TryAgainError(cut or f"the connection was cut at byte {done:,} of {total:,}")
-
-
-def _write(file: BinaryIO, data: bytes) -> None:
-    if isinstance(file, io.BytesIO) and file.tell() + len(data) > _LARGEST_LIST:
-        raise InputError("the server sends more than a short list; check --mirror")
-    with _writing(getattr(file, "name", "memory")):
-        view = memoryview(data)
-        while view:
-            view = view[file.write(view) :]

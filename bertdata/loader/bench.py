@@ -26,6 +26,7 @@ def measure(
     *,
     cache: str | None = None,
     cache_bytes: float | None = None,
+    by_pieces: bool = False,
     **sampling: Unpack[Sampling],
 ) -> dict[str, Any]:
     """Make batches for a time; returns tokens per second (without padding), and the figures it is calculated from.
@@ -38,7 +39,7 @@ def measure(
     began = time.perf_counter()
     from bertdata.loader import BatchCollator, EpochBatchSampler, ShardExamples
 
-    examples = ShardExamples(shards, cache=cache, cache_bytes=cache_bytes)
+    examples = ShardExamples(shards, cache=cache, cache_bytes=cache_bytes, by_pieces=by_pieces)
     rate = 0.0
     if cache is not None:  # before reading, which keeps the cache full of what comes next
         asked = time.perf_counter()

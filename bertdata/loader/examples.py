@@ -32,6 +32,7 @@ from bertdata.loader.read_ahead import ReadAhead, require_room
 from bertdata.loader.row_access import MappedRows, StreamedRows, rows_of
 from bertdata.shards import Shards
 from bertdata.shards.number_arrays import numbers_of
+from bertdata.shards.pieces import piece_rows
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import ShardInfo
 
@@ -82,7 +83,9 @@ class ShardExamples(HasEpoch):
     Shards at a URL are fetched to this machine before the first row is read (`bertdata.shards.cache`). With `cache`, a
     folder, they are streamed: a shard comes when the order needs it, while the rows before it are used, and the folder
     never holds more than `cache_bytes`. It may be shared by all processes of the machine. Rows that are kept (and not
-    copied, as a collator does) keep their shard in it. Raises ConfigError where only one of the two is given.
+    copied, as a collator does) keep their shard in it. Raises ConfigError where only one of the two is given. A shard
+    larger than a tenth of the cache comes in pieces, where the build has their digests (`bertdata.shards.pieces`). With
+    `by_pieces`, streamed or not, the `shuffle_window` of a sampler is so many pieces of any shards.
 
         examples = ShardExamples("s3://bucket/corpus/train", cache="/nvme", cache_bytes=200e9)
         examples = ShardExamples("shards/train")
@@ -98,15 +101,17 @@ class ShardExamples(HasEpoch):
         *,
         cache: str | os.PathLike[str] | None = None,
         cache_bytes: float | None = None,
+        by_pieces: bool = False,
     ) -> None:
         self._epoch = self._epoch_type()
-        self.sets: tuple[Shards, ...] = opened(shards, split, cache_folder(cache, cache_bytes))
+        self.by_pieces = by_pieces
+        self.sets: tuple[Shards, ...] = opened(shards, split, cache_folder(cache, cache_bytes), by_pieces)
         self.info: ShardInfo = common_info(self.sets)
         self.sizes = tuple(len(shard_set) for shard_set in self.sets)
         self.rows: MappedRows | StreamedRows = rows_of(self.sets)
 
     def __reduce__(self) -> tuple[type[ShardExamples], tuple[tuple[Shards, ...]], dict[str, Any]]:
-        return type(self), (self.sets,), {"_epoch": self._epoch}
+        return type(self), (self.sets,), {"_epoch": self._epoch, "by_pieces": self.by_pieces}
 
     def __repr__(self) -> str:
         places = ", ".join(f"{shard_set.build}/{shard_set.split}" for shard_set in self.sets[:_SHOWN_SETS])
@@ -116,8 +121,19 @@ class ShardExamples(HasEpoch):
 
     @property
     def shard_rows(self) -> tuple[NDArray[np.int64], ...]:
-        """The number of rows of each shard, int64 (S,) for each set."""
-        return tuple(shard_set.shard_rows for shard_set in self.sets)
+        """The number of rows of each shard, or, `by_pieces`, of each piece of one, int64 (S,) for each set."""
+        if not self.by_pieces:
+            return tuple(shard_set.shard_rows for shard_set in self.sets)
+        return self._piece_rows
+
+    @property
+    def fetched_rows(self) -> float:
+        """The mean number of rows of what is fetched at a time, a shard or a piece of one."""
+        return self.rows.size / max(1, len(self.rows.files)) if isinstance(self.rows, StreamedRows) else self.rows.size
+
+    @cached_property
+    def _piece_rows(self) -> tuple[NDArray[np.int64], ...]:
+        return tuple(piece_rows(one.build, one.split, one.manifest, one.shard_rows) for one in self.sets)
 
     def follow(self, coming: Iterator[tuple[int, NDArray[np.int64]]]) -> ReadAhead | None:
         """Fetch the shards of rows that come, as a sampler says them; None where all shards are here."""
@@ -125,7 +141,7 @@ class ShardExamples(HasEpoch):
 
     def require_window(self, window: int | None, world_size: int, windows: int) -> None:
         """Raise ConfigError where rows are mixed over more shards than the cache holds (`require_room`)."""
-        require_room(self.sets, window, world_size, windows)
+        require_room(self.sets, window, world_size, windows, by_pieces=self.by_pieces)
 
     @property
     def shards(self) -> Shards:

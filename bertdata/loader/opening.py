@@ -12,18 +12,22 @@ from bertdata.shards import Shards, open_shards
 from bertdata.shards.pretraining_info import OF_MASKS
 from bertdata.shards.schema import ShardInfo
 from bertdata.shards.streaming.folder import CacheFolder
-from bertdata.shards.streaming.shards import stream_shards
+from bertdata.shards.streaming.shards import StreamedShards, stream_shards
 
 Source = str | os.PathLike[str] | Shards
 """The path or URL of shards, or open shards."""
 
 
 def opened(
-    shards: Source | Sequence[Source], split: str | None = None, folder: CacheFolder | None = None
+    shards: Source | Sequence[Source],
+    split: str | None = None,
+    folder: CacheFolder | None = None,
+    by_pieces: bool = False,
 ) -> tuple[Shards, ...]:
     """Open one set of shards or several, those at URLs to be streamed where a folder is given.
 
-    Raises ConfigError for an empty list.
+    by_pieces: whether pieces are fetched of all shards that have any (`bertdata.shards.pieces`). Raises ConfigError for
+    an empty list.
     """
     several = isinstance(shards, Sequence) and not isinstance(shards, str | bytes | Shards)
     given: list[Source] = list(shards) if several else [shards]  # type: ignore[arg-type, list-item]
@@ -31,10 +35,12 @@ def opened(
         raise ConfigError("no set of shards is given; expected at least one")
 
     def opened_one(source: Source) -> Shards:
+        if isinstance(source, StreamedShards) and by_pieces and not source.by_pieces:
+            return StreamedShards(source.build, source.split, source.manifest, source.folder, by_pieces)
         if isinstance(source, Shards):
             return source
         path = files.path_text(source)
-        return open_shards(path, split) if folder is None else stream_shards(path, split, folder)
+        return open_shards(path, split) if folder is None else stream_shards(path, split, folder, by_pieces)
 
     return tuple(map(opened_one, given))
 

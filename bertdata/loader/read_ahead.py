@@ -208,29 +208,39 @@ def fetch_nothing(coming: Iterator[tuple[int, Ints]]) -> None:
     """Leave the order of a data set be whose rows are all here."""
 
 
-def require_room(sets: Sequence[Shards], window: int | None, world_size: int, windows: int) -> None:
+def require_room(
+    sets: Sequence[Shards], window: int | None, world_size: int, windows: int, *, by_pieces: bool = False
+) -> None:
     """Raise ConfigError where the shards that rows are mixed over do not fit into their cache.
 
-    window: how many shards these are, None for all; windows: how many have to fit, two, the one that is read and the
-    next, or more where a step has the rows of more. Of several machines each needs its part of a window, by
-    LOCAL_WORLD_SIZE, the ranks of a machine, as torchrun sets it.
+    window: how many shards these are, or, `by_pieces`, pieces of shards, None for all; windows: how many have to fit,
+    two, the one that is read and the next, or more where a step has the rows of more. Of several machines each needs
+    its part of a window, by LOCAL_WORLD_SIZE, the ranks of a machine, as torchrun sets it.
     """
     machines = max(1, world_size // max(1, int(os.environ.get("LOCAL_WORLD_SIZE") or world_size)))
     by_folder: dict[tuple[str, int], int] = {}
     for shard_set in sets:
         if isinstance(shard_set, StreamedShards):
-            if window is None or window >= len(shard_set.files):
-                number = len(shard_set.files)
+            mixed = shard_set.files if by_pieces else shard_set.shards
+            if window is None or window >= len(mixed):
+                room = most_bytes(mixed, len(mixed))
             else:
-                number = min(len(shard_set.files), windows * (-(-window // machines) + (2 if machines > 1 else 0)))
+                beside = 2 if machines > 1 else 0
+                room = most_bytes(mixed, windows * (-(-window // machines) + beside))
+                if len(mixed) < len(shard_set.files):  # of a part of a window come the pieces that are in it
+                    part = -(-most_bytes(mixed, windows * window) // machines)
+                    room = min(room, part + windows * most_bytes(shard_set.files, beside))
             place = (shard_set.folder.directory, shard_set.folder.max_bytes)
-            by_folder[place] = by_folder.get(place, 0) + most_bytes(shard_set.files, number)
+            by_folder[place] = by_folder.get(place, 0) + room
     for (directory, most), needed in by_folder.items():
         if needed > most:
             over, remedy = (
                 ("all shards", "give --shuffle-window, the shards that rows are mixed over at a time,")
                 if window is None
-                else (f"windows of {window} shards, two or more of which are held", "take a smaller --shuffle-window,")
+                else (
+                    f"windows of {window} {'pieces of ' * by_pieces}shards, two or more of which are held",
+                    f"take a smaller --shuffle-window{'' if by_pieces else ', or one of pieces (--by-pieces)'},",
+                )
             )
             raise ConfigError(
                 f"rows are mixed over {over}: {needed:,} bytes, and the cache may hold {most:,}, so shards would be "

@@ -116,16 +116,20 @@ class _OpenBatches:
 class StreamedRows:
     """The rows of sets of shards of which one or more are streamed.
 
-    files: the shards of all sets, each with its set and its number there; ends: the rows up to the end of each, int64
-    (S,). A shard that was read stays open until somebody finds no room in its folder. A process that reads closes what
-    it does not need now; one that waits, as a worker whose batches are not wanted yet, closes all, in a thread:
-    otherwise the reader that it waits for would wait for its shards. A process that is forked begins with none open.
+    files: what is fetched at a time, shards or pieces of them, each with its set and its number there; ends: the rows
+    up to the end of each, int64 (S,). Below, a shard may be a piece of one. A shard that was read stays open until
+    somebody finds no room in its folder. A process that reads closes what it does not need now; one that waits, as a
+    worker whose batches are not wanted yet, closes all, in a thread: otherwise the reader that it waits for would wait
+    for its shards. A process that is forked begins with none open.
     """
 
     def __init__(self, sets: Sequence[Shards]) -> None:
         self.sets = tuple(sets)
-        self.files = [(shards, number) for shards in sets for number in range(len(shards.shard_rows))]
-        self.ends: Ints = np.cumsum(np.concatenate([shards.shard_rows for shards in sets]), dtype=np.int64)
+        rows = [shards.file_rows if isinstance(shards, StreamedShards) else shards.shard_rows for shards in sets]
+        self.files = [
+            (shards, number) for shards, of_set in zip(sets, rows, strict=True) for number in range(len(of_set))
+        ]
+        self.ends: Ints = np.cumsum(np.concatenate(rows), dtype=np.int64)
         self._begins = np.concatenate([[0], self.ends])
         self.size = int(self._begins[-1])
         schemas = [[field.name for field in shards.info.columns()] for shards in sets]

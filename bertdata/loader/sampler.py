@@ -152,10 +152,12 @@ class EpochBatchSampler:
         self._follow: Callable[[Iterator[tuple[int, Ints]]], Any] = getattr(dataset, "follow", fetch_nothing)
         mean = self._examples / max(1, sum(map(len, getattr(dataset, "shard_rows", ()))))
         self._window_rows = int(mean * (shuffle_window or 0))
+        self._fetched_rows = getattr(dataset, "fetched_rows", mean)
         self._run = max(1, round(self.run_epochs * self._examples)) if self.run_epochs else 0
         widths = [length_bin.width for length_bin in length_bins]
         parts: list[Any] = [widths, weights] if len(length_bins) > 1 or weights else []
-        parts += [{"shuffle_window": shuffle_window}] if shuffle_window else []
+        of_pieces = {"by_pieces": True} if getattr(dataset, "by_pieces", False) else {}
+        parts += [{"shuffle_window": shuffle_window, **of_pieces}] if shuffle_window else []
         parts += [length_bins[0].order.identity()] if isinstance(length_bins[0].order, DistinctOrder) else []
         order = text_bits(json.dumps(parts, sort_keys=True)) >> 1 if parts else 0
         data = data_fingerprint(dataset)
@@ -269,16 +271,16 @@ class EpochBatchSampler:
     def _coming(self, positions: Positions) -> Iterator[tuple[int, Ints]]:
         """Yield the numbers of rows of this rank from some positions on, and for how many steps they stand.
 
-        They are those of one step in so many that a window of shards has 64 of them, without an end.
+        They are those of one step in so many that a window has 64, and eight rows of each piece in it, without an end.
         """
         plan = BatchPlan(self.bins, self.world_size, None, drop_last=False)
         rows = self._examples if not self.shuffle_window else self._window_rows
-        stride = max(1, rows // (64 * self.world_size * max(length_bin.batch for length_bin in self.bins)))
+        step_rows = self.world_size * max(length_bin.batch for length_bin in self.bins)
+        looks = max(64, int(8 * rows / max(self._fetched_rows, 1)) // step_rows)
+        stride = max(1, rows // (looks * step_rows))
         steps = plan.steps(positions)
-        while True:
-            some = list(islice(steps, stride))
-            batch = self._shares(some[:1])[0]
-            yield stride, np.array([row[1] for row in batch], np.int64)
+        while some := list(islice(steps, stride)):
+            yield stride, np.array([row[1] for row in self._shares(some[:1])[0]], np.int64)
 
     def state_dict(self, batches: int | None = None) -> dict[str, int]:
         """Return the state as a few integers: the same on every rank, for any world size and batch size.

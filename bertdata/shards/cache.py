@@ -44,11 +44,20 @@ _ATTEMPTS = 5
 
 @dataclass(frozen=True)
 class ShardFile:
-    """A shard as the manifest names it: its path or URL, bytes and SHA-256 (None where the manifest has none)."""
+    """A shard as the manifest names it: its path or URL, bytes and SHA-256 (None where the manifest has none).
+
+    begin: of a piece of a shard (`bertdata.shards.pieces`) where its bytes begin, None for a whole one.
+    """
 
     url: str
     size: int
     sha256: str | None
+    begin: int | None = None
+
+    @property
+    def shown(self) -> str:
+        """What it is called in messages."""
+        return self.url if self.begin is None else f"{self.url}, {self.size:,} bytes from {self.begin:,} on"
 
 
 @dataclass(frozen=True)
@@ -220,8 +229,8 @@ def read(url: str) -> bytes | None:
     return files.read_if_there(url)
 
 
-def fetch(url: str, path: str) -> None:
-    """Copy a remote file to a local path, after some tries.
+def fetch(url: str, path: str, begin: int | None = None, size: int = 0) -> None:
+    """Copy a remote file, or so many bytes of it from a place on, to a local path, after some tries.
 
     Raises InputError where it cannot be read, OSError where the disk is full or cannot be written.
     """
@@ -229,10 +238,18 @@ def fetch(url: str, path: str) -> None:
         _unlink(path)
         try:
             if _is_http(url):
-                _client().fetch(url, path)
-            else:
+                if begin is None:
+                    _client().fetch(url, path)
+                else:
+                    _client().fetch_range(url, begin, size, path)
+            elif begin is None:
                 fs, place = remote.file_system(url)
                 fs.get_file(place, path)
+            else:
+                fs, place = remote.file_system(url)
+                data = fs.cat_file(place, start=begin, end=begin + size)
+                with open(path, "wb") as file:
+                    file.write(data)
             return
         except FileNotFoundError as error:
             raise InputError("there is no such shard; the build is not whole, or was moved", path=url) from error
@@ -284,12 +301,12 @@ def own_files(directory: str, *, plans: bool = False) -> Iterator[os.DirEntry[st
 
 def require_same(path: str, shard: ShardFile) -> None:
     """Raise InputError, which names a shard by its URL, where its copy has another size or SHA-256 than it should."""
-    require_size(path, shard.size, shard.url)
+    require_size(path, shard.size, shard.shown)
     if shard.sha256 is not None and (actual := files.sha256(path)) != shard.sha256:
         raise InputError(
             f"has the SHA-256 {actual}, the manifest says {shard.sha256}: it was damaged or changed; "
             "copy it again from where it was built, or build again",
-            path=shard.url,
+            path=shard.shown,
         )
 
 

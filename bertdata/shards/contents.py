@@ -27,7 +27,7 @@ _OF_DATASETS = re.compile(r"(cache|indices)-[^/]*\.arrow|tmp[a-z0-9_]{8}|[^/]*\.
 """Files that `datasets` keeps beside the shards: results of map, filter and sort, the order of shuffle, one that a map
 which was killed did not finish, locks."""
 SENTENCES = "sentences"
-FOLDERS = ("tokenizer", SENTENCES, "similar_words", "token_counts", "accounts")
+FOLDERS = ("tokenizer", SENTENCES, "similar_words", "token_counts", "accounts", "pieces")
 """The folders beside the shards that the manifest has the digests of."""
 
 

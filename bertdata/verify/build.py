@@ -23,6 +23,7 @@ from bertdata.io import files, listing
 from bertdata.io.console import Row
 from bertdata.objectives.blocks import BORROWED
 from bertdata.objectives.mixing import number_of_copies
+from bertdata.options.option import require
 from bertdata.shards.contents import changed_files, is_changed, is_of_datasets
 from bertdata.shards.phases import phase_names
 from bertdata.shards.reader import open_shards
@@ -34,22 +35,29 @@ from bertdata.verify.claims import CHANGED, MANIFEST, ShardEntry
 from bertdata.verify.columns import check_accounts
 from bertdata.verify.duplicates import Duplicates, count_duplicates
 from bertdata.verify.inputs import input_rows
+from bertdata.verify.pieces import finish_again, finished_as, write_pieces
 from bertdata.verify.recount import recount
 from bertdata.verify.unbuilt import is_unbuilt, verify_unbuilt
 
 
 def verify(
-    path: str | os.PathLike[str], *, duplicates: bool = False, report: Callable[[str], None] | None = None
+    path: str | os.PathLike[str],
+    *,
+    duplicates: bool = False,
+    piece_bytes: float | None = None,
+    report: Callable[[str], None] | None = None,
 ) -> list[Row]:
     """Recount a build, one shard at a time, and return the table of what was counted; of several phases, each.
 
-    With `duplicates` it also counts examples that are the same or nearly so. `report` is called with the name of each
+    With `duplicates` it also counts examples that are the same or nearly so. `piece_bytes` has the digests of pieces of
+    about so many bytes written for all shards, by which these can be streamed in pieces (`bertdata.shards.pieces`), and
+    their SHA-256 into the manifest; no byte of a shard changes. `report` is called with the name of each
     shard when it is done. Raises VerificationError with every disagreement, one a line, each beginning with its file;
     InputError where there is no finished build.
 
         verify("corpus")     # [("train: shards", "1 of 225,976 bytes"), ("  examples", "615"), ...]
     """
-    return verify_and_count(path, duplicates, report)[0]
+    return verify_and_count(path, duplicates, report, piece_bytes)[0]
 
 
 DuplicatesOfPhases = dict[str, dict[str, Duplicates]]
@@ -57,9 +65,17 @@ DuplicatesOfPhases = dict[str, dict[str, Duplicates]]
 
 
 def verify_and_count(
-    path: str | os.PathLike[str], duplicates: bool, report: Callable[[str], None] | None
+    path: str | os.PathLike[str],
+    duplicates: bool,
+    report: Callable[[str], None] | None,
+    piece_bytes: float | None = None,
 ) -> tuple[list[Row], DuplicatesOfPhases]:
     """Return what `verify` returns, and the duplicates where they are counted."""
+    require(
+        piece_bytes is None or 1 <= piece_bytes < 1 << 40,
+        f"--piece-bytes is {piece_bytes}; expected a number of bytes, as 16e6",
+    )
+    of_pieces = None if piece_bytes is None else int(piece_bytes)
     place = files.path_text(path).rstrip("/") or "/"
     manifest = files.join(place, MANIFEST)
     if not files.exists(manifest):
@@ -73,10 +89,12 @@ def verify_and_count(
             raise ConfigError(
                 "--duplicates is for builds; these shards were imported or encoded for a task", path=place
             )
-        return verify_unbuilt(place, contents, report) + _kept_by_datasets(place, contents), {}
+        return verify_unbuilt(place, contents, report, of_pieces) + _kept_by_datasets(place, contents), {}
     names = phase_names(contents)
+    made_from = None if of_pieces is None else finished_as(place)
     if not names:
-        rows, of_splits = _verify(place, contents, duplicates, report)
+        rows, of_splits = _verify(place, contents, duplicates, report, of_pieces)
+        finish_again(place, made_from)
         return rows + input_rows(place), {"": of_splits}
     rows, of_phases = [], {}
     problems = [f"{MANIFEST}: {CHANGED}"] if is_changed(contents) else []
@@ -85,19 +103,25 @@ def verify_and_count(
         try:
             phase = files.join(place, name)
             manifest_of_phase = files.read_json(files.join(phase, MANIFEST))
-            of_phase, of_phases[name] = _verify(phase, manifest_of_phase, duplicates, report)
+            of_phase, of_phases[name] = _verify(phase, manifest_of_phase, duplicates, report, of_pieces)
             rows += [(f"phase {name}", ""), *of_phase]
         except (VerificationError, InputError) as error:
             problems.append(str(error))
     if problems:
         raise VerificationError("\n".join(problems))
+    finish_again(place, made_from)
     return rows + input_rows(place), of_phases
 
 
 def _verify(
-    path: str, manifest: dict[str, Any], duplicates: bool, report: Callable[[str], None] | None
+    path: str,
+    manifest: dict[str, Any],
+    duplicates: bool,
+    report: Callable[[str], None] | None,
+    piece_bytes: int | None,
 ) -> tuple[list[Row], dict[str, Duplicates]]:
     build = Build.read(path, manifest)
+    build.piece_bytes = piece_bytes
     accounts.check_sums(build)
     _check_names(build)
     accounts.check_shards(build)
@@ -108,6 +132,8 @@ def _verify(
     if id_counts is not None:
         accounts.check_token_counts(build, id_counts)
         build.raise_problems()
+    if piece_bytes is not None:
+        write_pieces(build, manifest)
     duplicates_of = _duplicates(build) if duplicates else {}
     return _table(build) + _duplicate_rows(duplicates_of) + _kept_by_datasets(path, manifest), duplicates_of
 

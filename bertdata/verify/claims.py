@@ -22,6 +22,7 @@ from bertdata.io.console import Row, counted
 from bertdata.shards.cache import fetched
 from bertdata.shards.contents import changed_files, check_names, inside, is_changed, reading_values
 from bertdata.shards.manifest_shape import check_shape
+from bertdata.shards.pieces import FOLDER, Pieces, changed_piece, cut, path_of, read_pieces
 from bertdata.shards.reader import open_stream
 from bertdata.shards.schema import ShardInfo, shard_schema, vocabulary_fields
 from bertdata.tokenizers.base import Tokenizer
@@ -101,13 +102,20 @@ class SplitEntry:
 
 @dataclass(kw_only=True)
 class Claims:
-    """What a manifest says of its shards, and the disagreements found so far: a line each, which begins with a file."""
+    """What a manifest says of its shards, and the disagreements found so far: a line each, which begins with a file.
+
+    piece_bytes: the bytes of the pieces to cut shards into, None for none; cut: the pieces of each shard that was;
+    pieces: those that the build has, which are compared.
+    """
 
     path: str
     manifest: dict[str, Any]
     info: ShardInfo
     splits: dict[str, SplitEntry]
     problems: list[str] = field(default_factory=list)
+    piece_bytes: int | None = None
+    cut: dict[str, list[list[Any]]] = field(default_factory=dict)
+    pieces: Pieces = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: str, manifest: dict[str, Any]) -> Self:
@@ -168,9 +176,15 @@ class Claims:
             with self.noting(name):
                 if files.read_json(files.join(self.path, name)) != expected:
                     self.note(name, f"does not say what {MANIFEST} says of the same shards; build again")
+        if self.piece_bytes is None:
+            for split in self.splits:
+                with self.noting(path_of(split)):
+                    self.pieces |= read_pieces(self.path, split, self.manifest)
         tokenizer = self._tokenizer()
         named = {problem.partition(":")[0] for problem in self.problems}
         for name, problem in changed_files(self.path, self.manifest):
+            if name.startswith(f"{FOLDER}/") and self.piece_bytes is not None:
+                continue  # they are written again
             if name not in named and os.path.dirname(name) not in named:
                 self.note(name, f"{problem}; restore it, or build again")
         return tokenizer
@@ -223,6 +237,10 @@ class Claims:
                 shard_schema(info), check_metadata=True
             ):
                 raise InputError(f"its schema is not that of the settings in {MANIFEST}; build again")
+            if self.piece_bytes is not None:
+                self.cut[shard.file] = cut(path, self.piece_bytes)
+            elif problem := changed_piece(path, self.pieces.get(shard.file, ()), pa.schema(info.columns())):
+                self.note(shard.file, f"{problem}: write it again by `bertdata verify --piece-bytes`")
             yield stream
 
 

@@ -21,6 +21,7 @@ from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.contents import reading_values
 from bertdata.shards.schema import ShardInfo
 from bertdata.verify.claims import BrokenRules, Claims, ShardEntry, flat_columns
+from bertdata.verify.pieces import write_pieces
 
 
 def is_unbuilt(manifest: Any) -> bool:
@@ -33,12 +34,16 @@ def is_unbuilt(manifest: Any) -> bool:
     return isinstance(info, dict) and ("task" in info or bool(manifest.get("imported")))
 
 
-def verify_unbuilt(path: str, manifest: dict[str, Any], report: Callable[[str], None] | None) -> list[Row]:
+def verify_unbuilt(
+    path: str, manifest: dict[str, Any], report: Callable[[str], None] | None, piece_bytes: int | None = None
+) -> list[Row]:
     """Check shards against their manifest and return the table of what was counted.
 
-    Raises VerificationError with every disagreement, one a line, each beginning with the file it is in.
+    piece_bytes: write the digests of pieces of about so many bytes. Raises VerificationError with every disagreement,
+    one a line, each beginning with the file it is in.
     """
     claims = Claims.read(path, manifest)
+    claims.piece_bytes = piece_bytes
     with reading_values(path, VerificationError):
         claims.check_files()
     counts: dict[str, Counter[str]] = {split: Counter() for split in claims.splits}
@@ -56,6 +61,8 @@ def verify_unbuilt(path: str, manifest: dict[str, Any], report: Callable[[str], 
         claims.expect(shard.file, "examples", broken.begin, shard.counts["examples"])
 
     claims.check_each(check, report)
+    if piece_bytes is not None:
+        write_pieces(claims, manifest)
     rows: list[Row] = []
     for split, of_split in counts.items():
         rows += [claims.size_row(split), ("  examples", f"{of_split['examples']:,}")]

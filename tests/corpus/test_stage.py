@@ -29,6 +29,7 @@ from bertdata.io import files
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sentences import SentenceSegmenter
+from bertdata.shards.pieces import PIECES, cut
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 from tests.shards.build import TOKENIZER, cleaned, text_of
@@ -170,3 +171,18 @@ def test_a_tokenizer_that_changed_during_a_build_is_an_error(tmp_path: Path) -> 
     with pytest.raises(ConfigError, match="changed while the build was running; build again"):
         run_once(task, partial(shard_part, [spec]))
     assert not files.exists(task.path)
+
+
+def test_a_large_shard_has_digests_of_its_pieces_in_its_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bertdata.corpus.stage.PIECES_FROM", 1000)
+    spec, done = spec_of(tmp_path), tokenized(tmp_path, 1)
+    slices = [piece for task, record in done for shard, piece in slices_of(task, record) if shard == 0]
+    task = shard_task(spec, 0, slices)
+    record = run_once(task, partial(shard_part, [spec]))
+    assert record.details[PIECES] == cut(task.path)
+    assert sum(size for size, *_ in record.details[PIECES]) == record.bytes > 1000
+    monkeypatch.setattr("bertdata.corpus.stage.PIECES_FROM", 10 * record.bytes)
+    files.remove(task.record_path)
+    again = run_once(task, partial(shard_part, [spec]))
+    assert PIECES not in again.details
+    assert again.sha256 == record.sha256

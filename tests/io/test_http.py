@@ -15,7 +15,7 @@ import pytest
 
 from bertdata import __version__
 from bertdata.errors import InputError, OutputError
-from bertdata.io import http, http_request
+from bertdata.io import http, http_body, http_request
 from bertdata.io.http import Client
 from bertdata.io.http_request import NotThereError
 from tests.server import File, Server
@@ -367,7 +367,8 @@ def test_two_downloads_of_one_file_do_not_mix(server: Server, client: Client, tm
 
 
 def test_a_list_that_does_not_end_is_refused(server: Server, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "_LARGEST_LIST", 1000)
+    monkeypatch.setattr(http, "LARGEST_LIST", 1000)
+    monkeypatch.setattr(http_body, "LARGEST_LIST", 1000)
     for chunked in (False, True):
         server.files["/sums.txt"] = File(DATA, chunked=chunked)
         with pytest.raises(InputError, match="check `mirror`"):

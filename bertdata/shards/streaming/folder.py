@@ -1,6 +1,6 @@
 """A folder of shards that never holds more than so many bytes, shared by the processes of a machine.
 
-    NAME.arrow      a shard, whole and checked; NAME is its SHA-256
+    NAME.arrow      a shard or a piece of one, whole and checked; NAME is its SHA-256
     NAME.fetching   the place kept for a shard that is being fetched: it has the size of the shard, and its process a
                     lock on it
     NAME.data       what has come of it

@@ -73,7 +73,9 @@ def finetune(
     else is then shown. Raises ConfigError where the model, its tokenizer and the shards do not fit together.
     """
     settings, directory = settings or FinetuneSettings(), files.path_text(model)
-    learned = ShardDataset(files.path_text(task), "train", cache=cache, cache_bytes=cache_bytes)
+    learned = ShardDataset(
+        files.path_text(task), "train", cache=cache, cache_bytes=cache_bytes, by_pieces=settings.by_pieces
+    )
     info, place = task_of(learned), files.path_text(output)
     if settings.lora:
         peft_library()

@@ -53,6 +53,12 @@ class FinetuneSettings(TrainingSettings):
         at_least=0,
         later=True,
     )
+    by_pieces: bool = option(
+        False,
+        "--shuffle-window is so many pieces of any shards, which are fetched by themselves, for shards that are large "
+        "beside --cache",
+        later=True,
+    )
     lora: int = option(
         0,
         "train adapters of this rank (LoRA) and the new layers in place of all weights; rates are ten times higher "

@@ -83,12 +83,14 @@ class PhaseRows:
     validation: ShardDataset | None
 
 
-def open_rows(shards: str | os.PathLike[str] | Shards, folder: CacheFolder | None = None) -> list[PhaseRows]:
+def open_rows(
+    shards: str | os.PathLike[str] | Shards, folder: CacheFolder | None = None, *, by_pieces: bool = False
+) -> list[PhaseRows]:
     """Open the rows of each phase of a build, streamed where there is a folder for it.
 
-    Raises ConfigError where the phases are not of one corpus.
+    by_pieces: whether windows are of pieces of shards. Raises ConfigError where the phases are not of one corpus.
     """
-    datasets = _open(shards, folder)
+    datasets = _open(shards, folder, by_pieces)
     for _, dataset in datasets:
         if isinstance(dataset.info, TaskInfo):
             raise ConfigError(
@@ -186,15 +188,18 @@ def validation_split(shards: Shards, split: str = "validation") -> ShardDataset 
     return dataset if len(dataset) else None
 
 
-def _open(shards: str | os.PathLike[str] | Shards, folder: CacheFolder | None) -> list[tuple[str, ShardDataset]]:
+def _open(
+    shards: str | os.PathLike[str] | Shards, folder: CacheFolder | None, by_pieces: bool
+) -> list[tuple[str, ShardDataset]]:
     if isinstance(shards, Shards):
-        return [("", ShardDataset(shards))]
+        return [("", ShardDataset(shards, by_pieces=by_pieces))]
     place = files.path_text(shards)
     names = _phases(files.join(place, "manifest.json"))
     places = [(name, files.join(place, name)) for name in names] if names else [("", place)]
     if folder is None:
-        return [(name, ShardDataset(path)) for name, path in places]
-    return [(name, ShardDataset(stream_shards(path, None, folder))) for name, path in places]
+        return [(name, ShardDataset(path, by_pieces=by_pieces)) for name, path in places]
+    streamed = [(name, stream_shards(path, None, folder, by_pieces)) for name, path in places]
+    return [(name, ShardDataset(split, by_pieces=by_pieces)) for name, split in streamed]
 
 
 def _phases(manifest: str) -> list[str]:

@@ -116,7 +116,7 @@ def pretrain(
         raise ConfigError("checkpoints are written to a local directory; give one, and copy it later", path=output)
     with init_distributed(settings.device) as group:
         batch, parts = rows_of(settings, group), settings.gradient_accumulation_steps
-        rows = open_rows(shards, cache_folder(cache, cache_bytes))
+        rows = open_rows(shards, cache_folder(cache, cache_bytes), by_pieces=settings.by_pieces)
         tokenizer = rows[0].dataset.shards.tokenizer()
         locked = output_lock(output, "a pretrained model") if group.first and not dry_run else nullcontext()
         with locked, own_randomness(group.device):

@@ -171,6 +171,12 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
         at_least=0,
         later=True,
     )
+    by_pieces: bool = option(
+        False,
+        "--shuffle-window is so many pieces of any shards, which are fetched by themselves, for shards that are large "
+        "beside --cache",
+        later=True,
+    )
     packing: bool = option(False, "concatenate the examples of a batch in one row, without padding")
     compile: bool = option(False, "compile the layers (torch.compile): slower to start, then faster")
     save_steps: int = option(1000, "steps between checkpoints", at_least=1)
