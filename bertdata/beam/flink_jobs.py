@@ -13,6 +13,8 @@ from typing import Any
 
 SECONDS = 5.0
 """How long each answer of the cluster may take."""
+CHECK = "check workers"
+"""The title of the job by which a worker is asked what it has."""
 _OVER = ("FINISHED", "CANCELED", "FAILED", "SUSPENDED")
 
 
@@ -31,6 +33,16 @@ def address(parsed: argparse.Namespace) -> str | None:
 def active(cluster: str) -> dict[str, str]:
     """Return the names of the jobs of a cluster that have not ended, by their ids; raises OSError or ValueError."""
     return {job["jid"]: job["name"] for job in _answer(f"{cluster}/jobs/overview")["jobs"] if job["state"] not in _OVER}
+
+
+def others(parsed: argparse.Namespace) -> list[str]:
+    """Return the names of the active jobs on the cluster that Beam's flags name, but for questions to workers."""
+    cluster = address(parsed)
+    try:
+        names = active(cluster).values() if cluster else ()
+    except (OSError, ValueError):
+        return []
+    return sorted(name for name in names if CHECK.replace(" ", "-") not in name)
 
 
 def cancel(cluster: str, name: str) -> None:

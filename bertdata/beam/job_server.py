@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import shutil
 import signal
 import socket
@@ -43,6 +44,20 @@ def require_program(name: str, parsed: argparse.Namespace) -> None:
             f"--runner={parsed.runner} starts a job server in Java, and there is no "
             f"{parsed.job_server_java_launcher}; install Java, or name a server that runs with --job_endpoint"
         )
+
+
+def require_cluster(name: str, parsed: argparse.Namespace) -> None:
+    """Raise ConfigError where nothing listens at the address of the cluster that flags name: its server tries for long.
+
+    Spark's masters can be several, of which one leads; `[local]` and `yarn` name no address.
+    """
+    flag = {"flink": "flink_master", "spark": "spark_master_url"}.get(name, "")
+    value = getattr(parsed, flag, None) or ""
+    addresses = re.sub(r"^\w+://", "", value).rstrip("/").split(",")
+    if not all(re.fullmatch(r"[^\[\]/,]+:\d+", address) for address in addresses):
+        return
+    if not any(is_listening(address) for address in addresses):
+        raise ConfigError(f"no cluster answers at {value}; start it, or correct --{flag}")
 
 
 def require_answer(endpoint: str) -> None:

@@ -256,18 +256,18 @@ class Runner:
         """Raise ConfigError where the server of a portable runner, or a worker of its, does not answer or suit."""
         if parsed.job_endpoint and parsed.job_endpoint != "embed":
             job_server.require_answer(parsed.job_endpoint)
-        seconds, silence = runner_flags.answer_seconds(parsed), runner_flags.silence(parsed)
+        seconds = runner_flags.answer_seconds(parsed)
         with internals.outside_ipython(), internals.quiet_readers(), internals.quiet_jobs(), self.keep_workers():
 
             def job_of(function: Callable[[Any], None]) -> internals.Job:
                 import apache_beam
 
-                pipeline = self._pipeline(parsed, self._usable_workers(), 1, 1, ["check workers"])
+                pipeline = self._pipeline(parsed, self._usable_workers(), 1, 1, [flink_jobs.CHECK])
                 _ = pipeline | apache_beam.Create([0], reshuffle=False) | "Ask" >> apache_beam.Map(function)
                 return internals.Job(pipeline, flink_jobs.address(parsed))
 
             try:
-                worker_check.ask(needs, job_of, seconds, silence)
+                worker_check.ask(needs, job_of, seconds, lambda: runner_flags.silence(parsed))
             except BertDataError:
                 raise
             except Exception as error:

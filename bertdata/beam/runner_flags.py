@@ -8,7 +8,7 @@ import re
 import uuid
 from collections.abc import Sequence
 
-from bertdata.beam import dask_cluster, job_server
+from bertdata.beam import dask_cluster, flink_jobs, job_server
 from bertdata.errors import BertDataError, ConfigError, MissingExtraError
 from bertdata.io import files
 
@@ -192,6 +192,7 @@ def check_runner(parsed: argparse.Namespace) -> None:
         raise refused(error) from error
     if starts_job_server(parsed):
         job_server.require_program(runner_name(parsed), parsed)
+        job_server.require_cluster(runner_name(parsed), parsed)
 
 
 def refused(error: Exception) -> ConfigError:
@@ -206,6 +207,16 @@ def answer_seconds(parsed: argparse.Namespace) -> float:
 
 def silence(parsed: argparse.Namespace) -> str:
     """Return what to do where a portable runner's workers do not begin to work."""
+    names = flink_jobs.others(parsed)
+    if names:
+        return (
+            f"these jobs are on Flink, and may hold its slots: {', '.join(names)}; wait for them, or cancel those of a "
+            "build that was killed"
+        )
+    return _silence(parsed)
+
+
+def _silence(parsed: argparse.Namespace) -> str:
     environment, config = environment_type(parsed), parsed.environment_config
     if environment == "EXTERNAL":
         return (

@@ -194,11 +194,13 @@ class Asking(Protocol):
         """Return the names of the counters of a namespace."""
 
 
-def ask(needs: Needs, job_of: Callable[[Callable[[Any], None]], Asking], seconds: float, silence: str) -> None:
+def ask(
+    needs: Needs, job_of: Callable[[Callable[[Any], None]], Asking], seconds: float, silence: Callable[[], str]
+) -> None:
     """Ask a worker by the one element of a pipeline; raises ConfigError where it lacks something.
 
     job_of: returns the job of a pipeline that calls a function with one element. An answer is awaited for `seconds`,
-    after which the job is cancelled; `silence` is the message then. Other errors of the pipeline pass. What a worker
+    after which the job is cancelled; `silence` tells what to do then. Other errors of the pipeline pass. What a worker
     lacks it says by the name of a counter, and by failing where the runner shows none: an engine with a restart
     strategy repeats what fails, for minutes.
     """
@@ -211,8 +213,9 @@ def ask(needs: Needs, job_of: Callable[[Callable[[Any], None]], Asking], seconds
                 needs.require(needs.answer(told[1]), "a worker")
             raise
         if not answered:
+            said = silence()
             finished_within(CANCEL_SECONDS, job.cancel, "bertdata-cancel")
-            raise ConfigError(f"no worker has begun to work within {seconds:.0f} s; {silence}")
+            raise ConfigError(f"no worker has begun to work within {seconds:.0f} s; {said}")
         if names := job.counters(_COUNTERS):
             for name in names:
                 if name != _ALL_THERE:

@@ -11,12 +11,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from bertdata.beam import flink_jobs
+from bertdata.beam import flink_jobs, runner_flags
 
 JOBS = [
     {"jid": "a1", "name": "bertdata-tokenize-1", "state": "RUNNING"},
     {"jid": "b2", "name": "bertdata-tokenize-1", "state": "FINISHED"},
     {"jid": "c3", "name": "another", "state": "RESTARTING"},
+    {"jid": "d4", "name": "bertdata-check-workers-2", "state": "CREATED"},
 ]
 
 
@@ -52,9 +53,21 @@ def rest() -> Iterator[tuple[str, list[str]]]:
 
 def test_only_the_active_jobs_of_a_name_are_cancelled() -> None:
     with rest() as (cluster, changes):
-        assert flink_jobs.active(cluster) == {"a1": "bertdata-tokenize-1", "c3": "another"}
+        assert flink_jobs.active(cluster) == {
+            "a1": "bertdata-tokenize-1",
+            "c3": "another",
+            "d4": "bertdata-check-workers-2",
+        }
         flink_jobs.cancel(cluster, "bertdata-tokenize-1")
     assert changes == ["/jobs/a1?mode=cancel"]
+
+
+def test_the_jobs_that_hold_slots_are_told_where_no_worker_begins() -> None:
+    with rest() as (cluster, _):
+        parsed = argparse.Namespace(runner="FlinkRunner", flink_master=cluster.removeprefix("http://"))
+        assert runner_flags.silence(parsed).startswith(
+            "these jobs are on Flink, and may hold its slots: another, bertdata-tokenize-1; wait for them, or cancel"
+        )
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from tests.beam.portable import free_port, job_server_program, worker_pool
 from tests.clock import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
+LOOPBACK = ("--environment_type=LOOPBACK", f"--job_server_java_launcher={sys.executable}")
 EMBEDDED = ("--runner=PortableRunner", "--job_endpoint=embed")
 
 
@@ -107,6 +108,14 @@ def test_a_job_server_that_never_answers_is_told_and_ended(tmp_path: Path, monke
     [
         (["--runner=FlinkRunner", "--flink_job_server_jar=/no/a.jar"], "/no/a.jar: there is no such file; .*_server_j"),
         (["--runner=PrismRunner", "--prism_location=/no/prism"], "/no/prism: there is no such file; .*--prism_locat"),
+        (
+            ["--runner=FlinkRunner", "--flink_master=localhost:1", *LOOPBACK],
+            "no cluster answers at localhost:1; start it",
+        ),
+        (
+            ["--runner=SparkRunner", "--spark_master_url=spark://localhost:1,localhost:2", *LOOPBACK],
+            "no cluster answers at spark://localhost:1,localhost:2; start it, or correct --spark_master_url",
+        ),
         (["--runner=PortableRunner"], "needs the address of a job server; add --job_endpoint=HOST:PORT"),
         ([*EMBEDDED], "Beam's own image, which has no bertdata; add --sdk_container_image=IMAGE"),
         ([*EMBEDDED, "--environment_type=PROCESS"], "starts no processes; leave the runner out"),
