@@ -12,6 +12,7 @@ from bertdata.formats.base import ImportFormat
 from bertdata.formats.static import Fields
 from bertdata.formats.tokenised import record_fields
 from bertdata.io.mds_files import SUFFIXES, read_head, read_samples
+from bertdata.io.mds_index import check_hashes
 from bertdata.tokenizers.base import Tokenizer
 
 _ROWS = 1000
@@ -19,6 +20,7 @@ _ROWS = 1000
 
 def read_mds(path: str, tokenizer: Tokenizer) -> Iterator[Fields]:
     """Yield the rows of an MDS file as Google's fields; raises InputError where it is damaged or another file."""
+    check_hashes(path)
     samples = read_samples(path)
     while rows := list(islice(samples, _ROWS)):
         if not rows[0]:

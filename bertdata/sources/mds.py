@@ -16,6 +16,7 @@ from bertdata.documents import DocumentWriter
 from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError, shortened
 from bertdata.io.mds_files import SUFFIXES, TEXTS, read_head, read_samples
+from bertdata.io.mds_index import check_hashes
 from bertdata.sources.formats import FileRange, Layout, Request, SourceFile
 from bertdata.sources.source_columns import TEXT
 from bertdata.sources.tabular import Rows, TableFormat
@@ -88,7 +89,9 @@ class MdsFormat(TableFormat):
             yield place, sample
 
     def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
-        """Write the documents of one range."""
+        """Write the documents of one range; the first one of a file compares its hashes with those of its index."""
+        if chosen.start == 0:
+            check_hashes(chosen.path)
         rows = Rows(chosen, writer, counters)
         for place, sample in self.rows(chosen):
             if chosen.rules is None or not isinstance(sample, dict):

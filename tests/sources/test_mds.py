@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -161,4 +163,15 @@ def test_a_column_of_pictures_is_no_text(tmp_path: Path) -> None:
     write_mds(path, {"text": [SALT, STONE]})
     path.write_bytes(path.read_bytes().replace(b'["str"]', b'["png"]'))
     with pytest.raises(InputError, match=r"encoding 'png' for the column 'text'; expected one of str, json"):
+        read([str(tmp_path)])
+
+
+def test_a_file_that_was_changed_after_its_index_is_refused_whatever_part_is_read(tmp_path: Path) -> None:
+    path = Path(write_mds(tmp_path / "shard.00000.mds", {"text": [SALT, STONE]}))
+    about = {"basename": path.name, "bytes": path.stat().st_size}
+    shard = {"raw_data": about | {"hashes": {"sha1": hashlib.sha1(path.read_bytes()).hexdigest()}}, "zip_data": None}
+    (tmp_path / "index.json").write_text(json.dumps({"version": 2, "shards": [shard]}))
+    assert len(read([str(tmp_path)])[0]) == 2
+    path.write_bytes(path.read_bytes().replace(b"salt", b"silt"))
+    with pytest.raises(InputError, match=r"shard\.00000\.mds: its sha1 is "):
         read([str(tmp_path)])
