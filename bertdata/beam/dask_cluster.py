@@ -19,6 +19,7 @@ from bertdata.beam.worker_check import Needs
 from bertdata.errors import BertDataError, ConfigError, MissingExtraError
 from bertdata.io.digests import cores
 
+_LOG = logging.getLogger("bertdata")
 RUNNER = "apache_beam.runners.dask.dask_runner.DaskRunner"
 """The name by which Beam finds its runner."""
 MOST_PARTITIONS = 256
@@ -98,6 +99,7 @@ class DaskCluster:
 
     def check_workers(self, needs: Needs) -> int:
         """Return the number of workers there are now, each of which has what it needs; raises ConfigError otherwise."""
+        _LOG.info("asking the Dask workers whether each has what the build needs")
         answers = self.client.run(needs.question(), on_error="return")
         for worker, answer in answers.items():
             needs.require(answer, f"the Dask worker at {worker}")

@@ -12,7 +12,7 @@ from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.finetune.task import TASK_SPLITS
 from bertdata.finetune.task_shards import encode_task
 from bertdata.io.console import Row, table
-from bertdata.options.flags import add_flags
+from bertdata.options.flags import add_flags, add_quiet
 from bertdata.options.option import flag_of
 from bertdata.options.request import settings_from
 
@@ -47,16 +47,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="the labels in the order of their ids (default: those of the training file, sorted)",
     )
+    add_quiet(parser)
     add_flags(parser, TaskConfig)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Encode as parsed arguments say, and print what was written and truncated."""
+    """Encode as parsed arguments say, and print what was written and truncated, unless --quiet."""
     config = settings_from(arguments, TaskConfig)
     paths = {split: getattr(arguments, split) for split in TASK_SPLITS if getattr(arguments, split)}
     columns = Columns(tuple(arguments.text_columns), arguments.label_column, tuple(arguments.labels))
     manifest = encode_task(arguments.output, arguments.vocab, paths, config, columns, force=arguments.force)
-    print(table(summary_rows(manifest)))
+    if not arguments.quiet:
+        print(table(summary_rows(manifest)))
     return 0
 
 

@@ -98,4 +98,6 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
         dry_run=arguments.dry_run,
         quiet=arguments.quiet,
     )
+    if summary.get("step") == summary.get("steps"):
+        summary.pop("step", None)  # of the last line of the log
     return summary if os.environ.get("RANK", "0") == "0" else 0

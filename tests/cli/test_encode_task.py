@@ -117,6 +117,8 @@ def test_flags_name_the_columns_and_the_labels(tmp_path: Path, vocab: str, capsy
         "3 labels              b, a, c",
         "train                 2 examples",
     ]
+    assert dispatch(["encode-task", *flags, *named, "--labels", "b", "a", "c", "--force", "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
     rows = open_shards(tmp_path / "out").table.to_pylist()
     assert [row["label"] for row in rows] == [0, 1]
     words = [TOKENIZER.decode(row["input_ids"], skip_special_tokens=False) for row in rows]
