@@ -19,10 +19,11 @@ import json
 import os
 import re
 import tempfile
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO
 
 from bertdata.errors import BertDataError, ConfigError, InputError, OutputError
 from bertdata.io import files, remote
@@ -187,15 +188,17 @@ class Held(list[str]):
     def __init__(self, paths: Sequence[str], pin: BinaryIO) -> None:
         super().__init__(paths)
         self._pin = pin
+        weakref.finalize(self, pin.close)
 
 
 def _pin(directory: str, wanted: Mapping[str, int]) -> BinaryIO:
     """Write the shards that this process holds into a file that is locked until it is closed."""
-    file = tempfile.NamedTemporaryFile("w+b", dir=os.path.join(directory, _PINS), suffix=".json", delete=False)  # noqa: SIM115
+    number, _ = tempfile.mkstemp(dir=os.path.join(directory, _PINS), suffix=".json")
+    file = os.fdopen(number, "w+b")
     fcntl.flock(file, fcntl.LOCK_EX)
     file.write(json.dumps(wanted).encode())
     file.flush()
-    return cast("BinaryIO", file)
+    return file
 
 
 def _pinned(directory: str) -> dict[str, int]:
