@@ -16,7 +16,16 @@ import numpy as np
 from bertdata.arrays import Ints
 from bertdata.errors import ConfigError
 from bertdata.loader.block_mask import check_packing, check_varlen
-from bertdata.loader.draws import CausalRows, Draw, DrawnBy, DynamicMasks, Shifted, SomeCausalRows, StaticMasks
+from bertdata.loader.draws import (
+    CausalRows,
+    Draw,
+    DrawnBy,
+    DynamicMasks,
+    Shifted,
+    SomeCausalRows,
+    StaticMasks,
+    with_second_masks,
+)
 from bertdata.loader.epoch import HasEpoch
 from bertdata.loader.examples import ExampleBatch, ShardExamples
 from bertdata.loader.layouts import Batch, Layout, Lists, Packed, Padded
@@ -116,6 +125,7 @@ class BatchCollator(HasEpoch):
         sliding_window: int | None = None,
         model_config: Any = None,
         columns: Sequence[str] = (),
+        decoder_masks: float = 0.0,
     ) -> None:
         examples = shards if isinstance(shards, ShardExamples) else ShardExamples(shards)
         info, first = examples.info, examples.shards
@@ -164,6 +174,8 @@ class BatchCollator(HasEpoch):
         of_rows = info.masking.for_split(first.split) if isinstance(info, PretrainingInfo) else None
         self._static_rates = of_rows if self.static and of_rows is not None and of_rows.mask_rate_draw else None
         self._draw = self._draw_of()
+        if decoder_masks:
+            self._draw = with_second_masks(self._draw, decoder_masks, packing=packing)
 
     def _draw_of(self) -> Draw:
         """Return what is predicted of the rows."""

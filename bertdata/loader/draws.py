@@ -8,15 +8,17 @@ is a class with the two methods of `Draw`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.arrays import Flags, Ints
+from bertdata.errors import ConfigError
 from bertdata.loader.layouts import Batch, Tokens
 from bertdata.loader.next_token import causal_labels, with_causal_attention, with_causal_rows, with_shifted_labels
 from bertdata.loader.weights import with_weights
+from bertdata.masking.decoder_masks import DecoderMasker, with_decoder_columns
 from bertdata.masking.masking import Masker
 from bertdata.masking.settings import MaskingConfig
 from bertdata.masking.training import causal_rows
@@ -162,6 +164,29 @@ class SomeCausalRows:
 
 
 @dataclass(frozen=True)
+class SecondMasks:
+    """Masks of padded rows, and those that their decoder has (`bertdata.masking.decoder_masks`)."""
+
+    masks: DynamicMasks
+    masker: DecoderMasker
+    by_epoch: bool = True
+
+    def columns(self, tokens: Tokens, by: DrawnBy) -> dict[str, Ints]:
+        """Return masked ids, labels, decoder_sets and decoder_masks, (N * sets * L,), bool."""
+        rows = tokens.input_ids, tokens.offsets, by.ids, by.epochs
+        special = special_of(tokens, self.masks.masker)
+        hidden: Any = self.masker.hidden(*rows, special=special, word_starts=tokens.word_starts)
+        by_row = hidden.reshape(len(hidden), len(by.ids), -1).swapaxes(0, 1)
+        sets = self.masker.sets(by.ids, by.epochs, by_row.shape[-1])
+        return self.masks.columns(tokens, by) | {"decoder_masks": by_row.ravel(), "decoder_sets": sets.ravel()}
+
+    def finished(self, batch: Batch, lengths: Ints, by: DrawnBy) -> Batch:
+        """Return a batch with what its decoder takes."""
+        special = (self.masks.masker.cls_token_id, self.masks.masker.sep_token_id)
+        return with_decoder_columns(self.masks.finished(batch, lengths, by), lengths, special)
+
+
+@dataclass(frozen=True)
 class Shifted:
     """Another draw whose labels are one position to the left, and the weights of the loss with them."""
 
@@ -179,3 +204,22 @@ class Shifted:
     def finished(self, batch: Batch, lengths: Ints, by: DrawnBy) -> Batch:
         """Return the batch of the draw with shifted labels."""
         return with_shifted_labels(self.draw.finished(batch, lengths, by))
+
+
+def with_second_masks(draw: Draw, rate: float, *, packing: bool) -> SecondMasks:
+    """Return a draw with second masks of a rate; raises ConfigError where it has no place for them.
+
+    packing: whether rows are packed.
+    """
+    lacking = "these are causal, or predicted at the position before" * (not isinstance(draw, DynamicMasks))
+    lacking = "the masks of these shards are static: written into them" if isinstance(draw, StaticMasks) else lacking
+    if packing:
+        lacking = "in a packed row the sequences would see each other"
+    elif isinstance(draw, DynamicMasks) and draw.masker.config.mask_rate_draw:
+        lacking = "the rates of these rows are drawn, and both losses count the same tokens by them"
+    if lacking or not isinstance(draw, DynamicMasks):
+        raise ConfigError(
+            f"decoder_masks are for padded rows with dynamic masks, and {lacking}; leave decoder_masks out, or take "
+            "such rows"
+        )
+    return SecondMasks(draw, DecoderMasker.of(draw.masker, rate))

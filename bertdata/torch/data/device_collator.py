@@ -62,8 +62,8 @@ class DeviceCollator(PretrainingCollator):
     pair label, and word_starts bool (N, L) for masks of whole words where the ids do not tell them. Where the rows have
     different laws (`bertdata.masking.law`), by a schedule, by rates that are drawn or by turns, it has mask_law int64
     (N, 3) or (N, 8), and where rates are drawn mask_rates and the loss_weights of rows float32 (N,) and maskable int64
-    (N,). Settings are those of `PretrainingCollator`; raises ConfigError for packing, static masks, similar words, and
-    `shifted` or `causal` labels. Two bytes a token cross the bus, three with word_starts.
+    (N,). Settings are those of `PretrainingCollator`; raises ConfigError for packing, static masks, similar words,
+    `decoder_masks`, and `shifted` or `causal` labels. Two bytes a token cross the bus, three with word_starts.
 
         collator = DeviceCollator(dataset)
         for small in DataLoader(dataset, batch_sampler=sampler, collate_fn=collator, pin_memory=True):
@@ -77,6 +77,7 @@ class DeviceCollator(PretrainingCollator):
             (self.packing, "packing is done on the CPU"),
             (self._masker and self._masker.similar_words, "similar words are looked up on the CPU"),
             (self.shifted or self.causal or self.causal_share, "shifted and causal labels are made on the CPU"),
+            (keywords.get("decoder_masks"), "second masks are drawn on the CPU"),
         ):
             if wrong:
                 raise ConfigError(f"masks cannot be drawn on the device: {why}; use PretrainingCollator")

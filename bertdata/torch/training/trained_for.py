@@ -13,6 +13,7 @@ from bertdata.torch.training.phases import Phase
 _LEARNS = {
     "a student of --teacher": "what a teacher says that sees both sides of a token",
     "replaced-token-detection": "which tokens were replaced, of which causal rows have none",
+    "retromae": "a row from what a second mask leaves of it",
     "span-boundary": "masked spans from both of their borders",
     "TransformersForPermutationLM": "tokens in orders that are drawn",
 }

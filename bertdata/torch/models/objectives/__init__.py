@@ -10,6 +10,7 @@ TRAINING_OBJECTIVES: Registry[Any] = Registry(
     "training objective",
     {
         "replaced-token-detection": "bertdata.torch.models.objectives.detection:OBJECTIVE",
+        "retromae": "bertdata.torch.models.objectives.retromae:OBJECTIVE",
         "span-boundary": "bertdata.torch.models.objectives.span_boundary:OBJECTIVE",
     },
 )

@@ -10,7 +10,7 @@ from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.torch.models.objectives import TRAINING_OBJECTIVES
 from bertdata.torch.models.weights import PreTrainedModel
 
-DETECTION = "replaced-token-detection"
+DETECTION, RETROMAE = "replaced-token-detection", "retromae"
 SHARING = ("shared", "gdes", "none")
 
 
@@ -40,6 +40,13 @@ class ObjectiveSettings(Settings):
         metavar="NAME=VALUE",
         later=True,
     )
+    decoder_masked_lm_prob: float = option(
+        0.0,
+        "retromae: share of the tokens of a row that hide from its decoder, others at each position (default: 0.5)",
+        at_least=0,
+        below=1,
+        later=True,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -47,6 +54,11 @@ class ObjectiveSettings(Settings):
             require("=" in given, f"--generator-overrides {given!r} has no value; expected NAME=VALUE")
         if self.training_objective not in ("", DETECTION):
             check_without_detection(self, f"--training-objective {self.training_objective}")
+        require(
+            not self.decoder_masked_lm_prob or self.training_objective == RETROMAE,
+            f"--decoder-masked-lm-prob {self.decoder_masked_lm_prob:g} is for the decoder of --training-objective "
+            f"{RETROMAE}; give both, or leave it out",
+        )
 
     @property
     def generator_changes(self) -> dict[str, str]:
