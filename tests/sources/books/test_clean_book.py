@@ -65,6 +65,10 @@ def test_headings_rules_and_page_numbers_go(heading: str) -> None:
     assert in_a_book(heading) == []
 
 
+def test_the_title_of_a_chapter_without_a_blank_line_goes_and_its_text_stays() -> None:
+    assert in_a_book(f"Chapter III. The old Sea\n{wrap(FIRST)}") == [FIRST]
+
+
 def test_a_heading_without_a_blank_line_leaves_its_text() -> None:
     assert clean(f"CHAPTER I.\n{wrap(FIRST)}", f"XII\n{wrap(SECOND)}") == [FIRST, SECOND]
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import pickle
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError
+from bertdata.tokenizers import load_tokenizer
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from tests.data import data_path
 from tests.tokenizers.wordpiece.reference import LETTERS, SMALL, SPECIAL, hostile_text, reference, reference_ids
@@ -168,6 +170,16 @@ def test_each_truncation_cuts_as_the_reference_does(
         return
     found = SMALL_TOKENIZER.encode_pair(first, second, max_length, truncation=strategy)  # type: ignore[arg-type]
     assert (found["input_ids"], found["token_type_ids"]) == (expected.ids, expected.type_ids)
+
+
+@pytest.mark.parametrize(("side", "kept"), [("left", "c d"), ("right", "a b")])
+def test_the_side_that_is_cut_is_that_of_the_saved_settings(side: str, kept: str, tmp_path: Path) -> None:
+    WordPieceTokenizer.from_tokens([*SPECIAL, *"abcd"]).save_pretrained(tmp_path)
+    path = tmp_path / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"truncation_side": side}))
+    tokenizer = load_tokenizer(tmp_path)
+    cut = tokenizer("a b c d", truncation=True, max_length=4)["input_ids"]
+    assert tokenizer.decode(cut, skip_special_tokens=True) == kept
 
 
 def test_a_pair_is_padded_to_a_multiple_as_the_reference_pads_it() -> None:
