@@ -18,6 +18,7 @@ import pytest
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.loader import EpochBatchSampler, ShardExamples
+from bertdata.loader.bench import measure
 from bertdata.shards.streaming import StreamedShards
 from tests.clock import PATIENCE
 from tests.loader.streamed import batches_of, digests
@@ -371,3 +372,11 @@ def test_a_training_that_is_killed_leaves_nothing_that_the_next_one_does_not_cle
     assert len(outputs[0].splitlines()) > 10
     assert bytes_in(tmp_path) <= room
     assert nothing_half_fetched(tmp_path)
+
+
+def test_bench_measures_windows_of_pieces(url: str, sizes: dict[str, int], tmp_path: Path) -> None:
+    place: dict[str, Any] = {"cache": str(tmp_path), "cache_bytes": 6 * sizes["piece"], "by_pieces": True}
+    measured = measure([url], 8, False, 0.05, shuffle_window=3, **place)
+    assert measured["store_tokens_per_second"] > 0
+    assert measured["fed_tokens_per_second"] > 0
+    assert bytes_in(tmp_path) <= place["cache_bytes"]
