@@ -35,6 +35,7 @@ class Progress:
         self.plan, self.run, self.batches_from = plan, run, batches_from
         self.announced: int | None = None
         self.warned = self._loaded = False
+        self._went_on: Iteration | None = None
         self._counts = counts
         self.current = Iteration(self, (0,) * len(plan.bins), counts)
 
@@ -68,6 +69,7 @@ class Progress:
         check(positions)
         resumed = self._loaded and any(positions) and self.plan.begins_iteration(positions)
         self.current = Iteration(self, positions, self._counts, begun=True, resumed=resumed, uncounted=uncounted)
+        self._went_on = self.current if self._loaded else self._went_on
         self._loaded = False
         return self.current
 
@@ -99,6 +101,13 @@ class Progress:
         else:
             self._move(begin)
         self.announced = epoch
+
+    def goes_back(self, epoch: int) -> bool:
+        """Tell whether iteration `epoch` begins before the state from which the run went on, and it has read since."""
+        first = self._went_on
+        if first is None or (first is self.current and not first.asked and not first.ended):
+            return False
+        return sum(self.plan.begin_of(check_epoch(epoch))) < sum(first.walk.begin)
 
     def is_announced(self, positions: Positions) -> bool:
         """Tell whether `set_epoch` was called for an iteration; raises ConfigError where it said another."""
@@ -137,4 +146,5 @@ class Progress:
         """Go to a state; raises ConfigError for one of another run, or that is not a state."""
         positions = self.run.positions(state)
         self._move(positions, Uncounted.of(state))
+        self._went_on = None
         self._loaded = True

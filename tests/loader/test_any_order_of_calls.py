@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -206,6 +208,17 @@ class Calls(RuleBasedStateMachine):
         state = self.iterator.state_dict()
         assert state["position"] == self.position()
         self.saved.append((state, self.position(), None))
+
+    @rule()
+    def length(self) -> None:
+        assert len(self.sampler) == len(self.at(0).batches)
+
+    @rule(copied=st.sampled_from([copy.deepcopy, lambda both: pickle.loads(pickle.dumps(both))]))
+    def go_on_with_a_copy(self, copied: Any) -> None:
+        """Of the sampler and its iterator together, as a loader that is copied or pickled has them."""
+        old = self.sampler
+        self.sampler, self.iterator = copied((self.sampler, self.iterator))
+        assert self.sampler is not old
 
     @precondition(lambda self: self.saved)
     @rule(data=st.data(), anew=st.booleans())

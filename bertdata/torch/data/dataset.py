@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from bertdata.loader.layouts import Tokens
 from bertdata.loader.permutation_collator import PermutationCollator
 from bertdata.masking.law import RowLaw
 from bertdata.masking.masking import Masker
-from bertdata.torch.data.frameworks import accelerate_processes
+from bertdata.torch.data.frameworks import Trainers, accelerate_processes
 from bertdata.torch.data.gpu_masking import mask_tokens
 
 __all__ = [
@@ -93,8 +94,29 @@ class PretrainingCollator(BatchCollator):
 
     _epoch_type = SharedEpoch
 
+    @cached_property
+    def _trainers(self) -> Trainers:
+        return Trainers()
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._check_order()  # a worker that is spawned has no Trainer
+        return self.__dict__
+
+    def _check_order(self) -> None:
+        """Warn where the Trainer of transformers goes on within an epoch and has not the rest of its rows."""
+        if reason := self._trainers.lost_order(self):
+            warnings.warn(
+                f"the Trainer of transformers goes on within an epoch, and {reason}, so some rows of that epoch come "
+                "twice or not at all. Go on from a checkpoint of the end "
+                "of an epoch (save_strategy='epoch'), or let get_train_dataloader return a ResumableLoader, with "
+                "`bins` for rows of like length",
+                UserWarning,
+                stacklevel=3,
+            )
+
     def __call__(self, examples: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
         """Return the batch of some examples; raises ConfigError for none, or for one without the shards' columns."""
+        self._check_order()
         return {name: _tensors(array) for name, array in self.arrays(examples).items()}
 
     def _unknown_epoch(self, examples: Sequence[Mapping[str, Any]]) -> int:

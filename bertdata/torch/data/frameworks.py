@@ -4,8 +4,40 @@ from __future__ import annotations
 
 import gc
 import sys
+import weakref
 from dataclasses import dataclass
 from typing import Any
+
+_ACCELERATOR = "accelerate.accelerator", "Accelerator"
+_TRAINER = "transformers.trainer", "Trainer"
+_LOADER = "torch.utils.data.dataloader", "DataLoader"
+_RAY = "ray.train.torch.train_loop_utils", "_WrappedDataLoader"
+
+
+GOES_BACK = (
+    "this run went on from a state, and set_epoch({epoch}) would go back to before it: a Trainer of transformers that "
+    "begins again after an error of memory (auto_find_batch_size) loads its checkpoint once more, and this state has "
+    "to be loaded once more as well. To read an epoch again, load a state of its beginning, or make another sampler"
+)
+BEGINS_ANEW = (
+    "an optimizer or a schedule that Accelerate prepared has done {steps} steps, so a run goes on, and this sampler "
+    "begins at the first batch of epoch 0, for no state was loaded and no epoch was said: rows that were used come "
+    "again. Save and load a ResumableLoader beside the model, accelerator.register_for_checkpointing(loader); or call "
+    "prepared.set_epoch(epoch), and read skip_first_batches(prepared, batches)"
+)
+OUT_OF_ORDER = (
+    "a DataLoader with in_order=False reads this sampler, and hands out the batch that is ready first, so those used "
+    "are not the first ones that were asked for, and no number of batches says which they are; leave in_order out"
+)
+
+
+def _objects_of(module: str, name: str) -> list[Any]:
+    """Return the objects of a class and its subclasses in this process, none where its module was not loaded.
+
+    All objects of the process are gone through, in some hundredths or tenths of a second.
+    """
+    kind = getattr(sys.modules.get(module), name, None)
+    return [] if kind is None else [one for one in gc.get_objects() if issubclass(type(one), kind)]
 
 
 def accelerate_processes() -> int | None:
@@ -16,14 +48,102 @@ def accelerate_processes() -> int | None:
 
 
 def is_read_ahead_by_ray(loader: Any) -> bool:
-    """Tell whether Ray Train's `prepare_data_loader` was given a loader: it takes a batch before the last one is used.
+    """Tell whether Ray Train's `prepare_data_loader` was given a loader.
 
-    Where Ray Train was imported, all objects of the process are gone through, in some tenths of a second.
+    It takes a batch before the last one is used.
     """
-    kind = getattr(sys.modules.get("ray.train.torch.train_loop_utils"), "_WrappedDataLoader", None)
-    return kind is not None and any(
-        type(wrapper) is kind and wrapper.__dict__.get("_dataloader") is loader for wrapper in gc.get_objects()
-    )
+    return any(wrapper.__dict__.get("_dataloader") is loader for wrapper in _objects_of(*_RAY))
+
+
+def is_read_out_of_order(sampler: Any) -> bool:
+    """Tell whether workers of a `DataLoader` with in_order=False read the batches of a sampler, or of one around it.
+
+    Such a loader hands out the batch that is ready first, so those used are not the first ones that were asked for.
+    """
+    loaders = [one for one in _objects_of(*_LOADER) if not getattr(one, "in_order", True) and one.num_workers]
+    return any(one is sampler for loader in loaders for one in _batch_samplers(loader))
+
+
+def _batch_samplers(loader: Any) -> list[Any]:
+    """Return the batch sampler of a loader, and those within it."""
+    samplers: list[Any] = []
+    while (loader := getattr(loader, "batch_sampler", None)) is not None:
+        samplers.append(loader)
+    return samplers
+
+
+def steps_of_accelerate() -> int:
+    """Return the most steps that an optimizer or a schedule which Accelerate prepared has done, here or before.
+
+    1 where an optimizer has a state and does not count its steps.
+    """
+    steps = [0]
+    for accelerator in _objects_of(*_ACCELERATOR):
+        for optimizer in accelerator._optimizers:
+            states = getattr(optimizer, "optimizer", optimizer).state.values()
+            steps += [int(state.get("step", 1)) for state in states if isinstance(state, dict)]
+        for schedule in accelerator._schedulers:
+            steps.append(int(getattr(getattr(schedule, "scheduler", schedule), "last_epoch", 0)))
+    return max(steps)
+
+
+class Beginning:
+    """Where the first iteration of a sampler in this process began.
+
+    loaded: whether a state was loaded into any sampler; steps: those that Accelerate's optimizers had done.
+    """
+
+    def __init__(self) -> None:
+        self.loaded, self._steps = False, -1
+
+    def steps_before(self) -> int:
+        """Return the steps that Accelerate loaded where nothing was trained and no state loaded since, else 0."""
+        if self._steps == 0 or self.loaded:
+            return 0
+        steps = steps_of_accelerate()
+        self._steps = steps if self._steps < 0 else self._steps
+        return steps if steps == self._steps else 0
+
+
+BEGINNING = Beginning()
+
+_ANEW = "with {setting} it draws the order of that epoch anew"
+
+
+class Trainers:
+    """The Trainers of transformers that make batches with a collator; pickled, without them."""
+
+    def __init__(self) -> None:
+        self._known: list[weakref.ref[Any]] | None = None
+
+    def __reduce__(self) -> tuple[type[Trainers], tuple[()]]:
+        return Trainers, ()
+
+    def lost_order(self, collator: Any) -> str:
+        """Return why a Trainer that goes on within an epoch has not the rest of its rows; "" where it has."""
+        if sys.modules.get(_TRAINER[0]) is None:
+            return ""
+        if self._known is None or any(one() is None for one in self._known):
+            trainers = [one for one in _objects_of(*_TRAINER) if one.__dict__.get("data_collator") is collator]
+            self._known = list(map(weakref.ref, trainers))
+        return next(filter(None, (_lost_order(one()) for one in self._known)), "")
+
+
+def _lost_order(trainer: Any) -> str:
+    if trainer is None or trainer.args.ignore_data_skip:
+        return ""
+    epoch, step = trainer.state.epoch or 0.0, trainer.state.global_step
+    begun = step > 0 and getattr(trainer, "_initial_global_step", step) == step
+    if not begun or abs(epoch - round(epoch)) < 1e-6:
+        return ""
+    rows, before = trainer._train_batch_size, trainer.state.train_batch_size
+    if before and rows != before:
+        return f"it leaves out as many batches of {rows} rows as it had used of {before}"
+    strategy = getattr(trainer.args, "train_sampling_strategy", "random")
+    if strategy == "group_by_length" or getattr(trainer.args, "group_by_length", False):
+        return _ANEW.format(setting="group_by_length")
+    seeded = getattr(trainer.args.accelerator_config, "use_seedable_sampler", True)
+    return "" if seeded or strategy != "random" else _ANEW.format(setting="use_seedable_sampler=False")
 
 
 @dataclass
@@ -44,6 +164,11 @@ class EpochCalls:
     def by_prepared(self) -> bool:
         """Whether a loader that Accelerate prepared, and that skips nothing, reads the batches."""
         return 0 < self.of_listener <= self.of_sampler
+
+    @property
+    def by_skipping(self) -> bool:
+        """Whether a loader that skips or dispatches batches reads them."""
+        return self.of_listener > self.of_sampler
 
     @property
     def by_count(self) -> bool:

@@ -23,9 +23,19 @@ from torch.utils.data import ConcatDataset, DataLoader, Sampler, StackDataset, S
 
 from bertdata.errors import BertDataError, ConfigError
 from bertdata.loader.iteration import GIVE_THE_NUMBER, Counts, Iteration, Row
+from bertdata.loader.run_state import Positions
 from bertdata.loader.sampler import EpochBatchSampler
 from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
-from bertdata.torch.data.frameworks import EpochCalls, accelerate_processes, is_read_ahead_by_ray
+from bertdata.torch.data.frameworks import (
+    BEGINNING,
+    BEGINS_ANEW,
+    GOES_BACK,
+    OUT_OF_ORDER,
+    EpochCalls,
+    accelerate_processes,
+    is_read_ahead_by_ray,
+    is_read_out_of_order,
+)
 
 _WRAPPERS = (Subset, ConcatDataset, StackDataset, TensorDataset)
 
@@ -63,7 +73,16 @@ class ResumableBatchSampler(EpochBatchSampler, Sampler[list[Row]]):
                 "with ShardDataset"
             )
         super().__init__(dataset, *arguments, **settings)
-        self.calls, self._calls_before = EpochCalls(), EpochCalls()
+        self.calls, self._calls_before, self._unsaid = EpochCalls(), EpochCalls(), False
+
+    def _batches_from(self, positions: Positions) -> Iterator[list[Row]]:
+        """Yield the batches from some positions on; warn where a run that Accelerate loaded would begin again here."""
+        if self._unsaid and not any(positions) and not self.iteration.restored:
+            if steps := BEGINNING.steps_before():
+                warnings.warn(BEGINS_ANEW.format(steps=steps), UserWarning, stacklevel=2)
+        elif self._unsaid:
+            BEGINNING.loaded = True
+        return super()._batches_from(positions)
 
     def __iter__(self) -> Iteration:
         """Begin an iteration as `EpochBatchSampler` does.
@@ -78,12 +97,20 @@ class ResumableBatchSampler(EpochBatchSampler, Sampler[list[Row]]):
                 raise ConfigError(_SKIPPED_TWICE)
             if calls.by_count and calls.again is not None and calls.again == self.announced_epoch:
                 raise ConfigError(_READ_AGAIN.format(epoch=calls.again))
+            if calls.by_skipping and is_read_out_of_order(self):
+                raise ConfigError(OUT_OF_ORDER)
             if calls.by_count and not calls.of_sampler and self.announced_epoch == 0:
                 warnings.warn(_SKIPS_IN_EPOCH_0, UserWarning, stacklevel=2)
+            self._unsaid = not calls.by_skipping and calls.of_sampler < 2
         return super().__iter__()
 
     def set_epoch(self, epoch: int) -> None:
-        """Begin the next iteration at the beginning of an epoch, as `EpochBatchSampler.set_epoch` does."""
+        """Begin the next iteration at the beginning of an epoch, as `EpochBatchSampler.set_epoch` does.
+
+        Raises ConfigError where Accelerate runs and a run that went on from a state would go back to before it.
+        """
+        if accelerate_processes() is not None and self._progress.goes_back(epoch):
+            raise ConfigError(GOES_BACK.format(epoch=epoch))
         self.move_to_epoch(epoch)
         self.calls.of_sampler += 1
 
@@ -96,7 +123,16 @@ class ResumableBatchSampler(EpochBatchSampler, Sampler[list[Row]]):
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue from a state; raises ConfigError as `EpochBatchSampler.load_state_dict` does."""
         super().load_state_dict(state)
-        self.calls = EpochCalls()
+        self.calls, BEGINNING.loaded = EpochCalls(), True
+
+    def state_dict(self, batches: int | None = None) -> dict[str, int]:
+        """Return the state as `EpochBatchSampler.state_dict` does.
+
+        Raises ConfigError for a number of batches where a `DataLoader` with in_order=False reads them.
+        """
+        if batches and is_read_out_of_order(self):
+            raise ConfigError(OUT_OF_ORDER)
+        return super().state_dict(batches)
 
     def _counts(self, dataset: Any) -> Counts:
         return Counts.NOBODY
@@ -151,7 +187,6 @@ _SKIPS_IN_EPOCH_0 = (
     "a loader that skips or dispatches batches begins in epoch 0, by its own count. If a run that was stopped in a "
     "later epoch goes on here, call prepared.set_epoch(epoch) before skip_first_batches"
 )
-
 _NOT_REACHED = 1000
 """Epochs of an iteration that is meant to have no end. It is the only one, so a framework's count of iterations, which
 Lightning raises where `max_steps` ends a run, says nothing of it."""
