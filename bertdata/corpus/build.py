@@ -30,7 +30,7 @@ from bertdata.shards.contents import finished_manifest, mark_finished
 from bertdata.shards.phases import check_names
 from bertdata.shards.similar_words import check_table
 from bertdata.sources import SOURCE_FORMATS
-from bertdata.sources.formats import format_of
+from bertdata.sources.formats import formats_at
 from bertdata.sources.inputs import Sources
 from bertdata.sources.labelled.strings import texts_of
 from bertdata.sources.text_encodings import check_sources
@@ -96,7 +96,13 @@ class Build:
         chosen: list[tuple[Registry[Any], list[str]]] = [
             (
                 SOURCE_FORMATS,
-                sorted({format_of(path, kind, self.formats) for kind, paths in paths_of.items() for path in paths}),
+                sorted(
+                    {
+                        name
+                        for kind, paths in paths_of.items()
+                        for name in formats_at(paths, kind, self.formats).values()
+                    }
+                ),
             ),
             (FILTERS, [text.partition("=")[0] for text in settings.cleaning.filter]),
             (CLEANERS, list(settings.cleaning.clean)),

@@ -16,7 +16,7 @@ from bertdata.options.option import require, stored_values
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.phases import PhaseConfig, stored_phases
 from bertdata.shards.settings import SelectionConfig, ShardsConfig
-from bertdata.sources.formats import format_of
+from bertdata.sources.formats import formats_at
 from bertdata.sources.settings import CleaningConfig
 from bertdata.tokenizers.settings import VocabularyConfig
 
@@ -85,7 +85,7 @@ def choices_of(settings: Settings, documents: Iterable[str] = (), formats: Seque
         language_model=cleaning.language_model,
         split_chapters=cleaning.split_chapters,
         whole_files=cleaning.whole_files,
-        plain_text=any(format_of(path, "documents", formats) == "plain-text" for path in documents),
+        plain_text="plain-text" in formats_at(documents, "documents", formats).values(),
     )
 
 

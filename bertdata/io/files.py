@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, BinaryIO, cast
 
@@ -86,6 +86,21 @@ def _size(answer: int | None, path: str) -> int:
 def real_path(path: str) -> str:
     """Return the path that all paths to one local file share, its links followed; a URL as it is."""
     return path if is_remote(path) else os.path.realpath(path)
+
+
+def real_paths(paths: Sequence[str]) -> list[str]:
+    """Return `real_path` of each of some paths; the links of a folder are followed once."""
+    folders: dict[str, str] = {}
+    result = []
+    for path in paths:
+        folder, file = os.path.split(path)
+        if is_remote(path) or file in ("", os.curdir, os.pardir) or os.path.islink(path):
+            result.append(real_path(path))
+            continue
+        if folder not in folders:
+            folders[folder] = os.path.realpath(folder)
+        result.append(os.path.join(folders[folder], file))
+    return result
 
 
 def identity(path: str) -> str:

@@ -7,7 +7,7 @@ import fnmatch
 import glob
 import os
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, cast
 
 from bertdata.errors import InputError
@@ -26,7 +26,15 @@ def ends_in(name: str, suffixes: Sequence[str]) -> bool:
     (True, True)
     """
     name = naming_part(name).lower()
-    return any(fnmatch.fnmatchcase(name, f"*{suffix}") for suffix in suffixes)
+    plain, with_signs = _by_signs(tuple(suffixes))
+    return name.endswith(plain) or any(fnmatch.fnmatchcase(name, f"*{suffix}") for suffix in with_signs)
+
+
+@lru_cache(maxsize=64)
+def _by_signs(suffixes: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the suffixes that stand for themselves, and those with signs that stand for others."""
+    with_signs = tuple(suffix for suffix in suffixes if {*suffix} & {*"*?["})
+    return tuple(suffix for suffix in suffixes if suffix not in with_signs), with_signs
 
 
 def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
@@ -50,8 +58,8 @@ def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
             raise InputError(problem, path=pattern)
         if matches != [pattern] and not os.path.isdir(pattern):
             _refuse_tables_of(pattern, matches)
-        for match in matches:
-            by_real_path.setdefault(files.real_path(match), match)
+        for match, real_path in zip(matches, files.real_paths(matches), strict=True):
+            by_real_path.setdefault(real_path, match)
     return sorted(by_real_path.values())
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
@@ -224,16 +224,9 @@ class RangeFormat(SourceFormat):
             ranges = self.ranges(source.path, request.target_bytes, layout.text_column)
             of_path = path_columns(source.path)
             for number, (start, end, weight) in enumerate(ranges):
-                given = (
-                    layout.text_column,
-                    request.format or self.name,
-                    request.columns,
-                    layout.form,
-                    layout.rules,
-                    layout.quotes,
-                    request.id_column,
-                    source.encoding,
-                )
+                text_at, of_request = layout.text_column, (request.format or self.name, request.columns)
+                of_file = (layout.form, layout.rules, layout.quotes, request.id_column, source.encoding)
+                given = (text_at, *of_request, *of_file)
                 chosen = FileRange(source.path, source.label, start, end, *given)
                 read = [chosen.text_column, *([request.columns] if request.columns else []), *layout.made_from]
                 if given_by_path := {name: value for name, value in of_path.items() if name in request.columns}:
@@ -293,7 +286,17 @@ def format_of(path: str, kind: str, unregistered: Sequence[str] = ()) -> str:
     >>> format_of("a/Wiki.TXT.gz", "documents"), format_of("a/wiki.odd", "documents")
     ('plain-text', 'json-lines')
     """
+    return formats_at([path], kind, unregistered)[path]
+
+
+def formats_at(paths: Iterable[str], kind: str, unregistered: Sequence[str] = ()) -> dict[str, str]:
+    """Return the name of the format of each file of a kind, by its path."""
     formats = formats_of(kind, unregistered)
+    return {path: _format_of(path, kind, formats) for path in paths}
+
+
+def _format_of(path: str, kind: str, formats: Mapping[str, SourceFormat]) -> str:
+    """Return the name of the one of some formats that a file is of."""
     for name, source_format in formats.items():
         if ends_in(path, source_format.suffixes):
             return name
@@ -336,8 +339,9 @@ def settings_of(kind: str) -> list[str]:
 
 def settings_read(kind: str, paths: Sequence[str], unregistered: Sequence[str] = ()) -> set[str]:
     """Return the settings by which files of a kind are read."""
-    format_at = {path: SOURCE_FORMATS[format_of(path, kind, unregistered)] for path in paths}
-    return {name for path, source_format in format_at.items() for name in source_format.settings_for(path)}
+    named = formats_at(paths, kind, unregistered)
+    format_named = {name: SOURCE_FORMATS[name] for name in {*named.values()}}
+    return {setting for path, name in named.items() for setting in format_named[name].settings_for(path)}
 
 
 def text_bytes(sources: Sequence[SourceFile]) -> int:

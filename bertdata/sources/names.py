@@ -116,8 +116,9 @@ def find_files(arguments: Sequence[str], default: str, expand: Callable[[Sequenc
     source_of: dict[str, str] = {}
     source_of_real_path: dict[str, str] = {}
     for source, paths in paths_by_source.items():
-        for path in expand(paths):
-            other = source_of_real_path.setdefault(files.real_path(path), source)
+        matches = expand(paths)
+        for path, real_path in zip(matches, files.real_paths(matches), strict=True):
+            other = source_of_real_path.setdefault(real_path, source)
             if other != source:
                 first, second = (f"{name}=" if name else "no name" for name in (other, source))
                 raise ConfigError(f"is given twice, with {first} and {second}; expected one source", path=path)
@@ -129,8 +130,8 @@ def refuse_shared(inputs: Mapping[str, Iterable[str]]) -> None:
     """Raise ConfigError for a file that is given as two kinds of input."""
     kinds: dict[str, str] = {}
     for kind, paths in inputs.items():
-        for path in paths:
-            if (other := kinds.setdefault(files.real_path(path), kind)) != kind:
+        for path, real_path in zip(paths, files.real_paths([*paths]), strict=True):
+            if (other := kinds.setdefault(real_path, kind)) != kind:
                 raise ConfigError(f"is given twice, to --{other} and to --{kind}; expected one of them", path=path)
 
 

@@ -22,7 +22,7 @@ from bertdata.io.encodings import encoded
 from bertdata.io.unchanged import file_states
 from bertdata.options.option import require
 from bertdata.sources import SOURCE_FORMATS
-from bertdata.sources.formats import Request, SourceFile, format_of, formats_of, write_documents
+from bertdata.sources.formats import Request, SourceFile, formats_at, formats_of, write_documents
 from bertdata.sources.path_columns import path_columns
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.source_columns import TEXT, SourceColumns
@@ -128,16 +128,18 @@ class ReadSource:
         columns = (*self.columns, LANGUAGE) if adds else self.columns
         request = Request(self.directory, target, self.config, columns=columns)
         by_format: dict[str, list[SourceFile]] = {}
-        encoding_of = self._encodings(paths)
+        format_named = formats_at(paths, self.kind, self.formats)
+        encoding_of = self._encodings(format_named)
         for path, label in zip(paths, labels(paths), strict=True):
             source = SourceFile(path, label, self.source_of[path], encoding_of.get(path, ""))
-            by_format.setdefault(format_of(path, self.kind, self.formats), []).append(source)
+            by_format.setdefault(format_named[path], []).append(source)
         with encoded(encoding_of):
             return self._planned(by_format, request, paths, states)
 
-    def _encodings(self, paths: Sequence[str]) -> dict[str, str]:
+    def _encodings(self, format_named: Mapping[str, str]) -> dict[str, str]:
         """Return the encoding of each text file that is not UTF-8; raises InputError that names all bad ones."""
-        text_of = {path: SOURCE_FORMATS[format_of(path, self.kind, self.formats)].text for path in paths}
+        texts = {name: SOURCE_FORMATS[name].text for name in {*format_named.values()}}
+        text_of = {path: texts[name] for path, name in format_named.items()}
         lines = [path for path, text in text_of.items() if text == "lines"]
         chosen = {path: self.source_of[path] for path, text in text_of.items() if text}
         asked = parse_encodings(self.config.encoding)
@@ -255,9 +257,7 @@ class ReadSource:
             condition.columns for conditions in self.conditions.values() for condition in conditions
         ):
             return []
-        every = [
-            (SOURCE_FORMATS[format_name], source) for format_name, sources in by_format.items() for source in sources
-        ]
+        every = [(SOURCE_FORMATS[name], source) for name, sources in by_format.items() for source in sources]
         columns_of: dict[str, set[str]] = {}
         for source_format, source in every:
             columns = source_format.columns_of(source.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import os
 import tempfile
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from bertdata.errors import InputError
 from bertdata.io import files
-from bertdata.io.patterns import expand
+from bertdata.io.patterns import ends_in, expand
 from tests.io.test_files import write
 
 
@@ -145,3 +146,21 @@ def test_a_glob_at_a_url_names_what_it_names_on_disk(tree: list[list[str]], patt
             assert answers[0] == answers[1]
         finally:
             memory.rm(f"/{root}", recursive=True)
+
+
+@given(
+    st.text("ab.*?[]", max_size=6),
+    st.lists(st.text("ab.*?[]", max_size=4), max_size=4),
+)
+def test_a_name_ends_in_a_suffix_as_fnmatch_matches_it(name: str, suffixes: list[str]) -> None:
+    assert ends_in(name, suffixes) == any(fnmatch.fnmatchcase(name, f"*{suffix}") for suffix in suffixes)
+
+
+def test_real_paths_are_those_of_each_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "a" / "one.txt", b"1")
+    (tmp_path / "b").symlink_to("a")
+    (tmp_path / "a" / "two.txt").symlink_to("one.txt")
+    monkeypatch.chdir(tmp_path)
+    paths = [*("a/one.txt", "b/one.txt", "b/two.txt", "a/../b/one.txt", "b/..", "b/", ".", "", "a", "b", "no/such.txt")]
+    paths += [str(tmp_path / "b" / "two.txt"), "s3://bucket/a.txt"]
+    assert files.real_paths(paths) == [files.real_path(path) for path in paths]
