@@ -141,9 +141,10 @@ def require_documents(parts: Sequence[PartResult], source: str = "") -> None:
         what, remedy = (
             (f"the source {source}", "leave it out, or add to it") if source else ("these sources", "add others")
         )
-        if "no text" in drops:
+        if any(reason.startswith("no text") for reason in drops):
             remedy = (
-                "see whether the column of --text-column holds strings, and not lists, objects or numbers; "
-                '"{NAME.KEY}" takes a string out of an object, "{NAME}" writes a number'
+                "expected strings in the column of --text-column; "
+                '"{NAME.KEY}" takes a string out of an object, "{NAME}" writes a number, "{NAME[]:{KEY}}" takes the '
+                "items of a list"
             )
         raise InputError(f"no document is left of {what} (dropped: {dropped}); {remedy}")

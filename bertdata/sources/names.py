@@ -15,7 +15,9 @@ from enum import StrEnum
 
 from bertdata.errors import ConfigError
 from bertdata.io import files
+from bertdata.io.console import counted
 from bertdata.io.paths import as_given
+from bertdata.sources.problems import Problems
 
 
 class InputCount(StrEnum):
@@ -106,8 +108,8 @@ def anywhere(argument: str) -> str:
 def find_files(arguments: Sequence[str], default: str, expand: Callable[[Sequence[str]], list[str]]) -> dict[str, str]:
     """Return the files that paths name, sorted, each with its source; a path without a name is of `default`.
 
-    `expand` makes files of paths, folders and globs, and raises InputError where there are none. Raises ConfigError
-    for a file of two sources.
+    `expand` makes files of paths, folders and globs, and raises InputError where there are none; those of all sources
+    are raised as one. Raises ConfigError for a file of two sources.
     """
     paths_by_source: dict[str, list[str]] = {}
     for argument in arguments:
@@ -115,9 +117,14 @@ def find_files(arguments: Sequence[str], default: str, expand: Callable[[Sequenc
         paths_by_source.setdefault(source, []).append(path)
     source_of: dict[str, str] = {}
     source_of_real_path: dict[str, str] = {}
+    problems = Problems()
+    files_by_source: dict[str, list[str]] = {}
     for source, paths in paths_by_source.items():
-        matches = expand(paths)
-        for path, real_path in zip(matches, files.real_paths(matches), strict=True):
+        with problems.noted():
+            files_by_source[source] = expand(paths)
+    problems.raise_any()
+    for source, expanded in files_by_source.items():
+        for path, real_path in zip(expanded, files.real_paths(expanded), strict=True):
             other = source_of_real_path.setdefault(real_path, source)
             if other != source:
                 first, second = (f"{name}=" if name else "no name" for name in (other, source))
@@ -147,7 +154,7 @@ def order_sources(names: Iterable[str]) -> list[str]:
     ordered = [kind for kind in KINDS if kind in sources] + sorted(sources - set(KINDS))
     if len(ordered) > MOST_SOURCES:
         raise ConfigError(
-            f"there are {len(ordered):,} sources; expected {MOST_SOURCES:,} at most: put some under one name"
+            f"there are {counted(len(ordered), 'source')}; expected {MOST_SOURCES:,} at most: put some under one name"
         )
     lowered: dict[str, str] = {}
     for name in ordered:

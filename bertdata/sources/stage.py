@@ -24,6 +24,7 @@ from bertdata.options.option import require
 from bertdata.sources import SOURCE_FORMATS
 from bertdata.sources.formats import Request, SourceFile, formats_at, formats_of, write_documents
 from bertdata.sources.path_columns import path_columns
+from bertdata.sources.problems import Problems, planned_or_all_problems
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.source_columns import TEXT, SourceColumns
 from bertdata.sources.tabular import LOOKED_AT, TableFormat
@@ -96,8 +97,7 @@ class ReadSource:
             )
         given = {task.payload.path for task, _ in finished}
         paths = [path for path in self.source_of if path not in given]
-        templates = [self.config.templates] if self.config.templates else []
-        states = file_states([*paths, *templates]) if paths else {}
+        states = file_states([*paths, *filter(None, [self.config.templates])]) if paths else {}
         tasks, notes = self._tasks(paths, states) if paths else ([], [])
         notes = [*self.notes, *notes]
         if self.sampler:
@@ -153,14 +153,16 @@ class ReadSource:
         states: Mapping[str, str],
     ) -> tuple[list[Task], list[str]]:
         """Return the tasks of files by their formats, and notes on them."""
-        tasks, notes = [], self._check_columns(by_format)
-        notes += self._check_templates(by_format)
+        tasks, problems = [], Problems()
+        notes = self._check_columns(by_format) + self._check_templates(by_format)
         for (name, text, document_id), sources in self._by_columns(by_format).items():
             asked = replace(request, format=name, text_column=text, id_column=document_id)
-            planned, format_notes = SOURCE_FORMATS[name].plan(sources, asked)
-            planned = self._own(planned, name) if name in self.formats else planned
-            tasks += [_with_inputs(task, states) for task in planned]
-            notes += format_notes
+            with problems.noted():
+                planned, format_notes = planned_or_all_problems(SOURCE_FORMATS[name].plan, sources, asked)
+                planned = self._own(planned, name) if name in self.formats else planned
+                tasks += [_with_inputs(task, states) for task in planned]
+                notes += format_notes
+        problems.raise_any()
         if not tasks:
             raise InputError("these files hold no rows; expected documents", path=", ".join(paths[:3]))
         if len(by_format) > 1:
@@ -172,8 +174,7 @@ class ReadSource:
     def _columns(self, source: str) -> tuple[str, str]:
         """Return the columns of the text and of the id of a source."""
         named = dict(self.own_columns.texts)
-        text = named.get(source, named.get("", self.text_column))
-        return text, self.own_columns.id(source)
+        return named.get(source, named.get("", self.text_column)), self.own_columns.id(source)
 
     def _by_columns(
         self, by_format: Mapping[str, Sequence[SourceFile]]
@@ -242,11 +243,10 @@ class ReadSource:
         """
         if other := next((task.payload.format for task in tasks if task.payload.format != name), None):
             raise ConfigError(
-                f"the source format {name} plans tasks whose payload has the format {other!r}; expected that of the "
-                "request"
+                f"the source format {name} plans tasks of the format {other!r}; expected that of the request"
             )
-        revision = SOURCE_FORMATS[name].revision
-        return [replace(task, fingerprint=fingerprint(task.fingerprint, "format", name, revision)) for task in tasks]
+        own = "format", name, SOURCE_FORMATS[name].revision
+        return [replace(task, fingerprint=fingerprint(task.fingerprint, *own)) for task in tasks]
 
     def _check_columns(self, by_format: Mapping[str, Sequence[SourceFile]]) -> list[str]:
         """Return notes on sources whose files lack columns.
@@ -323,7 +323,7 @@ def finished_parts(paths: Sequence[str] | Mapping[str, str]) -> list[PartResult]
 def record_of_part(path: str) -> PartMetadata | None:
     """Return the record of a Parquet file that bertdata's own cleaning wrote, None where the file is another's.
 
-    Raises InputError for a part in a folder of bertdata's whose record is gone or damaged, or fits it no more.
+    Raises InputError for a part in a folder of bertdata's whose record is gone, damaged or of another file.
     """
     record_path = path.removesuffix(".parquet") + ".json"
     if not path.endswith(".parquet"):
@@ -333,8 +333,8 @@ def record_of_part(path: str) -> PartMetadata | None:
         return record
     if PART.search(path) and files.exists(files.join(os.path.dirname(path), MARKER)):
         raise InputError(
-            "the record beside these documents is missing or damaged, or is not of this file; run clean-wikipedia or "
-            "clean-books again, which makes again just what is damaged",
+            "the record beside these documents is missing, damaged or of another file; run clean-wikipedia or "
+            "clean-books again, which makes only what is damaged again",
             path=path,
         )
     return None

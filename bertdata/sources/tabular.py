@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, time
 from typing import TYPE_CHECKING, Any
@@ -59,6 +59,8 @@ class TableFormat(RangeFormat):
 
     settings: tuple[str, ...] = ("text_column", "id_column", *_OF_ARTICLES)
     revision: int | str = 2
+    names_are = ""
+    """What an error says of where the names of columns are, where a file may lack them."""
 
     @abstractmethod
     def names_of(self, path: str) -> list[str]:
@@ -119,7 +121,7 @@ class TableFormat(RangeFormat):
                 raise InputError(f"{lacks}, and none holds text; expected a column of strings", path=source.path)
             if len(offered) < len(names):
                 lacks += f" (text is in {', '.join(map(repr, offered))})"
-            raise InputError(f"{lacks}: {hint}", path=source.path)
+            raise InputError(f"{lacks}: {hint}{self.names_are}", path=source.path)
         self._check_ids(source, request, names)
         if not form:
             return Layout(column, note=note)
@@ -188,7 +190,7 @@ class Rows:
             return
         text = None if isinstance(row, str) else text_at(row, chosen.text_column)
         if isinstance(row, str) or text is None:
-            reason = str(row) if isinstance(row, str) else "no text"
+            reason = str(row) if isinstance(row, str) else _no_text(row, chosen.text_column)
             self.broken.append({"path": chosen.path, "place": place, "reason": reason})
             counters.drop(reason, size=stored_bytes(row))
             return
@@ -234,6 +236,25 @@ class Rows:
             ids = pa.array([document_id or escaped(f"{label}:{place}") for document_id, place in named], pa.string())
         sources = pc.if_else(pc.equal(sources, ""), SOURCE, sources)
         self._writer.add_columns([ids, sources, titles, urls, texts])
+
+
+_KINDS: tuple[tuple[Any, str], ...] = (
+    (bool, "true or false"),
+    (int | float, "a number"),
+    (list, "a list"),
+    (Mapping, "an object"),
+)
+
+
+def _no_text(row: Mapping[str, Any], text_column: str) -> str:
+    """Return why a row has no text: what is in its column is something else, or nothing is.
+
+    >>> _no_text({"text": 5}, "text"), _no_text({"text": ["a"]}, "text"), _no_text({}, "text")
+    ('no text: a number', 'no text: a list', 'no text')
+    """
+    value = row.get(text_column)
+    kind = next((name for of_kind, name in _KINDS if isinstance(value, of_kind)), type(value).__name__)
+    return "no text" if value is None else f"no text: {kind}"
 
 
 def are_columns_enough(chosen: FileRange) -> bool:

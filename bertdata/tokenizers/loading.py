@@ -6,7 +6,7 @@ Vocabularies that ship with bertdata have names; `vocab/NAME/README.md` says how
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from bertdata.engine.output_lock import MARKER
@@ -118,6 +118,9 @@ def find_saved(path: str | os.PathLike[str], families: Sequence[Family]) -> tupl
     place = files.path_text(path)
     if not files.is_remote(place) and not os.path.exists(place):
         place = pretrained_path(place) or place
+        above = os.path.dirname(place)
+        if above and not os.path.exists(place) and any(_recognizers(above, families)):
+            raise InputError(f"there is no such file; {above} holds a tokenizer: give that folder", path=place)
     for folder in (place, files.join(place, BUILD_FOLDER)):
         for family in families:
             if family.recognizes(folder):
@@ -130,6 +133,12 @@ def find_saved(path: str | os.PathLike[str], families: Sequence[Family]) -> tupl
             path=place,
         )
     raise InputError(f"has no {wanted}, nor a folder {BUILD_FOLDER} with one; {_remedy(place)}", path=place)
+
+
+def _recognizers(place: str, families: Sequence[Family]) -> Iterator[Family]:
+    """Yield the families that recognize a folder, or the tokenizer of a build in it."""
+    for folder in (place, files.join(place, BUILD_FOLDER)):
+        yield from (family for family in families if family.recognizes(folder))
 
 
 def _remedy(place: str) -> str:

@@ -77,7 +77,7 @@ def test_damaged_documents_of_the_users_own_are_refused_and_named(tmp_path: Path
     (tmp_path / ".bertdata.json").write_text('{"kind": "documents"}')
     read(part.path, into=tmp_path / "tables")
     flip(part.record_path, 5)
-    with pytest.raises(InputError, match="the record beside these documents is missing or damaged"):
+    with pytest.raises(InputError, match="the record beside these documents is missing, damaged"):
         read(part.path, into=tmp_path / "tables")
 
 

@@ -376,14 +376,14 @@ def test_broken_lines_are_named_by_their_byte_dropped_and_the_rest_read(tmp_path
         assert [row["text"] for row in rows] == ["a", "z"]
         broken = [one for counters in tallies for one in counters.details["broken"]]
         assert [one["place"] for one in broken] == starts[1:7]
-        reasons = ["not a JSON object"] * 2 + ["no text", "not UTF-8", "not a JSON object", "no text"]
+        reasons = ["not a JSON object"] * 2 + ["no text: a number", "not UTF-8", "not a JSON object", "no text"]
         assert [one["reason"] for one in broken] == reasons
         assert {one["path"] for one in broken} == {path}
         drops: dict[str, int] = {}
         for counters in tallies:
             for reason, number in counters.drops.items():
                 drops[reason] = drops.get(reason, 0) + number
-        assert drops == {"not a JSON object": 3, "not UTF-8": 1, "no text": 2, "empty": 1}
+        assert drops == {"not a JSON object": 3, "not UTF-8": 1, "no text: a number": 1, "no text": 1, "empty": 1}
         assert sum(counters.counts.get("rows", 0) for counters in tallies) == 9
 
 

@@ -15,8 +15,10 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.utils.data import Dataset
+from torch.utils.data._utils.collate import collate, default_collate_fn_map
 
 from bertdata.arrays import Flags, Ints
+from bertdata.errors import ConfigError
 from bertdata.loader.collator import BatchCollator
 from bertdata.loader.draws import DrawnBy, DynamicMasks
 from bertdata.loader.epoch import Epoch, check_epoch
@@ -75,6 +77,25 @@ class ShardDataset(ShardExamples, Dataset[Example]):
 
     _epoch_type = SharedEpoch
     read_ahead = True  # a DataLoader asks for rows before it hands them out
+
+
+def collate_examples(examples: Sequence[Example], *, collate_fn_map: Mapping[Any, Any] | None = None) -> Any:
+    """Collate as torch does without a `collate_fn`; raises ConfigError, which names ours, where rows differ in length.
+
+    torch looks functions for the types of rows up in `default_collate_fn_map`, as its docstring of `collate` shows.
+    """
+    others = {kind: function for kind, function in (collate_fn_map or {}).items() if kind is not Example}
+    try:
+        return collate(list(examples), collate_fn_map=others)
+    except (RuntimeError, TypeError) as error:
+        raise ConfigError(
+            f"rows cannot be stacked without a collator ({error}); expected one that pads and masks them, as "
+            "DataLoader(dataset, collate_fn=PretrainingCollator(dataset)), or for shards of a fine-tuning task one "
+            "that pads, as DataCollatorWithPadding of transformers"
+        ) from error
+
+
+default_collate_fn_map[Example] = collate_examples
 
 
 class PretrainingCollator(BatchCollator):

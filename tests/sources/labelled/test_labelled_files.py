@@ -48,7 +48,7 @@ def test_every_format_gives_the_same_rows(tmp_path: Path) -> None:
     [
         ("a.jsonl", '{"text": "a"}\n{"text": ', "line 2 is not JSON"),
         ("a.jsonl", '{"text": "a"}\n\n[1]\n', "line 3 is not a JSON object"),
-        ("a.csv", "text,label\na,x\n\nb\n", "line 4 has 1 fields, the first line names 2"),
+        ("a.csv", "text,label\na,x\n\nb\n", "line 4 has 1 field, the first line names 2"),
         ("a.csv", 'text,label\n"a\nb",x\n"c"d,y\n', "line 4 cannot be read"),
         ("a.csv", "text,text\na,x\n", "line 1 names the column 'text' twice"),
         ("a.csv", b"text,label\na,x\n\xff,y\n", "is not UTF-8"),
@@ -200,7 +200,7 @@ def test_lines_that_lack_a_needed_field_are_left_out_if_asked_and_others_kept(tm
     path.write_text("text\tlabel\tmore\na\nb\t1\nc\n\nd\t0\tx\ty\ne\n")
     found = list(read_texts(str(path), lenient=True))
     assert [(text.text, text.label, text.left_out) for text in found] == [("b", "1", 1), ("d", "0", 2)]
-    with pytest.raises(InputError, match="line 2 has 1 fields, the first line names 3 columns"):
+    with pytest.raises(InputError, match="line 2 has 1 field, the first line names 3 columns"):
         list(read_texts(str(path)))
 
 
@@ -287,12 +287,12 @@ def test_conllu_leaves_out_ranges_and_empty_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("a.conll", "EU B\nrejects\n", "line 2 has 1 columns, the lines before have 2"),
+        ("a.conll", "EU B\nrejects\n", "line 2 has 1 column, the lines before have 2"),
         ("a.conll", "EU\n", "line 1 is a word without a tag"),
         ("a.conll", "\n\n", "holds no sentences"),
-        ("a.conllu", "1 EU\n", "line 1 has 1 columns; CoNLL-U has 10"),
+        ("a.conllu", "1 EU\n", "line 1 has 1 column; CoNLL-U has 10"),
         ("a.conllu", "\t".join("abcdefghij"), "line 1 begins with 'a'"),
-        ("a.jsonl", '{"tokens": ["a"], "ner_tags": [1, 2]}', "line 1 has 1 words and 2 tags"),
+        ("a.jsonl", '{"tokens": ["a"], "ner_tags": [1, 2]}', "line 1 has 1 word and 2 tags"),
         ("a.jsonl", '{"tokens": "a b", "ner_tags": [1, 2]}', "line 1 has no list of strings in 'tokens'"),
         ("a.jsonl", '{"tokens": ["a"], "ner_tags": [0.5]}', "no list of strings or whole numbers"),
         ("a.jsonl", '{"tokens": ["a"], "ner_tags": [1]}\n{"tokens": ["a"]}', "line 2 has no tags in 'ner_tags'"),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch.utils.data import DataLoader, IterableDataset
+from torch.utils.data import DataLoader, IterableDataset, Subset
 
 from bertdata.errors import ConfigError
 from bertdata.loader import EpochBatchSampler, numpy_batches
@@ -231,3 +231,21 @@ def test_batches_that_a_state_has_behind_it_are_not_skipped_again(
     with pytest.raises(ConfigError, match=SKIPPED):
         next(iter(skipping))
     assert ids(loader) == expected[2:5]
+
+
+@pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")
+@pytest.mark.parametrize("workers", [0, 1])
+def test_rows_of_several_lengths_without_a_collator_are_refused_with_the_name_of_one(
+    dynamic_build: Path, workers: int
+) -> None:
+    dataset = ShardDataset(dynamic_build)
+    with pytest.raises(ConfigError, match=r"collate_fn=PretrainingCollator\(dataset\)"):
+        list(DataLoader(dataset, batch_size=SIZE, num_workers=workers))
+
+
+@pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")
+def test_rows_of_one_length_are_stacked_as_torch_does_without_a_collator(dynamic_build: Path) -> None:
+    dataset = ShardDataset(dynamic_build)
+    [batch] = DataLoader(Subset(dataset, [3]), batch_size=1)
+    assert {*batch} == {*dataset[3]}
+    np.testing.assert_array_equal(batch["input_ids"].numpy(), [dataset[3]["input_ids"]])
