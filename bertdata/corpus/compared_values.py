@@ -80,6 +80,24 @@ def _outline(values: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(pc.replace_substring_regex(values, r"[0-9]", "0"), r"[A-Za-z]", "a")
 
 
+def notes_of_compared(where: str) -> tuple[str, ...]:
+    """Return the note on a condition with more texts than are counted.
+
+    >>> notes_of_compared(f"id in {tuple(map(str, range(1200)))}")
+    ('--where compares with 1,200 texts; of more than 1,000 it is not checked whether any document has them, so see \
+that none is misspelt',)
+    >>> notes_of_compared("owner != 'lee'")
+    ()
+    """
+    number = len(parse_condition(where).texts) if where else 0
+    if number <= _MOST_COUNTED:
+        return ()
+    return (
+        f"--where compares with {counted(number, 'text')}; of more than {_MOST_COUNTED:,} it is not checked whether "
+        "any document has them, so see that none is misspelt",
+    )
+
+
 def warnings_of_compared(where: str, counts: Counts) -> Iterator[dict[str, str | float]]:
     """Yield the warnings of texts in a condition that no document has, and of values that are in another form.
 

@@ -2,7 +2,7 @@
 
 In Latin, Greek and Cyrillic letters an accent lost is what "uncased" means, and Hebrew and Arabic leave out points
 themselves. The vowels of Indic, Thai, Khmer and Burmese script and the voiced kana are letters by their marks; without
-them words cannot be told apart. They are counted at the beginnings of texts, for a warning.
+them words cannot be told apart. They are counted at the beginnings of the texts of each source, for a warning.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bertdata.engine.parts import Counters
+from bertdata.engine.parts import Counters, PartMetadata, add_counts
 from bertdata.tokenizers.base import Tokenizer
 
 BEGINNING = 512
@@ -56,6 +57,21 @@ def count_lost_marks(texts: pa.ChunkedArray, tokenizer: Tokenizer, counters: Cou
     signs["characters_at_beginnings"] += pc.sum(pc.utf8_length(beginnings)).as_py() or 0
     signs["lost_marks"] += pc.sum(pc.count_substring_regex(beginnings, _PATTERN)).as_py() or 0
     counters.details["signs"] = dict(signs)
+
+
+def lost_marks_of(tokens: Sequence[PartMetadata], sources: Sequence[str]) -> dict[str, float]:
+    """Return the share of the characters looked at that lose a mark, by source, the largest first.
+
+    sources: the name of the source of each record of the token store.
+    """
+    by_source: dict[str, list[PartMetadata]] = {}
+    for source, record in zip(sources, tokens, strict=True):
+        by_source.setdefault(source, []).append(record)
+    shares = {}
+    for source, records in by_source.items():
+        signs = add_counts(record.details.get("signs", {}) for record in records)
+        shares[source] = signs.get("lost_marks", 0) / max(1, signs.get("characters_at_beginnings", 0))
+    return dict(sorted(shares.items(), key=lambda item: -item[1]))
 
 
 _PATTERN = _pattern()

@@ -11,7 +11,7 @@ from typing import Any
 
 from bertdata import __version__
 from bertdata.corpus.advice import Choices
-from bertdata.corpus.compared_values import warnings_of_compared
+from bertdata.corpus.compared_values import notes_of_compared, warnings_of_compared
 from bertdata.corpus.left_out import account_of, warnings_of_selection, warnings_of_train
 from bertdata.corpus.plan import ShardPlan
 from bertdata.corpus.warnings import warnings_of
@@ -82,10 +82,12 @@ def build_manifest(
     shards: Sequence[PartMetadata],
     mix: Mapping[str, Mapping[str, float]] | None = None,
     choices: Choices | None = None,
+    sources_of_tokens: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the manifest: how the build was made and what is in it, from the sources to each shard.
 
-    `origins` describes the sources, the vocabulary and the sentence parameters; choices: what advice goes by.
+    `origins` describes the sources, the vocabulary and the sentence parameters; choices: what advice goes by;
+    sources_of_tokens: the name of the source of each of `tokens`.
     """
     bins = info.examples.bins
     chosen: dict[str, list[dict[str, Any]]] = {split: [] for split in SPLITS}
@@ -111,7 +113,7 @@ def build_manifest(
             "counts": add_counts(record.counts for record in tokens),
             "drops": add_counts(record.drops for record in tokens),
         },
-        "notes": list(plan.notes),
+        "notes": [*plan.notes, *notes_of_compared(info.selection.where)],
         **({"left_out": left_out} if left_out else {}),
         "warnings": [
             *warnings_of_selection(left_out, info.selection),
@@ -126,6 +128,7 @@ def build_manifest(
                     "duplicate" in reason for source in origins["sources"].values() for reason in source["drops"]
                 ),
                 choices=replace(choices or Choices(), objective=info.examples.objective),
+                sources_of_tokens=sources_of_tokens,
             ),
         ],
         "mix": mixture(info, splits["train"]["counts"], mix or {}) if "train" in splits else {},

@@ -65,8 +65,8 @@ TEXTS = {
         "decode the files by the encoding they have, and write them as UTF-8",
     ),
     "lost marks": (
-        "the vocabulary strips accents, and {figure:.1%} of the characters become other letters by it, as が becomes "
-        "か, or lose their vowel, as कु does",
+        "the vocabulary strips accents, and {figure:.1%} of the characters{of} become other letters by it, as が "
+        "becomes か, or lose their vowel, as कु does",
         "keep them with --no-do-lower-case",
     ),
     "line breaks": (

@@ -13,6 +13,7 @@ from typing import Any
 
 from bertdata.corpus import advice
 from bertdata.corpus.advice import Choices
+from bertdata.corpus.lost_marks import lost_marks_of
 from bertdata.corpus.lost_text import lost_text, removed_text
 from bertdata.corpus.statistics import share_of_copies
 from bertdata.corpus.warning_texts import TEXTS
@@ -92,11 +93,12 @@ def warnings_of(
     sentences: Mapping[str, Any] | None = None,
     deduplicated: bool = False,
     choices: Choices | None = None,
+    sources_of_tokens: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
     """Return the warnings of a build, as the manifest has them.
 
     sentences: what the manifest says of the sentence parameters; choices: the settings that advice goes by, as far as
-    the manifest does not say them.
+    the manifest does not say them; sources_of_tokens: the name of the source of each of `tokens`.
     """
     cutting = sentences or {}
     languages = add_counts(source.get("languages", {}) for source in sources.values())
@@ -120,6 +122,7 @@ def warnings_of(
         *(of_not_served(cutting["not_served"], documents, with_languages) if with_languages.by_language else ()),
         *(entry for entry in language if entry["about"] != _OF_TEXT),
         *of_vocabulary(vocabulary),
+        *of_lost_marks(tokens, sources_of_tokens or [""] * len(tokens), with_languages),
         *_of_tokens(tokens, signs, with_languages, languages, of_text, deduplicated),
     ]
 
@@ -258,6 +261,18 @@ def of_unknown(share: float, choices: Choices | None = None) -> Iterator[CorpusW
     yield from _check("[UNK]", share, most=MOST_UNKNOWN, remedy=advice.of_unknown_tokens(choices or Choices()))
 
 
+def of_lost_marks(tokens: Sequence[PartMetadata], sources: Sequence[str], choices: Choices) -> Iterator[CorpusWarning]:
+    """Yield the warning of the source that loses most marks, with the names of the others that lose many."""
+    shares = lost_marks_of(tokens, sources)
+    names = [name for name, share in shares.items() if share > MOST_LOST_MARKS]
+    if names:
+        others = names[1 : 1 + _NAMED] + ([f"{len(names) - 1 - _NAMED:,} more"] if len(names) > 1 + _NAMED else [])
+        of = f" of the source {names[0]}" if len(shares) > 1 else ""
+        of += f" (and many of {', '.join(others)})" if others else ""
+        remedy = advice.of_lost_marks(choices)
+        yield from _check("lost marks", shares[names[0]], most=MOST_LOST_MARKS, remedy=remedy, of=of)
+
+
 def _of_tokens(
     records: Sequence[PartMetadata],
     sums: Signs,
@@ -277,8 +292,6 @@ def _of_tokens(
     yield from _check("markup", signs.get("closing_tags", 0) / sampled_tokens, most=MOST_MARKUP)
     broken = signs.get("broken_characters", 0) / sampled_tokens
     yield from _check("broken characters", broken, most=MOST_BROKEN_CHARACTERS)
-    lost = signs.get("lost_marks", 0) / max(1, signs.get("characters_at_beginnings", 0))
-    yield from _check("lost marks", lost, most=MOST_LOST_MARKS, remedy=advice.of_lost_marks(choices))
     remedy = advice.of_broken_lines(choices)
     yield from _check("line breaks", signs["sentences_without_end"] / sentences, most=MOST_UNENDED, remedy=remedy)
     short = mean < LEAST_SENTENCE

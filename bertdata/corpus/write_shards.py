@@ -198,6 +198,7 @@ class WriteShards:
     ) -> BuildState:
         """Write the files beside the shards, the manifest last; that of several phases holds theirs by name."""
         tokens, parts = [record for _, record in done[0]], store.parts
+        sources_of_tokens = [store.names[task.payload.source] for task, _ in done[0]]
         vocabulary: dict[str, Any] = {}
         if self.tokenizer is not None:
             vocabulary = {"pieces": self.tokenizer.vocab_size}
@@ -226,7 +227,9 @@ class WriteShards:
             require_examples(spec, shards)
             table = {FOLDER: {"counts": dict(counts)}} if counts else {}
             mix = {name: of_source.values() for name, of_source in share.items()}
-            manifest = build_manifest(origins | table, tokens, spec.plan, spec.info, shards, mix, self.choices)
+            manifest = build_manifest(
+                origins | table, tokens, spec.plan, spec.info, shards, mix, self.choices, sources_of_tokens
+            )
             account = build_state.accounts[number] if build_state.accounts else None
             if account is not None:
                 save_accounts(account, spec.output)
@@ -319,9 +322,9 @@ def require_documents_for(name: str, parts: Sequence[tuple[str, PartMetadata]], 
     if objective.sentence_pairs and total and not _has_two_sentences(parts, segmenter):
         others = [other for other in OBJECTIVES if not find_objective(other).label]
         raise ConfigError(
-            f"--objective {name} makes pairs of the sentences of a document, and none of the {total:,} documents "
-            "has two; give documents of several sentences, other --sentences parameters if these do not find their "
-            f"ends, or choose --objective {' or '.join(others)}"
+            f"--objective {name} makes pairs of the sentences of a document, and none of the "
+            f"{counted(total, 'document')} has two; give documents of several sentences, other --sentences parameters "
+            f"if these do not find their ends, or choose --objective {' or '.join(others)}"
         )
 
 

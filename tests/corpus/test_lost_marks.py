@@ -41,6 +41,21 @@ def test_letters_that_lose_what_tells_them_apart_are_warned_of(language: str) ->
     assert lost(texts, lower=False) == []
 
 
+def test_marks_are_counted_by_source_so_that_a_large_source_of_another_script_hides_none() -> None:
+    english, notes = [" ".join(GOOD)] * 400, [TEXTS["Japanese"]] * 3
+    tokenizer = tokenizer_of([*GOOD, *notes], lower=True)
+    records = [recorded(texts, tokenizer) for texts in (english[:200], english[200:], notes)]
+
+    def found(*sources: str) -> list[str]:
+        warnings = warnings_of({}, {}, records, sources_of_tokens=sources)
+        return [str(entry["found"]) for entry in warnings if entry["about"] == "lost marks"]
+
+    assert found() == []
+    [warning] = found("wiki", "wiki", "notes")
+    assert "of the characters of the source notes become other letters" in warning
+    assert found("wiki", "wiki", "wiki") == []
+
+
 def test_a_probe_is_a_letter_and_what_a_tokenizer_that_strips_accents_makes_of_it() -> None:
     for marked, plain in PROBES:
         decomposed = unicodedata.normalize("NFD", marked)
