@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--vocab", metavar="PATH", help=f"use this vocabulary: {command_line.VOCABULARY}")
     add_model_length(parser)
     parser.add_argument(
-        "--dry-run", action="store_true", help="say what would be done, and about what it would take, and stop"
+        "--dry-run", action="store_true", help="say what would be done, with an estimate of what it takes, and stop"
     )
     add_json(parser, "the manifest, the seconds and what took them; with --dry-run, what would be done")
     for kind in GROUPS.values():
@@ -44,7 +44,7 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--recipe",
         metavar="NAME|FILE",
-        help="take the settings of a recipe, but those that are given here: a .toml file, or one of "
+        help="take the settings of a recipe, which flags given here override: a .toml file, or one of "
         + ", ".join(recipe_names()),
     )
     parser.add_argument(
@@ -53,7 +53,7 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="NAME",
-        help="build these phases of the recipe, or of several lengths, alone; one is built in --output itself",
+        help="build only these phases of the recipe, or of several lengths; a single one goes into --output itself",
     )
     parser.add_argument(
         "--save-recipe", metavar="FILE", help="write the settings of this command as a recipe, and stop"
@@ -67,6 +67,6 @@ def add_model_length(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="N",
-        help="the most tokens of a row that the model takes which the rows are for: longer ones are refused (default: "
-        "what the recipe says, else the tokenizer_config.json of --vocab)",
+        help="the longest row, in tokens, that the model for these rows takes: longer ones are refused (default: that "
+        "of the recipe, else of the tokenizer_config.json of --vocab)",
     )

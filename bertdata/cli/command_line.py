@@ -105,8 +105,8 @@ class Parser(argparse.ArgumentParser):
             action="append",
             default=[],
             metavar="MODULE",
-            help="import a module that adds to what bertdata has, or whose objects a recipe or a build names as "
-            "module:name (several: once each); what it holds is run",
+            help="import this module, and run its code: it registers objects, or a recipe or a build names its objects "
+            "as module:name (several: the flag once for each)",
         )
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -164,7 +164,7 @@ def add_output(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         type=int,
         default=0,
         metavar="N",
-        help="worker processes on this machine (default: 0, one for each core; little work is done without)",
+        help="worker processes on this machine (default: 0: one for each core, and none for little work)",
     )
     add_logging(parser)
 

@@ -99,7 +99,16 @@ VERB_HELP: dict[str, VerbHelp] = {
         ("echo 'Salt water' | bertdata tokenize --vocab corpus", "bertdata tokenize text.txt --vocab corpus --ids")
     ),
     "download": VerbHelp(("bertdata download wikipedia --language simple --output dumps",)),
-    "bench": VerbHelp(("bertdata bench corpus", "bertdata bench corpus --batch-size 64 --json")),
+    "bench": VerbHelp(
+        ("bertdata bench corpus", "bertdata bench corpus --batch-size 64 --json"),
+        {
+            "--batch-size": "rows in a batch (default: 256)",
+            "--packing": "one row of examples instead of padding",
+            "--seconds": "how long to measure (default: 3)",
+            "--tokens-per-gpu": "tokens/s of a GPU, to say how many can be fed",
+            "--json": "print the result as JSON",
+        },
+    ),
     "compile": VerbHelp(("bertdata compile",)),
     "completion": VerbHelp(
         (
@@ -249,14 +258,14 @@ def short_help(parser: argparse.ArgumentParser, verb: str) -> str:
     lines += [*textwrap.wrap(parser.description or "", _WIDTH), ""]
     if positional:
         lines += [line for action in positional for line in _entry(_metavar(action), action.help or "")] + [""]
-    lines.append("common flags:")
+    lines += ["common flags:"] if actions else []
     for action in actions:
         text = next(
             (verb_help.common[name] for name in action.option_strings if name in verb_help.common), action.help or ""
         )
         lines += _entry(_usage(action), text)
     others = len(_flags(parser)) - len(actions)
-    titles = [group.title for group in parser._action_groups[2:] if group.title and group._group_actions]
+    titles = dict.fromkeys(group.title for group in parser._action_groups[2:] if group.title and group._group_actions)
     about = f": {'; '.join(title[0].lower() + title[1:] for title in titles)}" if titles else ""
     lines += ["", *textwrap.wrap(f"{parser.prog} --help-all explains {others} more{about}", _WIDTH)]
     lines += textwrap.wrap(parser.epilog or "", _WIDTH)

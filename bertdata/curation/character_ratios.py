@@ -55,7 +55,7 @@ def _share(number: pa.Array, texts: pa.StringArray) -> pa.DoubleArray:
 def _at_most(what: str, name: str, default: str) -> Filter:
     share = {"addresses": share_of_addresses, "digits": share_of_digits, "signs": share_of_signs}[name]
     return Filter(
-        help=f"drops documents of whose characters a larger share than the argument, {default} unless given, {what}",
+        help=f"drops documents where a larger share of the characters than the argument, {default} by default, {what}",
         keep=lambda texts, most: pc.less_equal(share(texts), most),
         parse=parse_share,
         measure=lambda text, most, reason: figure_text(f"share of {name}", share(pa.array([text]))[0].as_py(), most),

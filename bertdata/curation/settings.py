@@ -25,20 +25,20 @@ class DedupConfig(Settings):
 
     dedup: str = option(
         "none",
-        "none; exact: of equal texts all but one; near: of texts much alike all but the longest "
+        "none; exact: all but one of equal texts; near: all but the longest of similar texts "
         "(stages/duplicates/duplicates.parquet names them)",
         DEDUPS,
     )
     dedup_threshold: float = option(
         0.8,
-        "near: share of their runs of five words that two texts have in common, from which on they are alike",
+        "near: two texts are similar if at least this share of their runs of five words is in both",
         at_least=0.3,
         at_most=1,
     )
     dedup_minhash: str = option(
         "",
-        "near: BUCKETSxHASHES, as 14x8, or datatrove, which is that: texts that have all hashes of a bucket in common "
-        "are alike, and there is no --dedup-threshold",
+        "near: BUCKETSxHASHES, as 14x8, or datatrove, which means 14x8: texts with all hashes of a bucket in common "
+        "are similar, in place of --dedup-threshold",
         metavar="SETTINGS",
         later=True,
     )
@@ -68,7 +68,7 @@ class DedupConfig(Settings):
 
 @dataclass(frozen=True)
 class DedupSpansConfig(Settings):
-    """Which text that occurs more than once in the corpus is left in one document only.
+    """Which repeated text is left out of all documents but one.
 
     The last two settings are `min_doc_words` and `min_num_sentences` of datatrove's `SentDedupConfig`, with its
     defaults.
@@ -76,22 +76,22 @@ class DedupSpansConfig(Settings):
 
     dedup_spans: str = option(
         "none",
-        "none; paragraphs: of equal paragraphs of the corpus all but one are left out; sentences: of equal runs of "
+        "none; paragraphs: leave out all but one of equal paragraphs of the corpus; sentences: the same for runs of "
         "three sentences, as C4",
         SPANS,
         later=True,
     )
     dedup_spans_min_words: int = option(
-        10, "a paragraph, or three sentences, of fewer words stays wherever it is", at_least=1, later=True
+        10, "a paragraph, or three sentences, of fewer words always stays", at_least=1, later=True
     )
     dedup_spans_words_left: int = option(
         50,
-        "a document that something was left out of is dropped if it has fewer words; 0: none is",
+        "a document that was shortened is dropped if it has fewer words left; 0: never",
         at_least=0,
         later=True,
     )
     dedup_spans_sentences_left: int = option(
-        3, "sentences: the same, if it has fewer sentences; 0: none is", at_least=0, later=True
+        3, "with sentences, a shortened document is dropped if it has fewer left; 0: never", at_least=0, later=True
     )
 
 
@@ -121,7 +121,7 @@ _UNCOUNTED = ("source", "text", "characters", "sentences", "tokens")
 
 @dataclass(frozen=True)
 class AccountsConfig(Settings):
-    """What is counted, and scored, of each document.
+    """What is counted and scored for each document.
 
     Raises ConfigError for a function, a kind of score or a name that there is not.
     """

@@ -55,7 +55,7 @@ def add_log_format(parser: argparse.ArgumentParser) -> None:
         "--log-format",
         choices=log.FORMATS,
         default=log.TEXT,
-        help="of progress and messages on standard error; json: an event a line, for programs (default: text)",
+        help="form of progress and messages on standard error; json: one event in a line, for programs (default: text)",
     )
 
 

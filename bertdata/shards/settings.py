@@ -25,7 +25,7 @@ class ShardsConfig(Settings):
 
 @dataclass(frozen=True)
 class SelectionConfig(Settings):
-    """Which documents are in the shards, and of which sources they are.
+    """Which documents are in the shards, and as documents of which source.
 
     Raises ConfigError for a condition that cannot be parsed.
     """

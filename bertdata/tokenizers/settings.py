@@ -48,8 +48,8 @@ class VocabularyConfig(Settings):
     )
     vocab_temperature: float = option(
         1.0,
-        "words of a source count as if its share of all words were that share to this power, so that small languages "
-        "get tokens too (multilingual BERT: 0.7, XLM-R: 0.3); 1: as they are",
+        "raise the share of each source in the counted words to this power, so that small languages get tokens too "
+        "(multilingual BERT: 0.7, XLM-R: 0.3); 1: keep the shares",
         at_least=0,
         at_most=1,
         later=True,

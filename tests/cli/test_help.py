@@ -65,6 +65,20 @@ def test_the_examples_of_a_verb_are_calls_that_it_takes(name: str) -> None:
             parser.parse_args(words[1:])
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_short_help_has_no_empty_list_no_doubled_subject_and_no_doubled_stop(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = helped(capsys, with_torch(name), "--help")
+    assert "flags:\n\n" not in shown
+    description = " ".join(shown.split("\n\n")[1].split())
+    assert description.endswith(".")
+    assert not description.endswith("..")
+    explained = " ".join(shown.partition("explains ")[2].partition("Flags after")[0].split("examples:")[0].split())
+    subjects = [subject.strip() for subject in explained.partition(": ")[2].split(";")]
+    assert len(subjects) == len({*subjects})
+
+
 def test_help_with_a_verb_is_the_help_of_the_verb(capsys: pytest.CaptureFixture[str]) -> None:
     assert helped(capsys, "help", "stats") == helped(capsys, "stats", "--help")
     assert helped(capsys, "help", "build", "--help-all") == helped(capsys, "build", "--help-all")

@@ -29,7 +29,7 @@ class Schedule:
     decay: str = ""
 
 
-LINEAR = Schedule("falls in a line to the end", lambda steps, rising, share: rising, "linear")
+LINEAR = Schedule("falls linearly to the end", lambda steps, rising, share: rising, "linear")
 COSINE = Schedule("falls by half a cosine to the end", lambda steps, rising, share: rising, "cosine")
 CONSTANT = Schedule("stays", lambda steps, rising, share: steps, "linear")
 WARMUP_STABLE_DECAY = Schedule(
