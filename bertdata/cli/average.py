@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from bertdata.io.console import counted
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata average`; raises MissingExtraError without torch."""
@@ -18,5 +20,5 @@ def run(arguments: argparse.Namespace) -> int:
     from bertdata.torch.models.averaging import average
 
     count = average(arguments.models, arguments.output)
-    print(f"{arguments.output}: {count:,} weights, the means of {len(arguments.models)} models")
+    print(f"{arguments.output}: {counted(count, 'weight')}, the means of {counted(len(arguments.models), 'model')}")
     return 0

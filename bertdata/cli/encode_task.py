@@ -11,7 +11,7 @@ from bertdata.finetune.layout import is_unlabelled
 from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.finetune.task import TASK_SPLITS
 from bertdata.finetune.task_shards import encode_task
-from bertdata.io.console import Row, table
+from bertdata.io.console import Row, counted, table
 from bertdata.options.flags import add_flags, add_quiet
 from bertdata.options.option import flag_of
 from bertdata.options.request import settings_from
@@ -69,10 +69,10 @@ def summary_rows(manifest: Mapping[str, Any]) -> list[Row]:
         ("row", f"up to {manifest['info']['max_seq_length']} tokens"),
     ]
     if labels := manifest["info"]["labels"]:
-        rows.append((f"{len(labels)} labels", ", ".join(labels)))
+        rows.append((f"{counted(len(labels), 'label')}", ", ".join(labels)))
     for split, entry in manifest["splits"].items():
         counts = entry["counts"]
-        rows.append((split, f"{counts['examples']:,} examples"))
+        rows.append((split, f"{counted(counts['examples'], 'example')}"))
         rows += [
             (f"  {name.replace('_', ' ')}", f"{number:,}")
             for name, number in counts.items()

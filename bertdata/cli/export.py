@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Export as parsed arguments say, and print what was written."""
     from tqdm import tqdm
 
-    from bertdata.io.console import table
+    from bertdata.io.console import counted, table
 
     with tqdm(unit="file", disable=None) as bar:
 
@@ -63,6 +63,6 @@ def run(arguments: argparse.Namespace) -> int:
         rows.append(("predictions", f"room for {settings['max_predictions_per_seq']:,} in a row"))
     for split, entries in described["splits"].items():
         number, size = (sum(entry[name] for entry in entries) for name in ("rows", "bytes"))
-        rows.append((split, f"{number:,} rows in {len(entries):,} files, {size:,} bytes"))
+        rows.append((split, f"{counted(number, 'row')} in {counted(len(entries), 'file')}, {size:,} bytes"))
     print(table(rows))
     return 0

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     rows = []
     for split, entry in manifest["splits"].items():
         counts = entry["counts"]
-        rows.append((split, f"{counts['examples']:,} rows in {counted(len(entry['shards']), 'shard')}"))
+        rows.append((split, f"{counted(counts['examples'], 'row')} in {counted(len(entry['shards']), 'shard')}"))
         if empty := sum(not shard["counts"]["examples"] for shard in entry["shards"]):
             rows.append(("  without rows", counted(empty, "file")))
         share = f"{counts['predictions'] / max(1, counts['tokens_in_examples']):.3%} of the tokens"

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Transfer as parsed arguments say, and print what the tokens are made of."""
 
-    from bertdata.io.console import table
+    from bertdata.io.console import counted, table
     from bertdata.loader.token_shares import counted_tokens
     from bertdata.tokenizers.loading import load_tokenizer
     from bertdata.tokenizers.matching import KINDS
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     rows = [("output", made.output)]
     for kind, name in enumerate(KINDS):
         of_kind = made.matches.kinds == kind
-        text = f"{int(of_kind.sum()):,} tokens"
+        text = f"{counted(int(of_kind.sum()), 'token')}"
         if name == "pieces" and of_kind.any():
             text += f", of {made.matches.counts[of_kind].mean():.2f} pieces on average"
         if counts is not None:

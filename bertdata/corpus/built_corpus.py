@@ -9,6 +9,7 @@ from bertdata.corpus.summary import build_rows
 from bertdata.corpus.warning_lines import warnings_in
 from bertdata.errors import ConfigError
 from bertdata.io import files
+from bertdata.io.console import counted
 from bertdata.io.notebook import escaped, html_table
 from bertdata.shards.reader import Shards, open_shards
 
@@ -73,7 +74,7 @@ class BuiltCorpus(Mapping[str, Any]):
         if names := list(self.phases):
             return f"BuiltCorpus({self.path!r}): phases {', '.join(names)}"
         counts = {name: split["counts"]["examples"] for name, split in self.manifest["splits"].items()}
-        splits = ", ".join(f"{number:,} examples in {name}" for name, number in counts.items())
+        splits = ", ".join(f"{counted(number, 'example')} in {name}" for name, number in counts.items())
         return f"BuiltCorpus({self.path!r}): {splits}"
 
     def _repr_html_(self) -> str:

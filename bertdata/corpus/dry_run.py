@@ -75,7 +75,7 @@ def source_rows(inputs: Inputs) -> Iterator[Row]:
     largest_names, others = largest({name: sum(of_files) for name, of_files in sizes.items()})
     rows = {name: sizes[name] for name in largest_names}
     if others:
-        rows[f"{len(others):,} smaller sources"] = [size for name in others for size in sizes[name]]
+        rows[f"{counted(len(others), 'smaller source')}"] = [size for name in others for size in sizes[name]]
     for name, of_files in rows.items():
         yield name, f"{counted(len(of_files), 'file')}, {sum(of_files):,} bytes"
 
@@ -154,7 +154,7 @@ def setting_rows(
         if mixing.mix_temperature:
             yield "mix", f"by size to the power {mixing.mix_temperature:g}"
         if mixing.train_tokens:
-            yield "train", f"{mixing.train_tokens:,} tokens"
+            yield "train", f"{counted(mixing.train_tokens, 'token')}"
         if mixing.train_epochs:
             yield "train", f"{mixing.train_epochs:g} epochs of its text"
         if examples.bin_size or examples.pack:

@@ -109,7 +109,7 @@ def left_out_rows(counts: Counts) -> list[Row]:
             largest_names, others = largest(left_out)
             parts = [f"{left_out[name]:,} of {name}" for name in largest_names]
             if others:
-                parts.append(f"{sum(left_out[name] for name in others):,} of {len(others):,} others")
+                parts.append(f"{sum(left_out[name] for name in others):,} of {counted(len(others), 'other')}")
             together = counted(sum(left_out.values()), "document")
             rows.append((f"  left out by --{setting}", f"{together}: {', '.join(parts)}"))
     for name, number in _by_source(counts, MOVED).items():
@@ -137,12 +137,13 @@ def warnings_of_selection(account: Mapping[str, Any], selection: SelectionConfig
     """
     for name, numbers in account.get("where", {}).items():
         if (share := numbers["documents"] / numbers["of"]) > MOST_LEFT_OUT:
-            number = f"{numbers['documents']:,} of the {numbers['of']:,}" if share < 1 else f"all {numbers['of']:,}"
-            finding = f"--where {selection.where!r} left out {number} documents of the source {name}"
+            of, whole = counted(numbers["of"], "document"), ", all that it has" if share == 1 else ""
+            left_out = of if share == 1 else f"{numbers['documents']:,} of the {of}"
+            finding = f"--where {selection.where!r} left out {left_out} of the source {name}{whole}"
             missing = numbers.get("without", {})
             lacks = ", ".join(
-                f"{'none of them has a' if number == numbers['documents'] else f'{number:,} of them have no'} value of "
-                f"{column!r}"
+                f"{'none has a' if number == numbers['documents'] else counted(number, 'document', 'have') + ' no'} "
+                f"value of {column!r}"
                 for column, number in missing.items()
             )
             taking = parse_condition(selection.where).taking_missing(missing)

@@ -74,9 +74,10 @@ def _validation_border(documents: NDArray[np.int64], fraction: float) -> tuple[i
         few = "is too few" if total == 1 else "are too few" if total < 20 else "have too few different ids"
         return 0, (f"{counted(total, 'document')} {few} to hold some out: no validation split",)
     border = lowest if wanted < lowest else highest
-    reason = "is less than two" if wanted < lowest else "leaves less than two for training"
+    reason = "would be fewer than 2" if wanted < lowest else "would leave fewer than 2 for training"
     return border, (
-        f"validation gets {cumulative[border - 1]} of {total:,} documents: --validation-fraction {fraction:g} {reason}",
+        f"validation gets {cumulative[border - 1]} of {counted(total, 'document')}: --validation-fraction "
+        f"{fraction:g} {reason}",
     )
 
 

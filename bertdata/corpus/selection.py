@@ -22,6 +22,7 @@ from bertdata.curation.where import parse_condition
 from bertdata.documents import storable
 from bertdata.engine.parts import Counts
 from bertdata.errors import InputError
+from bertdata.io.console import counted
 from bertdata.objectives.blocks import TokenBlock, take_documents
 from bertdata.shards.accounts import DOCUMENTS_IN, TOKENS_IN
 from bertdata.shards.kept_columns import TYPES
@@ -80,7 +81,8 @@ def _with_carried(block: TokenBlock, columns: Sequence[str], info: PretrainingIn
         column = values[name]
         if column.null_count:
             raise InputError(
-                f"{column.null_count:,} of {len(column):,} documents of a shard have no {name}, which --keep names; "
+                f"{column.null_count:,} of {counted(len(column), 'document')} of a shard have no {name}, which --keep "
+                "names; "
                 f"leave them out by --where '{name} is not None', or give them one"
             )
         try:

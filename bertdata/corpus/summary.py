@@ -73,7 +73,7 @@ def with_others_as_one(sources: Mapping[str, Any]) -> dict[str, Any]:
     result = {name: sources[name] for name in largest_names}
     if others:
         together = [sources[name] for name in others]
-        result[f"{len(others):,} smaller sources"] = {
+        result[f"{counted(len(others), 'smaller source')}"] = {
             "counts": add_counts(other["counts"] for other in together),
             "drops": add_counts(other["drops"] for other in together),
             "broken": [broken for other in together for broken in other["broken"]],
@@ -133,7 +133,7 @@ def build_rows(manifest: Mapping[str, Any]) -> list[Row]:
     rows += [(f"dropped, {reason}", f"{number:,}") for reason, number in drops.items()]
     rows += [(name, f"{counts.get(name, 0):,}") for name in ("documents", "sentences")]
     if by_ids := counts.get(READ_BY_IDS):
-        rows.append(("  documents with the ids they came with", f"{by_ids:,}, {counts[IDS_TAKEN]:,} ids"))
+        rows.append(("  documents with the ids they came with", f"{by_ids:,}, {counted(counts[IDS_TAKEN], 'id')}"))
     rows.append(("tokens", f"{counts.get('tokens', 0):,} ({unknown:.3%} [UNK])"))
     shown: dict[str, list[Row]] = {}
     for name, phase in phases.items():
@@ -151,7 +151,7 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
     for split, entry in manifest["splits"].items():
         counts = entry["counts"]
         number = counts["examples"]
-        rows.append((f"{split}: examples", f"{number:,} from {counts['documents']:,} documents"))
+        rows.append((f"{split}: examples", f"{number:,} from {counted(counts['documents'], 'document')}"))
         rows += left_out_rows(counts)
         if sharing := counts.get("documents_sharing_id"):
             remark = "documents given twice (--dedup exact), or ids that several have (--id-column)"
@@ -164,7 +164,7 @@ def _split_rows(manifest: Mapping[str, Any]) -> list[Row]:
         if counts.get("rows"):
             capacity = counts["rows"] * (examples["pack_length"] or examples["max_seq_length"])
             padding = 1 - counts["row_tokens"] / capacity
-            rows.append(("  packed into", f"{counts['rows']:,} rows, {padding:.2%} of them padding"))
+            rows.append(("  packed into", f"{counted(counts['rows'], 'row')}, {padding:.2%} of them padding"))
         tokens_in = {name.removeprefix(TOKENS_IN): n for name, n in counts.items() if name.startswith(TOKENS_IN)}
         if tokens_in:
             rows.append(("  languages", languages_text(tokens_in)))
@@ -203,7 +203,7 @@ def languages_text(tokens: Mapping[str, int]) -> str:
     ordered = sorted(tokens, key=lambda code: (-tokens[code], code))
     parts = [f"{code} {tokens[code] / total:.1%}" for code in ordered[:5]]
     if rest := ordered[5:]:
-        parts.append(f"{len(rest):,} others {sum(tokens[code] for code in rest) / total:.1%}")
+        parts.append(f"{counted(len(rest), 'other')} {sum(tokens[code] for code in rest) / total:.1%}")
     return ", ".join(parts) + " of the tokens"
 
 
@@ -220,11 +220,11 @@ def _mix_rows(mix: Mapping[str, Any]) -> list[Row]:
         if "wanted" in source:
             weight += f", {source['wanted']:g} without --max-epochs"
         epochs = f"{source['epochs']:g} epoch{'' if source['epochs'] == 1 else 's'}"
-        rows.append((f"  from {name}", f"{source['tokens']:,} tokens, {epochs}{weight}"))
+        rows.append((f"  from {name}", f"{counted(source['tokens'], 'token')}, {epochs}{weight}"))
     if others:
         tokens, times = ([mix[name][what] for name in others] for what in ("tokens", "epochs"))
         range_ = f"{min(times):g} to {max(times):g} epochs; manifest.json has each"
-        rows.append((f"  from {len(others):,} smaller sources", f"{sum(tokens):,} tokens, {range_}"))
+        rows.append((f"  from {counted(len(others), 'smaller source')}", f"{counted(sum(tokens), 'token')}, {range_}"))
     return rows
 
 
@@ -241,14 +241,14 @@ def vocabulary_text(vocabulary: Mapping[str, Any]) -> str:
     >>> vocabulary_text({"pieces": 900, "asked": 1000, "rare_words_left_out": 7})
     '900 tokens, without the 7 rarest words (--max-words): too few words for the 1,000 asked for'
     """
-    text = f"{vocabulary['pieces']:,} tokens"
+    text = f"{counted(vocabulary['pieces'], 'token')}"
     asked, left_out = vocabulary.get("asked"), vocabulary.get("rare_words_left_out")
     if not asked:
         return f"{text}, given"
     if left_out:
-        text += f", without the {left_out:,} rarest words (--max-words)"
+        text += f", without the {counted(left_out, 'rarest word')} (--max-words)"
     if long_words := vocabulary.get("long_words_left_out"):
-        text += f", without {long_words:,} words that are too long for the model"
+        text += f", without {counted(long_words, 'word')} too long for the model"
     if vocabulary["pieces"] == asked:
         return text
     return f"{text}: {'too few words' if left_out else 'the corpus is too small'} for the {asked:,} asked for"

@@ -193,7 +193,7 @@ def _changes(directory: str, recorded: _Recorded, origin: Origin) -> list[tuple[
     if last.given is not None and (added := origin.left_out(last)):
         rows.append(("added", _some(added)))
     if changed := [path for path, identity in origin.files.items() if last.files.get(path, identity) != identity]:
-        rows.append(("changed since", _some(changed)))
+        rows.append(("changed since the last build", _some(changed)))
     if last.command == origin.command:
         rows += [(f"changed {name}", change) for name, change in _settings_changed(last, origin)]
     if other := differences((begun or last).versions, origin.versions):

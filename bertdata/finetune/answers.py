@@ -21,6 +21,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.task_info import TaskInfo
 from bertdata.io import files
 from bertdata.io.arrow_data import checked, reading_arrow
+from bertdata.io.console import counted
 from bertdata.shards import Shards
 
 _OF_WINDOWS = ["question_id", "offsets_start", "offsets_end"]
@@ -92,7 +93,8 @@ def answers_from_logits(
     for number, (question, starts, ends) in enumerate(_windows(table)):
         if len(starts) > start_logits.shape[1]:
             raise ConfigError(
-                f"row {number} has {len(starts)} tokens, but {start_logits.shape[1]} logits; expected one for each"
+                f"row {number} has {counted(len(starts), 'token')}, but {start_logits.shape[1]} logits; expected one "
+                "for each"
             )
         if question not in texts:
             raise ConfigError(f"the question {question!r} has no context; give a context for each question")

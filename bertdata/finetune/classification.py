@@ -19,6 +19,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.layout import Encoded, Segments, TaskSplit, batches, is_unlabelled, join_segments
 from bertdata.finetune.settings import LEAVE_OUT, Columns, TaskConfig
 from bertdata.finetune.task import Labels, Task
+from bertdata.io.console import counted
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.sources.labelled.labelled_files import LabelledText, class_names, read_texts, score_column
 from bertdata.sources.labelled.labels import (
@@ -61,7 +62,7 @@ def encode_classification(
     """
     for name, values in (("pairs", pairs), ("labels", labels)):
         if values is not None and len(values) != len(texts):
-            raise ConfigError(f"{len(texts)} texts, but {len(values)} {name} were given; expected as many")
+            raise ConfigError(f"{counted(len(texts), 'text')}, but {len(values)} {name} were given; expected as many")
     template = tokenizer.row_template
     if max_seq_length < (least := template.special(pair=True)):
         raise ConfigError(f"max_seq_length is {max_seq_length}; expected at least {least}, for [CLS] a [SEP] b [SEP]")

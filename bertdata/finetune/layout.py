@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bertdata.arrays import Ints
 from bertdata.engine.parts import Counts
 from bertdata.errors import ConfigError
+from bertdata.io.console import counted
 from bertdata.tokenizers.pairs import RowTemplate
 
 
@@ -40,7 +41,9 @@ class Encoded:
         try:
             return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
         except (KeyError, pa.ArrowException, TypeError) as error:
-            described = ", ".join(f"{name} ({column.type}, {len(column)} rows)" for name, column in columns.items())
+            described = ", ".join(
+                f"{name} ({column.type}, {counted(len(column), 'row')})" for name, column in columns.items()
+            )
             expected = ", ".join(f"{field.name} ({field.type})" for field in schema)
             raise ConfigError(
                 f"the task gives the columns {described}; expected {expected}, as many rows of each: see its `columns`"

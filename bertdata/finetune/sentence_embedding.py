@@ -18,6 +18,7 @@ from bertdata.finetune.classification import label_column
 from bertdata.finetune.layout import Encoded, Segments, TaskSplit, batches, is_unlabelled, join_segments
 from bertdata.finetune.settings import LEAVE_OUT, Columns, TaskConfig
 from bertdata.finetune.task import Labels, Task
+from bertdata.io.console import counted
 from bertdata.shards.schema import ids_column
 from bertdata.sources.labelled.labelled_files import Row, column_names, has_names, read_rows, score_column
 from bertdata.sources.labelled.labels import Label, is_missing_number, numbers
@@ -117,7 +118,8 @@ def read_groups(
         problem = f"--text-columns names {', '.join(names)}" if names else "none of the known names are among them"
         examples = " or ".join(", ".join(usual) for usual in known)
         raise ConfigError(
-            f"has the columns {', '.join(map(repr, there))}, and {problem}; expected {len(known[0])} columns of texts, "
+            f"has the columns {', '.join(map(repr, there))}, and {problem}; expected "
+            f"{counted(len(known[0]), 'column')} of texts, "
             f"as {examples}: name them with --text-columns",
             path=path,
         )

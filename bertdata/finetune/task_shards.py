@@ -125,8 +125,8 @@ def _write_split(directory: str, split: str, source: TaskSplit, info: TaskInfo, 
             raise InputError(f"the file of {split} changed while it was read; encode again")
     if not rows:
         raise InputError(
-            f"none of the {source.examples:,} examples of {split} is left: their answers are not in the contexts at "
-            "answer_start, which counts characters from 0"
+            f"no example of {split} is left of {source.examples:,}: their answers are not in the "
+            "contexts at answer_start, which counts characters from 0"
         )
     return {"counts": add_counts(shard["counts"] for shard in shards), "shards": shards}
 

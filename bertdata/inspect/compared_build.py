@@ -9,6 +9,7 @@ from typing import Any
 from bertdata.engine.origin import Origin, read_origin
 from bertdata.errors import InputError
 from bertdata.io import files
+from bertdata.io.console import counted
 from bertdata.shards.contents import check_manifest
 from bertdata.shards.phases import phase_names
 
@@ -100,7 +101,7 @@ class ComparedBuild:
         first = next(iter(self.phases.values()))
         vocabulary = first.get("vocabulary", {}).get("pieces") or first.get("info", {}).get("vocab_size")
         digest = str(first.get("info", {}).get("tokenizer", ""))[:12]
-        return {"tokenizer": f"{vocabulary:,} tokens, {digest}" if vocabulary else digest}
+        return {"tokenizer": f"{counted(vocabulary, 'token')}, {digest}" if vocabulary else digest}
 
     def counts(self) -> dict[str, Any]:
         """Return what was counted of sources, tokens and splits, by name."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bertdata.inspect.compared_build import ComparedBuild
-from bertdata.io.console import Row, table
+from bertdata.io.console import Row, counted, table
 from bertdata.shards.contents import reading_values
 
 _SHOWN, _SHOWN_COUNTS = 10, 8
@@ -180,7 +180,7 @@ def conclusion(difference: Difference) -> str:
         text = (
             "The one shard has the same bytes"
             if is_single
-            else f"All {difference.same_shards:,} shards have the same bytes"
+            else f"All {counted(difference.same_shards, 'shard', 'have')} the same bytes"
         )
         return f"{text}, although these differ: {', '.join(difference.reasons)}." if difference.reasons else f"{text}."
     number = len(difference.other_shards)

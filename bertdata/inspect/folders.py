@@ -66,7 +66,7 @@ def _export(path: str) -> Folder:
     ]
     for split, entries in values.get("splits", {}).items():
         number, size = (sum(entry.get(name, 0) for entry in entries) for name in ("rows", "bytes"))
-        rows.append((split, f"{number:,} rows in {counted(len(entries), 'file')}, {byte_size(size)}"))
+        rows.append((split, f"{counted(number, 'row')} in {counted(len(entries), 'file')}, {byte_size(size)}"))
     return Folder("an export of `bertdata export`", rows, [], "the library that it was exported for; docs/formats.md")
 
 

@@ -67,7 +67,7 @@ def report_html(path: str, *, examples: int = 4, vocabulary: str = "") -> str:
     text = measure_text(paths, tokenizer)
     sections = {
         "Warnings": warnings,
-        "From what came in to examples": steps,
+        "From inputs to examples": steps,
         "Repeated text": repeated,
         "Test data": test_data,
         "Sources": source_shares(manifest),
@@ -121,7 +121,7 @@ def _subtitle(manifest: Mapping[str, Any]) -> str:
     schedule += f", tokens {choice}" if choice else ""
     sizes = {name: source["counts"].get("documents", 0) for name, source in manifest["sources"].items()}
     largest_names, others = largest(sizes)
-    sources = ", ".join(largest_names) + (f" and {len(others):,} smaller ones" if others else "")
+    sources = ", ".join(largest_names) + (f" and {counted(len(others), 'smaller one')}" if others else "")
     return (
         f"Sources: {sources}. Vocabulary: {vocabulary}. {examples['masking'].capitalize()} masking{copies}{schedule}."
     )
@@ -144,7 +144,7 @@ def _tiles(figures: Mapping[str, stats.Figures]) -> dict[str, str]:
 
 def _lengths(split: str, figures: stats.Figures) -> Element:
     """Return a histogram of the tokens in a row."""
-    text = f"{split}: {figures.rows:,} rows, {figures.fill:.1%} of {figures.max_seq_length} tokens filled"
+    text = f"{split}: {counted(figures.rows, 'row')}, {figures.fill:.1%} of {figures.max_seq_length} tokens filled"
     return histogram(text, "tokens in a row", stats.histogram(figures.lengths), "rows")
 
 

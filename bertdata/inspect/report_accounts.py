@@ -7,6 +7,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from bertdata.inspect.page import facts, histogram, stacked
+from bertdata.io.console import counted
 from bertdata.shards.accounts import RANGES, Account, account_rows, taken, totals
 
 
@@ -38,5 +39,5 @@ def _scores(name: str, of_score: Account) -> Element:
             left_out += totals(entry)[0] if place == "left_out" else 0
     bins = [(float(value), float(value) + 1 / RANGES, number) for value, number in numbers.items()]
     rounded = [(first, round(last, 2), number) for first, last, number in bins]
-    text = f"{name}: {sum(numbers.values()):,} documents, with {left_out:,} that the selection left out"
+    text = f"{name}: {counted(sum(numbers.values()), 'document')}, with {left_out:,} that the selection left out"
     return histogram(text, f"score {name}", rounded, "documents")

@@ -91,7 +91,7 @@ def _documents(path: str, vocabulary: str) -> str:
     languages = {name: source["languages"] for name, source in sources.items() if "languages" in source}
     sections = {
         "Warnings": warnings_part(warnings),
-        "From what came in to documents": ledger_part(ledger.source_steps(sources), sources),
+        "From inputs to documents": ledger_part(ledger.source_steps(sources), sources),
         "Sources": source_shares({"sources": sources}),
         "Languages": [stacked(f"documents of {name}", numbers) for name, numbers in languages.items()],
         "Documents": documents_part(text, sources) if text else [element("p", "There are none.", class_="quiet")],
@@ -101,7 +101,7 @@ def _documents(path: str, vocabulary: str) -> str:
         "The table": [facts(summary.source_rows(sources))] if sources else [],
         "Files and settings": [_files(path, sizes), *_settings(origin)],
     }
-    title = f"{count or (text.documents if text else 0):,} documents"
+    title = f"{counted(count or (text.documents if text else 0), 'document')}"
     names = f" Sources: {', '.join(sources)}." if sources else " There are no records of how they were made."
     return page(title, f"{_made(origin)}{names}".strip(), tiles, sections)
 

@@ -55,7 +55,7 @@ def _step(step: ledger.Step) -> Element:
     parts: list[Part] = [("went on", step.left, "c0")]
     parts += [(*drop, color) for drop, color in zip(dropped[: SERIES - 1], colors, strict=False)]
     if rest := dropped[SERIES - 1 :]:
-        parts.append((f"{len(rest)} other reasons", sum(number for _, number in rest), colors[-1]))
+        parts.append((f"{counted(len(rest), 'other reason')}", sum(number for _, number in rest), colors[-1]))
     keys = [("c0", f"{step.left:,} went on")]
     for (reason, number), color in zip(dropped, colors, strict=True):
         keys.append((color, f"{number:,} dropped, {reason} ({number / max(1, step.came):.2%})"))

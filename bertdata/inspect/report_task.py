@@ -51,7 +51,7 @@ def task_report_html(splits: Sequence[Shards], info: TaskInfo, *, examples: int 
         (name.replace("_", " "), *(f"{figure.counts.get(name, 0):,}" for figure in figures.values())) for name in names
     ]
     lengths = [
-        histogram(f"{split}: {figure.rows:,} rows", "tokens in a row", bins_of(figure.lengths), "rows")
+        histogram(f"{split}: {counted(figure.rows, 'row')}", "tokens in a row", bins_of(figure.lengths), "rows")
         for split, figure in figures.items()
     ]
     sections = {

@@ -31,7 +31,7 @@ def source_shares(manifest: Mapping[str, Any]) -> list[Element]:
     documents = {name: source["counts"].get("documents", 0) for name, source in sources.items()}
     text = {name: source["counts"].get("text_bytes", 0) for name, source in sources.items()}
     tokens = {name: figures["tokens"] for name, figures in manifest.get("mix", {}).items()}
-    named = {"documents": documents, "bytes of text": text, "tokens in train, once": tokens}
+    named = {"documents": documents, "bytes of text": text, "tokens in train, one epoch": tokens}
     return [stacked(title, numbers) for title, numbers in named.items() if sum(numbers.values())]
 
 
@@ -50,7 +50,7 @@ def documents_part(text: TextFigures | None, sources: Mapping[str, Any]) -> list
         histogram(title, "characters", text.lengths, "documents"),
         _samples("The shortest", text.shortest),
         _samples("The longest", text.longest),
-        _samples("The fewest letters: tables, lists and code that were not taken out are here first", text.oddest),
+        _samples("Fewest letters: tables, lists and code that were left in show up here", text.oddest),
     ]
 
 
@@ -98,7 +98,7 @@ def vocabulary_part(
             ("tokens per word", f"{words.tokens / words.words:.3f}"),
             ("words of one token", f"{words.single_token_words / words.words:.2%}"),
             ("[UNK]", f"{words.unknown_tokens / max(1, words.tokens):.4%} of the tokens"),
-            ("measured on", f"{words.words:,} words {words.of}"),
+            ("measured on", f"{counted(words.words, 'word')} {words.of}"),
         ]
     parts: list[Element] = []
     if counts is not None:
@@ -120,8 +120,8 @@ def _rare(tokenizer: Tokenizer, counts: NDArray[np.int64], where: str) -> tuple[
     never, rare = int((ordinary & (counts == 0)).sum()), int((ordinary & (counts > 0) & (counts < RARE)).sum())
     total = max(1, int(ordinary.sum()))
     rows = [
-        (f"never in {where}", f"{never:,} tokens ({never / total:.1%})"),
-        (f"fewer than {RARE} times in {where}", f"{rare:,} tokens ({rare / total:.1%})"),
+        (f"never in {where}", f"{counted(never, 'token')} ({never / total:.1%})"),
+        (f"fewer than {RARE} times in {where}", f"{counted(rare, 'token')} ({rare / total:.1%})"),
     ]
     seen = np.flatnonzero(ordinary & (counts > 0))
     if not len(seen):
@@ -130,7 +130,7 @@ def _rare(tokenizer: Tokenizer, counts: NDArray[np.int64], where: str) -> tuple[
     drawn = histogram(f"How often the tokens of the vocabulary are in {where}", f"times in {where}", bins, "tokens")
     rarest = seen[np.argsort(counts[seen], kind="stable")][: max(_SHOWN, rare)]
     chosen = sorted({len(rarest) * place // _SHOWN for place in range(_SHOWN)})
-    title = f"{len(chosen)} of the {len(rarest):,} rarest tokens in {where}, and how often they are there"
+    title = f"{len(chosen)} of the {counted(len(rarest), 'rarest token')} in {where}, and how often they are there"
     names = tokenizer.tokens if tokenizer.NOTATION else tokenizer.token_texts
     return rows, [drawn, chips(title, [(names[i], int(counts[i])) for i in rarest[chosen].tolist()])]
 

@@ -150,7 +150,12 @@ def _size(manifest: Mapping[str, Any]) -> Iterator[str]:
     tokens, documents = tokens_of(manifest), sum(split["counts"]["documents"] for split in manifest["splits"].values())
     yield from ["### 1.3. Modalities, overall training data size and other characteristics", ""]
     yield from ["**Modality: Text**, training data size after pre-processing and before the training:", ""]
-    yield from [*size_lines(tokens), "", f"{documents:,} documents of {tokens:,} tokens in these shards.", ""]
+    yield from [
+        *size_lines(tokens),
+        "",
+        f"{counted(documents, 'document')} of {counted(tokens, 'token')} in these shards.",
+        "",
+    ]
     yield from ["Image, audio, video, other: none in these shards.", ""]
     yield from _asked("Types of content", "general description, as fiction, news, scientific text, source code")
 

@@ -16,13 +16,22 @@ MOST_SHOWN = 30
 """The sources that are shown one by one; the others are shown as one, and manifests have them all."""
 
 
-def counted(number: int, name: str) -> str:
-    """Return a number and what it counts.
+_SINGULAR_VERBS = {"are": "is", "were": "was", "have": "has", "do": "does", "go": "goes"}
 
-    >>> counted(1, "shard"), counted(1200, "shard")
-    ('1 shard', '1,200 shards')
+
+def counted(number: float, name: str, verb: str = "") -> str:
+    """Return a number and what it counts, and the verb after them: `name` in the singular, `verb` in the plural.
+
+    >>> counted(1, "shard"), counted(1200, "shard"), counted(2, "batch")
+    ('1 shard', '1,200 shards', '2 batches')
+    >>> counted(1, "text", "have"), counted(3, "text", "have")
+    ('1 text has', '3 texts have')
     """
-    return f"{number:,} {name}" + ("" if number == 1 else "s")
+    if number == 1:
+        text, verb = f"1 {name}", _SINGULAR_VERBS.get(verb, f"{verb}s") if verb else ""
+    else:
+        text = f"{number:,} {name}" + ("es" if name.endswith(("ch", "sh", "s", "x")) else "s")
+    return f"{text} {verb}" if verb else text
 
 
 def figure(value: float) -> str:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from bertdata.arrays import Ints
 from bertdata.counter_rng import text_bits
 from bertdata.errors import ConfigError
+from bertdata.io.console import counted
 from bertdata.loader.batch_plan import BatchPlan, Segment
 from bertdata.loader.bins import Bin, Weights, bins_of, windows_of_step
 from bertdata.loader.distinct_order import DistinctOrder, DistinctPlan, distinct_bins
@@ -173,13 +174,14 @@ class EpochBatchSampler:
             )
 
     def __repr__(self) -> str:
-        epochs = "no end" if self.epochs is None else f"{self.epochs} epoch{'' if self.epochs == 1 else 's'}"
-        bins = f" in {len(self.bins)} bins" if len(self.bins) > 1 else ""
+        epochs = "no end" if self.epochs is None else counted(self.epochs, "epoch")
+        bins = f" in {counted(len(self.bins), 'bin')}" if len(self.bins) > 1 else ""
         sizes = sorted({length_bin.batch for length_bin in self.bins})
         batches = " to ".join(dict.fromkeys(f"{size:,}" for size in (sizes[0], sizes[-1])))
         order = "texts kept apart, " if isinstance(self._plan, DistinctPlan) else ""
         order += f"seed {self.seed}, rank {self.rank} of {self.world_size}"
-        return f"{type(self).__name__}: {self._examples:,} examples{bins}, batches of {batches}, {epochs}, {order}"
+        examples = counted(self._examples, "example")
+        return f"{type(self).__name__}: {examples}{bins}, batches of {batches}, {epochs}, {order}"
 
     def _run_length(self, dataset: Sized, given: float | None) -> float | None:
         """Return the length of the run in epochs, None where the masks do not depend on it."""

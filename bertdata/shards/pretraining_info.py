@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from bertdata.engine.parts import fingerprint
 from bertdata.errors import InputError
+from bertdata.io.console import counted
 from bertdata.masking import MASK_UNITS
 from bertdata.masking.masking import Masker
 from bertdata.masking.settings import MaskingConfig
@@ -138,7 +139,7 @@ class PretrainingInfo(ShardInfo):
         return limits | ({"source": ("the number of a source", len(self.sources))} if self.sources else {})
 
     def numbers(self) -> Iterator[Number]:
-        epochs, expected = self.epochs, f"none, or a number from 0 for each of {len(self.sources)} sources"
+        epochs, expected = self.epochs, f"none, or a number from 0 for each of {counted(len(self.sources), 'source')}"
         right = all(type(number) in (int, float) and 0 <= number < math.inf for number in epochs)
         yield "epochs", epochs, expected, right and len(epochs) in (0, len(self.sources))
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bertdata.io import files
+from bertdata.io.console import counted
 from bertdata.masking.settings import MaskingConfig
 from bertdata.shards.mask_tables import load
 from bertdata.tokenizers.base import Tokenizer
@@ -76,5 +77,5 @@ def note(counts: Mapping[str, int]) -> str:
         for name, number in counts.items()
         if name.startswith("dropped_")
     ]
-    text = f"similar words: {counts['similar_words']:,} of {counts['words']:,} words"
+    text = f"similar words: {counts['similar_words']:,} of {counted(counts['words'], 'word')}"
     return "; left out, ".join([text, ", ".join(dropped)] if dropped else [text])

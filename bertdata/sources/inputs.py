@@ -147,7 +147,10 @@ def _without_empty(kind: str, paths_by_name: Mapping[str, str], given: Sequence[
         if len(empty) == 1
         else f"{empty[0]} and {counted(len(empty) - 1, 'other file')} are empty"
     )
-    return rest, f"{what}, as engines write for partitions without rows: left out, of {len(paths_by_name):,} files"
+    return (
+        rest,
+        f"{what}, as engines write for partitions without rows: left out, of {counted(len(paths_by_name), 'file')}",
+    )
 
 
 def input_of(task: Task) -> str:

@@ -27,6 +27,7 @@ import pyarrow as pa
 
 from bertdata.errors import ConfigError, InputError, MissingExtraError, did_you_mean
 from bertdata.io import files
+from bertdata.io.console import counted
 from bertdata.sources.formats import format_of
 from bertdata.sources.handed_over import write_parquet
 from bertdata.sources.names import named
@@ -180,7 +181,7 @@ def _from_hub(path: str, asked: HubDataSet, folder: str, force: bool, say: Calla
         raise InputError("this data set has no rows; expected documents", path=path)
     with files.atomic_write(record_path) as whole:
         whole.write(record.encode())
-    say(f"{path}: {rows:,} rows, in {place}")
+    say(f"{path}: {counted(rows, 'row')}, in {place}")
     return place
 
 

@@ -22,6 +22,7 @@ from typing import cast
 from bertdata.engine.parts import Counters
 from bertdata.errors import ConfigError, InputError, did_you_mean, printable
 from bertdata.io import compression, files
+from bertdata.io.console import counted
 from bertdata.io.digests import SHOW_AFTER, cores
 from bertdata.io.encoding_guess import keeps_ascii
 from bertdata.io.encodings import (
@@ -285,5 +286,5 @@ def _refused(bad: Mapping[str, _EncodingCheck], paths: Mapping[str, str], *, ski
         f"  {printable(path)}, byte {problem.offset}: {problem.text}" for path, problem in problems.items()
     ]
     more = [f"  and {len(bad) - _SHOWN:,} more"] if len(bad) > _SHOWN else []
-    lines = [f"{len(bad):,} of {len(paths):,} files are not text in UTF-8:", *problem_lines, *more, remedy]
+    lines = [f"{len(bad):,} of {counted(len(paths), 'file')} are not text in UTF-8:", *problem_lines, *more, remedy]
     return InputError("\n".join(filter(None, lines)))

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from bertdata.errors import ConfigError
+from bertdata.io.console import counted
 from bertdata.tokenizers.call_rows import TextTokens, windows
 from bertdata.tokenizers.pairs import TRUNCATIONS, kept
 
@@ -80,8 +81,8 @@ def _pair(item: Any, *, split: bool) -> tuple[Any, Any]:
     if holds_texts and isinstance(item[0], (list | tuple) if split else str):
         if len(item) != 2:
             raise ConfigError(
-                f"an item of text holds {len(item)} texts; expected a text, or two of them for a row of two texts"
-                + ("" if split else " (lists of words go with is_split_into_words=True)")
+                f"an item of text holds {counted(len(item), 'text')}; expected a text, or two of them for a row of "
+                "two texts" + ("" if split else " (lists of words go with is_split_into_words=True)")
             )
         _check(item, split=split)
         return item[0], item[1]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError, VerificationError
 from bertdata.io import files, listing
-from bertdata.io.console import Row
+from bertdata.io.console import Row, counted
 from bertdata.objectives.blocks import BORROWED
 from bertdata.objectives.mixing import number_of_copies
 from bertdata.options.option import require
@@ -174,7 +174,10 @@ def _check_shard(
     counts = counters.counts
     repeated = counts.pop("repeated_example_ids")
     if repeated and not build.sharing_id(split, shard):
-        build.note(shard.file, f"{repeated:,} example ids are there more than once, but no documents share an id")
+        build.note(
+            shard.file,
+            f"{counted(repeated, 'example id', 'are')} there more than once, but no documents share an id",
+        )
     for name in sorted({*counts, *shard.counts}):
         if not accounts.is_of_the_block(name):
             build.expect(shard.file, name, counts.get(name, 0), shard.counts.get(name, 0))
@@ -192,7 +195,7 @@ def _table(build: Build) -> list[Row]:
         if info.examples.pack:
             length = info.examples.row_length
             padding = 1 - counts["row_tokens"] / max(1, counts["rows"] * length)
-            text = f"{counts['rows']:,} rows of {length:,} tokens, {padding:.3%} of them padding"
+            text = f"{counted(counts['rows'], 'row')} of {counted(length, 'token')}, {padding:.3%} of them padding"
             rows.append(("  packed into", text))
         if names:
             ones = counts["labels_1"]
@@ -218,7 +221,11 @@ def _kept_by_datasets(path: str, manifest: dict[str, Any]) -> list[Row]:
     folders = [files.join(path, split) for split in manifest["splits"]]
     paths = [files.join(folder, name) for folder in folders for name in listing.names(folder) if is_of_datasets(name)]
     size = sum(files.size(file) for file in paths)
-    return [("kept by datasets", f"{len(paths):,} files of {size:,} bytes, which may be deleted")] if paths else []
+    return (
+        [("kept by datasets", f"{counted(len(paths), 'file')} of {size:,} bytes, which may be deleted")]
+        if paths
+        else []
+    )
 
 
 def figures_of(place: str, duplicates: DuplicatesOfPhases) -> dict[str, Any]:

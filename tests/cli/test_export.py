@@ -10,6 +10,7 @@ import pytest
 from bertdata import __version__
 from bertdata.cli.main import dispatch
 from bertdata.formats import EXPORT_FORMATS
+from bertdata.io.console import counted
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.shards import open_shards
 from tests.small_build import write_build
@@ -32,7 +33,7 @@ def test_the_command_exports_all_splits_as_they_are(
     for split, entries in described["splits"].items():
         rows, size = (sum(entry[name] for entry in entries) for name in ("rows", "bytes"))
         assert rows == len(open_shards(build, split))
-        lines.append(f"{split:<10}  {rows:,} rows in {len(entries):,} files, {size:,} bytes")
+        lines.append(f"{split:<10}  {counted(rows, 'row')} in {counted(len(entries), 'file')}, {size:,} bytes")
     assert capsys.readouterr().out.splitlines() == lines
     assert list(described["splits"]) == ["train", "validation"]
 
@@ -41,7 +42,7 @@ def test_the_command_says_what_it_wrote(build: Path, tmp_path: Path, capsys: pyt
     flags = ["--to", "jsonl", "--output", str(tmp_path / "out"), "--split", "validation"]
     assert dispatch(["export", str(build), *flags]) == 0
     rows = len(open_shards(build, "validation"))
-    assert f"validation  {rows} rows in 1 files" in capsys.readouterr().out
+    assert f"validation  {rows} rows in 1 file" in capsys.readouterr().out
 
 
 def test_help_describes_every_format(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,7 +139,7 @@ def test_a_small_corpus_holds_two_documents_out_and_says_so() -> None:
     slots = even(60)
     found = plan(slots, ShardsConfig(validation_fraction=0.001))
     assert documents_in(slots, found) == [2, 58]
-    assert found.notes == ("validation gets 2 of 60 documents: --validation-fraction 0.001 is less than two",)
+    assert found.notes == ("validation gets 2 of 60 documents: --validation-fraction 0.001 would be fewer than 2",)
 
 
 def test_a_very_small_corpus_has_no_validation_split_and_says_so() -> None:
@@ -152,7 +152,7 @@ def test_a_fraction_close_to_one_leaves_two_documents_for_training() -> None:
     slots = even(60)
     found = plan(slots, ShardsConfig(validation_fraction=0.9999))
     assert documents_in(slots, found)[found.validation :] == [2]
-    assert "leaves less than two for training" in found.notes[0]
+    assert "would leave fewer than 2 for training" in found.notes[0]
 
 
 def test_documents_that_all_share_an_id_are_not_held_out() -> None:

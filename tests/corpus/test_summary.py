@@ -229,7 +229,7 @@ def test_a_vocabulary_that_was_given_says_so() -> None:
     enough = {"pieces": 30_000, "asked": 30_000, "rare_words_left_out": 1200}
     assert vocabulary_text(enough) == "30,000 tokens, without the 1,200 rarest words (--max-words)"
     assert vocabulary_text({"pieces": 9, "asked": 9, "long_words_left_out": 2}) == (
-        "9 tokens, without 2 words that are too long for the model"
+        "9 tokens, without 2 words too long for the model"
     )
 
 

@@ -53,7 +53,7 @@ def test_files_that_moved_or_changed_in_place_are_the_same_sources(tmp_path: Pat
     moved = str((tmp_path / "mine.txt").rename(tmp_path / "elsewhere" / "mine.txt"))
     made(output, Origin.of("build", [moved]))
     file(Path(moved), "longer than before")
-    assert made(output, Origin.of("build", [moved])) == [f"changed since: {moved}"]
+    assert made(output, Origin.of("build", [moved])) == [f"changed since the last build: {moved}"]
 
 
 def test_a_file_with_colons_in_its_name_is_the_same_under_another(tmp_path: Path) -> None:

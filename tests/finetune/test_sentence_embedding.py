@@ -187,7 +187,7 @@ def test_the_command_encodes_scored_pairs(tmp_path: Path, vocab: str, capsys: py
     (tmp_path / "a.csv").write_text('sentence1,sentence2,score\nsalt,"water, river",3.5\n')
     flags = ["--train", str(tmp_path / "a.csv"), "--vocab", vocab, "--output", str(tmp_path / "out")]
     assert dispatch(["encode-task", "--task", "sentence-similarity", *flags, "--score-range", "0", "5"]) == 0
-    assert "1 examples" in capsys.readouterr().out
+    assert "1 example" in capsys.readouterr().out
     assert open_shards(tmp_path / "out").table["label"].to_pylist() == pytest.approx([0.7])
     assert open_shards(tmp_path / "out").manifest["settings"]["score_range"] == ["0", "5"]
     assert dispatch(["verify", str(tmp_path / "out")]) == 0

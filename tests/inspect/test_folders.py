@@ -127,7 +127,7 @@ def test_the_report_of_documents_has_the_ledger_the_lengths_and_what_was_dropped
     page = parsed(report_html(str(cleaned)))
     shown = text_of(page)
     assert [text_of(one) for one in page.iter("h2")] == [
-        "From what came in to documents",
+        "From inputs to documents",
         "Documents",
         "Dropped documents",
         "The table",
@@ -145,7 +145,7 @@ def test_the_report_of_documents_has_the_ledger_the_lengths_and_what_was_dropped
 def test_documents_are_measured_with_a_vocabulary_that_is_named(cleaned: Path, build: Path) -> None:
     shown = text_of(parsed(report_html(str(cleaned), vocabulary=str(build))))
     assert "tokens per word" in shown
-    assert "[UNK]" in shown.partition("From what came in")[0], "a warning stands on top"
+    assert "[UNK]" in shown.partition("From inputs")[0], "a warning stands on top"
     with pytest.raises(ConfigError, match=r"`vocab` was given, and .* holds shards"):
         report_html(str(build), vocabulary=str(build))
     with pytest.raises(ConfigError, match="holds a vocabulary; expected a folder of documents"):

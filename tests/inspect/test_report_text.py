@@ -188,7 +188,7 @@ def test_bins_double() -> None:
 
 @pytest.mark.parametrize(
     ("words", "never"),
-    [([], "0 tokens (0.0%)"), (["a"], "1 tokens (100.0%)"), (["a", "b", "c", "d"], "4 tokens (100.0%)")],
+    [([], "0 tokens (0.0%)"), (["a"], "1 token (100.0%)"), (["a", "b", "c", "d"], "4 tokens (100.0%)")],
 )
 def test_the_share_of_rare_tokens_is_of_the_ordinary_ones(words: list[str], never: str) -> None:
     small = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, *words])

@@ -156,5 +156,5 @@ def test_a_map_that_was_killed_leaves_a_file_that_changes_nothing(own_build: Pat
     [left] = (own_build / "train").glob("tmp*")
     assert verify(own_build)[-1] == (
         "kept by datasets",
-        f"1 files of {left.stat().st_size:,} bytes, which may be deleted",
+        f"1 file of {left.stat().st_size:,} bytes, which may be deleted",
     )

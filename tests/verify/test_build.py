@@ -225,7 +225,7 @@ def test_repeated_example_ids_are_found_unless_documents_share_an_id(own_build: 
     shard = open_shards(own_build).manifest["splits"]["train"]["shards"][0]["file"]
     rewrite(own_build, shard, lambda table: table.take([0, *range(table.num_rows)]))
     lines = disagreements(own_build)
-    assert f"{shard}: 1 example ids are there more than once, but no documents share an id" in lines
+    assert f"{shard}: 1 example id is there more than once, but no documents share an id" in lines
 
     def admit(manifest: Any) -> None:
         split = manifest["splits"]["train"]

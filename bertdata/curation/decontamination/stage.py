@@ -40,7 +40,7 @@ from bertdata.engine.stages import BuildState, Plan, Step, require_documents
 from bertdata.errors import ConfigError
 from bertdata.io import files, patterns
 from bertdata.io.arrow_data import read_stage_file
-from bertdata.io.console import byte_size
+from bertdata.io.console import byte_size, counted
 from bertdata.io.unchanged import file_states, unchanged
 
 REASON = "test data of "
@@ -115,8 +115,9 @@ def notes_on(table: NgramTable) -> list[str]:
             f"{byte_size(table.memory)}"
         )
     for file in table.files:
-        few = f"{file.too_short:,} of its {file.texts:,} texts have fewer than {table.n} words and are not looked for"
-        none = f"none of its {file.texts:,} texts has {table.n} words, so nothing of it is looked for"
+        texts = counted(file.texts, "text")
+        few = f"{file.too_short:,} of its {texts}, of fewer than {table.n} words, cannot be looked for"
+        none = f"none of its {texts} has {table.n} words, so nothing of it is looked for"
         if file.too_short or not file.ngrams:
             notes.append(f"--decontaminate: {file.name}: {few if file.ngrams else none}")
     return notes

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from bertdata.errors import ConfigError, InputError
+from bertdata.io.console import counted
 from bertdata.sources.labelled.labelled_files import text_lines
 from bertdata.sources.labelled.labels import Label
 
@@ -68,7 +69,8 @@ def read_conll(
             width = width or len(fields)
             if len(fields) != width:
                 raise InputError(
-                    f"line {number} has {len(fields)} columns, the lines before have {width}; expected as many",
+                    f"line {number} has {counted(len(fields), 'column')}, the lines before have {width}; expected as "
+                    "many",
                     path=path,
                 )
             if max(word_at, tag_at) >= width or -tag_at > width:
@@ -146,7 +148,7 @@ def _blocks(
         if fields and not comment and not marks:
             if conllu and len(fields) != 10:
                 raise InputError(
-                    f"line {number} has {len(fields)} columns; CoNLL-U has 10, separated by tabs", path=path
+                    f"line {number} has {counted(len(fields), 'column')}; CoNLL-U has 10, separated by tabs", path=path
                 )
             block.append((number, fields))
             continue

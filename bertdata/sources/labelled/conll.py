@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from bertdata.errors import ConfigError, InputError
+from bertdata.io.console import counted
 from bertdata.sources.labelled.column_files import DOCUMENT, Sentence, read_conll, read_conllu
 from bertdata.sources.labelled.labelled_files import column_names, file_format, read_rows
 
@@ -60,7 +61,10 @@ def _rows(path: str, words_column: str | None, tags_column: str | None, unlabell
             if not isinstance(tags, list) or not all(isinstance(tag, str | int | None) for tag in tags):
                 raise InputError(f"{place} has in {tags_name!r} no list of strings or whole numbers", path=path)
             if len(tags) != len(words):
-                raise InputError(f"{place} has {len(words)} words and {len(tags)} tags; expected as many", path=path)
+                raise InputError(
+                    f"{place} has {counted(len(words), 'word')} and {counted(len(tags), 'tag')}; expected as many",
+                    path=path,
+                )
         yield Sentence(tuple(words), None if tags is None else tuple(tags), begins, place)
         begins = False
 

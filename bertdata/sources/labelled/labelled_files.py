@@ -19,6 +19,7 @@ from bertdata.documents import open_parquet, read_batches
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import compression, files
 from bertdata.io.bounded_lines import bounded_lines
+from bertdata.io.console import counted
 from bertdata.io.decoding import how_to_convert
 from bertdata.io.separated_lines import WHAT, RowError, rows_of, separator_of
 from bertdata.sources.labelled.labels import Label
@@ -178,13 +179,15 @@ def _table_rows(
                 continue
         if by_number and len(fields) < last:
             raise InputError(
-                f"line {number} has {len(fields)} fields; expected {last} or more, as column {last} is asked for",
+                f"line {number} has {counted(len(fields), 'field')}; expected {last} or more, as column "
+                f"{last} is asked for",
                 path=path,
             )
         if len(fields) != len(names) and not lenient and not by_number:
-            columns = f"names {len(names)} columns" if header else f"has {len(names)}"
+            columns = f"names {counted(len(names), 'column')}" if header else f"has {len(names)}"
             raise InputError(
-                f"line {number} has {len(fields)} fields, the first line {columns}; expected as many", path=path
+                f"line {number} has {counted(len(fields), 'field')}, the first line {columns}; expected as many",
+                path=path,
             )
         yield f"line {number}", dict(zip(names, fields, strict=False))
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError, shortened
 from bertdata.io import files
+from bertdata.io.console import counted
 from bertdata.tokenizers.loading import load_tokenizer
 from bertdata.torch.scoring import METRICS
 from bertdata.torch.scoring.masked_models import open_masked_model
@@ -102,8 +103,8 @@ class PseudoLikelihood:
             raise InputError(f"the sentence {shortened(text)} has no token; leave it out")
         if len(ids) > self.model.longest:
             raise InputError(
-                f"the sentence {shortened(text)} has {len(ids):,} tokens with special ones, and the model takes "
-                f"{self.model.longest:,}; none is cut: leave it out, or take a model of longer rows"
+                f"the sentence {shortened(text)} has {counted(len(ids), 'token')} with special ones, and the model "
+                f"takes {self.model.longest:,}; none is cut: leave it out, or take a model of longer rows"
             )
         numbers: Ints = np.zeros(len(places), np.int64)
         if words is not None:

@@ -86,7 +86,7 @@ class RunPlan:
     def lines(self) -> list[str]:
         """Return what is said before the first step: a line for the model and the rows, and one for each phase."""
         if self.finished:
-            return [f"nothing to do: {self.output} is trained, {self.steps:,} of {self.steps:,} steps"]
+            return [f"nothing to do: {self.output} is trained, {self.steps:,} of {counted(self.steps, 'step')}"]
         where = self.device + (f", {self.processes} processes" if self.processes > 1 else "")
         head = f"{self.model} on {where}: {self.parameters:,} parameters"
         begun = f", from step {self.first + 1:,}" if self.first else ""

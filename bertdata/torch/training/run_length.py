@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bertdata.errors import ConfigError
+from bertdata.io.console import counted
 from bertdata.torch.training.checkpoint import Checkpoint
 from bertdata.torch.training.phases import PhaseRows, plan_phases, split_steps
 from bertdata.torch.training.settings import DEFAULT_EPOCHS, DEFAULT_STEPS, PretrainSettings
@@ -30,8 +31,9 @@ def with_length(
     steps -= epochs_of_steps(steps, settings, rows) > most
     if settings.max_steps or (resumed is not None and not settings.epochs):
         raise ConfigError(
-            f"{timed.max_steps:,} steps go through the rows {epochs_of_steps(timed.max_steps, timed, rows):.4g} times, "
-            f"more often than --max-epochs {most:g}; at most {steps:,} steps do not"
+            f"{counted(timed.max_steps, 'step', 'go')} through the rows "
+            f"{epochs_of_steps(timed.max_steps, timed, rows):.4g} times, more often than --max-epochs {most:g}; take "
+            f"at most {counted(steps, 'step')}"
         )
     return _of_steps(settings, steps), f"--max-epochs {most:g}"
 

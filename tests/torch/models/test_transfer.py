@@ -156,4 +156,4 @@ def test_what_cannot_be_told_is_refused(tmp_path: Path, capsys: pytest.CaptureFi
     assert dispatch([*call, "--output", str(tmp_path / "new")]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     assert "the same token, copied 4 tokens special, by its role or name 5 tokens" in printed
-    assert "pieces of its text 1 tokens, of 2.00 pieces on average" in printed
+    assert "pieces of its text 1 token, of 2.00 pieces on average" in printed

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from bertdata.errors import InputError
 from bertdata.io import files
+from bertdata.io.console import counted
 from bertdata.sources.wikipedia.dump.ranges import DumpRange, read_chunks, read_head
 
 SUCCESS, SHA256SUMS = "_SUCCESS", "SHA256SUMS"
@@ -111,7 +112,7 @@ def check_folders(paths: Iterable[str]) -> list[str]:
             if missing := sorted(listed - names):
                 more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
                 notes.append(
-                    f"{label}: {len(missing)} of the {len(listed)} files of this export are not read: "
+                    f"{label}: {len(missing)} of the {counted(len(listed), 'file')} of this export are not read: "
                     f"{', '.join(missing[:3])}{more}"
                 )
     return notes

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bertdata.errors import ConfigError
+from bertdata.io.console import counted
 from bertdata.text_arrays import Texts
 from bertdata.tokenizers.base import SpecialTokens
 from bertdata.tokenizers.training.models import VocabularyModel
@@ -87,8 +88,8 @@ def _added(config: VocabularyConfig) -> list[str]:
         parts = list(Normalizer(config.do_lower_case, None, True).words(word))
         if len(parts) != 1:
             raise ConfigError(
-                f"--add-tokens {word!r} is {len(parts)} words to BERT, {parts}; give words without white space and "
-                "punctuation"
+                f"--add-tokens {word!r} is {counted(len(parts), 'word')} to BERT, {parts}; give words without white "
+                "space and punctuation"
             )
         words += parts
     return words
