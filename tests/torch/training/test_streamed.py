@@ -14,7 +14,7 @@ from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch.training.pretrain import pretrain
-from tests.many_shards import bytes_in, cut
+from tests.many_shards import bytes_in, cut, write_pieces
 from tests.torch.build import write_build
 from tests.torch.training.small_runs import SETTINGS, SMALL, losses, stop_at
 
@@ -79,3 +79,17 @@ def test_a_run_is_resumed_with_the_window_that_it_began_with(url: str, tmp_path:
         pretrain(url, SMALL, tmp_path / "out", WINDOWED, report=stop_at(6), **place)
     with pytest.raises(ConfigError, match="shuffle_window"):
         pretrain(url, SMALL, tmp_path / "out", replace(WINDOWED, shuffle_window=1), **place)
+
+
+def test_windows_of_pieces_of_large_shards_have_the_losses_of_local_ones_also_resumed(tmp_path: Path) -> None:
+    large = write_pieces(cut(write_build(tmp_path / "whole"), tmp_path / "large", rows=60, batch_rows=6), 1500)
+    settings = replace(SETTINGS, shuffle_window=3, by_pieces=True)
+    place: dict[str, Any] = {"cache": tmp_path / "cache", "cache_bytes": 18_000}
+    pretrain(large, SMALL, tmp_path / "local", settings)
+    with pytest.raises(KeyboardInterrupt):
+        pretrain(large, SMALL, tmp_path / "streamed", settings, report=stop_at(7), **place)
+    with pytest.raises(ConfigError, match="by_pieces was True"):
+        pretrain(large, SMALL, tmp_path / "streamed", replace(settings, by_pieces=False))
+    pretrain(large, SMALL, tmp_path / "streamed", settings, **place)
+    assert losses(tmp_path / "streamed") == losses(tmp_path / "local")
+    assert 0 < bytes_in(tmp_path / "cache") <= 18_000
