@@ -267,6 +267,7 @@ class Expected:
                 shutil.rmtree(folder / name)
         self.rows = rows(self.base)
         commands = (("show", self.base), ("stats", self.base), ("stats", self.phased))
+        self.command("show", self.base)  # the first may say that kernels are compiled
         self.printed = {(name, place): self.command(name, place) for name, place in commands}
         pretrain(self.run, self.base, stop=True)
         self.weights = pretrain(folder / "whole", self.base)
