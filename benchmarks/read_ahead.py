@@ -96,7 +96,7 @@ def work(corpus: str, cache: str, window: int, store: str) -> None:
         finally:
             waits.append(time.perf_counter() - asked)
 
-    CacheFolder.fetch = timed  # type: ignore[method-assign]
+    CacheFolder.fetch = timed  # type: ignore[assignment, method-assign]
     local = ShardExamples(f"{corpus}/train")
     files = sorted(Path(corpus, "train").glob("*.arrow"))[:2]
     room = (2 * window + 1) * max(path.stat().st_size for path in files)
