@@ -22,6 +22,8 @@ TOKENIZERS: Registry[Any] = Registry(
         "vocab-merges": "bertdata.tokenizers.bpe.files:VocabMergesTokenizer",
         "json": "bertdata.tokenizers.json_tokenizer:JsonTokenizer",
         "tekken": "bertdata.tokenizers.bpe.tekken:TekkenTokenizer",
+        "esm": "bertdata.tokenizers.esm:EsmTokenizer",
+        "tiktoken": "bertdata.tokenizers.bpe.tiktoken:TiktokenTokenizer",
     },
 )
 """The families of tokenizers, each a class of `base.Tokenizer`; a folder is of the first that knows its files."""

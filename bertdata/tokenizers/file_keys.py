@@ -15,7 +15,7 @@ from bertdata.tokenizers.ids import reading_json
 
 REMEDY = (
     "open the folder with transformers and save it: a fast tokenizer (is_fast) writes a tokenizer.json, which is read; "
-    "a class in Python alone, as PhoBERT's and ESM's, writes none and cannot be used here"
+    "a class in Python alone, as PhoBERT's, writes none and cannot be used here"
 )
 """What to do about a tokenizer that is not read."""
 

@@ -81,7 +81,12 @@ class FileTokenizer(Tokenizer):
             self._hide = partial(without_special, data, vocabulary, frozenset(special.names), letters)
             self._plain, self._special_parts = self._hide()
             self._added = {entry["id"]: entry for entry in self._plain["added_tokens"] if not entry["special"]}
-            check_flags(self._added.values())
+            self._spelled = {
+                entry["id"]: {**entry, "special": True}
+                for entry in (data.get("added_tokens") or ())
+                if self._added and entry["content"] in special.names
+            }
+            check_flags([*self._added.values(), *self._spelled.values()])
         super().__init__(tokens, special)
         self.model_max_length = longest_row(config, UNLIMITED)
         self.padding_side = side_of(config)
@@ -93,7 +98,8 @@ class FileTokenizer(Tokenizer):
         normalizer = self._bare.normalizer
         with asking_tokenizers():
             self._searched = searched_texts(
-                self._added.values(), None if normalizer is None else normalizer.normalize_str
+                [*self._added.values(), *self._spelled.values()],
+                None if normalizer is None else normalizer.normalize_str,
             )
 
     @cached_property

@@ -53,9 +53,10 @@ def searched_texts(
     """Return what is looked for of the added tokens of a `tokenizer.json`; of those with one id, the last counts.
 
     Raises InputError where two are the same once they are normalized, for then `tokenizers` gives either id, by chance,
-    and where one is then nothing, which `tokenizers` finds at every byte.
+    and where one is then nothing, which `tokenizers` finds at every byte. Special tokens, which are text, may be so.
 
-    >>> entries = [{"id": 7, "content": "Foo", "normalized": True}, {"id": 8, "content": "<A>", "normalized": False}]
+    >>> plain = {"normalized": False, "special": False}
+    >>> entries = [{"id": 7, "content": "Foo"} | plain | {"normalized": True}, {"id": 8, "content": "<A>"} | plain]
     >>> searched_texts(entries, str.lower)
     SearchedTexts(raw={8: '<A>'}, normalized={7: 'foo'})
     """
@@ -64,8 +65,12 @@ def searched_texts(
     normalized = {token_id: entry["content"] for token_id, entry in by_id.items() if entry["normalized"]}
     if normalize is not None:
         normalized = {token_id: normalize(content) for token_id, content in normalized.items()}
-        ids = {text: token_id for token_id, text in normalized.items() if text}
+        words = [token_id for token_id in normalized if not by_id[token_id]["special"]]
+        ids = {normalized[token_id]: token_id for token_id in [*normalized, *words] if normalized[token_id]}
         for token_id, text in normalized.items():
+            special = by_id[token_id]["special"] and (not text or by_id[ids[text]]["special"])
+            if special:
+                continue
             if not text and by_id[token_id]["content"]:
                 raise InputError(
                     f"its added token {by_id[token_id]['content']!r} is nothing once it is normalized, and so found "

@@ -223,10 +223,10 @@ class JsonTokenizer(FileTokenizer):
 
     @cached_property
     def _added_tokens(self) -> Any:
-        """The added tokens as kernels look for them, but for special ones, which are text."""
+        """The added tokens as kernels look for them; special ones are text, in which no others are looked for."""
         from bertdata.tokenizers.encode.added_tokens import AddedTokens
 
-        return AddedTokens(self._searched, self._added)
+        return AddedTokens(self._searched, {**self._added, **self._spelled})
 
     def _encodings(self, texts: Texts) -> list[Row]:
         strings = as_strings(texts)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bertdata.tokenizers.ids import reading_json
+from bertdata.tokenizers.ids import reading_json, vocabulary_size
 
 MARK = "\u2581"
 NAME_LENGTH = 128
@@ -94,7 +94,8 @@ def without_special(
 
     vocabulary: all tokens with their ids; special: those that no text becomes; letters: tokens of single bytes, which
     every text needs, whatever else they are. Where there are added tokens that are not special, all stay in the list
-    that are not in the model, as the ids of some depend on those before them.
+    that are not in the model, as the ids of some depend on those before them; after these come special tokens by their
+    own names, with ids that no text gets, as `tokenizers` looks for no other token within one that a text spells.
     """
     model = data["model"]
     kind, added = kind_of(model), data.get("added_tokens") or ()
@@ -112,6 +113,9 @@ def without_special(
         for entry in added
         if entry["content"] not in nameless
     ]
+    first = vocabulary_size(vocabulary.values())
+    spelled = [entry for entry in added if entry["content"] in special]
+    entries += [{**entry, "special": True, "id": first + place} for place, entry in enumerate(spelled)]
     return {**data, "model": changed, "added_tokens": entries if rest else []}, parts
 
 

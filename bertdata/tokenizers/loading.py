@@ -150,11 +150,14 @@ def _remedy(place: str) -> str:
     return "expected a tokenizer or a finished build"
 
 
-_OTHER_FORMATS = {
-    ".tiktoken": "a .tiktoken file has ranks, but neither the pattern of words nor special tokens: with the package "
+OTHER_TIKTOKEN = (
+    "a .tiktoken file has ranks, but neither the pattern of words nor special tokens: with the package "
     "tiktoken, PreTrainedTokenizerFast(tokenizer_object=TikTokenConverter(file, pattern, extra_special_tokens="
     "[...]).converted()).save_pretrained(new), of transformers and its convert_slow_tokenizer, writes a "
-    "tokenizer.json",
+    "tokenizer.json"
+)
+_OTHER_FORMATS = {
+    ".tiktoken": OTHER_TIKTOKEN,
     "bpe.codes": REMEDY,
     "vocab.json": f"vocab.json alone has no merges: put merges.txt beside it, or {REMEDY}",
 }

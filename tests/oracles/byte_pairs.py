@@ -17,9 +17,11 @@ CL100K = (
 def cut_at_added(text: str, tokens: Mapping[str, Collection[str]]) -> list[str]:
     """Return a text cut at added tokens: text, token, text, ..., text, of which the texts may be empty.
 
-    tokens: each with those of `single_word`, `lstrip` and `rstrip` that it has. The leftmost goes first, and of those
-    that begin there the longest. One that `single_word` rules out covers its bytes nevertheless; white space that
-    `rstrip` takes may be the next token's too. So has it `find_matches` in added_vocabulary.rs of `tokenizers`.
+    tokens: each with those of `single_word`, `lstrip`, `rstrip` and `special` that it has. The leftmost goes first, and
+    of those that begin there the longest. One that `single_word` rules out, or that is special and so text, covers its
+    bytes nevertheless; white space that `rstrip` takes may be the next token's too, but not that of one with `lstrip`,
+    which is none where nothing is left of it. So has it `find_matches` in added_vocabulary.rs of `tokenizers`, which
+    panics where such a token would end before the one before it; here that raises ValueError.
 
     >>> cut_at_added("a    bc", {"  ": [], "   ": [], "b": ["single_word"], "c": ["lstrip"]})
     ['a', '   ', ' b', 'c', '']
@@ -34,13 +36,20 @@ def cut_at_added(text: str, tokens: Mapping[str, Collection[str]]) -> list[str]:
         start = at
         stop = at = start + len(token)
         flags = tokens[token]
+        if "special" in flags:
+            continue
         if "single_word" in flags and regex.search(r"\w", text[max(0, start - 1) : start] + text[stop : stop + 1]):
             continue
         if "lstrip" in flags:
             while start > done and regex.match(r"\p{White_Space}", text, pos=start - 1):
                 start -= 1
+            start = max(start, done)
         if "rstrip" in flags:
             stop += len(regex.match(r"\p{White_Space}*", text, pos=stop)[0])
+        if start > stop:
+            raise ValueError(f"{token!r} would end before it begins")
+        if start == stop:
+            continue
         parts += [text[done:start], token]
         done = stop
     return [*parts, text[done:]]

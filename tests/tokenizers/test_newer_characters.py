@@ -56,6 +56,14 @@ def test_kernels_give_ids_by_the_table_whatever_tokenizers_knows(kind: str) -> N
         assert batch == [encoding.ids for encoding in reference]
 
 
+@pytest.mark.parametrize("kind", ["mpnet", "camembert 2", "punctuation together", "herbert"])
+def test_newer_punctuation_is_none_to_pre_tokenizers_of_any_release(kind: str) -> None:
+    tokenizer = composed(kind)
+    texts = [f"a{mark}b lo{mark} {mark}" for mark in "\u1b4e\u1b4f\U00010d6e\U00016d6d"]
+    reference = tokenizer.reference.encode_batch(texts, add_special_tokens=False)
+    assert tokenizer.encode_batch(texts).to_pylist() == [encoding.ids for encoding in reference]
+
+
 @pytest.mark.usefixtures("old")
 def test_what_tokenizers_cuts_itself_is_refused_where_its_tables_are_others() -> None:
     byte_level: Any = SMALL["gpt2"]

@@ -7,7 +7,7 @@ others, in the form that the normalizer gives them, in what the normalizer makes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from threading import Lock
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.errors import InputError
 from bertdata.kernels.jit import plain
 from bertdata.text_arrays import READ_AHEAD
 from bertdata.tokenizers.encode.kernels import added_tokens as kernel
@@ -30,7 +31,7 @@ MOST_BYTES = MAX_CELLS // 4
 _FEW_TAILS = 12
 _HASH_BITS, _BITS_A_HASH = (12, 24), 32
 _POINTS, _POINTS_AT_A_TIME = 0x110000, 1 << 8
-_FLAGS = {"single_word": kernel.SINGLE_WORD, "lstrip": kernel.LSTRIP, "rstrip": kernel.RSTRIP}
+_FLAGS = {"single_word": kernel.SINGLE_WORD, "lstrip": kernel.LSTRIP, "rstrip": kernel.RSTRIP, "special": kernel.TEXT}
 MarkChanged = Callable[[Any, NDArray[np.int64], NDArray[np.bool_]], NDArray[np.bool_]]
 
 
@@ -69,18 +70,20 @@ class TokenSet:
     """Tokens that are looked for together.
 
     texts: for each id what is looked for; empty ones are never found, and no two are the same. entries: for each id its
-    `single_word`, `lstrip` and `rstrip`.
+    `single_word`, `lstrip` and `rstrip`, and whether it is `special`: then it is text, in which no others are found.
     """
 
     def __init__(self, texts: Mapping[int, str], entries: Mapping[int, Mapping[str, Any]]) -> None:
-        self._texts = {token_id: text for token_id, text in texts.items() if text}
+        words = {token_id: text for token_id, text in texts.items() if text and not entries[token_id].get("special")}
+        others = {token_id: text for token_id, text in texts.items() if text and token_id not in words}
+        self._texts = words | _that_hide(words.values(), others)
         self._ids = np.array(list(self._texts), np.int64)
         self._flags = np.zeros(len(self._texts), np.uint8)
         for name, flag in _FLAGS.items():
             self._flags += np.fromiter(
-                (entries[one][name] for one in self._texts), np.uint8, len(self._texts)
+                (entries[one].get(name, False) for one in self._texts), np.uint8, len(self._texts)
             ) * np.uint8(flag)
-        self._classes = np.zeros(_POINTS if self._flags.any() else 0, np.uint8)
+        self._classes = np.zeros(_POINTS if (self._flags & ~np.uint8(kernel.TEXT)).any() else 0, np.uint8)
         self._lock = Lock()
 
     def __len__(self) -> int:
@@ -107,7 +110,8 @@ class TokenSet:
         """Yield the pieces of rows of Arrow string arrays, one after another, and add the tokens between to `cuts`.
 
         mark_changed: returns which of some rows the normalizer may change; these stay whole. Raises InputError,
-        naming the row, for bytes that are not UTF-8.
+        naming the row, for bytes that are not UTF-8, and for a text in which `tokenizers` panics: a token with
+        `lstrip` and without `rstrip` all of whose white space one with `rstrip` before it has taken.
         """
         for rows, text, offsets, _ in padded_texts(arrays):
             starts, numbers = self._find(text, offsets)
@@ -145,6 +149,12 @@ class TokenSet:
         tokens = self._kernel[2]
         while (code := kernel.cut(text, offsets, starts, numbers, n, tokens, self._classes, whole, pieces)) < 0:
             self._learn(-1 - int(code))
+        if code:
+            token = list(self._texts.values())[int(code) - 1]
+            raise InputError(
+                f"tokenizers cannot encode a text: its added token {token!r}, with lstrip, ends within the white space "
+                "that a token before it took by rstrip; set rstrip of the one or lstrip of the other to false"
+            )
         return pieces
 
     def _learn(self, point: int) -> None:
@@ -186,6 +196,32 @@ def encode_between(
         return encode(arrays)
     cuts = Cuts()
     return cuts.merge(encode(tokens.cut(arrays, cuts, mark_changed)))
+
+
+def _that_hide(words: Collection[str], others: Mapping[int, str]) -> dict[int, str]:
+    """Return those of other texts within which one of `words` may begin, or one of the others that are returned.
+
+    >>> _that_hide(["ask", "<<"], {0: "<mask>", 1: "<pad>", 2: "<unk>", 3: "x<", 4: "y"})
+    {0: '<mask>', 3: 'x<'}
+    """
+    hide: dict[int, str] = {}
+    found = [*words] if others else []
+    while found:
+        whole, begun = {*found}, {text[:size] for text in found for size in range(1, len(text))}
+        lengths = sorted({len(text) for text in whole})
+
+        def hides(text: str, at: int, whole: Any = whole, begun: Any = begun, lengths: Any = lengths) -> bool:
+            within = any(text[at : at + size] in whole for size in lengths if at + size <= len(text))
+            return within or (at > 0 and text[at:] in begun)
+
+        new = {
+            token_id: text
+            for token_id, text in others.items()
+            if token_id not in hide and any(hides(text, at) for at in range(len(text)))
+        }
+        hide |= new
+        found = [*new.values()]
+    return hide
 
 
 def _copied(text: Any, pieces: kernel.Pieces, n: int) -> pa.Array:

@@ -6,8 +6,9 @@ are known, before any model. A model without a kernel is one that asks `tokenize
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ from bertdata.tokenizers.encode.splitters import (
     UnknownSplitError,
     splitter_of,
 )
+from bertdata.tokenizers.encode.whole_unigram import WholeUnigram, whole_obstacle
 from bertdata.tokenizers.encode.word_encoder import Encoder
 from bertdata.tokenizers.encode.word_models import NOTHING, word_model
 from bertdata.tokenizers.json_format import METASPACE, byte_letters, parts_of
@@ -80,6 +82,10 @@ def composed_encoder(data: Mapping[str, Any], reference: Any, added: AddedTokens
         whole_words = bool(data["model"].get("ignore_merges"))
         vocabulary, merges = data["model"]["vocab"], data["model"]["merges"]
         model = BytePairModel(vocabulary, merges, reference, dtype, whole_words=whole_words)
+    elif parts.whole and kind_of(data["model"]) == "Unigram":
+        pieces = json.loads(reference.to_str())["model"]["vocab"]  # as `tokenizers` reads their scores
+        cut = not isinstance(parts.scanner, SplittingScanner) or parts.scanner.cuts
+        model = WholeUnigram(data["model"], pieces, dtype, cut=cut)
     else:
         model = word_model(data, reference, parts.spell, parts.removed, dtype, by_bytes=parts.by_bytes)
     return Encoder(
@@ -150,6 +156,8 @@ def _scanner(
         if len(pre_tokenizers) > 1:
             raise NotComposedError("its Metaspace does not cut at spaces, and others follow it")
         _check_marks(data["model"], marked=marked)
+        if kind_of(data["model"]) == "Unigram" and not _cuts_unigram(data["model"], marked=marked):
+            return SplittingScanner([])
         joins = _joined_to_marks(data["model"])
         return SplittingScanner([MarkSplitter(each=False, joins=joins)])
     splitters: list[AnySplitter] = []
@@ -166,6 +174,10 @@ def _scanner(
 
 def _check_marks(model: Mapping[str, Any], *, marked: bool) -> None:
     """Raise NotComposedError where a token may reach over the spaces of a text that is one word."""
+    if kind_of(model) == "Unigram":
+        if reason := whole_obstacle(model):
+            raise NotComposedError(reason)
+        return
     vocabulary = model["vocab"]
     if kind_of(model) != "BPE" or model.get("ignore_merges") or METASPACE not in vocabulary or not marked:
         raise NotComposedError("its pre-tokenizer does not cut texts, and its model is not a BPE with marks of spaces")
@@ -178,9 +190,18 @@ def _check_marks(model: Mapping[str, Any], *, marked: bool) -> None:
         )
 
 
+def _cuts_unigram(model: Mapping[str, Any], *, marked: bool) -> bool:
+    """Tell whether texts of a Unigram model can be cut at marks of spaces, as no piece, or few, go over them."""
+    joins = _joined_to_marks(model)
+    known = any(piece == METASPACE for piece, _ in model["vocab"])
+    return marked and known and len(joins) <= _MOST_JOINS and joins.isascii() and not any(map(str.isalpha, joins))
+
+
 def _joined_to_marks(model: Mapping[str, Any]) -> str:
-    """Return the characters before a mark of a space in what a BPE merges."""
-    pairs = ("".join(pair.split(" ")) if isinstance(pair, str) else "".join(pair) for pair in model["merges"])
+    """Return the characters before a mark of a space in what a BPE merges, or in the pieces of a Unigram model."""
+    pairs: Iterable[str] = (piece for piece, _ in model["vocab"])
+    if kind_of(model) == "BPE":
+        pairs = ("".join(pair.split(" ")) if isinstance(pair, str) else "".join(pair) for pair in model["merges"])
     over = (token.lstrip(METASPACE) for token in pairs if METASPACE in token.lstrip(METASPACE))
     return "".join(sorted({before for token in over for before in re.findall(f"([^{METASPACE}]){METASPACE}", token)}))
 

@@ -43,7 +43,8 @@ class Atoms:
 
     def matched_by(self, character: str) -> tuple[bool, ...]:
         """Return of each atom whether it matches a character."""
-        holds: dict[str, bool] = {class_name: not removes(character) for class_name, removes in self._removes.items()}
+        older = alike(character)
+        holds: dict[str, bool] = {class_name: not removes(older) for class_name, removes in self._removes.items()}
         if self._pieces is not None:
             n = len(self._pieces(f"a{character}a"))
             holds |= {ISOLATED: n == 3, JOINED: n == 1}
@@ -69,7 +70,7 @@ class PatternAutomaton:
 
     def add(self, point: int) -> None:
         """Give a class to a code point."""
-        matched = self._atoms.matched_by(alike(chr(point)))
+        matched = self._atoms.matched_by(chr(point))
         if matched not in self._classes_of:
             self._classes_of[matched] = len(self._atoms_of)
             self._atoms_of.append(matched)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -154,7 +155,7 @@ class ClassSplitter:
         return self._classes, self._removed
 
     def _class_of(self, character: str) -> int:
-        n = len(self._pieces(f"a{alike(character)}a"))
+        n = len(self._pieces(f"a{character}a"))
         return by_class.JOINED if n == 1 else by_class.APART if n == 3 else by_class.REMOVED
 
 
@@ -215,7 +216,7 @@ class SplittingScanner:
     """
 
     def __init__(self, splitters: Sequence[AnySplitter]) -> None:
-        self._splitters = splitters
+        self._splitters, self.cuts = splitters, bool(splitters)
         self.removes = any(splitter.removes for splitter in splitters)
 
     def mark(self, text: Any, begin: int, n: int, bitmaps: Bitmaps) -> None:
@@ -260,13 +261,16 @@ def splitter_of(
 ) -> AnySplitter:
     """Return the splitter of a pre-tokenizer of a `tokenizer.json`; Metaspace's cuts texts that have its marks.
 
-    pieces: what the pre-tokenizer makes of a text. by_classes: whether what is removed so far is white space, which
-    stays together; nothing_gone: whether nothing is. Raises UnknownSplitError.
+    pieces: what the pre-tokenizer makes of a text; releases of `tokenizers` have other tables of digits, but the same
+    of white space and punctuation. by_classes: whether what is removed so far is white space, which stays together;
+    nothing_gone: whether nothing is. Raises UnknownSplitError.
     """
+    kind, behavior = part["type"], str(part.get("behavior", "Isolated"))
+    if kind == "Digits":
+        pieces = partial(_of_older, pieces)
     single = _class_splitter(part, pieces) if by_classes else None
     if single is not None:
         return single
-    kind, behavior = part["type"], str(part.get("behavior", "Isolated"))
     try:
         if kind == "Split":
             return _of_split(part, behavior)
@@ -286,6 +290,11 @@ def splitter_of(
     raise UnknownSplitError(
         f"its pre-tokenizer {kind} is not known" + (f" with {behavior}" if "behavior" in part else "")
     )
+
+
+def _of_older(pieces: Callable[[str], list[Any]], text: str) -> list[Any]:
+    """Return the pieces of a text with older characters in place of newer ones."""
+    return pieces(alike(text))
 
 
 def _class_splitter(part: Mapping[str, Any], pieces: Callable[[str], list[Any]]) -> ClassSplitter | None:

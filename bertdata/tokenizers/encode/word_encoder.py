@@ -24,6 +24,7 @@ from bertdata.tokenizers.encode.kernels import word_cache as kernel
 from bertdata.tokenizers.encode.output import Encoded, Output
 from bertdata.tokenizers.encode.rewriting import Stage, rewritten
 from bertdata.tokenizers.encode.scanners import PatternScanner, Scanner
+from bertdata.tokenizers.encode.whole_unigram import WholeUnigram
 from bertdata.tokenizers.encode.word_cache import Answer, Model, WordCache
 from bertdata.tokenizers.encode.words import UNIT_BYTES, Unit, units
 from bertdata.tokenizers.newer_characters import known_to
@@ -104,6 +105,9 @@ class Encoder:
         return [(ids[begin:end], starts[begin:end]) for begin, end in pairwise(ends.tolist())]
 
     def _ask(self, row: str, words: bool) -> tuple[Any, Any]:
+        if isinstance(self.model, WholeUnigram):
+            ids = self.model.encode_row(row)
+            return ids, np.zeros(len(ids) if words else 0, np.bool_)
         encoded = self.reference.encode(*known_to(self.reference, [row]), add_special_tokens=False)
         starts = [before != word for before, word in pairwise([None, *encoded.word_ids])] if words else []
         return encoded.ids, np.array(starts, np.bool_)
@@ -155,6 +159,8 @@ class _Run:
         answers = [model.encode_long(unit.text, start, end) for start, end in longs.tolist()]
         unsure = np.zeros(unit.stop - unit.row, np.bool_)
         bits.mark_unsure_rows(bitmaps.unsure, unit.offsets, unit.row, unit.stop, unsure)
+        if isinstance(model, WholeUnigram):
+            unsure |= np.diff(unit.offsets[unit.row : unit.stop + 1]) > model.most_bytes
         if len(left):
             self._output.insert_left(unit, cache, left, answers)
             self._mark_dependent(unit, left, answers, unsure)

@@ -101,7 +101,7 @@ class UnigramWords(AskedModel):
         self._pieces, self._removed = pieces_of(pieces, unknown or 0, split=True), removed
         self._fallback = np.zeros(0, np.int64)
         if model.get("byte_fallback"):
-            self._fallback = _ids_of_bytes({piece: number for number, (piece, _) in enumerate(pieces)})
+            self._fallback = ids_of_bytes({piece: number for number, (piece, _) in enumerate(pieces)})
         # a piece of several unknown characters is better than these where their scores are below 0
         runs = unknown is not None and self._pieces.settings[0] < 0
         self._asks = unknown is None or bool(model.get("byte_fallback") and not (runs and len(self._fallback)))
@@ -137,7 +137,7 @@ class PairWords(AskedModel):
                     key = bytes_of_token(part) if by_bytes else part.encode()
                     keys |= {root + key: token_id} if key else {}
         self._cells, self._by_bytes, self._removed = _cells(keys), by_bytes, removed
-        self._fallback = _ids_of_bytes(vocabulary) if model.get("byte_fallback") else np.zeros(0, np.int64)
+        self._fallback = ids_of_bytes(vocabulary) if model.get("byte_fallback") else np.zeros(0, np.int64)
         if not len(self._fallback):
             self._fallback = np.full(256, -1, np.int64)
         self._roots = np.array([base_of(self._cells, root[0]) for root in _ROOTS], np.int64)
@@ -151,7 +151,7 @@ class PairWords(AskedModel):
         )
 
 
-def _ids_of_bytes(vocabulary: Mapping[str, int]) -> NDArray[np.int64]:
+def ids_of_bytes(vocabulary: Mapping[str, int]) -> NDArray[np.int64]:
     """Return the ids of the tokens of bytes, <0x00> to <0xFF>, int64 (256,); none where some byte has no token."""
     names = [f"<0x{byte:02X}>" for byte in range(256)]
     known = all(name in vocabulary for name in names)

@@ -31,6 +31,10 @@ _MASK = "[MASK]"
 _KANA = re.compile("[\u3041-\u30ff]")
 _NUMBER_COMMA = re.compile(r".*\d,", re.DOTALL)
 _NOT_TEXT = (PieceType.UNKNOWN, PieceType.CONTROL, PieceType.UNUSED)
+_BY_TRANSFORMERS = (
+    "take the tokenizer.json that the model is published with, or open its folder with AutoTokenizer of transformers, "
+    "in an environment without apache-beam, whose protobuf is too old for sentencepiece, save it, and use that folder"
+)
 FAR = 20.0
 """How many times the lowest score of a piece that of a token has which no text is to be cut into."""
 _PENALTY = 100.0
@@ -55,10 +59,13 @@ def convert(
     """
     kind = model.trainer.model_type
     if kind not in (UNIGRAM_MODEL, BPE_MODEL) or (kind == BPE_MODEL and _defined(model) and not _keeps_texts(model)):
-        kind_text = "a BPE model of SentencePiece with user-defined symbols, and changes texts before it looks for them"
-        if kind not in (UNIGRAM_MODEL, BPE_MODEL):
-            kind_text = "a model of SentencePiece, but neither Unigram nor BPE"
-        raise InputError(f"is {kind_text}; open its tokenizer with transformers, save it, and use that folder")
+        if kind == BPE_MODEL:
+            raise InputError(
+                "is a BPE model of SentencePiece with user-defined symbols, and changes texts before it looks for "
+                f"them, which no tokenizer.json does; {_BY_TRANSFORMERS}, whose ids are others where a text begins "
+                "with a space or such a symbol"
+            )
+        raise InputError(f"is a model of SentencePiece, but neither Unigram nor BPE; {_BY_TRANSFORMERS}")
     names = frozenset(piece.piece for piece in model.pieces if piece.type != PieceType.NORMAL)
     is_xlnet = kind == UNIGRAM_MODEL and names >= _XLNET
     as_bert = is_xlnet or (kind == UNIGRAM_MODEL and names >= _ALBERT)

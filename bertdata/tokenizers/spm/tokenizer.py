@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +22,7 @@ from bertdata.tokenizers.wordpiece.formats import VOCAB
 MODEL = "spiece.model"
 _RENUMBERED = "sentencepiece.bpe.model"
 """The model of XLM-R, CamemBERT and others of fairseq, whose ids are not those of its pieces."""
+_ENDING = re.compile(r"\.model(\.v\d\w*)?$")
 _NAMES = (MODEL, "spm.model", "tokenizer.model", "sentencepiece.model", _RENUMBERED)
 
 
@@ -57,7 +59,7 @@ class SentencePieceTokenizer(JsonTokenizer):
     @classmethod
     def recognizes(cls, path: str) -> bool:
         """Tell whether a path is a `.model` file, or a directory with one and without a tokenizer of another family."""
-        if path.endswith(".model"):
+        if _is_model(path):
             return files.exists(path)
         if any(files.exists(files.join(path, name)) for name in (TOKENIZER, VOCAB)):
             return False
@@ -72,7 +74,7 @@ class SentencePieceTokenizer(JsonTokenizer):
         """
         place = find_saved(path, [cls])[1]
         folder, name = place.rpartition("/")[0], place
-        if not place.endswith(".model"):
+        if not _is_model(place):
             folder = place
             name = next(path for each in _NAMES if files.exists(path := files.join(place, each)))
         config, added = read_settings(folder), read_added(folder)
@@ -93,6 +95,11 @@ class SentencePieceTokenizer(JsonTokenizer):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._arguments
+
+
+def _is_model(path: str) -> bool:
+    """Tell whether a path has the name of a model, as m.model, or as tokenizer.model.v3 of Mistral."""
+    return _ENDING.search(path) is not None
 
 
 def _renumbered(data: bytes, folder: str, config: Mapping[str, Any]) -> bytes:

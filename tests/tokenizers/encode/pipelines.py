@@ -144,6 +144,23 @@ SPLITTERS: list[Part] = [
     split(DEEPSEEK[2], "Isolated"), split(CLIP, "Removed", invert=True), split(r"\s+", "Removed"),
     split(r"\p{Lu}", "MergedWithNext"), split(r"\p{P}", "MergedWithPrevious"), split(r"\p{L}", "Contiguous"),
 ]  # fmt: skip
+ADDED = [
+    "the",
+    "New York",
+    "caf\u00e9",
+    "Holmes",
+    " a",
+    "\u4e2d",
+    "e\u0301",
+    " ",
+    "\n",
+    "  ",
+    "ASK",
+    "K]",
+    "[",
+    "UNK] ",
+]
+"""Words that may be added, of which some are white space and some lie within special tokens or begin there."""
 MODELS = ("BPE", "suffixes", "byte-level", "Unigram", "WordPiece", "WordLevel", "Metaspace")
 
 
@@ -164,11 +181,12 @@ def drawn(seed: int, corpus: list[str], *, vocab_size: int = 1200) -> dict[str, 
     settings: dict[str, Any] = {"vocab_size": vocab_size, "special_tokens": list(SPECIAL), "show_progress": False}
     tokenizer.train_from_iterator(corpus, _trainer(kind, settings))
     data = json.loads(tokenizer.to_str())
-    words = draw.sample(["the", "New York", "caf\u00e9", "Holmes", " a", "\u4e2d", "e\u0301"], draw.randrange(4))
+    words = draw.sample(ADDED, draw.randrange(5))
     if words:
         for word in words:
-            flags = {name: draw.random() < 0.2 for name in ("single_word", "rstrip")}
-            tokenizer.add_tokens([_added(word, normalized=draw.random() < 0.5, **flags)])
+            flags = {name: draw.random() < 0.3 for name in ("single_word", "lstrip", "rstrip")}
+            normalized = draw.random() < 0.5 and not word.isspace()  # of these some normalizers leave nothing
+            tokenizer.add_tokens([_added(word, normalized=normalized, **flags)])
         data = json.loads(tokenizer.to_str())
     return dict(data)
 

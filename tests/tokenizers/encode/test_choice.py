@@ -26,7 +26,13 @@ NFKC = {"type": "NFKC"}
 SLOW: dict[str, tuple[dict[str, Any], Any, Any, Any]] = {
     "its pre-tokenizer UnicodeScripts is not known": (byte_pair_model(), {"type": "UnicodeScripts"}, None, None),
     "the pattern of its Split is not known: it has a poss": (byte_pair_model(), split_by(r"\p{L}++|."), None, None),
-    "does not cut texts, and its model is not a BPE": (unigram_model(), None, None, None),
+    "does not cut texts, and its model is not a BPE": (
+        {"type": "WordLevel", "vocab": {one: i for i, one in enumerate([*SPECIAL, "low"])}, "unk_token": "[UNK]"},
+        None, None, None,
+    ),
+    "its pieces have scores that are not below 0": (
+        unigram_model() | {"vocab": [[piece, 0.0] for piece, _ in unigram_model()["vocab"]]}, None, None, None,
+    ),
     "does not cut texts, and its tokens go on over spaces after 'a'": (
         {"type": "BPE", "vocab": {one: i for i, one in enumerate([*SPECIAL, "a", "b", METASPACE, "a▁", "a▁b"])},
          "merges": ["a ▁", "a▁ b"], "unk_token": "[UNK]"},

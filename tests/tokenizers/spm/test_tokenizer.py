@@ -306,10 +306,13 @@ def test_what_cannot_be_read_is_refused_with_its_place(sentencepiece: Any, tmp_p
         (whole[:-9], r"cut.model: is not a whole model of SentencePiece"),
         (b"", r"cut.model: this file is empty"),
         (b"\x12\x02\x18\x01", r"of its 0 pieces 0 are for unknown text"),
-        (model_of(sentencepiece, model_type="word"), r"is a model of SentencePiece, but neither Unigram nor BPE; open"),
+        (
+            model_of(sentencepiece, model_type="word"),
+            r"is a model of SentencePiece, but neither Unigram nor BPE; take the tokenizer.json",
+        ),
         (
             model_of(sentencepiece, model_type="bpe", user_defined_symbols=["<x>"]),
-            r"with user-defined symbols, and changes texts before it looks for them; open its tokenizer",
+            r"with user-defined symbols, and changes texts before it looks for them, which no tokenizer.json does",
         ),
     ):
         with pytest.raises(InputError, match=message):

@@ -19,8 +19,8 @@ from bertdata.kernels.utf8 import decode, decode_last
 from bertdata.tokenizers.encode.kernels.bitmaps import bytes_of_block
 from bertdata.tokenizers.encode.kernels.double_array import BASE, LABEL, TAKEN, TO_BASE, TO_ID
 
-SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4
-"""Flags of a token: not inside a word; with the white space before it; with that after it."""
+SINGLE_WORD, LSTRIP, RSTRIP, TEXT = 1, 2, 4, 8
+"""Flags of a token: not inside a word; with the white space before it; with that after it; no token, but text."""
 NOT_ASKED, WORD, WHITE, NEITHER = range(4)
 """What is known of a code point: nothing yet, that it is `\\w`, that it is `\\s`, or that it is neither."""
 TAIL, LONG_TAIL = 4, 8
@@ -217,8 +217,7 @@ def find(text: Any, offsets: Any, automaton: Automaton, tails: Tails, marked: An
     are written as there is room for.
     """
     cells, fails = automaton.cells, automaton.fails
-    n: Any = 0
-    begin = offsets[0]
+    begin, n = offsets[0], 0
     for row in range(len(offsets) - 2, -1, -1):
         first = offsets[row]
         i: Any = offsets[row + 1] - 1
@@ -293,10 +292,10 @@ def cut(
 ) -> Any:
     """Write the pieces of rows of UTF-8 between the tokens that `find` wrote; the leftmost goes first.
 
-    classes: of each code point, uint8. whole: rows that are not cut, bool. Returns 0, or -1 - a code point of no class.
+    classes: of each code point, uint8. whole: rows that are not cut, bool. Returns 0, or -1 - a code point of no class,
+    or 1 + the number of a token with `lstrip` that ends within the white space of the one before it.
     """
-    piece: Any = 0
-    cuts: Any = 0
+    piece = cuts = 0
     for row in range(len(offsets) - 1):
         first, end = offsets[row], offsets[row + 1]
         at = done = first  # where the search goes on, and where the last token ends
@@ -309,23 +308,28 @@ def cut(
                 continue
             stop = start + tokens.lengths[number]
             at = stop
-            if tokens.flags[number] & SINGLE_WORD:
-                inside = _word_around(text, first, start, stop, end, classes)
-                if inside < 0:
-                    return inside
-                if inside > 0:
-                    continue
+            hidden: Any = tokens.flags[number] & TEXT
+            if tokens.flags[number] & SINGLE_WORD and not hidden:
+                hidden = _word_around(text, first, start, stop, end, classes)
+                if hidden < 0:
+                    return hidden
+            if hidden:
+                continue
             if tokens.flags[number] & LSTRIP:
                 start = _white_before(text, done, start, classes)
                 if start < 0:
                     return start
+                start = max(start, done)
             if tokens.flags[number] & RSTRIP:
                 if not white_from <= stop <= white:
-                    white_from = stop
-                    white = _white_after(text, stop, end, classes)
+                    white_from, white = stop, _white_after(text, stop, end, classes)
                     if white < 0:
                         return white
                 stop = white
+            if start > stop:
+                return 1 + number
+            if start == stop:  # the token before it took all of it
+                continue
             pieces.begins[piece], pieces.stops[piece] = done, max(done, start)
             pieces.tokens[cuts] = number
             piece, cuts, done = piece + 1, cuts + 1, stop

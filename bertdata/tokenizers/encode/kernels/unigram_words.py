@@ -30,7 +30,7 @@ class Model(NamedTuple):
 
 
 @inlined
-def _write_bytes(model: Any, n: Any) -> Any:
+def write_bytes(model: Any, n: Any) -> Any:
     """Write the ids of the best path through `n` bytes, those of bytes for unknown characters; returns how many."""
     path, unknown = model.path, np.int64(model.pieces.settings[1])
     count: Any = 0
@@ -63,7 +63,7 @@ def _encode(cache: Any, entry: Any, text: Any, start: Any, end: Any, model: Any)
         for j in range(count):
             unknown = unknown or np.int64(model.ids[j]) == np.int64(model.pieces.settings[1])
     if unknown and not model.asks:
-        count = _write_bytes(model, size)
+        count = write_bytes(model, size)
     if count <= MAX_IDS and not (unknown and model.asks):
         put_ids(cache, entry, model.ids, 0, count, False)
 
