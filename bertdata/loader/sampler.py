@@ -157,8 +157,8 @@ class EpochBatchSampler:
         self._run = max(1, round(self.run_epochs * self._examples)) if self.run_epochs else 0
         widths = [length_bin.width for length_bin in length_bins]
         parts: list[Any] = [widths, weights] if len(length_bins) > 1 or weights else []
-        of_pieces = {"by_pieces": True} if getattr(dataset, "by_pieces", False) else {}
-        parts += [{"shuffle_window": shuffle_window, **of_pieces}] if shuffle_window else []
+        pieces = {"by_pieces": True} if getattr(dataset, "by_pieces", False) else {}
+        parts += [{"shuffle_window": shuffle_window} | pieces] if shuffle_window else []
         parts += [length_bins[0].order.identity()] if isinstance(length_bins[0].order, DistinctOrder) else []
         order = text_bits(json.dumps(parts, sort_keys=True)) >> 1 if parts else 0
         data = data_fingerprint(dataset)
@@ -278,8 +278,7 @@ class EpochBatchSampler:
         plan = BatchPlan(self.bins, self.world_size, None, drop_last=False)
         rows = self._examples if not self.shuffle_window else self._window_rows
         step_rows = self.world_size * max(length_bin.batch for length_bin in self.bins)
-        looks = max(64, int(8 * rows / max(self._fetched_rows, 1)) // step_rows)
-        stride = max(1, rows // (looks * step_rows))
+        stride = max(1, rows // (max(64, int(8 * rows / max(self._fetched_rows, 1)) // step_rows) * step_rows))
         steps = plan.steps(positions)
         while some := list(islice(steps, stride)):
             yield stride, np.array([row[1] for row in self._shares(some[:1])[0]], np.int64)
