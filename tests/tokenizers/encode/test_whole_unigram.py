@@ -72,6 +72,11 @@ def test_rows_in_which_sums_of_scores_are_rounded_much_are_encoded_whole(monkeyp
     monkeypatch.setattr(tokenizer._encoder.model, "most_bytes", 5)
     asked: list[str] = []
     encode_row = tokenizer._encoder.model.encode_row
-    monkeypatch.setattr(tokenizer._encoder.model, "encode_row", lambda row: asked.append(row) or encode_row(row))
+
+    def ask(row: str) -> Any:
+        asked.append(row)
+        return encode_row(row)
+
+    monkeypatch.setattr(tokenizer._encoder.model, "encode_row", ask)
     tokenizer.encode_batch(["l c", "l"])
     assert asked == [f"{METASPACE}l{METASPACE}c"]
