@@ -33,7 +33,7 @@ def plurals(source: str) -> Iterator[tuple[int, str]]:
                 continue
             is_length = ast.unparse(value.value).startswith(("len(", "sum(")) and value.format_spec is None
             has_commas = value.format_spec is not None and ast.unparse(value.format_spec) == "f','"
-            if (is_length or has_commas) and (noun := _PLURAL.match(after.value)):
+            if (is_length or has_commas) and (noun := _PLURAL.match(str(after.value))):
                 yield value.lineno, f"{ast.unparse(value.value)}{noun[0]}"
 
 

@@ -22,15 +22,15 @@ _SINGULAR_VERBS = {"are": "is", "were": "was", "have": "has", "do": "does", "go"
 def counted(number: float, name: str, verb: str = "") -> str:
     """Return a number and what it counts, and the verb after them: `name` in the singular, `verb` in the plural.
 
-    >>> counted(1, "shard"), counted(1200, "shard"), counted(2, "batch")
-    ('1 shard', '1,200 shards', '2 batches')
+    >>> counted(1, "shard"), counted(1200, "shard"), counted(2, "batch"), counted(2, "epoch")
+    ('1 shard', '1,200 shards', '2 batches', '2 epochs')
     >>> counted(1, "text", "have"), counted(3, "text", "have")
     ('1 text has', '3 texts have')
     """
     if number == 1:
         text, verb = f"1 {name}", _SINGULAR_VERBS.get(verb, f"{verb}s") if verb else ""
     else:
-        text = f"{number:,} {name}" + ("es" if name.endswith(("ch", "sh", "s", "x")) else "s")
+        text = f"{number:,} {name}" + ("es" if name.endswith(("tch", "sh", "ss", "x")) else "s")
     return f"{text} {verb}" if verb else text
 
 
