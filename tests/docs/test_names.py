@@ -30,8 +30,8 @@ OTHER_PROGRAMS = {
     "slurm": "array cpus-per-task dependency gpus-per-node mem nodes ntasks-per-node open-mode parsable requeue signal "
     "time wrap",
     "torchrun": "nnodes nproc-per-node rdzv-backend rdzv-endpoint",
-    "beam and gcloud": "detached max-workers metadata-file parallelism parameters region runner template-file-gcs-location "
-    "temp-location",
+    "beam and gcloud": "detached max-workers metadata-file parallelism parameters region runner "
+    "template-file-gcs-location temp-location",
     "dask": "host nthreads nworkers",
     "uv": "torch-backend",
     "aws, hf, trafilatura, trackio": "exclude input-dir local-dir output-dir project",
