@@ -96,7 +96,7 @@ def test_a_hash_that_is_no_text_is_refused(tmp_path: Path) -> None:
 def test_the_hashes_that_mosaicml_streaming_writes_are_those_compared(compression: str | None, tmp_path: Path) -> None:
     pytest.importorskip("streaming", reason="writing MDS by its own writer needs mosaicml-streaming")
     writer: Any = importlib.import_module("streaming").MDSWriter
-    hashes = ["sha256", "xxh3_64", "blake2s"]
+    hashes = ["blake2s", "sha256", "xxh3_64"]
     settings = {"out": str(tmp_path), "columns": {"text": "str"}, "compression": compression, "hashes": hashes}
     with writer(**settings, size_limit=200) as out:
         for number in range(40):
