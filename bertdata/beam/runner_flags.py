@@ -29,6 +29,9 @@ _CACHE_MILLISECONDS = 300_000
 _AGAIN = "run the same command again: what is done is kept"
 _ENDED = re.compile(r"Pipeline \S+ failed in state (?P<state>[A-Z]+): (?P<words>.*)", re.DOTALL)
 """What Beam's portable runner raises where a job did not end as DONE."""
+_REFUSED = re.compile(r"Connection refused|ConnectException")
+_OF_AN_ENGINE = re.compile(r"(?:java|javax|scala|org\.apache)\.[\w.$]+(?:Exception|Error)\b")
+"""How an error of an engine in Java begins; what a worker in Python raises has its traceback."""
 _JOB_NAME = 44
 """Characters of a job's name that tell its steps: of all of it, Dataflow takes 63."""
 
@@ -256,6 +259,7 @@ def explained(failure: BaseException, parsed: argparse.Namespace) -> BertDataErr
             "the job server starts workers with Docker, which does not run on its machine, or does not get the image; "
             f"try `docker run --rm IMAGE --version` there, or use --environment_type=LOOPBACK ({_last_line(text)})"
         )
+    words = ""
     if ended := _ENDED.search(text):
         state, words = ended["state"], ended["words"].strip().partition("\n")[0]
         if state == "CANCELLED":
@@ -265,14 +269,18 @@ def explained(failure: BaseException, parsed: argparse.Namespace) -> BertDataErr
                 f"a worker has ended while it worked, killed or for want of memory, and the engine gave the job up; "
                 f"{_AGAIN} ({words})"
             )
-    if "StatusCode.UNAVAILABLE" in text:
-        if environment_type(parsed) == "EXTERNAL" and not job_server.is_listening(_pool_address(parsed)):
-            return ConfigError(
-                f"the worker pool at {_pool_address(parsed)} does not answer; start it, or correct "
-                f"--environment_config: {POOL}"
-            )
+    unreachable = "StatusCode.UNAVAILABLE" in text
+    of_pool = environment_type(parsed) == "EXTERNAL" and (unreachable or _REFUSED.search(text))
+    if of_pool and not job_server.is_listening(_pool_address(parsed)):
+        return ConfigError(
+            f"the worker pool at {_pool_address(parsed)} does not answer; start it, or correct "
+            f"--environment_config: {POOL}"
+        )
+    if unreachable:
         where = f" at {parsed.job_endpoint}" if parsed.job_endpoint else ""
         return BertDataError(f"the job server of {parsed.runner}{where} is gone; see that it runs, and {_AGAIN}")
+    if ended and _OF_AN_ENGINE.match(words):
+        return BertDataError(f"the engine gave the job up ({words}); its logs say why; {_AGAIN}")
     return None
 
 

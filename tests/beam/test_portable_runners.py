@@ -312,6 +312,10 @@ def test_where_workers_run_is_known_from_the_flags(flags: list[str], kind: str, 
             "a worker has ended while it worked, killed or for want of memory, and the engine gave the job up; run the",
         ),
         (
+            "Pipeline job_a8 failed in state FAILED: java.net.ConnectException: finishConnect(..): Connection refused",
+            "the engine gave the job up (java.net.ConnectException: finishConnect(..): Connection refused); its",
+        ),
+        (
             "_MultiThreadedRendezvous: status = StatusCode.UNAVAILABLE",
             "the job server of PortableRunner at h:1 is gone; see that it runs, and run the same command again",
         ),
@@ -323,7 +327,8 @@ def test_failures_of_a_cluster_become_messages_with_a_remedy(text: str, words: s
     found = runner_flags.explained(RuntimeError(text), parsed)
     assert isinstance(found, BertDataError)
     assert str(found).startswith(words)
-    assert runner_flags.explained(RuntimeError("another"), parsed) is None
+    for other in ("another", "Pipeline job_a8 failed in state FAILED: KeyError: 'a'"):
+        assert runner_flags.explained(RuntimeError(other), parsed) is None
 
 
 @pytest.mark.parametrize("config", ["localhost:{}", '{{"url": "localhost:{}"}}'])
@@ -331,13 +336,16 @@ def test_a_pool_that_listens_is_not_what_is_gone(config: str) -> None:
     import_beam()
     flags = ("--runner=PortableRunner", "--job_endpoint=h:1", "--environment_type=EXTERNAL", "--environment_config=")
     gone = RuntimeError("status = StatusCode.UNAVAILABLE")
+    refused = RuntimeError("Pipeline job_a8 failed in state FAILED: java.net.ConnectException: Connection refused")
     with socket.socket() as pool:
         pool.bind(("localhost", 0))
         pool.listen()
         port = pool.getsockname()[1]
         parsed = internals.parse_flags([*flags[:3], flags[3] + config.format(port)])
         assert str(runner_flags.explained(gone, parsed)).startswith("the job server of PortableRunner at h:1 is gone")
-    assert str(runner_flags.explained(gone, parsed)).startswith(f"the worker pool at localhost:{port} does not answer")
+        assert str(runner_flags.explained(refused, parsed)).startswith("the engine gave the job up (java.net.Conn")
+    for failure in (gone, refused):
+        assert str(runner_flags.explained(failure, parsed)).startswith(f"the worker pool at localhost:{port} does not")
 
 
 def test_the_program_of_a_process_can_be_an_option_of_the_environment() -> None:
