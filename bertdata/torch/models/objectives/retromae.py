@@ -9,10 +9,9 @@ its head, and the decoder in a file beside it.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -24,12 +23,13 @@ from bertdata.torch.data.dataset import PretrainingCollator
 from bertdata.torch.models.bert.config import BertConfig
 from bertdata.torch.models.bert.model import BertLayer
 from bertdata.torch.models.bert.pretraining import BertForMaskedLM
-from bertdata.torch.models.config import Counts, EncoderConfig
+from bertdata.torch.models.config import Counts
 from bertdata.torch.models.encoder import initialize
 from bertdata.torch.models.objectives.settings import RETROMAE, ObjectiveSettings, TrainingObjective
+from bertdata.torch.models.objectives.with_part import MaskedLMWithPart
 from bertdata.torch.models.outputs import LossTerm, PretrainingOutput
 from bertdata.torch.models.places import labelled_places, places_of
-from bertdata.torch.models.weights import PreTrainedModel, load_apart, save_apart
+from bertdata.torch.models.weights import PreTrainedModel
 
 RATE = 0.5
 """The share of tokens that hide from the decoder, unless another one is given (the authors': 0.5 to 0.7)."""
@@ -85,28 +85,18 @@ class RetroMaeOutput(NamedTuple):
         return [*self.masked_lm.terms, LossTerm("decoder", decoder.value, "maskable", 1.0, accuracy)]
 
 
-class RetroMaeModel(PreTrainedModel):
-    """A masked language model of BERT, and a decoder. `inner` is the class of the masked language model."""
+class RetroMaeModel(MaskedLMWithPart):
+    """A masked language model of BERT, and a decoder."""
 
     objective = RETROMAE
     inner: ClassVar[type[BertForMaskedLM]] = BertForMaskedLM
+    masked_lm: BertForMaskedLM
     collator: ClassVar[Any] = staticmethod(partial(PretrainingCollator, decoder_masks=RATE))
 
     def __init__(self, config: BertConfig, masked_lm: BertForMaskedLM | None = None) -> None:
-        super().__init__(config)
-        self.masked_lm = self.inner(config) if masked_lm is None else masked_lm
+        super().__init__(config, masked_lm)
         self.decoder = DecoderLayer(config)
         initialize(self.decoder, config)
-
-    @property
-    def encoder(self) -> Any:
-        """The encoder."""
-        return self.masked_lm.encoder
-
-    @property
-    def architecture(self) -> str:
-        """The name of the masked language model's class in transformers."""
-        return self.masked_lm.architecture
 
     def training_flops(self, counts: Counts) -> float:
         """Return the operations of the masked language model, of the decoder, and of the head at all its tokens."""
@@ -145,22 +135,6 @@ class RetroMaeModel(PreTrainedModel):
     def apart(self) -> dict[str, nn.Parameter]:
         """Return the parameters of the decoder."""
         return {f"retromae.{name}": value for name, value in self.decoder.named_parameters()}
-
-    def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
-        """Write the masked language model, and beside it the decoder; raises OutputError."""
-        self.masked_lm.save_pretrained(directory, extra)
-        save_apart(directory, self.apart())
-
-    @classmethod
-    def from_pretrained(cls, directory: str | os.PathLike[str], *, config: EncoderConfig | None = None) -> Self:
-        """Load a masked language model, and the decoder where there is one, else a fresh one.
-
-        config: another one than that of the directory. Raises InputError where a weight is misshapen.
-        """
-        masked_lm: Any = cls.inner.from_pretrained(directory, config=config)
-        model = cls(masked_lm.config, masked_lm)
-        load_apart(directory, model.apart())
-        return model
 
 
 def _model_class(

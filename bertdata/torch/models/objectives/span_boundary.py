@@ -11,9 +11,8 @@ borders like others, where the authors leave out a span at the edge of a row.
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -27,10 +26,11 @@ from bertdata.torch.models.encoder import mean_cross_entropy, sequential
 from bertdata.torch.models.from_transformers import TransformersForPreTraining, TransformersModel
 from bertdata.torch.models.norm import LayerNorm
 from bertdata.torch.models.objectives.settings import ObjectiveSettings, TrainingObjective
+from bertdata.torch.models.objectives.with_part import MaskedLMWithPart
 from bertdata.torch.models.outputs import LossTerm, PretrainingOutput
 from bertdata.torch.models.places import labelled_places, places_of, sequence_of_each, taken_at
 from bertdata.torch.models.pretraining import MaskedLanguageModel
-from bertdata.torch.models.weights import PreTrainedModel, load_apart, save_apart
+from bertdata.torch.models.weights import PreTrainedModel
 
 _LOG = logging.getLogger("bertdata")
 MOST_TOKENS, POSITION_WIDTH = 20, 200
@@ -141,34 +141,18 @@ class SpanBoundaryOutput(NamedTuple):
         return [*self.masked_lm.terms, LossTerm("sbo", self.sbo_loss, "labelled", 1.0, figures)]
 
 
-class SpanBoundaryModel(PreTrainedModel):
-    """A masked language model and the head of the span boundary objective, which use the same hidden states.
-
-    `inner` is the class of the masked language model, as which it is saved; the head is a file beside it. A model that
-    is saved without a head, such as any BERT, gets a fresh one.
-    """
+class SpanBoundaryModel(MaskedLMWithPart):
+    """A masked language model and the head of the span boundary objective, which use the same hidden states."""
 
     objective = "span-boundary"
-    inner: ClassVar[Any]
 
     def __init__(self, config: EncoderConfig, masked_lm: PreTrainedModel | None = None) -> None:
-        super().__init__(config)
-        self.masked_lm: PreTrainedModel = self.inner(config) if masked_lm is None else masked_lm
+        super().__init__(config, masked_lm)
         self.has_unused = self.masked_lm.has_unused
         if isinstance(self.masked_lm, TransformersModel):
             self.masked_lm.keeps_hidden = True
         width = self.masked_lm.word_embeddings.weight.shape[1]
         self.head = SpanBoundaryHead(config.hidden_size, width, config.vocab_size)
-
-    @property
-    def encoder(self) -> Any:
-        """The encoder."""
-        return self.masked_lm.encoder
-
-    @property
-    def architecture(self) -> str:
-        """The name of the masked language model's class in transformers."""
-        return self.masked_lm.architecture
 
     def training_flops(self, counts: Counts) -> float:
         """Return the operations of the masked language model and of the head at the labelled tokens."""
@@ -193,22 +177,6 @@ class SpanBoundaryModel(PreTrainedModel):
     def apart(self) -> dict[str, nn.Parameter]:
         """Return the parameters of the head."""
         return {f"sbo.{name}": value for name, value in self.head.named_parameters()}
-
-    def save_pretrained(self, directory: str | os.PathLike[str], extra: Mapping[str, Any] | None = None) -> None:
-        """Write the masked language model, and beside it the head; raises OutputError."""
-        self.masked_lm.save_pretrained(directory, extra)
-        save_apart(directory, self.apart())
-
-    @classmethod
-    def from_pretrained(cls, directory: str | os.PathLike[str], *, config: EncoderConfig | None = None) -> Self:
-        """Load a masked language model, and the head where there is one; raises InputError where a weight is misshapen.
-
-        config: another one than that of the directory.
-        """
-        masked_lm = cls.inner.from_pretrained(directory, config=config)
-        model = cls(masked_lm.config, masked_lm)
-        load_apart(directory, model.apart())
-        return model
 
 
 def _model_class(
