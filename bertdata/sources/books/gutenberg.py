@@ -77,7 +77,7 @@ _NOTE_HEAD = re.compile(
     r"project\s+gutenberg\s+editor)",
     re.IGNORECASE,
 )
-_AFTER_NOTE_HEAD = re.compile(r"\w*\W{0,3}(?:\w+\W{0,3}){0,2}?(?:[:.—–]|--|\s-)|\w*\W*$")
+_AFTER_NOTE_HEAD = re.compile(r"\w*+\W{0,3}(?:\w++\W{0,3}){0,2}?(?:[:.—–]|--|\s-)|\w*+\W*+$")
 """What follows the heading of a note in its line: a mark, or nothing."""
 _SIDE_NOTE = re.compile(
     r"\[\s*(?:[*†]\s*)?(?:Illustrations?|Headnotes?|Footnotes?|Sidenotes?|Side-note|Transcriber|Transcription|Original\s+Transcriber|Transcriber's|"
