@@ -1,4 +1,4 @@
-"""The jobs of a Flink cluster, by its REST interface: those that run are told, and one that is given up is cancelled.
+"""List the running jobs of a Flink cluster through its REST interface, and cancel one that a build has given up.
 
 On a cluster of its own a job goes on when its job server ends, and keeps the slots that the next one needs.
 """

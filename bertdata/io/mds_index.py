@@ -33,22 +33,22 @@ def check_hashes(path: str) -> None:
     if entry is None:
         return
     size, hashes = entry
-    found = dict[str, Any]()
+    hashers = dict[str, Any]()
     for algorithm in hashes:
         if (start := _start(algorithm)) is not None:
-            found[algorithm] = start
-    if missing := sorted({*hashes} - {*found}):
+            hashers[algorithm] = start
+    if missing := sorted({*hashes} - {*hashers}):
         _say_missing(index, ", ".join(missing))
     there = files.size(path)
     if size is not None and there != size:
         raise InputError(f"has {there:,} bytes, and {INDEX} beside it says {size:,}; get the file again", path=path)
-    if not found:
+    if not hashers:
         return
     with closing(files.open_raw(path)) as file:
         while data := file.read(_AT_A_TIME):
-            for state in found.values():
+            for state in hashers.values():
                 state.update(data)
-    for algorithm, state in found.items():
+    for algorithm, state in hashers.items():
         if state.hexdigest() != hashes[algorithm]:
             raise InputError(
                 f"its {algorithm} is {state.hexdigest()}, and {INDEX} beside it says {hashes[algorithm]}; get the file "

@@ -57,16 +57,16 @@ class DecoderMasker:
                 f"decoder_masks is {rate:g}; expected the share of tokens that hide from the decoder, above 0 and "
                 "below 1, as 0.5"
             )
-        own = first.config
+        units = first.config
         config = MaskingConfig(
             masked_lm_prob=rate,
             mask_token_prob=1.0,
             random_token_prob=0.0,
-            mask_unit=own.mask_unit,
-            max_ngram=own.max_ngram,
-            ngram_weights=own.ngram_weights,
-            span_prob=own.span_prob,
-            max_span=own.max_span,
+            mask_unit=units.mask_unit,
+            max_ngram=units.max_ngram,
+            ngram_weights=units.ngram_weights,
+            span_prob=units.span_prob,
+            max_span=units.max_span,
         )
         return cls(replace(first, config=config, seed=key(first.seed, MASK_PURPOSE), similar_words=None, delays=None))
 

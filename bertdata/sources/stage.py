@@ -245,8 +245,8 @@ class ReadSource:
             raise ConfigError(
                 f"the source format {name} plans tasks of the format {other!r}; expected that of the request"
             )
-        own = "format", name, SOURCE_FORMATS[name].revision
-        return [replace(task, fingerprint=fingerprint(task.fingerprint, *own)) for task in tasks]
+        of_format = "format", name, SOURCE_FORMATS[name].revision
+        return [replace(task, fingerprint=fingerprint(task.fingerprint, *of_format)) for task in tasks]
 
     def _check_columns(self, by_format: Mapping[str, Sequence[SourceFile]]) -> list[str]:
         """Return notes on sources whose files lack columns.

@@ -100,10 +100,16 @@ def is_heading(line: str, following: str | None, width: int) -> bool:
 
 
 def is_title(text: str) -> bool:
-    """Tell whether all words but short ones begin with a capital."""
-    words = _WORD.findall(text)
+    """Tell whether all words but short ones begin with a capital, and one word in five does.
+
+    >>> is_title("The Tale of the Man who was not to be"), is_title("It was so far off that he did not see it, Anna")
+    (True, False)
+    """
+    words: list[str] = _WORD.findall(text)
     large = [word for word in words if len(word) > 3] or words
-    return bool(words) and sum(word[0].isupper() for word in large) >= 0.8 * len(large) and words[0][0].isupper()
+    if not words or not words[0][0].isupper() or 5 * sum(word[0].isupper() for word in words) < len(words):
+        return False
+    return sum(word[0].isupper() for word in large) >= 0.8 * len(large)
 
 
 def is_mostly_small(text: str, share: float) -> bool:

@@ -1,8 +1,8 @@
 """Tell a paragraph of a book's own text from what an archive, a printer or a transcriber added, which begins alike.
 
-What is added says who made what, in names and without a story, and stands before the first paragraphs of prose or
-behind the last ones. A paragraph that only begins with such a word, or names an archive, is the author's where it is
-sentences in small letters, and stands inside the book, tells of somebody, or speaks of nothing else that archives do.
+An addition says who made what, in names and without a story, before the first paragraphs of prose or after the last
+ones. A paragraph that only begins with such a word, or only names an archive, is the author's if it is made of
+sentences in small letters and is inside the book, tells of somebody, or has no other words that archives use.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from bertdata.sources.books.archive_terms import DIGITAL, OF_A_NOTE, OF_RIGHTS, is_of_archive, points_of
 from bertdata.sources.books.headings import is_mostly_small
+from bertdata.sources.books.layout import WRAP_LIMIT
 
 if TYPE_CHECKING:
     from bertdata.sources.books.prose_blocks import Candidate
@@ -36,6 +37,8 @@ NEAR = 80
 def is_running_text(lines: Sequence[str]) -> bool:
     """Tell whether lines are sentences: of some words, two of three of them in small letters, to the end of a sentence.
 
+    A line that is longer than a page is wide may go on in the next.
+
     >>> is_running_text(["Title: that was the first word on the form, and", "she looked at it for a long time."])
     True
     >>> is_running_text(["Produced by N. N. for the team of the Library of Bath."]), is_running_text(["Title: The sea"])
@@ -43,7 +46,8 @@ def is_running_text(lines: Sequence[str]) -> bool:
     """
     text = " ".join(map(str.strip, lines))
     ended = text.rstrip(_AFTER_END)[-1:] in (*_END,)
-    return ended and text.count(" ") + 1 >= LEAST_WORDS and is_mostly_small(text, 0.65)
+    goes_on = len(lines) == 1 and len(text) > WRAP_LIMIT
+    return (ended or goes_on) and text.count(" ") + 1 >= LEAST_WORDS and is_mostly_small(text, 0.65)
 
 
 def is_own_text(blocks: Sequence[Block | Candidate], number: int, *, strict: bool) -> bool:

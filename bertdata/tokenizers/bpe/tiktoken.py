@@ -43,8 +43,8 @@ class TiktokenTokenizer(JsonTokenizer):
         """Tell whether a path is a `.tiktoken` file, or a directory with one of OpenAI's and no `tokenizer.json`."""
         if path.endswith(ENDING):
             return files.exists(path)
-        known = any(files.exists(files.join(path, name)) for name in cls.FILES)
-        return known and not files.exists(files.join(path, TOKENIZER))
+        has_ranks = any(files.exists(files.join(path, name)) for name in cls.FILES)
+        return has_ranks and not files.exists(files.join(path, TOKENIZER))
 
     @classmethod
     def from_pretrained(cls, path: str | os.PathLike[str]) -> JsonTokenizer:

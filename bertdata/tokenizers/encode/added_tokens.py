@@ -205,9 +205,9 @@ def _that_hide(words: Collection[str], others: Mapping[int, str]) -> dict[int, s
     {0: '<mask>', 3: 'x<'}
     """
     hide: dict[int, str] = {}
-    found = [*words] if others else []
-    while found:
-        whole, begun = {*found}, {text[:size] for text in found for size in range(1, len(text))}
+    hidden = [*words] if others else []
+    while hidden:
+        whole, begun = {*hidden}, {text[:size] for text in hidden for size in range(1, len(text))}
         lengths = sorted({len(text) for text in whole})
 
         def hides(text: str, at: int, whole: Any = whole, begun: Any = begun, lengths: Any = lengths) -> bool:
@@ -220,7 +220,7 @@ def _that_hide(words: Collection[str], others: Mapping[int, str]) -> dict[int, s
             if token_id not in hide and any(hides(text, at) for at in range(len(text)))
         }
         hide |= new
-        found = [*new.values()]
+        hidden = [*new.values()]
     return hide
 
 

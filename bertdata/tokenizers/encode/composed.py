@@ -193,8 +193,8 @@ def _check_marks(model: Mapping[str, Any], *, marked: bool) -> None:
 def _cuts_unigram(model: Mapping[str, Any], *, marked: bool) -> bool:
     """Tell whether texts of a Unigram model can be cut at marks of spaces, as no piece, or few, go over them."""
     joins = _joined_to_marks(model)
-    known = any(piece == METASPACE for piece, _ in model["vocab"])
-    return marked and known and len(joins) <= _MOST_JOINS and joins.isascii() and not any(map(str.isalpha, joins))
+    has_mark = any(piece == METASPACE for piece, _ in model["vocab"])
+    return marked and has_mark and len(joins) <= _MOST_JOINS and joins.isascii() and not any(map(str.isalpha, joins))
 
 
 def _joined_to_marks(model: Mapping[str, Any]) -> str:
