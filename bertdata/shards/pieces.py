@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from bertdata.arrays import Ints
 from bertdata.errors import ConfigError, InputError, printable, shortened
-from bertdata.io import files
+from bertdata.io import files, listing
 from bertdata.shards.cache import read
 
 FOLDER = "pieces"
@@ -151,7 +151,8 @@ def save_pieces(build: str, entries: Mapping[str, Mapping[str, Any]]) -> None:
 
     entries: by split, then by name, {"sha256": ..., "pieces": ...} of each shard that has any.
     """
-    files.remove(files.join(build, FOLDER))
+    if listing.names(folder := files.join(build, FOLDER)):
+        files.remove(folder)
     for split, shards in entries.items():
         if shards:
             files.write_json(files.join(build, *path_of(split).split("/")), {"shards": shards}, indent=None)

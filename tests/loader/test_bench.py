@@ -48,6 +48,7 @@ def test_what_is_not_given_is_as_the_help_says() -> None:
         "cache": None,
         "cache_bytes": None,
         "shuffle_window": None,
+        "by_pieces": False,
         "tokens_per_gpu": None,
     }
 

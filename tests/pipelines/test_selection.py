@@ -126,7 +126,7 @@ def test_a_source_whose_files_lack_a_column_is_told_before_the_work_and_warned_o
         "rated": {"documents": 19, "of": 60, "without": {"score": 9}},
     }
     [warning] = [one for one in manifest["warnings"] if one["about"] == "selection"]
-    assert "all 20 documents of the source plain" in warning["found"]
+    assert "left out 20 documents of the source plain, all that it has" in warning["found"]
     counts = manifest["splits"]["train"]["counts"]
     plain_left_out, rated_left_out = (counts[f"documents_left_out_by_where_of_{name}"] for name in ("plain", "rated"))
     shown = f"{plain_left_out + rated_left_out} documents: {plain_left_out} of plain, {rated_left_out} of rated"

@@ -40,6 +40,21 @@ def _objects_of(module: str, name: str) -> list[Any]:
     return [] if kind is None else [one for one in gc.get_objects() if issubclass(type(one), kind)]
 
 
+def _holders(value: Any, module: str, name: str) -> list[Any]:
+    """Return the objects of a class and its subclasses that have a value as an attribute.
+
+    Only the collector's own walk over all objects finds them: it counts no references, so that in a worker that was
+    forked no memory is copied.
+    """
+    kind = getattr(sys.modules.get(module), name, None)
+    if kind is None:
+        return []
+    referrers = gc.get_referrers(value)
+    attributes = [one for one in referrers if type(one) is dict]
+    owners = gc.get_referrers(*attributes) if attributes else []
+    return [one for one in {id(one): one for one in (*referrers, *owners)}.values() if issubclass(type(one), kind)]
+
+
 def accelerate_processes() -> int | None:
     """Return the number of processes that Accelerate runs, None where it was not begun."""
     state = sys.modules.get("accelerate.state")
@@ -124,7 +139,7 @@ class Trainers:
         if sys.modules.get(_TRAINER[0]) is None:
             return ""
         if self._known is None or any(one() is None for one in self._known):
-            trainers = [one for one in _objects_of(*_TRAINER) if one.__dict__.get("data_collator") is collator]
+            trainers = [one for one in _holders(collator, *_TRAINER) if one.__dict__.get("data_collator") is collator]
             self._known = list(map(weakref.ref, trainers))
         return next(filter(None, (_lost_order(one()) for one in self._known)), "")
 

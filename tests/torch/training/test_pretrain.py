@@ -302,7 +302,7 @@ def test_the_command_line_runs_and_can_switch_booleans_off(tmp_path: Path, dynam
     arguments = parser.parse_args([*line.split(), "--device", "cpu"])
     summary = command.run(arguments)
     assert isinstance(summary, dict)
-    assert summary["step"] == 1
+    assert summary["steps"] == 1
     assert BertConfig.load(tmp_path) == BertConfig.tiny(vocab_size=100)
     with pytest.raises(ConfigError, match="`device` is 'toaster'"):
         command.run(parser.parse_args([*line.split(), "--device", "toaster"]))
@@ -315,7 +315,9 @@ def test_the_command_line_trains_the_base_model_and_resumes_unless_told_otherwis
     command.add_arguments(parser)
     given = ["shards", "--output", "out"]
     called: list[Any] = []
-    monkeypatch.setattr("bertdata.torch.training.pretrain.pretrain", lambda *said, **named: called.append(said[:3]))
+    monkeypatch.setattr(
+        "bertdata.torch.training.pretrain.pretrain", lambda *said, **named: called.append(said[:3]) or {}
+    )
     command.run(parser.parse_args(given))
     assert called == [("shards", "base", "out")]
     with pytest.raises(ConfigError, match="`config` has no effect beside `branch`, whose checkpoint has the model"):

@@ -115,6 +115,6 @@ def test_a_run_never_passes_the_cap_of_epochs(corpus: Path, tmp_path: Path) -> N
         assert plan["steps"] == most
         assert plan["epochs"] <= 2
     assert pretrain(corpus, SMALL, tmp_path / "a", replace(capped, epochs=1.0), dry_run=True)["epochs"] < 1.1
-    with pytest.raises(ConfigError, match=f"more often than `max_epochs` 2; at most {most} steps do not"):
+    with pytest.raises(ConfigError, match=f"more often than `max_epochs` 2; take at most {most} steps"):
         pretrain(corpus, SMALL, tmp_path / "a", replace(capped, max_steps=most + 1), dry_run=True)
     assert pretrain(corpus, SMALL, tmp_path / "a", replace(capped, max_steps=most), dry_run=True)["steps"] == most
