@@ -315,9 +315,12 @@ def test_the_command_line_trains_the_base_model_and_resumes_unless_told_otherwis
     command.add_arguments(parser)
     given = ["shards", "--output", "out"]
     called: list[Any] = []
-    monkeypatch.setattr(
-        "bertdata.torch.training.pretrain.pretrain", lambda *said, **named: called.append(said[:3]) or {}
-    )
+
+    def trained(*said: Any, **_: Any) -> dict[str, Any]:
+        called.append(said[:3])
+        return {}
+
+    monkeypatch.setattr("bertdata.torch.training.pretrain.pretrain", trained)
     command.run(parser.parse_args(given))
     assert called == [("shards", "base", "out")]
     with pytest.raises(ConfigError, match="`config` has no effect beside `branch`, whose checkpoint has the model"):
