@@ -43,16 +43,17 @@ def _objects_of(module: str, name: str) -> list[Any]:
 def _holders(value: Any, module: str, name: str) -> list[Any]:
     """Return the objects of a class and its subclasses that have a value as an attribute.
 
-    Only the collector's own walk over all objects finds them: it counts no references, so that in a worker that was
-    forked no memory is copied.
+    All objects of the process are visited in C, without counting references to them, so that a worker that was forked
+    copies no memory.
     """
     kind = getattr(sys.modules.get(module), name, None)
     if kind is None:
         return []
     referrers = gc.get_referrers(value)
-    attributes = [one for one in referrers if type(one) is dict]
+    attributes = [referrer for referrer in referrers if type(referrer) is dict]
     owners = gc.get_referrers(*attributes) if attributes else []
-    return [one for one in {id(one): one for one in (*referrers, *owners)}.values() if issubclass(type(one), kind)]
+    by_id = {id(holder): holder for holder in (*referrers, *owners)}
+    return [holder for holder in by_id.values() if issubclass(type(holder), kind)]
 
 
 def accelerate_processes() -> int | None:
