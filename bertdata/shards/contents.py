@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -33,16 +33,25 @@ FOLDERS = ("tokenizer", SENTENCES, "similar_words", "token_counts", "accounts", 
 
 def saved_languages(folder: str) -> list[str]:
     """Return the codes of the languages whose sentence parameters are in folders of their own below one."""
-    return [name for name in listing.names(folder) if "." not in name]
+    return list(filter(_is_language, listing.names(folder)))
+
+
+def _is_language(name: str) -> bool:
+    return "." not in name
 
 
 def file_digests(output: str, others: Mapping[str, Any]) -> dict[str, str]:
     """Return the SHA-256 of the files of a build that are not shards, by path: `others`, and those in `FOLDERS`."""
-    below = [f"{SENTENCES}/{code}" for code in saved_languages(files.join(output, SENTENCES))]
-    folders = [*FOLDERS, *below]
-    there = remote.at_once(lambda folder: listing.names(files.join(output, folder)), folders)
-    found = [f"{one}/{name}" for one, found in zip(folders, there, strict=True) for name in found]
-    names = sorted({*others, *found} - {*below})
+
+    def listed(folders: Sequence[str]) -> dict[str, list[str]]:
+        names = remote.at_once(lambda folder: listing.names(files.join(output, folder)), folders)
+        return dict(zip(folders, names, strict=True))
+
+    names_in = listed(FOLDERS)
+    below = [f"{SENTENCES}/{name}" for name in names_in[SENTENCES] if _is_language(name)]
+    names_in |= listed(below) if below else {}
+    paths = [f"{folder}/{name}" for folder, names in names_in.items() for name in names]
+    names = sorted({*others, *paths} - {*below})
     digests = remote.at_once(lambda name: _sha256(inside(output, name)), names)
     return {name: digest for name, digest in zip(names, digests, strict=True) if digest}
 
