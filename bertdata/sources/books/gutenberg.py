@@ -11,7 +11,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from bertdata.sources.books.headings import COPYRIGHT
-from bertdata.sources.books.running_text import is_own_text, is_running_text, lines_of_block
+from bertdata.sources.books.running_text import (
+    is_own_text,
+    is_running_text,
+    is_speech,
+    is_story,
+    lines_of_block,
+    tells_of_somebody,
+)
 
 if TYPE_CHECKING:
     from bertdata.sources.books.prose_blocks import Candidate
@@ -35,12 +42,15 @@ _MARKERS = ("START", "END", "INFORMATION")
 _MARKER_LETTERS = frozenset("SEIsei") | {"ı", "ſ"}
 _FIELD = re.compile(r"^(Title|Author):\s*(\S.*)$", re.IGNORECASE)
 
+_OF_LICENCES = r"This\s+e-?(?:book|text)\s+is\s+(?:for\s+the\s+use\s+of\s+anyone|made\s+available\s+at\s+no\s+cost)"
 _LICENCE = re.compile(
-    r"This\s+e-?(?:book|text)\s+is\s+(?:for\s+the\s+use\s+of\s+anyone|made\s+available\s+at\s+no\s+cost)", re.IGNORECASE
+    rf"(?<![\"“”‘'«„»]){_OF_LICENCES}\b[^.\"“”«»]{{0,90}}?\bwith\s+(?:very\s+few|almost\s+no)\s+restrictions",
+    re.IGNORECASE,
 )
+"""The sentence with which a licence begins, wherever it stands: a book that quotes or tells of it has other words."""
 _ARCHIVE = re.compile(
     rf"\bProject\s+Gutenberg|gutenberg\.(?:org|net|ca)\b|\bpgdp\.net|Distributed\s+Proofread|fadedpage\.(?:com|net)|"
-    rf"{_LICENCE.pattern}",
+    rf"{_OF_LICENCES}",
     re.IGNORECASE,
 )
 _ARCHIVE_WORDS = ("gutenberg", "pgdp", "proofread", "fadedpage", "for the use of", "at no cost")
@@ -213,8 +223,9 @@ def without_notes(text: str) -> str:
 def without_credits(blocks: Sequence[Block | Candidate]) -> Iterator[Block | Candidate]:
     """Yield the blocks that are neither boilerplate of an archive, nor credits, nor transcriber's notes.
 
-    A note under its own heading reaches to the next heading, an indented one as far as it is indented; near the end of
-    the book, to the end. A `Candidate` is not checked itself, but may be inside a note.
+    A note under its own heading reaches to the next heading or to prose without a word that notes use, an indented one
+    as far as it is indented; near the end of the book, to the end. A `Candidate` is not checked itself, but may be
+    inside a note.
     """
     noted, indent = 0, 0
     for number, whole in enumerate(blocks):
@@ -229,7 +240,8 @@ def without_credits(blocks: Sequence[Block | Candidate]) -> Iterator[Block | Can
             continue
         if noted == _NOTE_BLOCKS and not indent:
             indent = _indent(block)
-        if noted and not _is_long(block) and _indent(block) >= indent and (indent or not _is_short(block)):
+        goes_on = noted and not _is_long(block) and _indent(block) >= indent
+        if goes_on and (indent or not (_is_short(block) or is_story(block))):
             noted -= 1
             continue
         noted = 0
@@ -244,17 +256,18 @@ def without_credits(blocks: Sequence[Block | Candidate]) -> Iterator[Block | Can
 
 def _heads_note(block: Block) -> bool:
     """Tell whether a block is the heading of a note, or begins with one: a sentence only begins with its words."""
-    heading = _NOTE_HEAD.match(block[0].strip())
-    return heading is not None and (
-        bool(_AFTER_NOTE_HEAD.match(block[0].strip(), heading.end())) or not is_running_text(block)
-    )
+    first = block[0].strip()
+    heading = _NOTE_HEAD.match(first)
+    if heading is None or is_speech(" ".join(map(str.strip, block))):
+        return False
+    return bool(_AFTER_NOTE_HEAD.match(first, heading.end())) or not is_running_text(block)
 
 
 def _addition(block: Block, *, is_early: bool) -> str:
     """Return what a block looks like by the words in it: a "licence", a "name", "field" or "credit"; "" for none."""
     first, joined = block[0].strip(), " ".join([line.strip() for line in block[:12]])
     if _names_archive(joined):
-        return "licence" if _LICENCE.search(joined) else "name"
+        return "licence" if _LICENCE.search(joined) and not tells_of_somebody(joined) else "name"
     if _HEADER_FIELD.match(first):
         return "field"
     if len(block) >= 12:

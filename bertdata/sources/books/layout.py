@@ -48,6 +48,7 @@ _ENDS_SENTENCE = re.compile(r"[.!?…。！？]" + _MARK)
 _ENDS_CLAUSE = re.compile(r"[.!?…。！？,;:—–-]" + _MARK)
 _BYLINE = re.compile(r"^\W*by\s+(?-i:[A-Z])", re.IGNORECASE)
 _DASH = re.compile(r"--+|—|\s–\s")
+_SUBJECT = re.compile(r"\b(?:he|she|they|we)\b")
 _ONE_CAPITAL = re.compile(r"[\W_]*[^\W\d_]+(?:[\W_]+[^\W\d_A-Z]+)*[\W_]*")
 """Words of which only the first may begin with a capital: "That was all.", not "The Sea." or "May 24."."""
 _DIGIT = re.compile(r"\d")
@@ -276,7 +277,7 @@ def _kind_of_line(text: str, indent: int, width: int) -> str:
     if _ends_in_number(text) or (indent > 0.25 * width and words < 8):
         return ""
     if _ENDS_SENTENCE.search(text[-_TAIL:]):
-        titled = 2 <= words <= 8 and is_title(text) and not _ONE_CAPITAL.fullmatch(text)
+        titled = 2 <= words <= 8 and is_title(text) and not (_ONE_CAPITAL.fullmatch(text) or _SUBJECT.search(text))
         return "heading" if titled and not speech else "prose"
     if _ENDS_CLAUSE.search(text[-_TAIL:]):
         return "prose" if words > 2 or speech else ""

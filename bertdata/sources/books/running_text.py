@@ -1,8 +1,9 @@
 """Tell a paragraph of a book's own text from what an archive, a printer or a transcriber added, which begins alike.
 
 An addition says who made what, in names and without a story, before the first paragraphs of prose or after the last
-ones. A paragraph that only begins with such a word, or only names an archive, is the author's if it is made of
-sentences in small letters and is inside the book, tells of somebody, or has no other words that archives use.
+ones. A paragraph that only begins with such a word, or only names an archive, is the author's if it is speech in
+quotes, or is made of sentences in small letters and is inside the book, tells of somebody, or has no other words that
+archives use. Inside the book the sentences may be short, as those of a play.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ Block = list[str]
 
 _END = ".!?…。！？"
 _AFTER_END = "\"”’'»*_)] "
-_TELLS_OF_SOMEBODY = re.compile(r"\b(?:he|she|they|him|his|her)\b", re.IGNORECASE)
+_TELLS_OF_SOMEBODY = re.compile(r"\b(?:he|she|they|him|his|her|said|asked|replied|cried|answered)\b", re.IGNORECASE)
+_SPEECH = re.compile(r"^[\s_—-]*+[\"“”‘'«„»](?=\w)[^\"“”«»]*?[.,!?…—][\"”“’'»]")
+_NAME_OF_FIELD = re.compile(r"^[\W_]*+[\w ]{1,30}+:[\W_]*+")
+_INITIAL = re.compile(r"\b(?:[A-Z]|[JS]r|Esq|D|Ph)\.\W*$")
 LEAST_WORDS = 8
 LONG_SENTENCE = 90
 """Characters from which sentences at the ends of a book say more than who made it."""
@@ -57,16 +61,55 @@ def is_own_text(blocks: Sequence[Block | Candidate], number: int, *, strict: boo
     nothing else that archives and transcribers speak of; what only names an archive may be short.
     """
     lines = lines_of_block(blocks[number])
-    if not is_running_text(lines):
-        return False
     text = " ".join(map(str.strip, lines))
-    if _TELLS_OF_SOMEBODY.search(text):
+    if is_speech(text):
+        return True
+    if not is_running_text(lines):
+        return _is_sentence(text) and _is_inside(blocks, number)
+    if tells_of_somebody(text):
         return True
     points = 2 * points_of(text, DIGITAL) + points_of(text, OF_RIGHTS)
     if points <= 2 and not strict:
         return True
     is_long = len(text) >= LONG_SENTENCE and points <= 1 and not OF_A_NOTE.search(text)
     return is_long or _is_inside(blocks, number)
+
+
+def is_speech(text: str) -> bool:
+    """Tell whether a paragraph begins with what somebody says, in quotes, to a mark of a sentence.
+
+    >>> [is_speech(text) for text in ("“All rights reserved,” read Ann.", "“Printed in London”", "'Tis late.")]
+    [True, False, False]
+    """
+    return bool(_SPEECH.match(text))
+
+
+def tells_of_somebody(text: str) -> bool:
+    """Tell whether a paragraph has a word for somebody, or for what is said: no archive's licence has one."""
+    return bool(_TELLS_OF_SOMEBODY.search(text))
+
+
+def _is_sentence(text: str) -> bool:
+    """Tell whether some words end as a sentence does, and are no name: most are in small letters, or they ask or call.
+
+    >>> sentences = ("Author: I know it.", "Translator: Never!", "Transcribed by hand, every line.")
+    >>> [_is_sentence(text) for text in (*sentences, "Author: N. N. Smith.", "Printed by I. Watts.")]
+    [True, True, True, False, False]
+    """
+    mark = text.rstrip(_AFTER_END)[-1:]
+    if not mark or mark not in _END or _INITIAL.search(text):
+        return False
+    if field := _NAME_OF_FIELD.match(text):
+        return mark in "!?！？" or is_mostly_small(text[field.end() :], 0.6)
+    return is_mostly_small(text, 0.65)
+
+
+def is_story(lines: Sequence[str]) -> bool:
+    """Tell whether lines are a paragraph of prose without a word that archives or transcribers use."""
+    text = " ".join(map(str.strip, lines))
+    if len(text) < PROSE_LENGTH or not is_running_text(lines):
+        return False
+    return not (OF_A_NOTE.search(text) or points_of(text, DIGITAL) or points_of(text, OF_RIGHTS))
 
 
 def lines_of_block(block: Block | Candidate) -> Block:

@@ -36,6 +36,14 @@ HEADINGS = (
     "Part two",
     "Letter one",
 )
+LICENCES = (
+    "This e-book is made available at no cost",
+    "This eBook is for the use of anyone anywhere",
+    "The bread was made available at no cost and with almost no restrictions",
+    "This etext is for the use of anyone",
+    "This ebook is made available at no cost and with very few restrictions, she said,",
+    "Anna reads: “This ebook is for the use of anyone anywhere at no cost and with almost no restrictions”, and",
+)
 _WORDS = (
     "the town in which nobody went out because of rain and wind that came over those hills had many small windows with "
     "lamps on long tables beside old doors where children read until supper when it was late again"
@@ -47,6 +55,8 @@ BEGINNINGS = st.one_of(
     st.builds("{}, {}.".format, st.sampled_from(CREDITS), RUNNING),
     st.builds("Of {0} {1}.".format, st.sampled_from(NAMES), RUNNING),
     st.builds("{1} {0}, {1}.".format, st.sampled_from(NAMES), RUNNING.map(str.capitalize)),
+    st.builds("{} {}.".format, st.sampled_from(LICENCES), RUNNING),
+    st.builds("{1} {0} {1}.".format, st.sampled_from(LICENCES), RUNNING.map(str.capitalize)),
     st.builds("{} {}.".format, st.sampled_from(HEADINGS), RUNNING),
     st.builds("*{}* {}.".format, st.sampled_from(["Now", "She", "That night"]), RUNNING),
 )
@@ -89,6 +99,53 @@ def test_sentences_at_the_ends_of_a_book_that_say_more_than_who_made_it_are_text
     assert str(clean_book(source, compiled=compiled)).split() == source.split()
 
 
+SPEECH = (
+    "“This e-book is made available at no cost,” said the voice.",
+    "“This ebook is for the use of anyone,” Anna read. “What does that mean?”",
+    "“All rights reserved,” said the card.",
+    "“Copyright? What copyright?”",
+    "“Produced by whom?” “By Anton.”",
+    "“Title: none.”",
+    "“Transcriber's note?” she asked.",
+    "“Is it on Project Gutenberg?”",
+    '"Printed in London," he read.',
+)
+SHORT = (
+    "AUTHOR: I know it.",
+    "EDITOR: It is late, and I am tired.",
+    "Author: You are late, friend.\nTranslator: I was there at six.",
+    "Translator: Who would know?",
+    "Printed in London, he saw.",
+    "Transcribed by hand, every line.",
+    "Gutenberg.org, again.",
+    "This file was produced by night.",
+    "This eBook is made available at no cost, the voice said, and the screen went dark.",
+)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(
+    ("paragraph", "place"), [*((text, 1) for text in SPEECH), *((text, 3) for text in SPEECH + SHORT)]
+)
+def test_short_speech_and_inside_a_book_short_sentences_are_text(paragraph: str, place: int, compiled: bool) -> None:
+    paragraphs = [FIRST, SECOND] * 3
+    paragraphs.insert(place, paragraph)
+    assert str(clean_book("\n\n".join(paragraphs), compiled=compiled)).split() == " ".join(paragraphs).split()
+
+
+@pytest.mark.parametrize("place", [3, 150])
+@pytest.mark.parametrize("note", ["TRANSCRIBER'S NOTE", "Transcriber's Notes\n\nObvious errors were corrected."])
+def test_the_story_after_a_note_inside_a_book_is_text(note: str, place: int) -> None:
+    paragraphs = [FIRST, SECOND] * 100
+    source = [*paragraphs[:place], note, *paragraphs[place:]]
+    assert str(clean_book("\n\n".join(source))).split("\n\n") == paragraphs
+
+
+def test_a_short_sentence_of_names_that_tells_of_somebody_is_no_title() -> None:
+    source = [FIRST, "Nobody in London, he saw.", "Now Anna, she saw.", "The Sea of London.", SECOND]
+    assert str(clean_book("\n\n".join(source))).split("\n\n") == [*source[:3], SECOND]
+
+
 @pytest.mark.parametrize("word", ["Index!", "Notes?", "Contents!"])
 def test_a_word_that_is_called_out_is_no_heading_under_which_the_rest_is_left_out(word: str) -> None:
     source = [FIRST, SECOND, word, *["He said it again.", "Nobody came."] * 5]
@@ -114,3 +171,24 @@ def test_what_an_archive_adds_at_the_ends_of_a_book_still_goes(block: str, place
     paragraphs = [textwrap.fill(text, 72, break_on_hyphens=False) for text in [FIRST, SECOND] * 3]
     paragraphs.insert(place, block)
     assert str(clean_book("\n\n".join(paragraphs))).split("\n\n") == [FIRST, SECOND] * 3
+
+
+LICENCE_OF_FADED_PAGE = (
+    "This ebook is made available at no cost and with very few restrictions. These restrictions apply only if (1) you "
+    "make a change in the ebook, or (2) you are making commercial use of the ebook. If either of these conditions "
+    "applies, please contact a fadedpage.com administrator before proceeding."
+)
+LICENCE_OF_GUTENBERG = (
+    "This eBook is for the use of anyone anywhere in the United States and most other parts of the world at no cost "
+    "and with almost no restrictions whatsoever. You may copy it, give it away or re-use it under the terms of the "
+    "licence included with this eBook."
+)
+
+
+@pytest.mark.parametrize("place", [0, 3, 6])
+@pytest.mark.parametrize("licence", [LICENCE_OF_FADED_PAGE, LICENCE_OF_GUTENBERG])
+def test_a_licence_goes_also_from_inside_a_book(licence: str, place: int) -> None:
+    paragraphs = [FIRST, SECOND] * 3
+    source = [*paragraphs[:place], licence, *paragraphs[place:]]
+    wrapped = "\n\n".join(textwrap.fill(text, 72, break_on_hyphens=False) for text in source)
+    assert str(clean_book(wrapped)).split("\n\n") == paragraphs
