@@ -15,17 +15,25 @@ from itertools import islice
 from typing import NamedTuple
 
 from bertdata.sources.books.archive_terms import (
+    COMPARED_WITH_PRINT,
+    CORRECTED,
+    DIGITAL,
+    ERRATA_HEAD,
     NARRATED,
     NOTE_AT_ONCE,
     NOTE_HEAD,
     OF_A_NOTE,
     OF_RIGHTS,
+    READER_HEAD,
+    SHOWN_BY_MARKS,
     is_of_archive,
     points_of,
 )
 
 FRONT_BLOCKS, BACK_BLOCKS = 80, 60
 _NOTE_BLOCKS = 20
+_WIDE_GAP = 3
+"""Blank lines that divide what stands behind the credits from the title page."""
 _PROSE = 2
 """Paragraphs of prose after which the beginning of a book is over."""
 _HEAD_LIMIT = 80
@@ -161,6 +169,11 @@ def _front(blocks: Sequence[_Block]) -> Iterator[int]:
             yield from range(number, end)
             number = end
             continue
+        end = _end_of_shared_form(blocks, number, in_header)
+        if end > number:
+            yield from range(number, end)
+            number = end
+            continue
         if _OF_GOOGLE.search(block.text):
             near = range(number, min(len(blocks), number + _NOTE_BLOCKS))
             last = next((near_number for near_number in near if _GOOGLE_ENDS.search(blocks[near_number].text)), number)
@@ -182,10 +195,12 @@ def _back(blocks: Sequence[_Block], size: int) -> Iterator[int]:
     for number in range(len(blocks) - 1, max(-1, len(blocks) - BACK_BLOCKS - 1), -1):
         behind += len(blocks[number].text)
         head = is_note_head(blocks[number].text) or _is_edition_head(blocks, number)
-        if head and number and _is_last_part(blocks, number, behind, size):
+        if (head or _is_errata_head(blocks, number)) and number and _is_last_part(blocks, number, behind, size):
             yield from range(number, len(blocks))
         elif number and NOTE_AT_ONCE.match(blocks[number].text):
             yield from range(number, _end_of_note_at_once(blocks, number))
+        elif number and blocks[number].text.startswith("["):
+            yield from range(number, _end_of_shared_form(blocks, number, after_credits=False))
     number, prose = len(blocks) - 1, 0
     while number >= max(0, len(blocks) - BACK_BLOCKS) and prose < _PROSE:
         if is_of_archive(blocks[number].text):
@@ -231,6 +246,58 @@ def _is_edition_head(blocks: Sequence[_Block], number: int) -> bool:
     return any(is_of_archive(block.text) for block in blocks[number + 1 : number + 4])
 
 
+def _is_errata_head(blocks: Sequence[_Block], number: int) -> bool:
+    """Return whether a heading as "Errata" stands over a list of places where the file differs from its paper."""
+    text = blocks[number].text
+    if len(text) > _HEAD_LIMIT or not (ERRATA_HEAD.match(text) or READER_HEAD.match(text)):
+        return False
+    rest = " ".join(block.text for block in blocks[number + 1 :])
+    compared = len(COMPARED_WITH_PRINT.findall(rest))
+    if SHOWN_BY_MARKS.search(rest):
+        return True
+    return compared + len(CORRECTED.findall(rest)) >= 2 and (compared > 0 or points_of(rest, DIGITAL) > 0)
+
+
+def _end_of_shared_form(blocks: Sequence[_Block], number: int, after_credits: bool) -> int:
+    """Return the number of the block behind a note in a form that authors use, too, or `number` where none begins.
+
+    Such are brackets, a heading as "To the reader", and, right behind the credits, paragraphs up to a wider gap.
+    """
+    block = blocks[number]
+    if block.text.startswith("["):
+        end = _end_of_brackets(blocks, number)
+        return end if end and _speaks_of_its_file(blocks[number:end]) else number
+    if len(block.text) <= _HEAD_LIMIT and READER_HEAD.match(block.text):
+        end = _end_of_note(blocks, number)
+        return end if _speaks_of_its_file(blocks[number + 1 : end]) else number
+    if after_credits and block.gap >= _WIDE_GAP and not block.is_heading:
+        later = range(number + 1, min(len(blocks), number + 1 + _NOTE_BLOCKS))
+        end = next((other for other in later if blocks[other].gap >= _WIDE_GAP), number)
+        of_notes = OF_A_NOTE.findall(" ".join(other.text for other in blocks[number:end]))
+        return end if len(of_notes) >= 3 and _speaks_of_its_file(blocks[number:end]) else number
+    return number
+
+
+def _speaks_of_its_file(blocks: Sequence[_Block]) -> bool:
+    """Return whether paragraphs together speak of the file that they are in, as no author of a paper book does."""
+    text = " ".join(block.text for block in blocks)
+    if NARRATED.search(text):
+        return False
+    digital = points_of(text, DIGITAL)
+    of_a_note = OF_A_NOTE.search(text) or COMPARED_WITH_PRINT.search(text)
+    return bool(SHOWN_BY_MARKS.search(text)) or digital >= 2 or (digital == 1 and bool(of_a_note))
+
+
+def _end_of_brackets(blocks: Sequence[_Block], number: int) -> int | None:
+    """Return the number of the block behind the one in which the brackets of a block close, or None."""
+    depth = 0
+    for block in range(number, min(len(blocks), number + 1 + _NOTE_BLOCKS)):
+        depth += blocks[block].text.count("[") - blocks[block].text.count("]")
+        if depth <= 0:
+            return block + 1
+    return None
+
+
 def _end_of_note(blocks: Sequence[_Block], head: int) -> int:
     """Return the number of the block behind a note at the beginning of a book.
 
@@ -245,7 +312,12 @@ def _end_of_note(blocks: Sequence[_Block], head: int) -> int:
     if first.is_heading and not OF_A_NOTE.search(first.text):
         return head + 1
     if first.indent:
-        return next((number for number in range(head + 1, last) if blocks[number].indent < first.indent), last)
+        ends = (
+            number
+            for number in range(head + 1, last)
+            if blocks[number].indent < first.indent or (number > head + 1 and blocks[number].gap > max(2, first.gap))
+        )
+        return next(ends, last)
     for number in range(head + 2, last):
         if blocks[number].gap > max(1, first.gap) or (
             blocks[number].is_heading and not OF_A_NOTE.search(blocks[number].text)
@@ -259,12 +331,9 @@ def _end_of_note(blocks: Sequence[_Block], head: int) -> int:
 def _end_of_note_at_once(blocks: Sequence[_Block], number: int) -> int:
     """Return the number of the block behind a note without a heading: its paragraphs that go on, by indent or words."""
     begin, last = blocks[number], min(len(blocks), number + 1 + _NOTE_BLOCKS)
-    if begin.text.startswith("["):
-        depth = 0
-        for block in range(number, last):
-            depth += blocks[block].text.count("[") - blocks[block].text.count("]")
-            if depth <= 0:
-                return block + 1
+    closed = _end_of_brackets(blocks, number) if begin.text.startswith("[") else None
+    if closed is not None:
+        return closed
 
     def goes_on(block: _Block) -> bool:
         if begin.indent:

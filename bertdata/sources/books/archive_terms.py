@@ -66,6 +66,44 @@ OF_A_NOTE = re.compile(
     re.IGNORECASE,
 )
 """What a transcriber's note speaks of."""
+SHOWN_BY_MARKS = re.compile(
+    r"\b(?:itali\w+|kursiv\w*|cursie\w+|corsiv\w+|cursiv\w+|gesperrt\w*|bold\w*|gras\b|fett\w*|small[ -]cap\w*)"
+    r"[^.]{1,80}?"
+    r"(?<!\w)(?P<mark>[_=~+#*$|])\w[^_=~+#*$|\n]{0,60}(?P=mark)(?!\w)",
+    re.IGNORECASE,
+)
+"""How a plain text shows what its paper showed by type, with an example between marks: no paper book says so."""
+CREDIT_WITH_ADDRESS = re.compile(
+    r"^\W*(?:\w[\w-]*+ ){0,3}?(?:entered|typed|keyed|keyboarded|scanned|digiti[sz]ed|transcribed|converted|"
+    r"proof(?:ed|read)|prepared|formatted|marked\s+up|e-?text)\b[^@]{0,60}?\bby\b[^@]{1,80}@[\w-]+\.\w",
+    re.IGNORECASE,
+)
+"""Who made a file, with an address of electronic mail."""
+ERRATA_HEAD = re.compile(
+    r"^\W*(?:errata|(?:typographical\s+|printer\W?s\W?\s+)?err(?:or|eur)s?(?:\s+(?:and|et)\s+\w+)?(?:\s+\w+)?|corrigenda|"
+    r"corrections?(?:\s+(?:made|and\s+\w+))?|(?:changes|corrections)\s+(?:made\s+)?to\s+the\s+text|"
+    r"fautes\s+corrigées|korrekturen|verbeteringen|correzioni|correcciones)\W*$",
+    re.IGNORECASE,
+)
+READER_HEAD = re.compile(
+    r"^\W*(?:(?:note\s+)?to\s+the\s+reader|note\s+au\s+lecteur|au\s+lecteur|aan\s+den?\s+lezer|an\s+den\s+leser|al\s+lettore|al\s+lector|"
+    r"ao\s+leitor|till\s+läsaren)\W*$",
+    re.IGNORECASE,
+)
+"""Headings that transcribers share with authors: what stands below tells whose note it is."""
+COMPARED_WITH_PRINT = re.compile(
+    r"(?<![^\W_])(?:transcriber|text\s+(?:reads|has)\b|(?:shown|spelled|punctuated)\s+as\s+printed|error\s+for\b)|"
+    r"(?:(?<![^\W_])(?:punctuation|parenthes[ie]s|quotation\s+marks?|quote|comma|period|full\s+stop|bracket)|[.,;:])\s+"
+    r"(?:is\s+|are\s+)?(?:missing|invisible)\b|\s\[_?[^\W\d][^\][]{0,60}\]",
+    re.IGNORECASE,
+)
+"""What is said of a place where a copy and its print differ, by those who copied."""
+CORRECTED = re.compile(
+    r"\b(?:unchanged|(?:changed|corrected|amended)\s+(?:to|from)|remplacé\w*\s+par|geändert|veranderd|verbeterd|"
+    r"cambiat\w+\s+in|sustituid\w+\s+por)\b",
+    re.IGNORECASE,
+)
+"""What authors say of their errata, too."""
 NARRATED = re.compile(r"\b(?:[Hh]e|[Ss]he|him|me|[Mm]y|I|said|asked|replied)\b")
 
 
@@ -81,7 +119,7 @@ def is_of_archive(text: str) -> bool:
     """
     if len(text) > LONGEST_NOTE:
         return False
-    if NOTE_AT_ONCE.match(text):
+    if NOTE_AT_ONCE.match(text) or CREDIT_WITH_ADDRESS.match(text):
         return True
     if NARRATED.search(text):
         return False

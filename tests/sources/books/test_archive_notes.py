@@ -10,8 +10,12 @@ import pytest
 from bertdata.sources.books.read import clean_book
 
 GOLD = tomllib.loads(Path(__file__).with_name("archive_gold.toml").read_text(encoding="utf-8"))
-ADDED, OWN = ([(one["name"], one["text"]) for one in GOLD[kind]] for kind in ("added", "own"))
-AT_THE_END = [one for one in ADDED if one[0] != "Google's scans"]
+OWN = [(case["name"], case["text"]) for case in GOLD["own"]]
+ADDED, AT_THE_END = (
+    [(case["name"], case["text"]) for case in GOLD["added"] if case.get("only", place) == place]
+    for place in ("front", "back")
+)
+AT_THE_END = [case for case in AT_THE_END if case[0] != "Google's scans"]
 """What Google puts before its scans stands there alone."""
 PARAGRAPHS = [
     f"It was a dark and stormy night of {month}, and nobody in the little town had gone out since the\nclock of the "
