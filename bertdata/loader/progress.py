@@ -54,6 +54,11 @@ class Progress:
             self._counts = counts
 
     @property
+    def is_counted(self) -> bool:
+        """Whether the reader of the next iteration counts what it hands out."""
+        return self._counts is Counts.READER
+
+    @property
     def goes_on_uncounted(self) -> bool:
         """Whether a state within an iteration was loaded, and the reader of the next one would not count."""
         begin = sum(self.current.walk.begin)
@@ -119,6 +124,13 @@ class Progress:
     def _check_epoch(self, epoch: int, positions: Positions) -> None:
         """Raise ConfigError unless positions are in the iteration, or for a run without end the epoch, of a number."""
         there = self.plan.iterations_of(positions)
+        require(
+            epoch in there or self.plan.epochs is not None,
+            f"the state that was loaded is in epoch {there[-1]} of a run without an end (epochs=None), and "
+            f"set_epoch({epoch}) was called before it was used. The Trainer of transformers calls it where a "
+            "checkpoint has all of max_steps behind it: give it more max_steps, or train no further. Else do not call "
+            "set_epoch, or do not load the state",
+        )
         require(
             epoch in there,
             f"the state that was loaded is in epoch {there[-1]}, but set_epoch({epoch}) was called before it was used; "

@@ -95,3 +95,14 @@ def test_a_run_without_end_begins_at_the_epoch_that_is_set() -> None:
     for one in (sampler, epoch):
         one.set_epoch(3)
     assert list(islice(sampler, 7)) == list(islice(epoch, 7))
+
+
+def test_a_trainer_that_is_done_is_told_why_a_run_without_end_does_not_begin_at_its_count() -> None:
+    """The Trainer of transformers counts a loader without a length as one of max_steps batches."""
+    sampler = EpochBatchSampler(DATA, 4, epochs=None)
+    sampler.set_epoch(2)
+    sampler.load_state_dict(sampler.state_dict())
+    sampler.set_epoch(0)  # of the only iteration
+    sampler.set_epoch(2)
+    with pytest.raises(ConfigError, match=r"epoch 2 of a run without an end .* all of max_steps behind it"):
+        sampler.set_epoch(1)

@@ -34,10 +34,15 @@ OUT_OF_ORDER = (
 def _objects_of(module: str, name: str) -> list[Any]:
     """Return the objects of a class and its subclasses in this process, none where its module was not loaded.
 
-    All objects of the process are gone through, in some hundredths or tenths of a second.
+    All objects of the process are visited in C, some ten million in a second: each refers to its class.
     """
     kind = getattr(sys.modules.get(module), name, None)
-    return [] if kind is None else [one for one in gc.get_objects() if issubclass(type(one), kind)]
+    if kind is None:
+        return []
+    kinds = [kind]
+    for one in kinds:
+        kinds += [each for each in type.__subclasses__(one) if each not in kinds]
+    return [referrer for referrer in gc.get_referrers(*kinds) if type(referrer) in kinds]
 
 
 def _holders(value: Any, module: str, name: str) -> list[Any]:

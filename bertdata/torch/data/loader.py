@@ -74,6 +74,7 @@ class ResumableBatchSampler(EpochBatchSampler, Sampler[list[Row]]):
             )
         super().__init__(dataset, *arguments, **settings)
         self.calls, self._calls_before, self._unsaid = EpochCalls(), EpochCalls(), False
+        self._out_of_order = False
 
     def _batches_from(self, positions: Positions) -> Iterator[list[Row]]:
         """Yield the batches from some positions on; warn where a run that Accelerate loaded would begin again here."""
@@ -92,12 +93,13 @@ class ResumableBatchSampler(EpochBatchSampler, Sampler[list[Row]]):
         calls, self.calls = self.calls, EpochCalls()
         if calls != self.calls:  # with workers a DataLoader begins twice at a time
             self._calls_before = calls
+        self._out_of_order = not self._progress.is_counted and is_read_out_of_order(self)
         if accelerate_processes() is not None:
             if self._progress.goes_on_uncounted and not calls.by_prepared:
                 raise ConfigError(_SKIPPED_TWICE)
             if calls.by_count and calls.again is not None and calls.again == self.announced_epoch:
                 raise ConfigError(_READ_AGAIN.format(epoch=calls.again))
-            if calls.by_skipping and is_read_out_of_order(self):
+            if calls.by_skipping and self._out_of_order:
                 raise ConfigError(OUT_OF_ORDER)
             if calls.by_count and not calls.of_sampler and self.announced_epoch == 0:
                 warnings.warn(_SKIPS_IN_EPOCH_0, UserWarning, stacklevel=2)
@@ -128,9 +130,9 @@ class ResumableBatchSampler(EpochBatchSampler, Sampler[list[Row]]):
     def state_dict(self, batches: int | None = None) -> dict[str, int]:
         """Return the state as `EpochBatchSampler.state_dict` does.
 
-        Raises ConfigError for a number of batches where a `DataLoader` with in_order=False reads them.
+        Raises ConfigError where a `DataLoader` with in_order=False reads them.
         """
-        if batches and is_read_out_of_order(self):
+        if self._out_of_order and self.iteration.begun:
             raise ConfigError(OUT_OF_ORDER)
         return super().state_dict(batches)
 
@@ -285,7 +287,7 @@ class ResumableLoader(DataLoader[Any]):
         if not keywords.get("in_order", True):
             raise ConfigError("in_order is False, and the order of batches is part of the state; leave it out")
         sampler.check_data(dataset)
-        self._order = sampler
+        self._order, self._read_ahead = sampler, False
         keywords["worker_init_fn"] = partial(begin_worker, keywords.get("worker_init_fn"))
         super().__init__(
             dataset, batch_sampler=sampler, collate_fn=collator or PretrainingCollator(dataset), **keywords
@@ -305,7 +307,7 @@ class ResumableLoader(DataLoader[Any]):
         with explaining_workers(self.dataset):
             with self._order.counting():
                 batches = super().__iter__()
-            iteration = self._order.iteration
+            iteration, self._read_ahead = self._order.iteration, is_read_ahead_by_ray(self)
 
             def used(batch: Any) -> Any:
                 iteration.use()
@@ -328,7 +330,7 @@ class ResumableLoader(DataLoader[Any]):
         what Ray Train's `prepare_data_loader` makes of it, give the number used in this iteration; without it, these
         two are a ConfigError.
         """
-        if batches is None and is_read_ahead_by_ray(self):
+        if batches is None and self._read_ahead and self._order.iteration.begun:
             raise ConfigError(
                 "Ray Train's prepare_data_loader takes a batch from this loader before the last one is used, so what "
                 f"was handed out was not all used: {GIVE_THE_NUMBER}"

@@ -30,12 +30,8 @@ def ids(batches: Any) -> list[Any]:
 
 
 @pytest.fixture
-def accelerator() -> Iterator[Any]:
-    accelerate = pytest.importorskip("accelerate")
-    state = pytest.importorskip("accelerate.state")
-    yield accelerate.Accelerator(cpu=True)
-    for kind in (state.PartialState, state.AcceleratorState, state.GradientState):
-        kind._reset_state()
+def accelerator(fresh_process: Any) -> Any:
+    return fresh_process()
 
 
 def skip(prepared: Any, batches: int) -> Any:
@@ -119,13 +115,25 @@ def test_what_ray_train_prepared_is_refused_unless_batches_are_counted(
             self.__dict__.update(loader.__dict__)
             self._dataloader = loader
 
+        def __iter__(self) -> Iterator[Any]:
+            batches = iter(self._dataloader)
+            ahead = next(batches)
+            for batch in batches:
+                yield ahead
+                ahead = batch
+            yield ahead
+
     module = SimpleNamespace(_WrappedDataLoader=Wrapper)
     monkeypatch.setitem(sys.modules, "ray.train.torch.train_loop_utils", module)
     loader, other = loader_of(dynamic_build), loader_of(dynamic_build)
-    wrapper = Wrapper(loader)
+    assert loader.state_dict() == other.state_dict()
+    next(iter(Wrapper(loader)))  # what was taken ahead stays unknown when the wrapper is gone
     with pytest.raises(ConfigError, match="prepare_data_loader takes a batch from this loader"):
         loader.state_dict()
-    assert wrapper._dataloader.state_dict(0) == other.state_dict()
+    next(iter(other))
+    assert loader.state_dict(1) == other.state_dict()
+    loader.load_state_dict(loader.state_dict(1))
+    assert loader.state_dict() == other.state_dict()
 
 
 def test_a_sampler_of_another_data_set_is_refused(dynamic_build: Path, static_build: Path) -> None:

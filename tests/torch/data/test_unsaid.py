@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import pickle
 import warnings
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,6 @@ from torch.utils.data import DataLoader
 
 from bertdata.errors import ConfigError
 from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ResumableLoader, ShardDataset
-from bertdata.torch.data import frameworks
-from bertdata.torch.data import loader as loader_module
 from tests.torch.data.test_trainer import trainer_of
 
 SIZE = 20  # the 98 rows are five batches
@@ -33,25 +30,6 @@ def plain_of(build: Path, **keywords: Any) -> tuple[Any, ResumableBatchSampler]:
 def ours_of(build: Path, **keywords: Any) -> ResumableLoader:
     dataset = ShardDataset(build)
     return ResumableLoader(dataset, ResumableBatchSampler(dataset, SIZE, **keywords), PretrainingCollator(dataset))
-
-
-@pytest.fixture
-def fresh_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Has a test forget what was read in this process before; it is called where another process begins."""
-    accelerate = pytest.importorskip("accelerate")
-    state = pytest.importorskip("accelerate.state")
-    kinds = (state.PartialState, state.AcceleratorState, state.GradientState)
-
-    def begin(**keywords: Any) -> Any:
-        gc.collect()
-        for kind in kinds:
-            kind._reset_state()
-        monkeypatch.setattr(loader_module, "BEGINNING", frameworks.Beginning())
-        return accelerate.Accelerator(cpu=True, **keywords)
-
-    yield begin
-    for kind in kinds:
-        kind._reset_state()
 
 
 def trained(accelerator: Any, batches: Any, steps: int) -> list[Any]:
@@ -154,11 +132,28 @@ def test_a_stateful_loader_that_accelerate_loaded_is_not_warned_of(
 
 def test_a_number_of_batches_that_came_out_of_order_is_refused(dynamic_build: Path) -> None:
     loader, sampler = plain_of(dynamic_build, num_workers=2, in_order=False)
-    assert sampler.state_dict()["position"] == 0
-    with pytest.raises(ConfigError, match="with in_order=False reads this sampler"):
-        sampler.state_dict(2)
-    del loader
-    assert plain_of(dynamic_build, in_order=False)[1].state_dict(2)["position"] == 2 * SIZE  # there are no workers
+    state = sampler.state_dict()
+    assert state["position"] == 0
+    list(islice(loader, 2))
+    del loader  # which changes nothing of what it took
+    for batches in (2, None):
+        with pytest.raises(ConfigError, match="with in_order=False reads this sampler"):
+            sampler.state_dict(batches)
+    sampler.load_state_dict(state)
+    assert sampler.state_dict(2)["position"] == 2 * SIZE
+    loader, sampler = plain_of(dynamic_build, in_order=False)  # there are no workers
+    list(islice(loader, 2))
+    assert sampler.state_dict(2)["position"] == 2 * SIZE
+
+
+def test_a_state_looks_for_no_reader(dynamic_build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which reader it is has been seen when the iteration began; a search visits all objects of the process."""
+    ours, (plain, sampler) = ours_of(dynamic_build), plain_of(dynamic_build)
+    batches = [islice(loader, 2) for loader in (ours, plain)]
+    assert [len(list(taken)) for taken in batches] == [2, 2]
+    monkeypatch.setattr(gc, "get_referrers", None)
+    monkeypatch.setattr(gc, "get_objects", None)
+    assert sampler.state_dict(2) == ours.state_dict() == ours.state_dict(2)
 
 
 def test_batches_out_of_order_are_not_skipped(fresh_process: Any, dynamic_build: Path) -> None:
