@@ -253,10 +253,11 @@ def test_batches_out_of_order_are_refused(dynamic_build: Path) -> None:
         ResumableLoader(dataset, ResumableBatchSampler(dataset, 4), num_workers=1, in_order=False)
 
 
-def test_loaders_prepared_by_accelerate_count_epochs(dynamic_build: Path, expected: list[dict[str, Any]]) -> None:
-    accelerate = pytest.importorskip("accelerate")
+def test_loaders_prepared_by_accelerate_count_epochs(
+    dynamic_build: Path, expected: list[dict[str, Any]], fresh_process: Any
+) -> None:
     loader, _ = plain_loader_of(dynamic_build, num_workers=2)
-    prepared = accelerate.Accelerator(cpu=True).prepare(loader)
+    prepared = fresh_process().prepare(loader)
     assert plain(islice(prepared, 3)) == expected[:3]
     assert plain(prepared) == expected[:BATCHES]
     assert plain(prepared) == expected[BATCHES : 2 * BATCHES]

@@ -35,11 +35,11 @@ def _canonical(setup: Setup, state: Any) -> EpochBatchSampler:
 def _walk(sampler: EpochBatchSampler, stop: str) -> int:
     """Ask for the batches up to a stop, and return how many these are."""
     taken = 0
-    while sampler.epoch < EPOCHS:
+    while (epoch := sampler.epoch) < EPOCHS:
         for _ in sampler:
             taken += 1
             at_end = sampler.epoch == 1 and stop == "end"
-            if stop == "inside" or at_end or (stop == "second epoch" and sampler.epoch == 1 and taken > len(sampler)):
+            if stop == "inside" or at_end or (stop == "second epoch" and sampler.epoch == epoch == 1):
                 return taken
     return taken
 
