@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import base64
 import importlib
 import importlib.util
+import io
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
@@ -19,11 +21,15 @@ from bertdata.curation.scores.terms import density, tables_of
 from bertdata.registry import Registry
 from bertdata.sentences import SentenceSegmenter
 from bertdata.sentences.parameters import shipped_names
+from bertdata.tokenizers.file_keys import PART_KEYS
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
 from bertdata.tokenizers.settings import VocabularyConfig
+from bertdata.tokenizers.spm.proto import read_model
 from bertdata.tokenizers.training import VOCABULARY_MODELS
-from tests.tokenizers.encode.pipelines import COMPOSED
+from tests.tokenizers.encode.pipelines import COMPOSED, PAIRS, PIECES, WORDS
 from tests.tokenizers.encode.test_composed import composed
+from tests.tokenizers.small import SMALL, byte_pair_model, json_tokenizer, unigram_model
+from tests.tokenizers.test_file_keys import MADE, file_with
 
 Run = Callable[[str], object]
 TERMS = ["heart attack rate", "a a a", "a a", "heart", "1 2", "漢"]
@@ -51,12 +57,15 @@ READ_ROWS = {
 
 
 def entry_readers() -> dict[str, Run]:
-    """Return what takes a text in memory: tokenizers of all stages, languages of sentences, counts, scores.
+    """Return what takes a text in memory: tokenizers of each stage and of many, languages of sentences, counts, scores.
 
     The pattern `a+?b` is left out: whatever looks for it reads on from each letter for its end.
     """
     stages = [kind for kind in COMPOSED if kind != "lazy"]
     runs: dict[str, Run] = {f"tokenizer of stages, {kind}": partial(_encoded, kind) for kind in stages}
+    runs |= {f"tokenizer of one kind, {kind}": partial(_small, kind) for kind in SMALL}
+    for name in ("normalizer", "pre_tokenizer", "model"):
+        runs |= {f"{name} {kind}": partial(_staged, name, kind) for kind in PART_KEYS[name] if _is_there(kind)}
     for language in shipped_names():
         runs[f"sentences of {language}"] = partial(_cut, language)
     for name in VOCABULARY_MODELS:
@@ -68,6 +77,49 @@ def entry_readers() -> dict[str, Run]:
     if importlib.util.find_spec("py3langid"):
         runs["language py3langid"] = partial(_language, "py3langid")
     return runs
+
+
+def _small(kind: str, text: str) -> object:
+    return SMALL[kind].encode_batch([text])
+
+
+MODELS = {model["type"]: model for model in (PAIRS, PIECES, WORDS, unigram_model())}
+
+
+def _is_there(kind: str) -> bool:
+    """Return whether a stage can be made here: a table of characters is made by SentencePiece."""
+    return kind != "Precompiled" or importlib.util.find_spec("sentencepiece") is not None
+
+
+def _staged(name: str, kind: str, text: str) -> object:
+    return _stage(name, kind).encode_batch([text])
+
+
+@cache
+def _stage(name: str, kind: str) -> JsonTokenizer:
+    """Return a tokenizer that has one stage of a kind, and nothing else that changes or cuts texts, but for spaces."""
+    if name == "model":
+        return json_tokenizer(MODELS[kind], None)
+    if kind == "Precompiled":
+        part: Any = {"type": kind, "precompiled_charsmap": base64.b64encode(_characters()).decode()}
+    else:
+        made = next(part for part in MADE[name] if type(part).__name__ == kind)
+        part = file_with(name, made)[name]
+    if name == "normalizer":
+        return json_tokenizer(PIECES, {"type": "WhitespaceSplit"}, part)
+    return json_tokenizer(byte_pair_model() if kind == "ByteLevel" else PIECES, part)
+
+
+def _characters() -> bytes:
+    """Return the table of characters of NFKC that SentencePiece writes into its models."""
+    import sentencepiece
+
+    file = io.BytesIO()
+    settings: dict[str, Any] = {"vocab_size": 30, "hard_vocab_limit": False, "minloglevel": 2}
+    texts = iter(["It rained all day.", "Nobody went out."] * 9)
+    sentencepiece.SentencePieceTrainer.Train(sentence_iterator=texts, model_writer=file, **settings)
+    table: bytes = read_model(file.getvalue()).normalizer.precompiled_charsmap
+    return table
 
 
 def _encoded(kind: str, text: str) -> object:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
 from pathlib import Path
 
 import pytest
 
+import bertdata
 from bertdata.curation import CLEANERS, FILTERS
 from bertdata.sources import SOURCE_FORMATS
+from bertdata.tokenizers.file_keys import PART_KEYS
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from tests.entries import READ_ROWS, READ_TEXT, entry_readers, registries, registry
@@ -109,14 +113,26 @@ def test_a_reader_of_files_takes_linear_time_on_every_unit(name: str, tmp_path: 
 
 NEEDS_A_FILE = {"score fasttext", "language lingua"}
 """Entries that read models which are not installed here; the first has a kernel of fastText's own."""
+if importlib.util.find_spec("sentencepiece") is None:
+    NEEDS_A_FILE |= {"normalizer Precompiled"}
+
+
+def sources() -> list[Path]:
+    """Return the files of the package, and of its pipelines."""
+    root = Path(bertdata.__file__).parent
+    return [*sorted(root.rglob("*.py")), *sorted((root.parent / "pipelines").rglob("*.py"))]
 
 
 def test_every_entry_of_a_registry_is_run() -> None:
     assert {f"cleaner {name}" for name in CLEANERS} | {f"filter {name}" for name in FILTERS} <= set(READERS)
     assert set(SOURCE_FORMATS) <= set(FILES)
     assert registries().keys() == {*READ_TEXT, *READ_ROWS}
+    calls = [re.findall(r"\bRegistry(?:\[[^]]*\])?\(\s*\"", path.read_text(encoding="utf-8")) for path in sources()]
+    assert sum(map(len, calls)) == len(registries()) + 1, "the other one is the example in bertdata.registry"
     for name, prefix in READ_TEXT.items():
         if name not in ("SOURCE_FORMATS", "TOKENIZERS"):
             assert {f"{prefix} {entry}" for entry in registry(name)} <= {*READERS, *ENTRIES} | NEEDS_A_FILE, name
     families = [registry("TOKENIZERS")[name] for name in registry("TOKENIZERS")]
     assert all(issubclass(family, JsonTokenizer | WordPieceTokenizer) for family in families)
+    stages = {f"{part} {kind}" for part in PART_KEYS if part != "post_processor" for kind in PART_KEYS[part]}
+    assert stages <= {*ENTRIES} | NEEDS_A_FILE

@@ -5,6 +5,7 @@ PyArrow's functions of the name `..._regex` are left out: they run RE2, whose ti
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -17,7 +18,7 @@ from bertdata.curation.words import reference as words
 from bertdata.sources.books import archive_terms
 from bertdata.wikitext.templates.convert import _LONGEST_RANGE
 from tests.growth import Repetition, assert_linear, every_repetition, some_repetitions
-from tests.patterns import Found, Unknown, expressions, texts_of
+from tests.patterns import METHODS, ROOT, Found, Unknown, expressions, texts_of
 
 EXAMPLES: dict[str, list[Any]] = {
     "bertdata.beam.runner_flags: _LOCAL_MASTER.get": [re.compile(r"\[(local|auto)\]"), re.compile(r"local(\[.+\])?")],
@@ -95,6 +96,29 @@ def test_expressions_are_found_wherever_they_are_used() -> None:
     places = {found.place.partition(":")[0] for found in _all()}
     assert len(_all()) > 200
     assert {"bertdata.curation.personal", "bertdata.finetune.json_list", "bertdata.options.recipe"} <= places
+
+
+def test_no_expression_is_made_in_a_way_that_is_not_looked_for() -> None:
+    """Each module calls the functions of `re` and `regex` by these names: no other name, none handed on uncalled."""
+    others: list[str] = []
+    for path in [*sorted((ROOT / "bertdata").rglob("*.py")), *sorted((ROOT / "pipelines").rglob("*.py"))]:
+        text = path.read_text(encoding="utf-8")
+        if not re.search(r"\b(?:re|regex)\b", text):
+            continue
+        nodes = list(ast.walk(ast.parse(text)))
+        called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+        for node in nodes:
+            match node:
+                case (
+                    ast.ImportFrom(module="re" | "regex")
+                    | ast.Import(names=[ast.alias(name="re" | "regex", asname=str())])
+                ):
+                    others.append(f"{path}:{node.lineno}")
+                case ast.Attribute(value=ast.Name(id="re" | "regex"), attr=name) if (
+                    name in METHODS and id(node) not in called
+                ):
+                    others.append(f"{path}:{node.lineno}")
+    assert not others
 
 
 def test_texts_reach_each_repeated_part() -> None:

@@ -12,26 +12,30 @@ files in which bertdata notes what the output was made from, with its paths.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from bertdata import __version__
-from bertdata.errors import ConfigError, OutputError
+from bertdata.errors import ConfigError, OutputError, printable
 from bertdata.formats import EXPORT_FORMATS
 from bertdata.formats.croissant import PublishedFile, croissant
 from bertdata.formats.shard import ExportedShard
 from bertdata.io import files, listing
+from bertdata.io.console import counted
 from bertdata.shards.accounts import read_accounts
 from bertdata.shards.card_metadata import language_codes, license_id, licenses_in, metadata_lines
 from bertdata.shards.phases import index_card, phase_names
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.reader import open_splits
+from bertdata.shards.schema import SPLITS
 
 FORMATS = {"parquet": "parquet", "arrow": "hf"}
 """The formats of published rows, and the export formats that write them."""
 CROISSANT, CARD = "croissant.json", "README.md"
+_ROWS = re.compile(rf"(?:[^/]+/)?(?:{'|'.join(SPLITS)})/data-[^/]*\.(?:parquet|arrow)")
 
 
 def publish(
@@ -125,15 +129,55 @@ def _with_sizes(manifest: dict[str, Any], phase: str, published: list[PublishedF
 
 
 def _require_room(build: str, to: str, *, force: bool) -> None:
-    """Raise OutputError where a folder holds anything; with `force` delete an earlier publication there."""
+    """Raise OutputError where a folder holds anything; with `force` delete an earlier publication that is all of it."""
     if files.real_path(to) == files.real_path(build):
         raise ConfigError("TO is the build itself; choose another folder", path=to)
     there = listing.names(to)
     if not there:
         return
-    is_ours = CROISSANT in there and "bertdata" in files.read_json_object(files.join(to, CROISSANT)).get("keywords", [])
-    if not (force and is_ours):
-        what = "an earlier publication: --force replaces it" if is_ours else "something else; choose a new folder"
+    written = _written(files.read_json_object(files.join(to, CROISSANT))) if CROISSANT in there else []
+    if not (force and written):
+        what = "an earlier publication: --force replaces it" if written else "something else; choose a new folder"
         raise OutputError(f"holds {what}", path=to)
+    if others := _others(to, written):
+        more = f" and {counted(len(others) - 1, 'other name')}" if others[1:] else ""
+        raise OutputError(
+            f"holds {printable(others[0])}{more} beside an earlier publication, and --force would delete all of it; "
+            "move that elsewhere, or choose a new folder",
+            path=to,
+        )
     for name in there:
         files.remove(files.join(to, name))
+
+
+def _written(described: dict[str, Any]) -> list[str]:
+    """Return the paths that a publication wrote, by its description; none where a description is not of one.
+
+    >>> rows, thesis = ({"@type": "cr:FileObject", "@id": path} for path in ("train/data-0.parquet", "thesis.txt"))
+    >>> _written({"keywords": ["bertdata"], "distribution": [rows]})
+    ['train/data-0.parquet', 'README.md', 'croissant.json', 'tokenizer']
+    >>> _written({"keywords": ["bertdata"], "distribution": [rows, thesis]})
+    []
+    """
+    keywords, distribution = described.get("keywords"), described.get("distribution")
+    if not (isinstance(keywords, list) and "bertdata" in keywords and isinstance(distribution, list)):
+        return []
+    objects = [entry for entry in distribution if isinstance(entry, dict) and entry.get("@type") == "cr:FileObject"]
+    paths: list[Any] = [entry.get("@id") for entry in objects]
+    if not all(isinstance(path, str) and files.is_below(path) and _ROWS.fullmatch(path) for path in paths):
+        return []
+    phases = {path.split("/")[0] for path in paths if path.count("/") == 2}
+    of_phases = [f"{phase}/{name}" for phase in sorted(phases) for name in (CARD, "tokenizer")]
+    return [*paths, *of_phases, CARD, CROISSANT, "tokenizer"] if paths else []
+
+
+def _others(to: str, written: Sequence[str]) -> list[str]:
+    """Return what lies in the folders of a publication, at most some levels down, that it did not write."""
+    names: dict[str, set[str]] = {}
+    for path in written:
+        parts = path.split("/")
+        for depth, name in enumerate(parts):
+            names.setdefault("/".join(parts[:depth]), set()).add(name)
+    folders = {folder: listing.names(files.join(to, *folder.split("/")) if folder else to) for folder in names}
+    others = [(folder, name) for folder, there in folders.items() for name in there if name not in names[folder]]
+    return sorted(f"{folder}/{name}" if folder else name for folder, name in others)

@@ -121,6 +121,47 @@ def test_a_folder_that_holds_something_is_refused(built: Path, tmp_path: Path) -
     assert (built / "64" / "manifest.json").exists()
 
 
+@pytest.mark.parametrize("name", [".git/HEAD", "notes.md", "64/train/mine.parquet", "64/notes/a.txt", "128/train.csv"])
+def test_replacing_a_publication_never_deletes_what_it_did_not_write(built: Path, tmp_path: Path, name: str) -> None:
+    hub = tmp_path / "hub"
+    publish(str(built), str(hub))
+    before = sorted(hub.rglob("*"))
+    (hub / name).parent.mkdir(exist_ok=True)
+    (hub / name).write_text("mine")
+    with pytest.raises(OutputError, match=r"beside an earlier publication, and .*force.* would delete all of it"):
+        publish(str(built), str(hub), force=True)
+    assert (hub / name).read_text() == "mine"
+    assert set(before) < set(hub.rglob("*"))
+
+
+OBJECT = {"@type": "cr:FileObject", "@id": "train/data-00000-of-00001.parquet"}
+NO_PUBLICATIONS = [
+    {},
+    {"keywords": None, "distribution": [OBJECT]},
+    {"keywords": "not of bertdata", "distribution": [OBJECT]},
+    {"keywords": 7, "distribution": [OBJECT]},
+    {"keywords": ["bertdata"]},
+    {"keywords": ["bertdata"], "distribution": []},
+    {"keywords": ["bertdata"], "distribution": {"@type": "cr:FileObject"}},
+    {"keywords": ["bertdata"], "distribution": [OBJECT | {"@id": 7}]},
+    {"keywords": ["bertdata"], "distribution": [OBJECT, OBJECT | {"@id": "thesis.txt"}]},
+    {"keywords": ["bertdata"], "distribution": [OBJECT, OBJECT | {"@id": "../train/data-1.parquet"}]},
+    {"keywords": ["bertdata"], "distribution": [OBJECT, OBJECT | {"@id": "/train/data-1.parquet"}]},
+]
+
+
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize("described", NO_PUBLICATIONS)
+def test_a_description_of_somebody_else_is_no_leave_to_delete(
+    built: Path, tmp_path: Path, described: dict[str, Any], force: bool
+) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+    (tmp_path / "croissant.json").write_text(json.dumps(described))
+    with pytest.raises(OutputError, match="something else"):
+        publish(str(built), str(tmp_path), force=force)
+    assert (tmp_path / "thesis.txt").read_text() == "mine"
+
+
 def test_names_of_licences_and_sizes() -> None:
     assert [license_id(one) for one in ("CC-BY-SA-4.0", "cc by 4.0", "Proprietary")] == [
         "cc-by-sa-4.0",

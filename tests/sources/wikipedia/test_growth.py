@@ -9,7 +9,11 @@ from bertdata.sources.wikipedia.published.markdown import prose_of_markdown
 from bertdata.sources.wikipedia.published.sections import section_paragraphs
 from bertdata.wikitext.clean import clean_wikitext
 from bertdata.wikitext.templates.convert import convert
-from bertdata.wikitext.templates.parser_functions import UNKNOWN, known_functions, render_parser_function
+from bertdata.wikitext.templates.parser_functions import (
+    FUNCTIONS,
+    UNKNOWN,
+    render_parser_function,
+)
 from tests.growth import assert_linear, repeated
 
 UNITS = [
@@ -40,13 +44,24 @@ def test_wikitext(unit: str, compiled: bool) -> None:
     assert_linear(lambda text: clean_wikitext(text, compiled=compiled), repeated(unit, after="It rained. "))
 
 
-@pytest.mark.parametrize("name", sorted(known_functions(UNKNOWN)))
+WRITTEN = {**UNKNOWN.functions.folded, **UNKNOWN.functions.written}
+NAMES = {meaning: name for name, meaning in WRITTEN.items() if meaning in FUNCTIONS}
+"""A name of each function, as it is written on a page."""
+
+
+@pytest.mark.parametrize("name", sorted(NAMES.values()))
 def test_parser_functions(name: str) -> None:
     def run(text: str) -> object:
         half = len(text) // 2
         return render_parser_function(f"{name}:{text[:half]}", text[half:].split("|"), "")
 
     assert_linear(run, lambda length: "&amp;" * (length // 10) + "|a" * (length // 4))
+
+
+def test_every_function_is_run() -> None:
+    assert NAMES.keys() == FUNCTIONS.keys() - {"="}, "= is a variable alone, which takes nothing"
+    texts = {name: render_parser_function(f"{name}:1", ["2 May 2020"], "A") for name in NAMES.values()}
+    assert [name for name, text in texts.items() if text is None] == []
 
 
 @pytest.mark.parametrize("unit", ["# a ", "#", " ", "**a ", "__a **b ", "$a$1", "[a](", "![", "```\n"])
