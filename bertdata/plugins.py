@@ -30,6 +30,8 @@ PLUGINS = "BERTDATA_PLUGINS"
 ENTRY_POINTS = "bertdata.plugins"
 _NAMED = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d]\w*(?==|\Z)")
 _ENTRY_POINT = re.compile(r"[\w.]+(?:\s*:\s*[\w.]+)?\s*(?:\[[^\[\]]*\]\s*)?")
+_MOST_SHOWN = 200
+"""Characters of a name out of a package's files, or of what its module raises, that a message shows."""
 _METADATA = re.compile(r"\AMetadata-Version: [\d.]+\nName: (\S+)\n")
 _typed: set[str] = set()
 _plugins: set[str] = set()
@@ -172,10 +174,11 @@ def load_plugins() -> None:
         _load_module(module, PLUGINS, f"the module {module!r} that {PLUGINS} names")
     if ENTRY_POINTS not in _loaded:
         for package, entry in _entry_points():
-            what = f"the entry point {entry.name} = {entry.value} in the group {ENTRY_POINTS} of {package}"
-            remedy = f"correct or uninstall {package}"
+            named = f"{entry.name[:_MOST_SHOWN]} = {entry.value[:_MOST_SHOWN]}"
+            what = printable(f"the entry point {named} in the group {ENTRY_POINTS} of {package[:_MOST_SHOWN]}")
+            remedy = printable(f"correct or uninstall {package[:_MOST_SHOWN]}")
             if not _ENTRY_POINT.fullmatch(entry.value):
-                raise ConfigError(printable(f"{what} is not the name of a module; {remedy}"))
+                raise ConfigError(f"{what} is not the name of a module; {remedy}")
             _load_once(what, entry.module, entry.load, remedy)
         _loaded.add(ENTRY_POINTS)
 
@@ -221,7 +224,10 @@ def _name(package: Distribution) -> str:
     All lines are parsed in 0.3 ms, those of each package that is installed.
     """
     match = _METADATA.match(package.read_text("METADATA") or "")
-    return match[1] if match else package.name
+    name = match[1] if match else package.name
+    if not isinstance(name, str):  # by Python before 3.14 it is None
+        raise KeyError("Name")
+    return name
 
 
 def _is_in_pythonpath(folder: str) -> bool:
@@ -256,5 +262,5 @@ def _load_once(what: str, module: str, load: Callable[[], object], remedy: str) 
         load()
     except (Exception, SystemExit) as error:
         _loaded.discard(what)
-        reason = str(error) if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"
+        reason = str(error) if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"[:_MOST_SHOWN]
         raise ConfigError(f"{what} cannot be loaded ({reason}); {remedy}") from error

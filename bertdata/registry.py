@@ -12,14 +12,16 @@ consent of the user (`bertdata.plugins`). One that no module has is handed over 
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, TypeVar, cast
 
-from bertdata.errors import ConfigError, InputError, expected_one_of
+from bertdata.errors import ConfigError, InputError, expected_one_of, shortened
 from bertdata.plugins import import_named, load_plugins
 
 Item = TypeVar("Item")
+_NAME = re.compile(r"[^\s:=,@]+")
 
 handed_over: dict[tuple[str, str], object] = {}
 """The objects that no module has, by their kind and name; worker processes get them with their tasks."""
@@ -53,8 +55,13 @@ class Registry(Generic[Item]):
     def add(self, name: str, item: Item) -> None:
         """Add an implementation.
 
-        Raises ConfigError where the name is taken by another one, or `item.name`, if it has one, is another name.
+        Raises ConfigError where the name is taken by another one, or is none that can be typed and printed, and where
+        `item.name`, if there is one, is another name.
         """
+        if not (isinstance(name, str) and name.isprintable() and _NAME.fullmatch(name)):
+            raise ConfigError(
+                f"a {self.kind} is registered as {shortened(name)}; expected a name without spaces and : = , @"
+            )
         self._check_name(name, item)
         if self._items.setdefault(name, item) is not item:
             raise ConfigError(f"the name {name!r} is taken by another {self.kind}; give yours another name")

@@ -287,6 +287,22 @@ def test_an_entry_point_that_names_no_module_is_refused_without_its_escapes(fold
         list(Registry("codec", {}))
 
 
+def test_a_package_without_a_name_is_left_out_with_a_warning(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    write_entry_point(folder, "nameless", "no_such_module")
+    (folder / "nameless-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nVersion: 1.0\n")
+    assert list(Registry("codec", {"json": "json:loads"})) == ["json"]
+    assert "has damaged metadata ('Name')" in caplog.text
+
+
+@pytest.mark.parametrize("value", ["a." * 100_000 + "b", "a" + " " * 100_000 + "!", "raises_at_length"])
+def test_what_a_message_shows_of_an_entry_point_is_short(folder: Path, value: str) -> None:
+    (folder / "raises_at_length.py").write_text("raise ValueError('\\x1b' + 'x' * 10**6)\n")
+    write_entry_point(folder, "long", value)
+    with pytest.raises(ConfigError, match="the entry point long = ") as raised:
+        list(Registry("codec", {}))
+    assert len(str(raised.value)) < 1000
+
+
 def write_entry_point(folder: Path, package: str, value: str) -> None:
     """Write the metadata of an installed package with one entry point for plugins."""
     metadata = folder / f"{package}-1.0.dist-info"

@@ -34,6 +34,14 @@ def test_a_name_is_given_once() -> None:
         codecs.add("json", str.upper)
 
 
+@pytest.mark.parametrize("name", ["", "a b", "os:system", "a=1", "a,b", "a@b", "a\x1b[31m", "a\u202e", 7, None])
+def test_a_name_that_cannot_be_typed_or_printed_is_refused(name: Any) -> None:
+    codecs: Registry[Any] = Registry("codec", {})
+    with pytest.raises(ConfigError, match=r"a codec is registered as .*; expected a name without spaces and : = , @"):
+        codecs.add(name, str.upper)
+    assert list(codecs) == []
+
+
 def test_an_unknown_name_is_told_the_names_there_are() -> None:
     codecs: Registry[Any] = Registry("codec", {"json": "json:loads", "upper": "builtins:str"})
     with pytest.raises(ConfigError, match="there is no codec 'xml'; expected one of json, upper"):

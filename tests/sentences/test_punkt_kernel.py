@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import InputError
-from bertdata.sentences import PunktParameters, SentenceSegmenter, batch
+from bertdata.kernels.jit import kernel
+from bertdata.sentences import PunktParameters, SentenceSegmenter, batch, words_kernel
+from bertdata.sentences import compiled_parameters as tables
 from bertdata.sentences.batch import find_spans
 from bertdata.sentences.classifier import BreakClassifier
 from bertdata.sentences.compiled_parameters import build_tables, hash_bytes
@@ -25,6 +28,13 @@ from tests.generated import examples
 from tests.sentences.texts import by_nltk, english, english_by_nltk, texts
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@kernel
+def flags_of(data: Any, chars: Any) -> Any:
+    return words_kernel.character_flags(data, 0, data.size, chars)
+
+
 SMALL = PunktParameters(
     abbrev_types=frozenset({"mr", "e.g", "", "x-y", "5", "..", "\u00e9", "\u03c3"}),
     collocations=frozenset(
@@ -152,6 +162,12 @@ for join in (False, True):
     segmenter = SentenceSegmenter.from_pretrained(attach_citations=join)
     print(hashlib.sha256(json.dumps(segmenter.segment_batch(rows).to_pylist()).encode()).hexdigest())
 """
+
+
+@pytest.mark.parametrize("data", [b"\xff", b"\x80", b"\xe4\xb8", b"\xed\xa0\x80", "\u3100".encode()])
+def test_bytes_that_are_no_character_and_those_beyond_the_table_have_no_flags_of_others(data: bytes) -> None:
+    chars = np.zeros(tables.FLAGS + tables.KNOWN, np.uint8)
+    assert flags_of(np.frombuffer(data, np.uint8), chars) == tables.RARE
 
 
 @pytest.mark.parametrize("setting", ["NUMBA_BOUNDSCHECK", "NUMBA_DISABLE_JIT"])
