@@ -150,6 +150,7 @@ TEMPLATES = {
         "Haus and German: Haus and Russian: дом, romanized: dom, lit. 'house'."
     ),
     "{{transl|ar|DIN|bayt}} and {{nihongo|Cat|猫|neko}}.": "bayt and Cat (猫, neko).",
+    "{{nihongo||東京|Tokyo}} and {{nihongo||猫}}, {{nihongo|||neko|cat}}.": "Tokyo (東京) and 猫, neko (cat).",
     "{{nowrap|a {{nobr|b}}}}{{nbsp}}{{nowrap begin}}c{{nowrap end}}{{ndash}}d{{snd}}e.": "a b c–d – e.",
     "Built {{circa|1200}}, {{as of|2001|5|lc=y}}.": "Built c. 1200, as of May 2001.",
     "Born {{birth date|df=y|1900|1|2}}, died {{death date and age|1950|1|1|1900|1|2}}.": (
