@@ -220,7 +220,7 @@ class EpochBatchSampler:
     def __len__(self) -> int:
         """Return the number of batches of this rank in an iteration; raises TypeError where it has no end."""
         if self.epochs is None:
-            raise TypeError(f"a {type(self).__name__} with epochs=None has no end, so no len")
+            raise TypeError(f"a {type(self).__name__} with epochs=None has no end, so no len; epochs=10**6 has one")
         return self._plan.count((0,) * len(self.bins))[self.rank]
 
     def __iter__(self) -> Iteration:

@@ -11,6 +11,7 @@ from typing import Any
 _ACCELERATOR = "accelerate.accelerator", "Accelerator"
 _TRAINER = "transformers.trainer", "Trainer"
 _LOADER = "torch.utils.data.dataloader", "DataLoader"
+_DIVIDING = "torch.utils.data.distributed", "DistributedSampler"
 _RAY = "ray.train.torch.train_loop_utils", "_WrappedDataLoader"
 
 
@@ -83,6 +84,12 @@ def is_read_out_of_order(sampler: Any) -> bool:
     """
     loaders = [one for one in _objects_of(*_LOADER) if not getattr(one, "in_order", True) and one.num_workers]
     return any(one is sampler for loader in loaders for one in _batch_samplers(loader))
+
+
+def is_divided_once_more(sampler: Any) -> bool:
+    """Tell whether a DistributedSampler is made of the batches of a sampler, as a DistributedSamplerWrapper is."""
+    values = [value for one in _objects_of(*_DIVIDING) for value in vars(one).values()]
+    return any(one is sampler for value in values for one in (value, *getattr(value, "__dict__", {}).values()))
 
 
 def _batch_samplers(loader: Any) -> list[Any]:

@@ -33,6 +33,7 @@ from bertdata.torch.data.frameworks import (
     OUT_OF_ORDER,
     EpochCalls,
     accelerate_processes,
+    is_divided_once_more,
     is_read_ahead_by_ray,
     is_read_out_of_order,
 )
@@ -88,12 +89,15 @@ class ResumableBatchSampler(EpochBatchSampler, Sampler[list[Row]]):
     def __iter__(self) -> Iteration:
         """Begin an iteration as `EpochBatchSampler` does.
 
-        Raises ConfigError where Accelerate would skip batches twice, or read an epoch a second time.
+        Raises ConfigError where Accelerate would skip batches twice, or read an epoch a second time, and where a
+        DistributedSampler divides the batches once more.
         """
         calls, self.calls = self.calls, EpochCalls()
         if calls != self.calls:  # with workers a DataLoader begins twice at a time
             self._calls_before = calls
         self._out_of_order = not self._progress.is_counted and is_read_out_of_order(self)
+        if self.world_size > 1 and not self._progress.is_counted and is_divided_once_more(self):
+            raise ConfigError(_DIVIDED_TWICE.format(processes=self.world_size))
         if accelerate_processes() is not None:
             if self._progress.goes_on_uncounted and not calls.by_prepared:
                 raise ConfigError(_SKIPPED_TWICE)
@@ -167,7 +171,7 @@ _DIVIDED_TWICE = (
     "that most rows are left out. With Accelerate leave the loader out of prepare: accelerator."
     "register_for_checkpointing(loader) with a ResumableLoader, and send_to_device(batch, accelerator.device), as "
     "examples/with_accelerate.py has it. With Lightning: Trainer(use_distributed_sampler=False); with Fabric: "
-    "setup_dataloaders(loader, use_distributed_sampler=False)"
+    "setup_dataloaders(loader, use_distributed_sampler=False). Put no DistributedSampler around it"
 )
 
 

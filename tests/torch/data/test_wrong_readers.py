@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch.utils.data import DataLoader, IterableDataset, Subset
+from torch.utils.data import DataLoader, Dataset, DistributedSampler, IterableDataset, Subset
 
 from bertdata.errors import ConfigError
 from bertdata.loader import EpochBatchSampler, numpy_batches
@@ -147,6 +147,43 @@ def test_a_sampler_that_was_made_before_the_other_processes_were_known_is_refuse
         iter(sampler)
     assert len(list(divided)) == 3
     assert len(list(ResumableBatchSampler(range(12), 4))) == 2
+
+
+class Batches(Dataset[Any]):
+    """What a sampler yields, as a data set."""
+
+    def __init__(self, sampler: Any) -> None:
+        self.sampler = sampler
+
+    def __len__(self) -> int:
+        return len(self.sampler)
+
+
+class DistributedWrapper(DistributedSampler[Any]):
+    """Gives each process its part of what a sampler yields, as wrappers of this name in several packages do."""
+
+    def __init__(self, sampler: Any, direct: bool) -> None:
+        self.sampler = sampler if direct else None
+        super().__init__(Batches(sampler), num_replicas=2, rank=0)
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from list(self.sampler or self.dataset.sampler)[self.rank :: self.num_replicas]  # type: ignore[attr-defined]
+
+    def __len__(self) -> int:
+        return 1
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_batches_that_a_distributed_sampler_would_divide_once_more_are_refused(direct: bool) -> None:
+    def sampler_of(processes: int) -> ResumableBatchSampler:
+        return ResumableBatchSampler(range(12), 4, rank=0, world_size=processes)
+
+    sampler, other, alone = sampler_of(2), sampler_of(2), sampler_of(1)
+    wrapper = DistributedWrapper(sampler, direct)
+    with pytest.raises(ConfigError, match=r"they would be divided once more.* Put no DistributedSampler around it"):
+        next(iter(wrapper))
+    assert len(list(other)) == 2  # which that one does not divide
+    assert len(list(DistributedWrapper(alone, direct))) == 2  # each process reads all, and takes its part
 
 
 @pytest.mark.parametrize("rows", [np.zeros((12, 40)), torch.zeros(12, 40)])
