@@ -24,6 +24,9 @@ _BIDI = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 _CONTROL = [*range(32), *range(0x7F, 0xA0), 0x2028, 0x2029, *_BIDI, *range(0xD800, 0xE000)]
 _ESCAPES = {point: chr(point).encode("unicode_escape").decode("ascii") for point in _CONTROL}
 
+_PASSWORD = re.compile(r"(?<=://)([^\s/:@]*):[^\s/]+@")
+"""The user and the password of a URL."""
+
 
 def printable(text: str) -> str:
     """Return a name, title or other text from outside, safe to print: control characters become escapes.
@@ -37,8 +40,17 @@ def printable(text: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """Return a text of several lines with each line `printable`."""
-    return "\n".join(map(printable, text.split("\n")))
+    """Return a text of several lines with each line `printable`, and no password in a URL.
+
+    >>> print(printable_lines("sftp://me:secret@host/a.txt: cannot be reached"))
+    sftp://me:***@host/a.txt: cannot be reached
+    """
+    return without_passwords("\n".join(map(printable, text.split("\n"))))
+
+
+def without_passwords(text: str) -> str:
+    """Return a text with `***` in the place of each password in its URLs."""
+    return _PASSWORD.sub(r"\1:***@", text)
 
 
 def shortened(value: object) -> str:

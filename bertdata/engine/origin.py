@@ -15,7 +15,7 @@ from typing import Any
 
 from bertdata.engine.parts import is_sealed, sealed
 from bertdata.engine.versions import differences, versions
-from bertdata.errors import InputError, OutputError
+from bertdata.errors import InputError, OutputError, without_passwords
 from bertdata.io import files
 from bertdata.options.option import flag_of
 
@@ -47,9 +47,9 @@ class Origin:
         *,
         sample: bool = False,
     ) -> Origin:
-        """Return the origin of a run that reads the existing files at `paths`."""
-        identities = {absolute(path): files.identity(path) for path in paths}
-        sources, plain_settings = json.loads(json.dumps([dict(given or {}), dict(settings or {})]))
+        """Return the origin of a run that reads the existing files at `paths`; passwords in URLs are left out."""
+        identities = {without_passwords(absolute(path)): files.identity(path) for path in paths}
+        sources, plain_settings = json.loads(without_passwords(json.dumps([dict(given or {}), dict(settings or {})])))
         return Origin(command, identities, None if sample else sources, plain_settings, versions())
 
     def left_out(self, other: Origin) -> list[str]:

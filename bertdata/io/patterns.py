@@ -156,7 +156,7 @@ def _remote_matches(suffixes: Sequence[str], pattern: str) -> list[str]:
                 if ends_in(entry, suffixes) and not is_folder_marker(entry) and not left_out:
                     matches[entry] = each
         if not all(listed.is_enough(info) for info in matches.values()):
-            matches = dict(zip(matches, remote.at_once(fs.info, matches), strict=True))
+            matches = dict(zip(matches, remote.asked_of(fs, fs.info, matches), strict=True))
         by_url = {with_place(pattern, place, match): info for match, info in matches.items()}
         listed.keep(by_url)
         return list(by_url)

@@ -15,10 +15,13 @@ from typing import Any, TypeVar, cast
 
 from bertdata.errors import BertDataError, ConfigError, InputError, OutputError, install_hint
 from bertdata.io.gcs_retries import retry_soon
+from bertdata.io.paths import is_remote, naming_part
 from bertdata.io.store_errors import base_url, bucket_of, no_bucket, store_problem
 from bertdata.io.time_limit import finished_within
 
 REQUESTS_AT_ONCE = 32
+CONNECTIONS = 4
+"""How many connections are made at once to a server that answers one request on each, such as one of SFTP."""
 ANSWER_SECONDS = 30.0
 """How long the first request to a bucket may take, with what its client tries again, once there is a client."""
 EXTRAS = {"gs": "gcp", "gcs": "gcp", "s3": "aws", "s3a": "aws", "az": "azure", "abfs": "azure", "abfss": "azure"}
@@ -192,8 +195,28 @@ def at_once(function: Callable[[Item], Result], items: Iterable[Item]) -> list[R
     listed = list(items)
     if len(listed) < 2:
         return [function(item) for item in listed]
-    with ThreadPoolExecutor(min(len(listed), REQUESTS_AT_ONCE), "bertdata-requests") as pool:
+    schemes = {naming_part(item).partition("://")[0] for item in listed if isinstance(item, str) and is_remote(item)}
+    most = CONNECTIONS if any(map(_answers_one_by_one, schemes)) else REQUESTS_AT_ONCE
+    with ThreadPoolExecutor(min(len(listed), most), "bertdata-requests") as pool:
         return list(pool.map(function, listed))
+
+
+def asked_of(fs: Any, method: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Return what a method of a file system returns for each item, in order: at once, where it takes several threads.
+
+    Those whose requests share a connection take none: answers reach the wrong thread, and the other waits for ever.
+    """
+    return at_once(method, items) if fs.async_impl else [method(item) for item in items]
+
+
+def _answers_one_by_one(scheme: str) -> bool:
+    """Tell whether each thread that uses the file system of a scheme makes a connection of its own."""
+    import fsspec
+
+    try:
+        return not fsspec.get_filesystem_class(scheme).async_impl
+    except (ImportError, ValueError):  # of which the file system says more
+        return False
 
 
 def ahead(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:

@@ -49,7 +49,7 @@ def _remove_tree(fs: Any, place: str) -> None:
         raise
     except OSError:  # as those that want a Content-MD5 of such requests, or do not have them
         fs.invalidate_cache()
-        remote.at_once(fs.rm_file, fs.find(place))
+        remote.asked_of(fs, fs.rm_file, fs.find(place))
 
 
 def remove_files(paths: Iterable[str]) -> None:
