@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -26,6 +26,12 @@ MOST_PARTITIONS = 256
 """Partitions at most by default: Dask sends elements from each partition to each, and takes about a millisecond for
 every ten of them."""
 _PARTITIONS = ("--dask_npartitions", "--dask_partition_size")
+_CANCELLED = (
+    "the job was cancelled at Dask's scheduler, not by this process, or its workers were restarted; run the same "
+    "command again: what is done is kept"
+)
+_CONNECTION_LOST = "scheduler-connection-lost"
+"""The reason that Dask has for giving up tasks where its scheduler is gone."""
 _PLACE = ("--dask_client_address", "--dask_scheduler_file")
 
 
@@ -107,9 +113,18 @@ class DaskCluster:
         return len(answers)
 
 
+def require_not_cancelled(futures: Iterable[Any]) -> None:
+    """Raise BertDataError where tasks of a job that has ended were cancelled: Beam takes them for done."""
+    if any(future.cancelled() for future in futures):
+        raise BertDataError(_CANCELLED)
+
+
 @contextlib.contextmanager
 def explained() -> Iterator[None]:
-    """Raise the errors of Dask itself as BertDataError: workers that died again and again, a scheduler that is gone."""
+    """Raise the errors of Dask itself as BertDataError.
+
+    They are workers that died again and again, a scheduler that is gone, and tasks that somebody else has cancelled.
+    """
     from distributed import KilledWorker
     from distributed.client import FutureCancelledError
     from distributed.comm.core import CommClosedError
@@ -122,6 +137,8 @@ def explained() -> Iterator[None]:
             "memory; give workers more of it, or build with a smaller --shard-bytes: what is done is kept"
         ) from error
     except (CommClosedError, FutureCancelledError) as error:
+        if getattr(error, "reason", _CONNECTION_LOST) != _CONNECTION_LOST:
+            raise BertDataError(_CANCELLED) from error
         raise BertDataError(
             f"the Dask scheduler is gone ({error}); start it, and run the same command again: what is done is kept"
         ) from error

@@ -112,6 +112,8 @@ class Job:
         with contextlib.nullcontext() if client is None else dask_cluster.explained():
             try:
                 result.wait_until_finish()
+                if client is not None:
+                    dask_cluster.require_not_cancelled(result.futures)
             finally:
                 if client is not None:
                     client.close()

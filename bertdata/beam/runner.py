@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from tqdm import tqdm
@@ -82,7 +83,7 @@ class Runner:
         if self.quiet:
             return
         if log.is_json():
-            log.event("message", text=text)
+            log.event("message", text=errors.without_passwords(text))
         else:
             tqdm.write(log.timed(errors.printable_lines(text)), file=sys.stderr)
 
@@ -256,7 +257,6 @@ class Runner:
         """Raise ConfigError where the server of a portable runner, or a worker of its, does not answer or suit."""
         if parsed.job_endpoint and parsed.job_endpoint != "embed":
             job_server.require_answer(parsed.job_endpoint)
-        seconds = runner_flags.answer_seconds(parsed)
         with internals.outside_ipython(), internals.quiet_readers(), internals.quiet_jobs(), self.keep_workers():
 
             def job_of(function: Callable[[Any], None]) -> internals.Job:
@@ -267,7 +267,8 @@ class Runner:
                 return internals.Job(pipeline, flink_jobs.address(parsed))
 
             try:
-                worker_check.ask(needs, job_of, seconds, lambda: runner_flags.silence(parsed))
+                silence = partial(runner_flags.silence, parsed)
+                worker_check.ask(needs, job_of, runner_flags.WORKER_SECONDS, silence, self.say)
             except BertDataError:
                 raise
             except Exception as error:

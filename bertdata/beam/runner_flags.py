@@ -23,13 +23,16 @@ LOCAL = ("direct", "fnapi", "switchingdirect", "bundlebaseddirect")
 POOL = "python -m apache_beam.runners.worker.worker_pool_main --service_port=50000"
 _OF_DATAFLOW_ALONE = ("--num_workers", "--max_num_workers", "--autoscaling_algorithm", "--machine_type", "--region")
 _LOCAL_MASTER = {"flink": r"\[(local|auto)\]", "spark": r"local(\[.+\])?"}
-_IMAGE_SECONDS, _WORKER_SECONDS = 600.0, 180.0
+WORKER_SECONDS = 600.0
+"""How long a portable runner's first worker may take to start, where a machine is busy or an image is fetched."""
 _CACHE_MILLISECONDS = 300_000
 """How long a worker is kept: one that is older is replaced before its next bundle."""
 _AGAIN = "run the same command again: what is done is kept"
 _ENDED = re.compile(r"Pipeline \S+ failed in state (?P<state>[A-Z]+): (?P<words>.*)", re.DOTALL)
 """What Beam's portable runner raises where a job did not end as DONE."""
 _REFUSED = re.compile(r"Connection refused|ConnectException")
+_KILLED_AT_SPARK = "Master removed our application: KILLED"
+"""What Spark says of an application that was ended on the page of its master."""
 _OF_AN_ENGINE = re.compile(r"(?:java|javax|scala|org\.apache)\.[\w.$]+(?:Exception|Error)\b")
 """How an error of an engine in Java begins; what a worker in Python raises has its traceback."""
 _JOB_NAME = 44
@@ -203,11 +206,6 @@ def refused(error: Exception) -> ConfigError:
     return ConfigError(f"Beam refuses these flags: {' '.join(str(error).split())}")
 
 
-def answer_seconds(parsed: argparse.Namespace) -> float:
-    """Return how long a portable runner's first worker may take to start."""
-    return _IMAGE_SECONDS if environment_type(parsed) == "DOCKER" else _WORKER_SECONDS
-
-
 def silence(parsed: argparse.Namespace) -> str:
     """Return what to do where a portable runner's workers do not begin to work."""
     names = flink_jobs.others(parsed)
@@ -262,7 +260,7 @@ def explained(failure: BaseException, parsed: argparse.Namespace) -> BertDataErr
     words = ""
     if ended := _ENDED.search(text):
         state, words = ended["state"], ended["words"].strip().partition("\n")[0]
-        if state == "CANCELLED":
+        if state == "CANCELLED" or _KILLED_AT_SPARK in words:
             return BertDataError(f"the job was cancelled at the engine, not by this process; {_AGAIN}")
         if "SDK worker disconnected" in words:
             return BertDataError(

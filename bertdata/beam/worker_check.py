@@ -22,6 +22,8 @@ from bertdata.io.remote import EXTRAS
 from bertdata.io.store_errors import base_url
 from bertdata.io.time_limit import finished_within
 
+SILENCE_SECONDS = 60.0
+"""After how long without an answer of a worker it is said what may be the reason."""
 CANCEL_SECONDS = 10.0
 """How long an engine may take to answer that a job is cancelled."""
 _COUNTERS, _ALL_THERE = "bertdata.worker", "all there"
@@ -195,19 +197,31 @@ class Asking(Protocol):
 
 
 def ask(
-    needs: Needs, job_of: Callable[[Callable[[Any], None]], Asking], seconds: float, silence: Callable[[], str]
+    needs: Needs,
+    job_of: Callable[[Callable[[Any], None]], Asking],
+    seconds: float,
+    silence: Callable[[], str],
+    say: Callable[[str], None],
 ) -> None:
     """Ask a worker by the one element of a pipeline; raises ConfigError where it lacks something.
 
     job_of: returns the job of a pipeline that calls a function with one element. An answer is awaited for `seconds`,
-    after which the job is cancelled; `silence` tells what to do then. Other errors of the pipeline pass. What a worker
-    lacks it says by the name of a counter, and by failing where the runner shows none: an engine with a restart
-    strategy repeats what fails, for minutes.
+    after which the job is cancelled; `silence` tells what to do then, and is said before, after `SILENCE_SECONDS`: the
+    worker of a busy machine may take minutes to begin. Other errors of the pipeline pass. What a worker lacks it says
+    by the name of a counter, and by failing where the runner shows none: an engine with a restart strategy repeats what
+    fails, for minutes.
     """
+
+    def tell_waiting() -> None:
+        say(
+            f"no worker has begun to work within {SILENCE_SECONDS:.0f} s, and this waits for up to {seconds:.0f} s: "
+            f"{silence()}"
+        )
+
     for by_failing in (False, True):
         job = job_of(_telling(needs, by_failing))
         try:
-            answered = finished_within(seconds, job.run, "bertdata-worker-check")
+            answered = finished_within(seconds, job.run, "bertdata-worker-check", [(SILENCE_SECONDS, tell_waiting)])
         except BaseException as error:
             if told := _TOLD.search(str(error)):
                 needs.require(needs.answer(told[1]), "a worker")

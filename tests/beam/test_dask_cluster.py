@@ -87,6 +87,20 @@ def test_a_task_that_kills_every_worker_is_given_up_with_the_reason(cluster: Any
         cluster.scheduler.allowed_failures = before
 
 
+def test_tasks_that_were_cancelled_at_the_scheduler_are_not_taken_for_done(cluster: Any) -> None:
+    from distributed import Client
+
+    with Client(cluster, set_as_default=False) as client:
+        done = client.submit(abs, -1)
+        waiting = client.submit(abs, -2, resources={"of no worker": 1})
+        assert done.result() == 1
+        dask_cluster.require_not_cancelled([done, waiting])
+        client.cancel([waiting])
+        words = "^the job was cancelled at Dask's scheduler, not by this process, .* again: what is done is kept$"
+        with pytest.raises(BertDataError, match=words):
+            dask_cluster.require_not_cancelled([done, waiting])
+
+
 def test_a_cluster_is_started_where_none_is_named_and_ends_with_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

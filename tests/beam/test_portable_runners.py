@@ -222,7 +222,7 @@ def test_a_worker_with_another_bertdata_or_none_is_refused(code: str, words: str
 def test_a_pool_whose_workers_do_not_start_is_told_within_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner_flags, "_WORKER_SECONDS", 1.0)
+    monkeypatch.setattr(runner_flags, "WORKER_SECONDS", 1.0)
     (tmp_path / "python").write_text("#!/bin/sh\nexit 1\n")
     (tmp_path / "python").chmod(0o755)
     with worker_pool(tmp_path, path=str(tmp_path)) as address:
@@ -304,6 +304,11 @@ def test_where_workers_run_is_known_from_the_flags(flags: list[str], kind: str, 
         ("ModuleNotFoundError: No module named 'bertdata'", "a worker has no bertdata; install this version there"),
         (
             "Pipeline job-002 failed in state CANCELLED: unknown error",
+            "the job was cancelled at the engine, not by this process; run the same command again: what is done is",
+        ),
+        (
+            "Pipeline job_a8 failed in state FAILED: org.apache.spark.SparkException: Job aborted due to stage "
+            "failure: Master removed our application: KILLED",
             "the job was cancelled at the engine, not by this process; run the same command again: what is done is",
         ),
         (

@@ -22,3 +22,18 @@ def test_an_error_of_the_work_is_raised(kind: type[BaseException]) -> None:
 
     with pytest.raises(kind, match="no bucket"):
         finished_within(60, fail, "fails")
+
+
+def test_what_is_to_be_said_meanwhile_is_said_once_and_only_where_it_takes_so_long() -> None:
+    said: list[str] = []
+    ended = threading.Event()
+
+    def tell() -> None:
+        said.append("it takes long")
+        ended.set()
+
+    never = [(30.0, lambda: said.append("it takes longer"))]
+    assert finished_within(60, lambda: ended.wait(60), "waits", [(0.01, tell), *never])
+    assert finished_within(60, lambda: None, "nothing", never)
+    assert not finished_within(0.01, threading.Event().wait, "longer", never)
+    assert said == ["it takes long"]
