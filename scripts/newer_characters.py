@@ -3,7 +3,8 @@
     python3.11 scripts/newer_characters.py > bertdata/tokenizers/newer_characters.txt
 
 A line has the first and the last character of a run, their general category (Cn: not assigned), and what else counts:
-"Han" or "Latin" for the script, "composes" where normalization looks at them; or it has a capital and its small letter.
+"Han" or "Latin" for the script, "composes" where normalization looks at them; or it has a capital and its small letter,
+or a run of characters that are no numbers by their category and are cut by Digits, whose tables are newer.
 """
 
 from __future__ import annotations
@@ -36,6 +37,11 @@ def main() -> None:
     for (_, name), run in runs:
         run_points = [point for _, point in run]
         print(f"{run_points[0]:X} {run_points[-1]:X} {name}")
+    digits = pre_tokenizers.Digits(individual_digits=True).pre_tokenize_str
+    numeric = [point for point in points if len(digits(f"a{chr(point)}")) > 1 and kind(point)[0] != "N"]
+    for _, run in groupby(enumerate(numeric), key=lambda pair: pair[1] - pair[0]):
+        run_points = [point for _, point in run]
+        print(f"numeric {run_points[0]:X} {run_points[-1]:X}")
     for point in points:
         lower = _normalized(normalizers.Lowercase(), point)
         if lower != chr(point):

@@ -34,17 +34,22 @@ _ALIKE = {
 
 
 class _Table(dict[int, str]):
-    """The older character by the newer, and which of the newer normalization looks at."""
+    """The older character by the newer, which of the newer normalization looks at, and which are numbers to Digits."""
 
     def __init__(self) -> None:
         super().__init__()
         self.lower: dict[int, str] = {}
         self.composes: set[int] = set()
+        self.numeric: dict[int, str] = {}
         ranges = []
         for line in _TABLE.read_text(encoding="ascii").splitlines():
             first, *rest = line.split(" ")
             if first == "lower":
                 self.lower[int(rest[0], 16)] = chr(int(rest[1], 16))
+                continue
+            if first == "numeric":
+                begin, end = (int(point, 16) for point in rest)
+                self.numeric.update(dict.fromkeys(range(begin, end + 1), _ALIKE["Nd"]))
                 continue
             last, *kind = rest
             begin, end = int(first, 16), int(last, 16)
@@ -83,6 +88,15 @@ def alike(text: str) -> str:
     True
     """
     return text.translate(_table()) if holds_newer(text) else text
+
+
+def alike_to_digits(text: str) -> str:
+    r"""Return what `alike` does, with numbers of the tables that the pre-tokenizer Digits has, which are newer.
+
+    >>> alike_to_digits("\U00011de2").isnumeric(), alike("\U00011de2").isnumeric()
+    (True, False)
+    """
+    return alike(text.translate(_table().numeric)) if holds_newer(text) else text
 
 
 def lowered(text: str) -> str:
@@ -139,5 +153,9 @@ def has_same_tables() -> bool:
         split = pre_tokenizers.Split(Regex(f"{pattern}+"), "isolated").pre_tokenize_str
         if [place for _, place in split(text)] != [place for _, place in split(alike_text)]:
             return False
+    digits = pre_tokenizers.Digits().pre_tokenize_str
+    text += "".join(map(chr, table.numeric))
+    if [place for _, place in digits(text)] != [place for _, place in digits(alike_to_digits(text))]:
+        return False
     capitals = "".join(map(chr, table.lower))
     return bool(normalizers.Lowercase().normalize_str(capitals) == lowered(capitals))

@@ -64,6 +64,15 @@ def test_newer_punctuation_is_none_to_pre_tokenizers_of_any_release(kind: str) -
     assert tokenizer.encode_batch(texts).to_pylist() == [encoding.ids for encoding in reference]
 
 
+@pytest.mark.parametrize("kind", ["starcoder", "runs of digits", "camembert 2"])
+def test_newer_numbers_are_cut_as_digits_cuts_them(kind: str) -> None:
+    tokenizer = composed(kind)
+    texts = [f"a{number}b 1{number}{number} lo{number}\u0110" for number in ("\U00011de2", "\U00016ff4", DIGIT)]
+    reference = tokenizer.reference.encode_batch(texts, add_special_tokens=False)
+    if has_same_tables():
+        assert tokenizer.encode_batch(texts).to_pylist() == [encoding.ids for encoding in reference]
+
+
 @pytest.mark.usefixtures("old")
 def test_what_tokenizers_cuts_itself_is_refused_where_its_tables_are_others() -> None:
     byte_level: Any = SMALL["gpt2"]

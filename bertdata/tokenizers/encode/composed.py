@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bertdata.tokenizers.encode.added_tokens import AddedTokens
 from bertdata.tokenizers.encode.byte_pair import BytePairModel
@@ -158,8 +161,8 @@ def _scanner(
         _check_marks(data["model"], marked=marked)
         if kind_of(data["model"]) == "Unigram" and not _cuts_unigram(data["model"], marked=marked):
             return SplittingScanner([])
-        joins = _joined_to_marks(data["model"])
-        return SplittingScanner([MarkSplitter(each=False, joins=joins)])
+        joins, apart = _joined_to_marks(data["model"]), _never_joined(data["model"])
+        return SplittingScanner([MarkSplitter(each=False, joins=joins, apart=apart)])
     splitters: list[AnySplitter] = []
     for number, part in enumerate(pre_tokenizers):
         if part["type"] == "Metaspace" and number:
@@ -199,11 +202,27 @@ def _cuts_unigram(model: Mapping[str, Any], *, marked: bool) -> bool:
 
 def _joined_to_marks(model: Mapping[str, Any]) -> str:
     """Return the characters before a mark of a space in what a BPE merges, or in the pieces of a Unigram model."""
-    pairs: Iterable[str] = (piece for piece, _ in model["vocab"])
-    if kind_of(model) == "BPE":
-        pairs = ("".join(pair.split(" ")) if isinstance(pair, str) else "".join(pair) for pair in model["merges"])
-    over = (token.lstrip(METASPACE) for token in pairs if METASPACE in token.lstrip(METASPACE))
+    over = (text.lstrip(METASPACE) for text in _tokens_of_several(model) if METASPACE in text.lstrip(METASPACE))
     return "".join(sorted({before for token in over for before in re.findall(f"([^{METASPACE}]){METASPACE}", token)}))
+
+
+def _never_joined(model: Mapping[str, Any]) -> NDArray[np.bool_]:
+    """Return which pairs of characters of ASCII are tokens that no token holds together, bool (65536,)."""
+    data = np.frombuffer("\0".join(["", *_tokens_of_several(model), ""]).encode(), np.uint8)
+    joined = np.zeros((256, 256), np.bool_)
+    joined[data[:-1], data[1:]] = True
+    names = model["vocab"] if kind_of(model) == "BPE" else (piece for piece, _ in model["vocab"])
+    known = np.zeros(256, np.bool_)
+    known[[ord(name) for name in names if len(name) == 1 and name.isascii()]] = True
+    return (known[:, None] & known & ~joined).reshape(-1)
+
+
+def _tokens_of_several(model: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a BPE merges, or the pieces of a Unigram model."""
+    if kind_of(model) != "BPE":
+        yield from (piece for piece, _ in model["vocab"])
+        return
+    yield from ("".join(pair.split(" ")) if isinstance(pair, str) else "".join(pair) for pair in model["merges"])
 
 
 def _pieces_of(part: Mapping[str, Any]) -> Callable[[str], list[Any]]:

@@ -97,16 +97,16 @@ def _kind_of_stage(part: Mapping[str, Any]) -> str:
 def _strings_replaced(pairs: Sequence[tuple[str, str]]) -> Stage:
     """Return the stage that replaces strings, one after another: those whose last character is in the texts."""
 
+    lasts = [ord(pattern[-1]) for pattern, _ in pairs]
+
     def stage(rows: pa.Array) -> pa.Array:
         [(_, text, offsets, _)] = padded_texts([rows])
-        data, present = text[offsets[0] : offsets[-1]].tobytes(), dict[str, bool]()
-        for pattern, content in pairs:
-            last = pattern[-1]
-            if last not in present:
-                present[last] = last.encode() in data
+        present = np.zeros(_POINTS, np.bool_)
+        kernel.mark_points(text, int(offsets[0]), int(offsets[-1]), present)
+        for (pattern, content), last in zip(pairs, lasts, strict=True):
             if present[last]:
                 rows = pc.replace_substring(rows, pattern, content)
-                present.update(dict.fromkeys(content, True))  # it may be there from now on
+                present[[ord(character) for character in content]] = True  # it may be there from now on
         return rows
 
     return stage
@@ -176,7 +176,8 @@ class CharacterStage:
 
         steps = [_normalizer(part) for part in parts]
         lowers = any(part["type"] == "Lowercase" or part.get("lowercase") for part in parts)
-        self._steps = [_step(normalizers.Sequence(steps[: n + 1]), lowers=lowers) for n in range(len(steps))]
+        self._steps = [(_sought(part), _step(step, lowers=lowers)) for part, step in zip(parts, steps, strict=True)]
+        self._all = _step(normalizers.Sequence(steps), lowers=lowers)
         self._codes, self._bodies = np.zeros(_POINTS, np.uint32), np.zeros(_BODY_BYTES, np.uint8)
         self._asked, self._used, self._lock = np.zeros(_POINTS, np.uint8), 0, Lock()
         self._graphemes = any(part["type"] == "Precompiled" for part in parts)
@@ -228,7 +229,7 @@ class CharacterStage:
     def _made(self, fragment: bytes) -> bytes:
         made = self._fragments.get(fragment)
         if made is None:
-            made = self._steps[-1](fragment.decode()).encode()
+            made = self._all(fragment.decode()).encode()
             if len(fragment) < 64 and len(self._fragments) < _MOST_FRAGMENTS:
                 self._fragments[fragment] = made
         return made
@@ -239,8 +240,11 @@ class CharacterStage:
             return kernel.WHOLE_ROW
         if not _ALONE.match(character):
             return kernel.TOGETHER
-        for normalize in self._steps:
-            text = normalize(f"a{character}a")
+        text, body = f"a{character}a", character
+        for sought, normalize in self._steps:
+            if sought not in text:
+                continue
+            text = normalize(text)
             body = text[1:-1]
             edges = text[:1] == text[-1:] == "a" and body
             if not edges or not _ALONE.match(body[0]) or _REACHES.match(body[-1]):
@@ -267,6 +271,11 @@ def _written(offsets: NDArray[np.int64], more: int, write: Callable[[Any, Any], 
     out[written : written + READ_AHEAD] = 0
     buffers = [None, pa.py_buffer(out_offsets), pa.py_buffer(out)]
     return pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)
+
+
+def _sought(part: Mapping[str, Any]) -> str:
+    """Return the string without which a normalizer leaves a text as it is; an empty one where there is none."""
+    return str(part["pattern"].get("String", "")) if part["type"] == "Replace" else ""
 
 
 def _step(normalizer: Any, *, lowers: bool) -> Callable[[str], str]:

@@ -25,7 +25,7 @@ from bertdata.tokenizers.encode.patterns import (
     single_atom,
 )
 from bertdata.tokenizers.encode.scanners import gpt2_scanner
-from bertdata.tokenizers.newer_characters import alike
+from bertdata.tokenizers.newer_characters import alike_to_digits
 
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 """The pattern of GPT-2's released code (Radford et al. 2019), which RoBERTa, DeBERTa and ModernBERT have too."""
@@ -163,20 +163,21 @@ class MarkSplitter:
     """The cuts before marks U+2581 of spaces.
 
     each: whether before each of them, as Metaspace cuts, or before runs of them; joins: characters after which a run is
-    not cut off.
+    not cut off; apart: between which two bytes texts are cut as well, where one of them is punctuation, bool (65536,).
     """
 
     removes = False
 
-    def __init__(self, *, each: bool, joins: str = "") -> None:
+    def __init__(self, *, each: bool, joins: str = "", apart: NDArray[np.bool_] | None = None) -> None:
         self._each, self._joins = each, np.zeros(256, np.bool_)
         self._joins[[*joins.encode("ascii")]] = True
+        self._apart = np.zeros(0, np.bool_) if apart is None else apart
 
     def split(
         self, text: Any, begin: int, n: int, cuts: tuple[Any, Any], unsure: Any, new: tuple[Any, Any], *, joins: bool
     ) -> None:
         """Write the cuts, as `Splitter.split` does; nothing is unsure."""
-        by_class.split_at_marks(text, begin, n, cuts[0], self._each, self._joins, new[0])
+        by_class.split_at_marks(text, begin, n, cuts[0], self._each, self._joins, self._apart, new[0])
         new[0][n // 64 + 1] = 0
         new[1][: n // 64 + 2] = cuts[1][: n // 64 + 2]
 
@@ -294,7 +295,7 @@ def splitter_of(
 
 def _of_older(pieces: Callable[[str], list[Any]], text: str) -> list[Any]:
     """Return the pieces of a text with older characters in place of newer ones."""
-    return pieces(alike(text))
+    return pieces(alike_to_digits(text))
 
 
 def _class_splitter(part: Mapping[str, Any], pieces: Callable[[str], list[Any]]) -> ClassSplitter | None:

@@ -45,12 +45,12 @@ def word_model(
     kind = kind_of(model)
     if removed is None or (model.get("continuing_subword_prefix") is None and kind == "WordPiece"):
         return AskedModel(tokenize, spell, dtype)
-    if kind == "WordPiece" and not by_bytes and model["unk_token"] in model["vocab"]:
+    if kind in ("WordPiece", "WordLevel") and not by_bytes and model["unk_token"] in model["vocab"]:
         return PieceWords(model, tokenize, spell, removed, dtype)
     if kind == "Unigram" and not by_bytes:
         pieces = json.loads(reference.to_str())["model"]["vocab"]  # as `tokenizers` reads their scores
         return UnigramWords(model, pieces, tokenize, spell, removed, dtype)
-    if kind == "BPE" and _is_known(model):
+    if kind == "BPE" and _is_known(model) and not (by_bytes and model.get("byte_fallback")):
         return PairWords(model, tokenize, spell, removed, dtype, by_bytes=by_bytes)
     return AskedModel(tokenize, spell, dtype)
 
@@ -62,7 +62,7 @@ def _is_known(model: Mapping[str, Any]) -> bool:
 
 
 class PieceWords(AskedModel):
-    """WordPiece of any names, limits and marks of what goes on with a word."""
+    """WordPiece of any names, limits and marks of what goes on with a word, and WordLevel, of which no token does."""
 
     write_known = staticmethod(piece_words.write_known)
 
@@ -70,15 +70,15 @@ class PieceWords(AskedModel):
         self, model: Mapping[str, Any], tokenize: Tokenize, spell: Spell, removed: Removed, dtype: type[Any]
     ) -> None:
         super().__init__(tokenize, spell, dtype)
-        prefix, keys = model["continuing_subword_prefix"], dict[bytes, int]()
+        prefix, keys = model.get("continuing_subword_prefix"), dict[bytes, int]()
         for token, token_id in model["vocab"].items():
             keys[_ROOTS[0] + token.encode()] = token_id
-            if token.startswith(prefix):
+            if prefix is not None and token.startswith(prefix):
                 keys[_ROOTS[1] + token[len(prefix) :].encode()] = token_id
         known = {key: token_id for key, token_id in keys.items() if 1 < len(key) <= MAX_KEY + 1}
         self._cells = _cells(known)
         roots = [int(base_of(self._cells, root[0])) for root in _ROOTS]
-        limit = model["max_input_chars_per_word"]
+        limit = model.get("max_input_chars_per_word", MAX_KEY)
         self._settings = np.array([*roots, model["vocab"][model["unk_token"]], limit], np.int64)
         self._removed = removed
 
@@ -141,14 +141,20 @@ class PairWords(AskedModel):
         if not len(self._fallback):
             self._fallback = np.full(256, -1, np.int64)
         self._roots = np.array([base_of(self._cells, root[0]) for root in _ROOTS], np.int64)
+        name = model.get("unk_token")
+        self._unknown = pair_words.DROPPED if name is None else vocabulary.get(name, pair_words.ASKED)
+        if model.get("byte_fallback"):
+            self._unknown = pair_words.ASKED  # some bytes may have tokens
+        self._fuses = bool(model.get("fuse_unk"))
 
     def arrays(self) -> Any:
         """Return what the kernel needs, with room that no other call has."""
         ids, places = np.empty(MAX_KEY + 1, self.dtype), MAX_KEY + 1 + byte_pair.BESIDE
         room = np.empty((byte_pair.N_ROOM, places), np.uint32)
         return pair_words.Model(
-            self._merges, self._cells, self._roots, self._by_bytes, self._fallback, self._removed, ids, room
-        )
+            self._merges, self._cells, self._roots, self._by_bytes, self._fallback, self._unknown, self._fuses,
+            self._removed, ids, room,
+        )  # fmt: skip
 
 
 def ids_of_bytes(vocabulary: Mapping[str, int]) -> NDArray[np.int64]:

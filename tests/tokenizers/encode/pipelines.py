@@ -73,6 +73,16 @@ OVER: Part = PAIRS | {
     "merges": [*PAIRS["merges"], "> " + METASPACE],
 }
 """A BPE with a token that reaches over a space, as one of Gemma 3's does."""
+MARKED: Part = PAIRS | {
+    "vocab": PAIRS["vocab"] | {name: len(PAIRS["vocab"]) + place for place, name in enumerate([".,", "e.", "'s"])},
+    "merges": [". ,", "e .", "' s", *PAIRS["merges"]],
+}
+"""A BPE with tokens that reach over some marks of punctuation and not over others."""
+LETTERS_OF_BYTES: Part = {
+    "type": "BPE", "unk_token": "[UNK]", "byte_fallback": True, "merges": ["l o"],
+    "vocab": numbered([*"abcdeghlmnorstwTI", "lo", *(f"<0x{byte:02X}>" for byte in range(256))]),
+}  # fmt: skip
+"""A BPE over letters of bytes, of which it has few, and with tokens for the bytes of the others."""
 PIECES: Part = {
     "type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 20,
     "vocab": numbered([*LETTERS, *("##" + letter for letter in LETTERS), "low", "##er", "the", "hello"]),
@@ -116,7 +126,12 @@ COMPOSED: dict[str, tuple[Part, Part | None, Part | None, list[str]]] = {
     "llama": (PAIRS, None, sequence({"type": "Prepend", "prepend": METASPACE}, TO_MARKS), []),
     "gemma": (PAIRS, split(" ", "MergedWithPrevious", form="String"), TO_MARKS, ["\n\n"]),
     "gemma 3": (OVER, None, TO_MARKS, []),
+    "gemma with tokens over marks": (MARKED, None, TO_MARKS, []),
+    "gemma with unknown ones together": (MARKED | {"fuse_unk": True}, None, TO_MARKS, []),
     "metaspace bpe": (PAIRS, METASPACES, None, ["the"]),
+    "metaspace bpe with unknown ones together": (PAIRS | {"fuse_unk": True}, METASPACES, None, []),
+    "metaspace bpe without unknown ones": (PAIRS | {"unk_token": None}, METASPACES, None, []),
+    "byte-level with byte fallback": (LETTERS_OF_BYTES, byte_level(), None, []),
     "metaspace without cuts": (PAIRS, METASPACES | {"split": False}, {"type": "NFKC"}, ["the"]),
     "bge-m3": (
         unigram_model(), METASPACES, sequence({"type": "Nmt"}, {"type": "NFKC"}, STRIP_RIGHT, RUNS_TO_MARK), ["salt"],

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+from bertdata.tokenizers.encode.asked_model import AskedModel
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
 from tests.data import ROOT
 from tests.oracles.byte_pairs import CL100K
@@ -61,6 +62,14 @@ def test_stages_give_the_ids_and_words_of_tokenizers(kind: str) -> None:
     tokenizer = composed(kind)
     assert tokenizer.slow_because is None
     assert_as_tokenizers(tokenizer, [*hostile(150), *EDGES])
+
+
+@pytest.mark.parametrize("kind", ["herbert", "metaspace bpe without unknown ones", "words", "smiles", "gemma 3"])
+def test_words_that_are_in_no_token_are_not_asked_of_tokenizers(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer, some = composed(kind), hostile(100, seed=2)
+    wanted = [row.ids for row in tokenizer._rows(some)]
+    monkeypatch.setattr(AskedModel, "encode_left", None)
+    assert tokenizer.encode_batch(some).to_pylist() == wanted
 
 
 def test_a_space_before_each_word_is_left_to_tokenizers() -> None:

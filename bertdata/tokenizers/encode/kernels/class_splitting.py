@@ -30,7 +30,7 @@ NOTHING, PUNCTUATION, DIGITS, NO_WORD = range(4)
 """Which characters of ASCII are APART: none, punctuation, digits, all but letters, digits, _ and white space."""
 _MARK = (0xE2, 0x96, 0x81)
 _U = np.uint64
-_0, _1, _63, _64 = _U(0), _U(1), _U(63), _U(64)
+_0, _1, _8, _63, _64 = _U(0), _U(1), _U(8), _U(63), _U(64)
 
 
 @inlined
@@ -102,16 +102,19 @@ def split_by_classes(
 
 
 @kernel
-def split_at_marks(text: Any, begin: int, n: int, cuts: Any, each: bool, joins: Any, new_cuts: Any) -> None:
-    """Cut before marks U+2581 of spaces: before `each`, else before a run of them.
+def split_at_marks(text: Any, begin: int, n: int, cuts: Any, each: bool, joins: Any, apart: Any, new_cuts: Any) -> None:
+    """Cut before marks U+2581 of spaces: before `each`, else before a run of them; and on both sides of punctuation.
 
-    joins: after which bytes of ASCII no run is cut off, bool (256,).
+    joins: after which bytes of ASCII no run is cut off, bool (256,). apart: between which two bytes there is a cut,
+    where one of them is punctuation, bool (65536,) by 256 times the first and the second; empty where there is none.
     """
     for b in range(n // BLOCK + 1):
         new_cuts[b] = cuts[b]
     after_mark: Any = -1
+    last = _0
     for b in range(n // BLOCK + 1):
-        marks = equal_bits(text, begin + b * BLOCK, np.uint8(_MARK[0])) & bytes_of_block(n, b)
+        i = begin + b * BLOCK
+        marks = equal_bits(text, i, np.uint8(_MARK[0])) & bytes_of_block(n, b)
         while marks != _0:
             at = b * BLOCK + np.int64(lowest_bit(marks))
             marks &= marks - _1
@@ -119,3 +122,14 @@ def split_at_marks(text: Any, begin: int, n: int, cuts: Any, each: bool, joins: 
                 if each or (at != after_mark and (at == 0 or not joins[text[begin + at - 1]])):
                     set_bit(new_cuts, at)
                 after_mark = at + 3
+        if len(apart) > 0:
+            punctuation = punctuation_bits(text, i) & bytes_of_block(n, b)
+            sides = (punctuation | punctuation << _1 | last) & bytes_of_block(n, b)
+            last = punctuation >> _63
+            if b == 0:
+                sides &= ~_1
+            while sides != _0:
+                bit = lowest_bit(sides)
+                sides &= sides - _1
+                at = i + np.int64(bit)
+                new_cuts[b] |= _U(apart[_U(text[at - 1]) << _8 | _U(text[at])]) << bit

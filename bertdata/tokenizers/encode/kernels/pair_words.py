@@ -17,6 +17,8 @@ from bertdata.tokenizers.encode.kernels.merge_table import Merges, likely_rank
 from bertdata.tokenizers.encode.kernels.spelled_words import Removed, skip_removed
 
 WITHIN, LAST = range(2)
+ASKED, DROPPED = -1, -2
+"""What a part without a token may be instead of an unknown token: asked of `tokenizers`, or nothing."""
 _U = np.uint64
 _0, _1 = _U(0), _U(1)
 _TO_RANK = np.uint32(PLACE_BITS)
@@ -26,7 +28,8 @@ class Model(NamedTuple):
     """The merges, the tokens of single parts, in a double array of two roots, and room for a word.
 
     roots: the bases of the roots of parts within a word and of last ones. by_bytes: whether parts are bytes.
-    fallback: the ids of bytes that stand for a part without a token, int64 (256,), -1 for none.
+    fallback: the ids of bytes that stand for a part without a token, int64 (256,), -1 for none. unknown: the id of
+    other parts without a token, ASKED or DROPPED; fuses: whether several of them are one.
     """
 
     merges: Merges
@@ -34,6 +37,8 @@ class Model(NamedTuple):
     roots: NDArray[np.int64]
     by_bytes: bool
     fallback: NDArray[np.int64]
+    unknown: int
+    fuses: bool
     removed: Removed
     ids: NDArray[Any]
     room: NDArray[np.uint32]
@@ -55,11 +60,12 @@ def _part(text: Any, at: Any, size: Any, root: Any, cells: Any) -> Any:
 
 @inlined
 def _encode(cache: Any, entry: Any, text: Any, start: Any, end: Any, model: Any) -> None:
-    """Give a new word its ids, unless it has a part without a token."""
+    """Give a new word its ids, unless it has a part that must be asked for."""
     at: Any = skip_removed(text, start, end, model.removed)
     ranks, parts = model.room[0], model.room[1]
     count: Any = 0
     known: Any = True
+    after_unknown: Any = False
     while at < end and known:
         size: Any = 1 if model.by_bytes else character_size(text[at])
         root = model.roots[LAST] if at + size >= end else model.roots[WITHIN]
@@ -67,11 +73,16 @@ def _encode(cache: Any, entry: Any, text: Any, start: Any, end: Any, model: Any)
         if found != _0:
             count += 1
             parts[count] = np.uint32(found - _1)
-        for j in range(size if found == _0 else 0):
-            by_byte = model.fallback[text[at + j]]
-            known = known and by_byte >= 0
+        is_unknown = found == _0 and model.fallback[text[at]] < 0
+        for j in range(size if found == _0 and not is_unknown else 0):
             count += 1
-            parts[count] = np.uint32(max(by_byte, 0))
+            parts[count] = np.uint32(model.fallback[text[at + j]])
+        if is_unknown:
+            known = model.unknown != ASKED
+            if model.unknown >= 0 and not (model.fuses and after_unknown):
+                count += 1
+                parts[count] = np.uint32(model.unknown)
+        after_unknown = is_unknown
         at += size
     if known and count > 0:
         for j in range(1, count):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bertdata.kernels.jit import kernel
+from bertdata.kernels.simd import BLOCK, high_bits, lowest_bit, space_bits
 from bertdata.kernels.utf8 import decode
 
 NOT_ASKED, ALONE, TOGETHER, WHOLE_ROW = range(4)
@@ -19,7 +20,7 @@ row has to be asked for."""
 BODY_SHIFT, SIZE_SHIFT, KIND = 8, 2, 3
 FULL = -1
 _U = np.uint64
-_1 = _U(1)
+_0, _1, _64 = _U(0), _U(1), _U(64)
 _SIZE_SHIFT, _BODY_SHIFT, _63 = _U(SIZE_SHIFT), _U(BODY_SHIFT), _U(63)
 _SLACK = 64
 
@@ -145,6 +146,20 @@ def write(
 
 
 @kernel
+def mark_points(text: Any, i: int, end: int, present: Any) -> None:
+    """Set `present`, bool for each code point, for what a text has of characters beyond ASCII, and for all of ASCII."""
+    for point in range(0x80):
+        present[point] = True
+    while i < end:
+        skipped: Any = np.int64(lowest_bit(high_bits(text, i)))
+        i += skipped
+        if skipped == 0:
+            point, size = decode(text, i, end)
+            present[max(point, 0)] = True
+            i += size
+
+
+@kernel
 def replace_runs(
     text: Any, offsets: Any, spaces: Any, kinds: Any, least: int, content: Any, out: Any, out_offsets: Any
 ) -> Any:  # fmt: skip
@@ -154,11 +169,27 @@ def replace_runs(
     code point up to U+3000 whether it is one, bool.
     """
     written = _U(0)
+    any_high: Any = False
+    for byte in range(0x80, 0x100):
+        any_high = any_high or spaces[byte] > 0
     for row in range(len(offsets) - 1):
         at, end = _U(offsets[row]), _U(offsets[row + 1])
         if np.int64(written) + np.int64(end - at) + _SLACK > len(out):
             return FULL
         while at < end:
+            if at + _64 <= end and text[at] < 0x80:  # a block is copied as far as no run can begin in it
+                runs = space_bits(text, at)
+                if any_high:
+                    runs |= high_bits(text, at)
+                if least > 1:
+                    runs &= runs >> _1 | _1 << _63
+                clear = lowest_bit(runs)
+                for j in range(BLOCK):
+                    out[written + _U(j)] = text[at + _U(j)]
+                written += clear
+                at += clear
+                if clear > _0:
+                    continue
             kind = spaces[text[at]]
             if kind == 0:
                 out[written] = text[at]
