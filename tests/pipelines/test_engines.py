@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import psutil
 import pytest
 
 from bertdata.beam import flink_jobs
+from bertdata.sample import SAMPLE_BOOKS
 from tests.clock import PATIENCE
 from tests.pipelines.builds import ROOT, command, digests, environment, run
 
@@ -83,6 +85,28 @@ def build_begun(output: Path, engine: Cluster, folder: str) -> Iterator[subproce
         while not (path.is_dir() and any(path.iterdir())) and build.poll() is None and time.monotonic() < deadline:
             time.sleep(0.02)
         yield build
+
+
+@pytest.mark.slow
+@pytest.mark.engine
+@pytest.mark.parametrize("name", ENGINES)
+def test_the_smallest_job_on_an_engine_writes_the_bytes_of_a_local_one(name: str, tmp_path: Path) -> None:
+    written = {}
+    with cluster(name) as engine:
+        for place, flags in {"here": ["--workers", "1"], "there": engine.flags}.items():
+            words = ["clean-books", SAMPLE_BOOKS, "--output", str(tmp_path / place), *flags]
+            done = subprocess.run(
+                [sys.executable, "-m", "bertdata", *words],
+                capture_output=True,
+                text=True,
+                check=False,
+                env=environment(),
+            )
+            assert done.returncode == 0, done.stderr
+            files = sorted((tmp_path / place).rglob("*.parquet"))
+            written[place] = {str(path.relative_to(tmp_path / place)): path.read_bytes() for path in files}
+    assert written["here"]
+    assert written["there"] == written["here"]
 
 
 @pytest.mark.slow
