@@ -1,11 +1,11 @@
 """Words with tags in columns: CoNLL-2003 and its kin, and CoNLL-U.
 
 CoNLL-2003: a word a line, columns separated by spaces or a tab, a blank line after each sentence, `-DOCSTART-` at the
-beginning of a document; the word is the first column and the tag the last unless said otherwise. A line that begins
-with "# " or "#" and a tab before the first word of a sentence is a comment, unless it has as many columns as the words
-and a tag that other words have: then it is the word "#". CoNLL-U: ten columns separated by tabs, comments (`# newdoc`
-begins a document). In both, where the first column numbers the words, ranges of words (1-2) and empty words (1.1) are
-left out.
+beginning of a document; the word is the first column and the tag the last unless said otherwise. The first line may
+name the columns. A line that begins with "# " or "#" and a tab before the first word of a sentence is a comment, unless
+it has as many columns as the words and a tag that other words have: then it is the word "#". CoNLL-U: ten columns
+separated by tabs, comments (`# newdoc` begins a document). In both, where the first column numbers the words, ranges of
+words (1-2) and empty words (1.1) are left out.
 """
 
 from __future__ import annotations
@@ -19,6 +19,12 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.io.console import counted
 from bertdata.sources.labelled.labelled_files import text_lines
 from bertdata.sources.labelled.labels import Label
+from bertdata.sources.labelled.word_columns import (
+    column_names,
+    column_number,
+    default_word_column,
+    with_true_words,
+)
 
 BYTE_ORDER_MARK = "\ufeff"
 DOCUMENT = "-DOCSTART-"
@@ -54,17 +60,36 @@ def read_conll(
 ) -> Iterator[Sentence]:
     """Yield the sentences of a file of columns; with `unlabelled` there may be no column of tags.
 
-    Raises InputError, with the line, for another number of columns, and ConfigError for a column that is not there.
+    Raises InputError, with the line, for another number of columns, and where the words are none; ConfigError for a
+    column that is not there.
     """
-    word_at = _number(words_column, 0, "--text-columns")
-    tag_at = _number(tags_column, -1, "--label-column")
+    first = next((fields for _, line in _lines(path) if (fields := _fields(line))), [])
+    names = column_names(first)
+    word_at = column_number(words_column, names, default_word_column(names), "--text-columns")
+    tag_at = column_number(tags_column, names, -1, "--label-column")
+    blocks = _blocks(path, word_at, _is_comment(path, tag_at))
+    if names:
+        blocks = _without_first_line(blocks)
+    is_tagged = True if tags_column is not None else None if unlabelled else False
+    return with_true_words(_conll_sentences(path, blocks, word_at, tag_at, is_tagged), path, word_at)
+
+
+def _without_first_line(blocks: Iterator[tuple[bool, list[Line]]]) -> Iterator[tuple[bool, list[Line]]]:
+    begins, lines = next(blocks)
+    yield from chain([(begins, lines[1:])], blocks)
+
+
+def _conll_sentences(
+    path: str, blocks: Iterator[tuple[bool, list[Line]]], word_at: int, tag_at: int, is_tagged: bool | None
+) -> Iterator[Sentence]:
+    """Yield sentences; is_tagged: whether a file of one column has tags, None where it may have none."""
     width = 0
-    numbered_at = 0 if word_at and tag_at else None
-    for begins, lines in _blocks(path, word_at, _is_comment(path, tag_at)):
+    is_numbered = bool(word_at and tag_at)
+    for begins, lines in blocks:
         words: list[str] = []
         tags: list[Label] = []
         numbers: list[int] = []
-        numbered = numbered_at is not None and any(fields[0].isdigit() for _, fields in lines)
+        numbered = is_numbered and any(fields[0].isdigit() for _, fields in lines)
         for number, fields in lines:
             width = width or len(fields)
             if len(fields) != width:
@@ -77,8 +102,8 @@ def read_conll(
                 raise ConfigError(f"the columns asked for are not in line {number}, which has {width}", path=path)
             if numbered and _NOT_A_WORD.fullmatch(fields[0]):
                 continue
-            tagged = width > 1 or tags_column is not None
-            if not tagged and not unlabelled:
+            tagged = width > 1 or bool(is_tagged)
+            if not tagged and is_tagged is not None:
                 raise InputError(f"line {number} is a word without a tag; expected two columns or more", path=path)
             words.append(fields[word_at])
             tags.append(fields[tag_at].strip() or None if tagged else None)
@@ -216,15 +241,7 @@ def _conllu_column(given: str | None, default: str, flag: str) -> tuple[int, str
         raise ConfigError(f"{flag} is {given}; keys are of {' and '.join(_KEYED)}, as misc:name")
     if name.lower() in _CONLLU:
         return _CONLLU[name.lower()], key
-    number = _number(given, 0, flag)
+    number = column_number(given, (), 0, flag)
     if number >= 10:
         raise ConfigError(f"{flag} is {given}; CoNLL-U has 10 columns: {', '.join(_CONLLU)}")
     return number, ""
-
-
-def _number(given: str | None, default: int, flag: str) -> int:
-    if given is None:
-        return default
-    if not given.isdigit() or int(given) < 1:
-        raise ConfigError(f"{flag} is {given!r}; of a CoNLL file it is the number of a column, from 1")
-    return int(given) - 1

@@ -9,7 +9,9 @@ from bertdata.io.console import counted
 from bertdata.sources.labelled.column_files import DOCUMENT, Sentence, read_conll, read_conllu
 from bertdata.sources.labelled.labelled_files import column_names, file_format, read_rows
 
-CONLL = (".conll", ".conllu", ".txt", ".bio", ".iob", ".iob2")
+CONLL = (".conll", ".conllu", ".txt", ".bio", ".iob", ".iob2", ".bioes", ".iobes", ".bilou", ".bmes")
+_COLUMN_FILES = (*CONLL, ".tsv")
+"""Formats of a word a line; a .tsv is one too, as its cells hold no lists."""
 _WORDS, _TAGS = ("tokens", "words"), ("ner_tags", "tags", "labels", "pos_tags", "chunk_tags")
 
 
@@ -18,15 +20,21 @@ def read_sentences(
 ) -> Iterator[Sentence]:
     """Yield tagged words of a CoNLL file, JSON lines or Parquet; the tag of a word that has none is None.
 
-    Columns are named; of a CoNLL file they are numbers from 1 (or form, upos, misc:name and so on, of CoNLL-U). With
-    `unlabelled` there may be no tags. Raises InputError, with the line or row, where the file is not in its format, and
-    ConfigError for a missing column.
+    Columns are named; of a CoNLL file they are numbers from 1 (or form, upos, misc:name and so on, of CoNLL-U), or the
+    names of its first line, if it has such a line. With `unlabelled` there may be no tags. Raises InputError, with the
+    line or row, where the file is not in its format, and ConfigError for a missing column.
     """
     kind = file_format(path, CONLL)
     if kind == ".conllu":
         sentences = read_conllu(path, words_column, tags_column)
-    elif kind in CONLL:
+    elif kind in _COLUMN_FILES:
         sentences = read_conll(path, words_column, tags_column, unlabelled=unlabelled)
+    elif kind == ".csv":
+        raise InputError(
+            "is a .csv, whose cells hold no lists of words; write a word and its tag on each line, with a tab between "
+            "them and a blank line after each sentence, as a .conll file, or JSON lines with lists",
+            path=path,
+        )
     else:
         sentences = _rows(path, words_column, tags_column, unlabelled)
     empty = True
@@ -39,7 +47,7 @@ def read_sentences(
 
 def tags_column_of(path: str, tags_column: str | None) -> str | None:
     """Return the name of the column of tags of a file of rows, None where there is none or it is a CoNLL file."""
-    if file_format(path, CONLL) in CONLL:
+    if file_format(path, CONLL) in (*_COLUMN_FILES, ".csv"):
         return None
     return _named(path, tags_column, _TAGS, "tags", "--label-column", required=False)
 

@@ -1,0 +1,112 @@
+"""Which column of a file of columns has the words: by a first line of names, and whether what is in it can be words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Protocol, TypeVar
+
+from bertdata.errors import ConfigError, InputError
+
+_WORDS = ("word", "words", "token", "tokens", "form", "text")
+_OTHERS = (
+    *("tag", "tags", "label", "labels", "ner", "ner_tag", "ner_tags", "entity", "pos", "pos_tag", "pos_tags", "upos"),
+    *("xpos", "chunk", "chunk_tag", "chunk_tags", "lemma", "id", "index", "sentence", "sentence_id", "sentence #"),
+)
+_LANGUAGE = re.compile(r"([a-z]{2,3}(?:[-_][a-z]+)?:)(?=.)")
+_FEW = 10
+"""Words that tell nothing yet of a column."""
+
+
+class _Words(Protocol):
+    @property
+    def words(self) -> tuple[str, ...]: ...
+
+
+Sentence = TypeVar("Sentence", bound=_Words)
+
+
+def column_names(fields: Sequence[str]) -> list[str]:
+    """Return the names that a first line gives to its columns, none where it is a word with its tags.
+
+    >>> column_names(["Word", "POS", "Tag"]), column_names(["Word", "NN", "O"]), column_names(["text"])
+    (['word', 'pos', 'tag'], [], [])
+    """
+    names = [field.strip().lower() for field in fields]
+    named = len(names) > 1 and len({*names}) == len(names) and {*names} <= {*_WORDS, *_OTHERS}
+    return names if named and {*names} & {*_WORDS} else []
+
+
+def column_number(given: str | None, names: Sequence[str], default: int, flag: str) -> int:
+    """Return the place of a column, from 0: by its number from 1, or by its name where the file has names.
+
+    default: the place of one that is not given; -1 for the last. Raises ConfigError for a column that is not there.
+
+    >>> column_number("2", [], 0, "--text-columns"), column_number("Tag", ["word", "tag"], -1, "--label-column")
+    (1, 1)
+    """
+    if given is None:
+        return default
+    if given.lower() in names:
+        return names.index(given.lower())
+    if not given.isdigit() or int(given) < 1:
+        named = f", or one of its names: {', '.join(names)}" if names else ""
+        raise ConfigError(f"{flag} is {given!r}; of a CoNLL file it is the number of a column, from 1{named}")
+    return int(given) - 1
+
+
+def default_word_column(names: Sequence[str]) -> int:
+    """Return the place of the column whose name is that of words, 0 without one.
+
+    >>> default_word_column(["sentence #", "word", "tag"]), default_word_column([])
+    (1, 0)
+    """
+    return next((place for place, name in enumerate(names) if name in _WORDS), 0)
+
+
+def with_true_words(sentences: Iterator[Sentence], path: str, column: int) -> Iterator[Sentence]:
+    """Yield sentences; raises InputError at the end where the column holds no words, but numbers or a name of a text.
+
+    A column numbers words, as the first one of GermEval's and Universal NER's files; holds offsets; repeats the name of
+    a document, as OntoNotes'; or its words begin with the code of a language, as in raw WikiANN.
+    """
+    numbers = offsets = repeats = True
+    longest = total = 0
+    prefixes: set[str] | None = None
+    for sentence in sentences:
+        words = sentence.words
+        longest, total = max(longest, len(words)), total + len(words)
+        if numbers or offsets:
+            digits = all(word.isdecimal() for word in words)
+            values = [int(word) for word in words] if digits else []
+            numbers = numbers and digits and values == list(range(1, len(values) + 1))
+            offsets = offsets and digits and all(first < second for first, second in pairwise(values))
+        repeats = repeats and len({*words}) == 1
+        if prefixes != set():
+            here = {match[1] if (match := _LANGUAGE.match(word)) else "" for word in words}
+            prefixes = (here | (prefixes or set())) - {""} if "" not in here else set()
+            prefixes = prefixes if len(prefixes) == 1 else set()
+        yield sentence
+    if longest < 2:
+        return
+    problem = ""
+    if numbers:
+        problem = "numbers the words of each sentence"
+    elif total > _FEW and offsets:
+        problem = "has numbers that grow within each sentence"
+    elif total > _FEW and repeats:
+        problem = "has the same value for all words of each sentence"
+    if problem:
+        raise InputError(
+            f"column {column + 1} {problem}; expected words: name their column, as --text-columns {column + 2}, and "
+            "that of their tags with --label-column",
+            path=path,
+        )
+    if total > _FEW and prefixes:
+        [prefix] = prefixes
+        raise InputError(
+            f"all words begin with {prefix!r}, as in raw files of WikiANN; expected words alone: take it away, as with "
+            f"sed 's/^{prefix}//' FILE > NEW",
+            path=path,
+        )
