@@ -87,25 +87,25 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _rows(about: Mapping[str, str], found: Mapping[str, Any]) -> list[Row]:
+def _rows(about: Mapping[str, str], result: Mapping[str, Any]) -> list[Row]:
     """Return the rows of the table: the whole, then a part for each column."""
-    rows: list[Row] = [*about.items(), *_whole(found)]
-    for name, values in found.get("by", {}).items():
-        means = found.get("mean_accuracy", {})
+    rows: list[Row] = [*about.items(), *_whole(result)]
+    for name, values in result.get("by", {}).items():
+        means = result.get("mean_accuracy", {})
         mean = f", mean accuracy {means[name]:.1%}" if name in means else ""
         rows.append((f"by {name}", counted(len(values), "value") + mean))
         rows += [(f"  {value}", _in_a_line(entry)) for value, entry in values.items()]
     return rows
 
 
-def _whole(found: Mapping[str, Any]) -> list[Row]:
-    if "pairs" not in found:
+def _whole(result: Mapping[str, Any]) -> list[Row]:
+    if "pairs" not in result:
         names = ("sentences", "tokens", "score", "score_per_token", "pseudo_perplexity")
-        return [(name.replace("_", " "), _number(found[name])) for name in names]
-    equal = f"; {found['equal']:,} with equal scores, which are not right" if found["equal"] else ""
+        return [(name.replace("_", " "), _number(result[name])) for name in names]
+    equal = f"; {result['equal']:,} with equal scores, which are not right" if result["equal"] else ""
     return [
-        ("pairs", f"{found['pairs']:,}"),
-        ("accuracy", f"{found['accuracy']:.1%} (standard error {found['standard_error']:.1%}){equal}"),
+        ("pairs", f"{result['pairs']:,}"),
+        ("accuracy", f"{result['accuracy']:.1%} (standard error {result['standard_error']:.1%}){equal}"),
     ]
 
 

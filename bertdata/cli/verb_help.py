@@ -280,7 +280,9 @@ def long_help(parser: argparse.ArgumentParser, verb: str) -> str:
     common = VERB_HELP.get(verb, VerbHelp(())).common
     required = [action for action in _flags(parser) if action.required]
     order = list(common)
-    required.sort(key=lambda one: order.index(one.option_strings[0]) if one.option_strings[0] in order else len(order))
+    required.sort(
+        key=lambda flag: order.index(flag.option_strings[0]) if flag.option_strings[0] in order else len(order)
+    )
     parser.usage = "\n  ".join(textwrap.wrap(_call(parser, required), _WIDTH - len("usage: ")))
     return parser.format_help()
 

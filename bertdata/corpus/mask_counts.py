@@ -64,7 +64,7 @@ def _references(
 
 def _tasks(specs: Sequence[ShardsSpec], folder: str, key: None, shards: Iterable[WrittenShard]) -> list[Task]:
     tasks = []
-    for shard in sorted(shards, key=lambda one: (one.phase, one.split, one.name)):
+    for shard in sorted(shards, key=lambda shard: (shard.phase, shard.split, shard.name)):
         masks = specs[shard.phase].info.masks_of(shard.split)
         made_from = fingerprint(TITLE, _REVISION, shard.sha256, masks)
         name = f"{shard.phase}-{shard.split}-{shard.name}"

@@ -72,6 +72,6 @@ def _warnings(truncated: int, rows: int) -> list[Element]:
     share = truncated / max(1, rows)
     if share <= MOST_TRUNCATED:
         return []
-    found = f"{share:.1%} of the rows were cut to fit"
-    warning = {"about": "truncation", "found": found, "threshold": MOST_TRUNCATED, "remedy": "raise --max-seq-length"}
+    cut = f"{share:.1%} of the rows were cut to fit"
+    warning = {"about": "truncation", "found": cut, "threshold": MOST_TRUNCATED, "remedy": "raise --max-seq-length"}
     return warnings_part([warning])

@@ -126,9 +126,9 @@ def measure_text(paths: Sequence[str], tokenizer: Tokenizer | None, *, samples: 
         documents=len(every),
         characters=int(every.sum()),
         lengths=tuple(doubling_bins(every)),
-        shortest=tuple(sorted(shortest, key=lambda one: (one.characters, one.name))[:samples]),
-        longest=tuple(sorted(longest, key=lambda one: (-one.characters, one.name))[:samples]),
-        oddest=tuple(sorted(oddest, key=lambda one: (one.letters, one.name))[:samples]),
+        shortest=tuple(sorted(shortest, key=lambda text: (text.characters, text.name))[:samples]),
+        longest=tuple(sorted(longest, key=lambda text: (-text.characters, text.name))[:samples]),
+        oddest=tuple(sorted(oddest, key=lambda text: (text.letters, text.name))[:samples]),
         words=measure_words(tokenizer, texts) if tokenizer else None,
     )
 

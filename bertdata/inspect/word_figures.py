@@ -111,7 +111,7 @@ def measure_counted(tokenizer: Tokenizer, tables: Iterable[pa.Table], most: int 
         costs = np.where(is_known, times * np.maximum(sizes - 1, 0), 0)
         chosen = [place for place in np.argsort(-costs, kind="stable")[:most].tolist() if costs[place]]
         costliest += [(texts[place].as_py(), int(times[place]), encoded[place].as_py()) for place in chosen]
-    costliest.sort(key=lambda one: (-one[1] * (len(one[2]) - 1), one[0]))
+    costliest.sort(key=lambda word: (-word[1] * (len(word[2]) - 1), word[0]))
     named = [(word, times, tuple(tokenizer.tokens[i] for i in ids)) for word, times, ids in costliest[:most]]
     seen = {char: number for char, number in characters.items() if unicodedata.category(char)[0] not in "ZC"}
     figures = WordFigures(

@@ -175,7 +175,7 @@ class _CacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
     """
 
     _locator_classes = tuple(
-        getattr(caching, f"{one}CacheLocator", None) or getattr(caching, f"_{one}CacheLocator") for one in _LOCATORS
+        getattr(caching, f"{name}CacheLocator", None) or getattr(caching, f"_{name}CacheLocator") for name in _LOCATORS
     )
 
 

@@ -133,7 +133,7 @@ class ShardExamples(HasEpoch):
 
     @cached_property
     def _piece_rows(self) -> tuple[NDArray[np.int64], ...]:
-        return tuple(piece_rows(one.build, one.split, one.manifest, one.shard_rows) for one in self.sets)
+        return tuple(piece_rows(part.build, part.split, part.manifest, part.shard_rows) for part in self.sets)
 
     def follow(self, coming: Iterator[tuple[int, NDArray[np.int64]]]) -> ReadAhead | None:
         """Fetch the shards of rows that come, as a sampler says them; None where all shards are here."""

@@ -70,7 +70,9 @@ def merges_with(model: Mapping[str, Any], tokens: Collection[str]) -> dict[str, 
         ends = tuple(tokens)
         parts = ((token[:at], token[at:]) for token in tokens for at in range(1, len(token)))
         within = any(left in vocabulary and right in vocabulary for left, right in parts)
-        longer = within or any(one.startswith(ends) or one.endswith(ends) for one in vocabulary if one not in tokens)
+        longer = within or any(
+            other.startswith(ends) or other.endswith(ends) for other in vocabulary if other not in tokens
+        )
         if not (within or longer):
             return made
     with reading_json("is not a whole tokenizer.json: a merge is not a pair of tokens"):

@@ -65,9 +65,9 @@ def model_max_length(path: str | os.PathLike[str]) -> int | None:
     if isinstance(length, bool) or not isinstance(length, int | float) or not 0 < length < _MANY:
         return None
     ours = folder.startswith(str(_VOCABULARIES)) or any(
-        files.exists(files.join(one, MARKER))
-        for one in (folder, os.path.dirname(folder), os.path.dirname(os.path.dirname(folder)))
-        if one
+        files.exists(files.join(place, MARKER))
+        for place in (folder, os.path.dirname(folder), os.path.dirname(os.path.dirname(folder)))
+        if place
     )
     return None if ours and length in (_OF_TRAINED, values.get(_LONGEST)) else int(length)
 

@@ -116,7 +116,7 @@ def _place(places: Mapping[Surface, int], surface: Surface) -> int:
 def _pieces(old: Tokenizer, places: Mapping[Surface, int], surfaces: Sequence[Surface]) -> Iterator[list[int]]:
     """Yield the ids that a tokenizer makes of each surface, unknown ones left out."""
     texts = [_text(surface.text) for surface in surfaces]
-    contexts = [_WORD if one.begins else _EITHER if one.begins is None else _INSIDE for one in surfaces]
+    contexts = [_WORD if surface.begins else _EITHER if surface.begins is None else _INSIDE for surface in surfaces]
     pieces: list[Any] = [None] * len(surfaces)
     for context in (*_INSIDE, *_WORD):
         before = old.encode(context.rstrip(" "))
@@ -140,7 +140,7 @@ def _pieces(old: Tokenizer, places: Mapping[Surface, int], surfaces: Sequence[Su
             letters = [places.get(Surface(False, bytes([byte])), -1) for byte in surface.text]
             yield [] if -1 in letters else letters
         else:
-            yield [one for one in ids if one != unknown]
+            yield [token_id for token_id in ids if token_id != unknown]
 
 
 def _text(data: bytes) -> str | None:

@@ -108,14 +108,14 @@ def check_sums(build: Build) -> None:
             summed = total.get(count, 0)
             build.expect(MANIFEST, f"{count} of split {name}, over its shards", summed, split.counts.get(count, 0))
         by_source = {
-            what: sum(number for one, number in split.counts.items() if one.startswith(prefixes))
+            what: sum(number for count, number in split.counts.items() if count.startswith(prefixes))
             for what, prefixes in (("documents", SELECTED), (f"documents{LEFT_OUT}", tuple(BY.values())))
         }
         if any(by_source.values()):
             for count, number in by_source.items():
                 build.expect(MANIFEST, f"{count} of all sources of split {name}", number, split.counts.get(count, 0))
         for count, prefix in (("documents", DOCUMENTS_IN), ("tokens", TOKENS_IN)):
-            by_language = [number for one, number in split.counts.items() if one.startswith(prefix)]
+            by_language = [number for name_of_count, number in split.counts.items() if name_of_count.startswith(prefix)]
             if by_language:
                 build.expect(
                     MANIFEST, f"{count} of all languages of split {name}", sum(by_language), split.counts[count]
@@ -126,9 +126,9 @@ def check_sums(build: Build) -> None:
     mix = build.manifest.get("mix", {})
     with reading_values(build.path, VerificationError):
         shares = {
-            name: {key: one[key] for key in ("weight", "wanted") if key in one}
-            for name, one in mix.items()
-            if "planned" in one
+            name: {key: share[key] for key in ("weight", "wanted") if key in share}
+            for name, share in mix.items()
+            if "planned" in share
         }
         expected = mixture(build.info, build.splits["train"].counts, shares) if "train" in build.splits else mix
     if mix != expected:
@@ -147,7 +147,7 @@ def _check_repeated(build: Build, documents: int, text_bytes: int, sources: Coun
         units = str(account.pop("spans"))
         del account["samples"]
         counts = whole_counts(account)
-        came, without_repeats, gone = (counts[f"documents{one}"] for one in ("", "_left", "_dropped"))
+        came, without_repeats, gone = (counts[f"documents{ending}"] for ending in ("", "_left", "_dropped"))
         size, of_dropped, left_out, rest = (
             counts[name] for name in ("text_bytes", "bytes_dropped", "bytes_left_out", "bytes_left")
         )

@@ -146,7 +146,7 @@ def _check_names(build: Build) -> None:
         wanted = [f"{name}/data-{number:05d}-of-{len(claimed):05d}.arrow" for number in range(len(claimed))]
         if claimed != wanted:
             build.note(MANIFEST, f"split {name} has the shards {', '.join(claimed)}; expected {', '.join(wanted)}")
-        there = [f"{name}/{one}" for one in listing.names(files.join(build.path, name))]
+        there = [f"{name}/{file}" for file in listing.names(files.join(build.path, name))]
         for other in there:
             if other.endswith(".arrow") and other not in claimed and not is_of_datasets(files.name(other)):
                 build.note(other, f"is not a shard that {MANIFEST} names; delete it, or build again")
@@ -237,7 +237,7 @@ def figures_of(place: str, duplicates: DuplicatesOfPhases) -> dict[str, Any]:
     def of(folder: str, phase: str) -> dict[str, Any]:
         splits = files.read_json(files.join(folder, MANIFEST))["splits"]
         figures = {"splits": {split: entry.get("counts", {}) for split, entry in splits.items()}}
-        of_phase = {split: vars(one) for split, one in duplicates.get(phase, {}).items()}
+        of_phase = {split: vars(account) for split, account in duplicates.get(phase, {}).items()}
         return figures | ({"duplicates": of_phase} if of_phase else {})
 
     names = phase_names(files.read_json(files.join(place, MANIFEST)))

@@ -165,10 +165,10 @@ class Claims:
         except (BertDataError, UncountableError, pa.ArrowException, OSError) as error:
             self.note(file, str(error).removeprefix(files.join(self.path, file) + ": "))
 
-    def expect(self, file: str, what: str, found: int, claimed: int) -> None:
+    def expect(self, file: str, what: str, counted: int, claimed: int) -> None:
         """Keep a disagreement of two numbers, if they are not the same."""
-        if found != claimed:
-            self.note(file, f"{what}: {found:,} counted, {claimed:,} in {MANIFEST}")
+        if counted != claimed:
+            self.note(file, f"{what}: {counted:,} counted, {claimed:,} in {MANIFEST}")
 
     def check_files(self) -> Tokenizer | None:
         """Check the files beside the shards; returns the tokenizer, if it is the one they were made with."""

@@ -84,5 +84,5 @@ def _tokens(entry: SplitEntry, source: str) -> int:
     return entry.counts.get(f"tokens_of_{source}", 0)
 
 
-def _expect(build: Claims, what: str, found: int, claimed: int) -> None:
-    build.expect(_WHERE, what, found, claimed)
+def _expect(build: Claims, what: str, counted: int, claimed: int) -> None:
+    build.expect(_WHERE, what, counted, claimed)

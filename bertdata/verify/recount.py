@@ -259,7 +259,7 @@ class _Recount:
             wrong["a replacement is special or unused"] = strange
         for rule, flags in wrong.items():
             self.broken.add_flags(rule, flags, batch.offsets)
-        number, wanted = (batch.sums(one != IGNORE_INDEX) for one in (labels, drawn.labels))
+        number, wanted = (batch.sums(values != IGNORE_INDEX) for values in (labels, drawn.labels))
         self.broken.add_flags("the number of predictions is not the one drawn", number != wanted)
         if batch.rates is not None:
             rates = masker.rates(batch.example_ids, copy)

@@ -225,9 +225,9 @@ def _parse_file(path: str, contents: bytes) -> Parts:
 def parse(data: Any, path: str | None = None) -> Parts:
     """Read the contents of a `tokenizer.json`; raises InputError where it is not BERT's pipeline."""
 
-    def expect(found: object, wanted: object, what: str) -> None:
-        if found != wanted:
-            raise InputError(f"{what} is {found!r}; expected {wanted!r}, as BERT's tokenizer has it", path=path)
+    def expect(value: object, wanted: object, what: str) -> None:
+        if value != wanted:
+            raise InputError(f"{what} is {value!r}; expected {wanted!r}, as BERT's tokenizer has it", path=path)
 
     def part(name: str) -> Mapping[str, Any]:
         value = data.get(name) if isinstance(data, dict) else None

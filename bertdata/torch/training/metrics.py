@@ -23,74 +23,74 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
-def text_scores(names: Sequence[str], truth: Sequence[float], found: Sequence[float]) -> dict[str, float]:
+def text_scores(names: Sequence[str], truth: Sequence[float], predicted: Sequence[float]) -> dict[str, float]:
     """Return the metrics of these names, of `TEXT_METRICS`: classes by their ids, or numbers, (N,) of each.
 
     >>> text_scores(["accuracy", "macro_f1"], [0, 0, 1, 1], [0, 1, 1, 1])
     {'accuracy': 0.75, 'macro_f1': 0.7333333333333334}
     """
-    return {name: TEXT_METRICS[name](truth, found) for name in names}
+    return {name: TEXT_METRICS[name](truth, predicted) for name in names}
 
 
-def accuracy(truth: Sequence[float], found: Sequence[float]) -> float:
+def accuracy(truth: Sequence[float], predicted: Sequence[float]) -> float:
     """Return the share of classes that are right."""
-    return sum(label == guess for label, guess in zip(truth, found, strict=True)) / len(truth)
+    return sum(label == guess for label, guess in zip(truth, predicted, strict=True)) / len(truth)
 
 
-def f1(truth: Sequence[float], found: Sequence[float]) -> float:
+def f1(truth: Sequence[float], predicted: Sequence[float]) -> float:
     """Return the F1 of the class with id 1, as MRPC and QQP have it; 0 where it never occurs.
 
     >>> f1([0, 0, 1, 1], [0, 1, 1, 1])
     0.8
     """
-    return _f1_of_classes(truth, found).get(1, 0.0)
+    return _f1_of_classes(truth, predicted).get(1, 0.0)
 
 
-def macro_f1(truth: Sequence[float], found: Sequence[float]) -> float:
-    """Return the mean over the classes of `truth` and `found` of their F1."""
-    scores = _f1_of_classes(truth, found)
+def macro_f1(truth: Sequence[float], predicted: Sequence[float]) -> float:
+    """Return the mean over the classes of `truth` and `predicted` of their F1."""
+    scores = _f1_of_classes(truth, predicted)
     return sum(scores.values()) / len(scores)
 
 
-def _f1_of_classes(truth: Sequence[float], found: Sequence[float]) -> dict[float, float]:
-    pairs = Counter(zip(truth, found, strict=True))
-    sizes, guesses = Counter(truth), Counter(found)
+def _f1_of_classes(truth: Sequence[float], predicted: Sequence[float]) -> dict[float, float]:
+    pairs = Counter(zip(truth, predicted, strict=True))
+    sizes, guesses = Counter(truth), Counter(predicted)
     classes = sorted(sizes.keys() | guesses.keys())
     return {label: 2 * pairs[label, label] / (sizes[label] + guesses[label]) for label in classes}
 
 
-def matthews_correlation(truth: Sequence[float], found: Sequence[float]) -> float:
+def matthews_correlation(truth: Sequence[float], predicted: Sequence[float]) -> float:
     """Return the Matthews correlation of two or more classes (Gorodkin 2004), 0 where either has one class alone.
 
     >>> round(matthews_correlation([0, 0, 1, 1], [0, 1, 1, 1]), 4)
     0.5774
     """
-    sizes, guesses, total = Counter(truth), Counter(found), len(truth)
-    right = sum(label == guess for label, guess in zip(truth, found, strict=True))
+    sizes, guesses, total = Counter(truth), Counter(predicted), len(truth)
+    right = sum(label == guess for label, guess in zip(truth, predicted, strict=True))
     chance = sum(sizes[label] * guesses[label] for label in sizes)
     spread = [total**2 - sum(size**2 for size in counts.values()) for counts in (sizes, guesses)]
     return float((right * total - chance) / (spread[0] * spread[1]) ** 0.5) if all(spread) else 0.0
 
 
-def pearson(truth: ArrayLike, found: ArrayLike) -> float:
+def pearson(truth: ArrayLike, predicted: ArrayLike) -> float:
     """Return the linear correlation of numbers (N,), 0 where either does not vary.
 
     >>> round(pearson([1, 2, 3, 5], [0.1, 0.2, 0.4, 0.4]), 4)
     0.8783
     """
-    first, second = (np.asarray(values, np.float64) for values in (truth, found))
+    first, second = (np.asarray(values, np.float64) for values in (truth, predicted))
     first, second = first - first.mean(), second - second.mean()
     scale = float(np.sqrt((first @ first) * (second @ second)))
     return float(np.clip((first @ second) / scale, -1.0, 1.0)) if scale else 0.0
 
 
-def spearman(truth: ArrayLike, found: ArrayLike) -> float:
+def spearman(truth: ArrayLike, predicted: ArrayLike) -> float:
     """Return the correlation of the ranks of numbers (N,); equal numbers have the mean of their ranks.
 
     >>> round(spearman([1, 2, 3, 5], [0.1, 0.2, 0.4, 0.4]), 4)
     0.9487
     """
-    return pearson(_ranks(truth), _ranks(found))
+    return pearson(_ranks(truth), _ranks(predicted))
 
 
 def _ranks(values: ArrayLike) -> NDArray[np.float64]:
@@ -108,7 +108,7 @@ TEXT_METRICS: dict[str, Callable[[Sequence[float], Sequence[float]], float]] = {
     "pearson": pearson,
     "spearman": spearman,
 }
-"""The metrics of texts with classes or numbers, functions of what is true and what was found."""
+"""The metrics of texts with classes or numbers, functions of what is true and what was predicted."""
 
 
 def require_seqeval() -> None:
@@ -120,7 +120,7 @@ def require_seqeval() -> None:
 
 
 def tag_scores(
-    truth: Sequence[Sequence[str]], found: Sequence[Sequence[str]], labels: Sequence[str] = ()
+    truth: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], labels: Sequence[str] = ()
 ) -> dict[str, float]:
     """Return the share of right tags, and of entity tags seqeval's precision, recall and F1 of whole entities.
 
@@ -128,16 +128,16 @@ def tag_scores(
     are scored in seqeval's default mode, which is that of conlleval, BILOU and BMES in its strict mode, as the default
     mode does not know their letters. Raises MissingExtraError where seqeval is needed and not installed.
     """
-    right = sum(tag == guess for tag, guess in zip(chain(*truth), chain(*found), strict=True))
+    right = sum(tag == guess for tag, guess in zip(chain(*truth), chain(*predicted), strict=True))
     accuracy = {"accuracy": right / max(sum(map(len, truth)), 1)}
-    scheme = scheme_of(labels or {tag for rows in (truth, found) for row in rows for tag in row} | {OUTSIDE})
+    scheme = scheme_of(labels or {tag for rows in (truth, predicted) for row in rows for tag in row} | {OUTSIDE})
     if scheme is None:
         return accuracy
     require_seqeval()
     from seqeval import metrics
     from seqeval import scheme as strict_schemes
 
-    rows = [[[scheme.seqeval_tag(tag) for tag in row] for row in sentences] for sentences in (truth, found)]
+    rows = [[[scheme.seqeval_tag(tag) for tag in row] for row in sentences] for sentences in (truth, predicted)]
     rules = {"mode": "strict", "scheme": getattr(strict_schemes, scheme.strict)} if scheme.strict else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -157,20 +157,20 @@ def normalized_answer(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
-def answer_f1(found: str, reference: str) -> float:
+def answer_f1(predicted: str, reference: str) -> float:
     """Return the F1 of the words two answers share; of two answers of which one is none, whether both are.
 
     >>> answer_f1("the salty sea", "a sea"), answer_f1("", "sea"), answer_f1("the", "")
     (0.6666666666666666, 0.0, 1.0)
     """
-    words, expected = normalized_answer(found).split(), normalized_answer(reference).split()
+    words, expected = normalized_answer(predicted).split(), normalized_answer(reference).split()
     if not words or not expected:
         return float(words == expected)
     shared = sum((Counter(words) & Counter(expected)).values())
     return 2 * shared / (len(words) + len(expected))
 
 
-def answer_scores(found: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> dict[str, float]:
+def answer_scores(predicted: Mapping[str, str], references: Mapping[str, Sequence[str]]) -> dict[str, float]:
     """Return SQuAD's exact match and F1, as shares, over all questions of `references`.
 
     A question without a reference answer is one whose answer is "" (SQuAD 2.0); one that was not answered counts as
@@ -183,7 +183,7 @@ def answer_scores(found: Mapping[str, str], references: Mapping[str, Sequence[st
         raise ConfigError("there are no questions to measure answers by; expected at least one")
     exact = f1 = 0.0
     for question, expected in references.items():
-        answer = found.get(question, "")
+        answer = predicted.get(question, "")
         choices = [reference for reference in expected if normalized_answer(reference)] or [""]
         exact += max(normalized_answer(answer) == normalized_answer(reference) for reference in choices)
         f1 += max(answer_f1(answer, reference) for reference in choices)

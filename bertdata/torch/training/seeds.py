@@ -85,24 +85,24 @@ def finetune_seeds(
         files.write_json(files.join(folder, RUN), run)
         return scores
 
-    def keep(found: dict[int, Scores]) -> None:
+    def keep(by_seed: dict[int, Scores]) -> None:
         """Save the best model of the seeds that are done; train it again where its weights were not kept."""
-        while not _save_best(place, (result := summary({s: found[s] for s in seeds if s in found}, main)), run):
-            found[result["saved_seed"]] = train(result["saved_seed"])
+        while not _save_best(place, (result := summary({s: by_seed[s] for s in seeds if s in by_seed}, main)), run):
+            by_seed[result["saved_seed"]] = train(result["saved_seed"])
 
     with output_lock(place, "a fine-tuning of several seeds"):
         folders = {seed: files.join(place, f"seed-{seed}") for seed in seeds}
         done = [] if restart else [seed for seed in seeds if _read(files.join(folders[seed], RUN)) == run]
         if done:
-            left = "" if len(done) < len(seeds) else "nothing to do: "
-            say(f"{left}trained before: {', '.join(f'seed {seed}' for seed in done)}")
-        found: dict[int, Scores] = {seed: files.read_json(files.join(folders[seed], SCORES)) for seed in done}
+            prefix = "" if len(done) < len(seeds) else "nothing to do: "
+            say(f"{prefix}trained before: {', '.join(f'seed {seed}' for seed in done)}")
+        by_seed: dict[int, Scores] = {seed: files.read_json(files.join(folders[seed], SCORES)) for seed in done}
         for seed in seeds:
-            if seed not in found:
-                found[seed] = train(seed)
-                keep(found)
-        keep(found)
-        return summary({seed: found[seed] for seed in seeds}, main)
+            if seed not in by_seed:
+                by_seed[seed] = train(seed)
+                keep(by_seed)
+        keep(by_seed)
+        return summary({seed: by_seed[seed] for seed in seeds}, main)
 
 
 def summary(scores: Mapping[int, Scores], main: str = "") -> dict[str, Any]:
@@ -110,8 +110,8 @@ def summary(scores: Mapping[int, Scores], main: str = "") -> dict[str, Any]:
 
     main: the score that decides which seed is the best; the first where there is none of this name.
 
-    >>> found = summary({0: {"accuracy": 0.5}, 1: {"accuracy": 0.75}})
-    >>> found["mean"], found["max"], found["saved_seed"]
+    >>> result = summary({0: {"accuracy": 0.5}, 1: {"accuracy": 0.75}})
+    >>> result["mean"], result["max"], result["saved_seed"]
     ({'accuracy': 0.625}, {'accuracy': 0.75}, 1)
     """
     names = list(next(iter(scores.values())))
@@ -119,10 +119,10 @@ def summary(scores: Mapping[int, Scores], main: str = "") -> dict[str, Any]:
     values = {name: [score[name] for score in scores.values()] for name in names}
     return {
         "scores": {str(seed): score for seed, score in scores.items()},
-        "mean": {name: statistics.fmean(found) for name, found in values.items()},
-        "sd": {name: statistics.stdev(found) if len(found) > 1 else 0.0 for name, found in values.items()},
-        "min": {name: min(found) for name, found in values.items()},
-        "max": {name: max(found) for name, found in values.items()},
+        "mean": {name: statistics.fmean(each) for name, each in values.items()},
+        "sd": {name: statistics.stdev(each) if len(each) > 1 else 0.0 for name, each in values.items()},
+        "min": {name: min(each) for name, each in values.items()},
+        "max": {name: max(each) for name, each in values.items()},
         "saved_seed": max(scores, key=lambda seed: scores[seed][main]),
         "chosen_by": main,
     }
@@ -144,14 +144,14 @@ def _save_best(output: str, result: dict[str, Any], run: dict[str, Any]) -> bool
         folder = Path(output) / f"seed-{seed}"
         if not trained_files(folder):
             return False
-        kept = (RUN, SCORES, metrics_log.LOG)
+        companions = (RUN, SCORES, metrics_log.LOG)
         remove_companions(output)
         if files.exists(str(folder / ADAPTER)):
             remove_whole(output)
         remove_former(output, (file.name for file in folder.iterdir()))
-        for file in sorted(one for one in folder.rglob("*") if one.is_file()):
+        for file in sorted(path for path in folder.rglob("*") if path.is_file()):
             name = file.relative_to(folder)
-            if name.name not in kept and not name.name.startswith("."):
+            if name.name not in companions and not name.name.startswith("."):
                 files.write_bytes(files.join(output, *name.parts), file.read_bytes())
     files.write_json(path, result | {"run": run})
     for other in Path(output).glob("seed-*"):

@@ -12,7 +12,7 @@ from bertdata.sources.wikipedia.published.pages import ENTERPRISE
 from bertdata.sources.wikipedia.published.sections import STRUCTURED
 
 _ALL = (FINEWIKI, FINEWIKI_WIKITEXT, ENTERPRISE, STRUCTURED, CIRRUS, CIRRUS_WIKITEXT)
-FORMS: dict[str, Form] = {one.name: one for one in _ALL}
+FORMS: dict[str, Form] = {form.name: form for form in _ALL}
 """The forms by name; of several that fit a file, the first is read."""
 USUAL_COLUMN = "text"
 
