@@ -32,6 +32,13 @@ class EncoderInputs(TypedDict, total=False):
     causal_rows: Tensor | None
 
 
+def without_unknown_types(inputs: EncoderInputs, config: Any) -> EncoderInputs:
+    """Return what a head gives an encoder: without token types where it knows one, so that all tokens are of it."""
+    if getattr(config, "type_vocab_size", 2) == 1:
+        return EncoderInputs({**inputs, "token_type_ids": None})
+    return inputs
+
+
 class Blocks(nn.Module):
     """The layers of an encoder without its embeddings: what `torch.compile` compiles."""
 

@@ -16,7 +16,7 @@ from torch.nn import functional
 from bertdata.torch.models import FAMILIES
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.configs import load_config
-from bertdata.torch.models.encoder import EncoderInputs, mean_cross_entropy
+from bertdata.torch.models.encoder import EncoderInputs, mean_cross_entropy, without_unknown_types
 from bertdata.torch.models.family import linear_classifier
 from bertdata.torch.models.weights import PreTrainedModel, load, read_labels
 
@@ -106,7 +106,7 @@ class Classifier(TaskModel):
 
     def forward(self, input_ids: Tensor, labels: Tensor | None = None, **inputs: Unpack[EncoderInputs]) -> TaskOutput:
         """Take int64 (N, L) tensors, and labels int64 (N,), of tokens (N, L), in regression float32 (N,)."""
-        hidden = self.encoder.encode(input_ids, **inputs)
+        hidden = self.encoder.encode(input_ids, **without_unknown_types(inputs, self.config))
         ends, mask = inputs.get("cu_seqlens"), inputs.get("attention_mask")
         states = hidden if self.of_tokens else self.encoder.pooled(hidden, ends, mask)
         logits = self.classifier(self.dropout(self.head(states)))
@@ -173,7 +173,7 @@ class BertForQuestionAnswering(TaskModel):
         **inputs: Unpack[EncoderInputs],
     ) -> SpanOutput:
         """Take int64 (N, L) tensors, and positions int64 (N,); the loss is the mean of the two cross-entropies."""
-        hidden = self.encoder.encode(input_ids, **inputs)
+        hidden = self.encoder.encode(input_ids, **without_unknown_types(inputs, self.config))
         start, end = self.get_submodule(self.last)(self.dropout(self.head(hidden))).unbind(-1)
         if start_positions is None or end_positions is None:
             return SpanOutput(None, start, end)

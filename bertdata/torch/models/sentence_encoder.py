@@ -21,7 +21,7 @@ from bertdata.tokenizers.base import Tokenizer
 from bertdata.torch.models import FAMILIES
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.configs import load_config
-from bertdata.torch.models.encoder import EncoderInputs
+from bertdata.torch.models.encoder import EncoderInputs, without_unknown_types
 from bertdata.torch.models.sentence_folder import MODULES, SentenceSettings, saved_length, settings_of
 from bertdata.torch.models.weights import PreTrainedModel, load
 
@@ -97,7 +97,7 @@ class SentenceEncoder(PreTrainedModel):
 
     def states(self, input_ids: Tensor, **inputs: Unpack[EncoderInputs]) -> Tensor:
         """Return the states of the encoder, (N, L, hidden_size)."""
-        states: Tensor = self.encoder.encode(input_ids, **inputs)
+        states: Tensor = self.encoder.encode(input_ids, **without_unknown_types(inputs, self.config))
         return states
 
     def embed(self, input_ids: Tensor, **inputs: Unpack[EncoderInputs]) -> Tensor:

@@ -22,7 +22,15 @@ PROBED = 512
 
 
 def probe_model(model: PreTrainedModel, info: PretrainingInfo) -> None:
-    """Raise ConfigError where a row of the shards, of 512 tokens at most, cannot go through a model."""
+    """Raise ConfigError where a row of the shards, of 512 tokens at most, cannot go through a model.
+
+    Nor may rows have two token types where it knows one, as RoBERTa's: it would be taken for all tokens.
+    """
+    if info.token_types > 1 and getattr(getattr(model.config, "peer", None), "type_vocab_size", 0) == 1:
+        raise ConfigError(
+            f"the model knows 1 token type, and rows of {info.examples.objective} have {info.token_types}; take a "
+            f"config with type_vocab_size {info.token_types}, or build with --objective full-sentences"
+        )
     length = min(padded_length(info.max_seq_length), PROBED)
     labels = torch.full((1, length), IGNORE_INDEX)
     labels[0, length // 2] = info.sep_token_id

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
 
+import numpy as np
 import torch
 
 from bertdata.engine.output_lock import output_lock
@@ -124,8 +125,9 @@ def finetune(
         if dry_run:
             return plan.summary()
         progress.begin(plan)
-        if (doubt := head.doubt(info)) and not quiet:
-            print(f"warning: {doubt}", file=sys.stderr)
+        for doubt in (head.doubt(info), _types_doubt(config, learned)):
+            if doubt and not quiet:
+                print(f"warning: {doubt}", file=sys.stderr)
         log, scores = files.join(place, metrics_log.LOG), {}
         if finished:
             record, scores = metrics_log.read(log)[-1], files.read_json(files.join(place, SCORES))
@@ -229,6 +231,17 @@ def _check_fit(info: TaskInfo, config: EncoderConfig, directory: str) -> None:
             f"positions; encode with --max-seq-length {most} or less",
             path=directory,
         )
+
+
+def _types_doubt(config: EncoderConfig, learned: ShardDataset) -> str:
+    """Return what to know of a model that cannot tell the two texts of a row by their token types, "" for nothing."""
+    known = getattr(getattr(config, "peer", config), "type_vocab_size", 2)
+    if known != 1 or not np.any(learned[0].get("token_type_ids", 0)):
+        return ""
+    return (
+        "the model knows one token type, and rows have two, one for each text: it takes all tokens to be of the one, "
+        "so it tells the texts apart by the special tokens between them alone"
+    )
 
 
 def _train(

@@ -108,6 +108,14 @@ def test_xlnet_learns_from_permuted_orders(build: Path, tmp_path: Path) -> None:
     assert len(found.targets) == int((batch["labels"] != -100).sum()) > 10
 
 
+def test_rows_of_two_token_types_are_refused_for_a_model_that_knows_one(tmp_path: Path) -> None:
+    build = write_build(tmp_path / "build", ExamplesConfig(objective="single-segment", max_seq_length=48))
+    config = config_of(tmp_path / "config", "bert", type_vocab_size=1)
+    message = r"the model knows 1 token type, and rows of single-segment have 2; take a config with type_vocab_size 2"
+    with pytest.raises(ConfigError, match=message):
+        pretrain(build, str(config), tmp_path / "out", RUN, library="transformers")
+
+
 @pytest.mark.parametrize(("kind", "objective"), [("bert", "nsp"), ("albert", "sop")])
 def test_pairs_are_learnt_with_the_head_that_transformers_has_for_them(
     kind: str, objective: str, tmp_path: Path

@@ -28,7 +28,7 @@ from bertdata.torch import (
     ModernBertForMaskedLM,
     ShardDataset,
 )
-from bertdata.torch.models.heads import BertForSequenceClassification
+from bertdata.torch.models.heads import BertForQuestionAnswering, BertForSequenceClassification
 from bertdata.torch.training import finetune, metrics_log
 from bertdata.torch.training.finetune_settings import FinetuneSettings
 from bertdata.torch.training.optimization import DivergenceError
@@ -190,18 +190,37 @@ def test_a_family_with_heads_of_its_own_is_fine_tuned(
     assert opened.config.classifier_pooling == "mean"
 
 
-def test_a_model_that_knows_one_token_type_takes_rows_of_two(tmp_path: Path) -> None:
+def test_a_model_that_knows_one_token_type_takes_rows_of_two_and_the_run_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     BertForMaskedLM(replace(CONFIG, type_vocab_size=1)).save_pretrained(tmp_path / "model")
     tokenizer_of().save_pretrained(tmp_path / "model")
     shards = encoded(tmp_path / "task", "question-answering", questions, (16, 16))
     settings = replace(SETTINGS, epochs=1, fp16=True)
     summary = finetune.finetune(shards, tmp_path / "model", tmp_path / "out", settings)
     assert summary["validation_examples"] == 16
-    model = BertForMaskedLM.from_pretrained(tmp_path / "model").eval()
+    assert "warning: the model knows one token type, and rows have two, one for each text" in capsys.readouterr().err
+    model = BertForQuestionAnswering.from_pretrained(tmp_path / "out").eval()
     ids, types = torch.arange(6, 12)[None], torch.tensor([[0, 0, 0, 1, 1, 1]])
-    expected = model.bert.encode(ids)
-    assert torch.equal(model.bert.encode(ids, token_type_ids=types), expected)
+    assert torch.equal(model(ids, token_type_ids=types).start_logits, model(ids).start_logits)
     assert all("overflows" in record for record in metrics_log.read(tmp_path / "out" / "log.jsonl"))
+
+
+def test_nothing_is_said_of_token_types_where_rows_have_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    BertForMaskedLM(replace(CONFIG, type_vocab_size=1)).save_pretrained(tmp_path / "model")
+    tokenizer_of().save_pretrained(tmp_path / "model")
+    shards = encoded(tmp_path / "task", "classification", texts, (16, 8))
+    finetune.finetune(shards, tmp_path / "model", tmp_path / "out", replace(SETTINGS, epochs=1))
+    assert "token type" not in capsys.readouterr().err
+
+
+def test_an_encoder_refuses_token_types_that_it_does_not_know(tmp_path: Path) -> None:
+    ids, types = torch.arange(6, 12)[None], torch.tensor([[0, 0, 0, 1, 1, 1]])
+    model = BertForMaskedLM(replace(CONFIG, type_vocab_size=1)).eval()
+    with pytest.raises(ConfigError, match="token_type_ids has type 1, and the model knows 1 token type, from 0 on"):
+        model(ids, token_type_ids=types)
+    model(ids, token_type_ids=torch.zeros_like(types))
+    BertForMaskedLM(CONFIG).eval()(ids, token_type_ids=types)
 
 
 def test_the_same_run_gives_the_same_model(tmp_path: Path, model: Path) -> None:

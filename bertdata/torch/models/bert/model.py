@@ -11,6 +11,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from bertdata.errors import ConfigError
+from bertdata.io.console import counted
 from bertdata.torch.models.attention import AttentionFunction, Mask, packed_sequences
 from bertdata.torch.models.bert.config import BertConfig
 from bertdata.torch.models.dropout import Draws, Dropout
@@ -31,10 +33,7 @@ def transform(config: BertConfig, size: int) -> nn.Sequential:
 
 
 class BertEmbeddings(nn.Module):
-    """The sum of word, position and token type embeddings, normalised: (N, L) int64 to (N, L, embedding_size).
-
-    A model that knows one token type, as RoBERTa, takes all tokens to be of it.
-    """
+    """The sum of word, position and token type embeddings, normalised: (N, L) int64 to (N, L, embedding_size)."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -46,10 +45,9 @@ class BertEmbeddings(nn.Module):
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor, position_ids: Tensor | None = None) -> Tensor:
         positions = torch.arange(input_ids.shape[1], device=input_ids.device) if position_ids is None else position_ids
-        knows_types = self.token_type_embeddings.num_embeddings > 1
         summed = (
             self.word_embeddings(input_ids)
-            + self.token_type_embeddings(token_type_ids if knows_types else torch.zeros_like(token_type_ids))
+            + self.token_type_embeddings(token_type_ids)
             + self.position_embeddings(positions)
         )
         result: Tensor = self.dropout(self.LayerNorm(summed))
@@ -154,11 +152,22 @@ class EmbeddingsEncoder(Encoder):
         causal_rows: Tensor | None = None,
     ) -> Tensor:
         types = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
+        self._check_types(types)
         mask: Mask = row_mask(attention_mask, causal_rows, input_ids.shape[1])
         if cu_seqlens is not None:
             mask = packed_sequences(cu_seqlens, input_ids.shape[1], longest, causal_rows)
         hidden: Tensor = self.encoder(self.project(self.embeddings(input_ids, types, position_ids)), mask)
         return hidden
+
+    def _check_types(self, types: Tensor) -> None:
+        """Raise ConfigError for token types that the model does not know; on a GPU its own look-up does, unasked."""
+        known = self.config.type_vocab_size
+        if types.device.type != "cpu" or torch.compiler.is_compiling() or not (types >= known).any():
+            return
+        raise ConfigError(
+            f"token_type_ids has type {int(types.max())}, and the model knows {counted(known, 'token type')}, from 0 "
+            "on; leave token_type_ids out, or take a model with a larger type_vocab_size"
+        )
 
     def project(self, embedded: Tensor) -> Tensor:
         """Project embeddings to the width of the blocks, where it is another one."""
