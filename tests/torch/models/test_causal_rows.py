@@ -94,6 +94,29 @@ def test_an_output_depends_on_no_later_token_and_on_no_other_row(build: Path, fa
     check_nothing_later_is_seen(OWN[family]().eval(), build, packing)
 
 
+@torch.no_grad()
+def test_causal_rows_of_modernbert_are_the_decoder_of_transformers() -> None:
+    """Its window counts the token itself, so it has one more than half of `local_attention`."""
+    transformers: Any = pytest.importorskip("transformers", minversion="4.55")
+    torch.manual_seed(0)
+    own = OWN["modernbert"]().eval()
+    config = transformers.ModernBertDecoderConfig(
+        **{name: getattr(own.config, name) for name in SIZES}, local_attention=own.config.local_attention + 2
+    )
+    weights: dict[str, Tensor] = {}
+    for name, weight in own.state_dict().items():
+        if name.endswith("Wqkv.weight"):
+            parts = zip("qkv", weight.chunk(3), strict=True)
+            weights |= {name.replace("Wqkv", f"{part}_proj"): value for part, value in parts}
+        else:
+            weights[name.replace("head.", "lm_head.", 1)] = weight
+    decoder = transformers.ModernBertDecoderForCausalLM(config).eval()
+    decoder.load_state_dict(weights)
+    ids = torch.randint(5, VOCABULARY, (2, LENGTH))
+    ours = own(ids, causal_rows=torch.ones(2, dtype=torch.bool)).prediction_logits
+    torch.testing.assert_close(ours, decoder(input_ids=ids).logits, rtol=0, atol=2e-5)
+
+
 TAKES = ["bert", "roberta", "modernbert", "distilbert", "electra", "eurobert", "nomic_bert"]
 
 
