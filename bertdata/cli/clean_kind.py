@@ -16,7 +16,7 @@ from bertdata.engine.stages import require_documents
 from bertdata.io.console import table
 from bertdata.options.flags import add_flags
 from bertdata.options.request import Request, settings_from
-from bertdata.sources.formats import described, find_kind, settings_of
+from bertdata.sources.kinds import described, find_kind, settings_of
 from bertdata.sources.names import KINDS
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.text_encodings import DOUBTFUL

@@ -180,7 +180,7 @@ def add_new_output(
 
 def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Add --documents, --text-column and --id-column."""
-    from bertdata.sources.formats import described
+    from bertdata.sources.kinds import described
 
     parser.add_argument(
         "--documents",

@@ -30,8 +30,8 @@ from bertdata.shards.contents import finished_manifest, mark_finished
 from bertdata.shards.phases import check_names
 from bertdata.shards.similar_words import check_table
 from bertdata.sources import SOURCE_FORMATS
-from bertdata.sources.formats import formats_at
 from bertdata.sources.inputs import Sources
+from bertdata.sources.kinds import formats_at
 from bertdata.sources.labelled.strings import texts_of
 from bertdata.sources.text_encodings import check_sources
 from bertdata.sources.token_ids import IdsOf

@@ -21,8 +21,8 @@ from bertdata.options.request import Request, defaults_of, settings_from, value_
 from bertdata.plugins import consent_to
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sources import streamed
-from bertdata.sources.formats import settings_of, settings_read
 from bertdata.sources.inputs import Sources
+from bertdata.sources.kinds import settings_of, settings_read
 from bertdata.sources.names import KINDS, named
 from bertdata.sources.source_columns import SourceColumns
 from bertdata.tokenizers.settings import VocabularyConfig

@@ -16,7 +16,7 @@ from bertdata.options.option import require, stored_values
 from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.phases import PhaseConfig, stored_phases
 from bertdata.shards.settings import SelectionConfig, ShardsConfig
-from bertdata.sources.formats import formats_at
+from bertdata.sources.kinds import formats_at
 from bertdata.sources.settings import CleaningConfig
 from bertdata.tokenizers.settings import VocabularyConfig
 

@@ -55,6 +55,7 @@ class Filter:
     measure: returns for one text, the argument and the reason of the drop what was measured and the threshold, as
     `min_words is 12, threshold 50`; "" where there is nothing to measure. Only samples of dropped texts are measured.
     default: the argument where none is given; None: it must be given.
+    only_drops: whether a `judge` changes no text, as no `keep` does, so that texts need not be stored.
     revision: to be raised when what it keeps changes, so that documents are written again; of a function the digest of
     its code.
     """
@@ -66,6 +67,7 @@ class Filter:
     measure: Callable[[str, Any, str], str] | None = None
     default: str | None = None
     revision: int | str = 1
+    only_drops: bool = False
 
     def __post_init__(self) -> None:
         if (self.keep is None) == (self.judge is None):
@@ -106,6 +108,16 @@ def parse_filter(text: str) -> tuple[Filter, Any]:
         return chosen, chosen.parse(argument)
     except ValueError as error:
         raise ConfigError(f"--filter {text}: {error}") from error
+
+
+def leave_texts(filters: Sequence[str]) -> bool:
+    """Tell whether filters leave the texts as they are that they keep.
+
+    >>> leave_texts(["min-characters=200", "gopher-quality"]), leave_texts(["c4-quality"])
+    (True, False)
+    """
+    chosen = [parse_filter(text)[0] for text in filters]
+    return all(each.keep is not None or each.only_drops for each in chosen)
 
 
 def with_filters(tasks: Sequence[Task], filters: Sequence[str]) -> list[Task]:
@@ -153,6 +165,8 @@ def filtered(
         for name, number in judged.counts.items():
             counters.add(name, number)
         if judged.texts is not None:
+            if parse_filter(text)[0].only_drops:
+                raise ConfigError(f"the filter {text} changes texts and says that it only drops some; correct either")
             changed = pc.and_(pc.not_equal(remaining, judged.texts), pc.is_null(judged.reasons))
             counters.add(CHANGED + text.partition("=")[0], pc.sum(changed).as_py() or 0)
             new = pa.array(map(paragraphs, judged.texts.filter(changed).to_pylist()), pa.string())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bertdata.documents import BYTES_REMOVED, DOCUMENT_LANGUAGES, DROPPED_TEXTS, DocumentCount, dropped_texts
+from bertdata.documents import BYTES_REMOVED, DOCUMENT_LANGUAGES, DROPPED_TEXTS, ROWS_OF, DocumentCount, dropped_texts
 from bertdata.engine.parts import PartResult, add_counts
 
 
@@ -24,7 +24,7 @@ def with_rewritten(documents: PartResult, written: PartResult, carried: Sequence
     for name in [*carried, *(name for name in made.counts if name.startswith(BYTES_REMOVED))]:
         if number := made.counts.get(name, 0):
             counts[name] = counts.get(name, 0) + number
-    details = {name: value for name, value in record.details.items() if name != "dropped"}
+    details = {name: value for name, value in record.details.items() if name not in ("dropped", ROWS_OF)}
     counted = {"row_groups", "slots", *({DOCUMENT_LANGUAGES} & details.keys())}
     details |= {name: made.details[name] for name in sorted(counted)}
     if samples := dropped_texts([record, made]):

@@ -1,4 +1,5 @@
-"""Documents: what one is (`document`), how a part of them is written (`writer`) and read in ranges (`ranges`).
+"""Documents: what one is (`document`), how a part of them is written (`writer`) and read in ranges (`ranges`),
+its texts from the part or from its source (`reread`).
 
 `dropped` has those that rules and later stages leave out.
 """
@@ -27,6 +28,7 @@ from bertdata.documents.dropped import (
     dropped_texts,
     without_rows,
 )
+from bertdata.documents.groups import ROW_GROUP_BYTES, DocumentGroups, escaped
 from bertdata.documents.hashed_ids import id_bits, slots
 from bertdata.documents.paragraph_texts import paragraphs_of
 from bertdata.documents.ranges import (
@@ -37,6 +39,7 @@ from bertdata.documents.ranges import (
     range_tasks,
     read_range,
 )
+from bertdata.documents.reread import ROWS_OF, SourceRows
 from bertdata.documents.row_batches import (
     BATCH_BYTES,
     LONGEST_ROW,
@@ -45,13 +48,7 @@ from bertdata.documents.row_batches import (
     read_batches,
     row_bytes,
 )
-from bertdata.documents.writer import (
-    ROW_GROUP_BYTES,
-    AddLanguages,
-    DocumentWriter,
-    TextRules,
-    escaped,
-)
+from bertdata.documents.writer import AddLanguages, DocumentWriter, TextRules
 
 __all__ = [
     "BATCH_BYTES",
@@ -65,6 +62,7 @@ __all__ = [
     "LONGEST_ROW",
     "MEASURED",
     "RANGE_BYTES",
+    "ROWS_OF",
     "ROW_GROUP_BYTES",
     "SAMPLES",
     "SAMPLE_CHARACTERS",
@@ -72,10 +70,12 @@ __all__ = [
     "SLOTS",
     "AddLanguages",
     "DocumentCount",
+    "DocumentGroups",
     "DocumentRange",
     "DocumentWriter",
     "Dropped",
     "DroppedSamples",
+    "SourceRows",
     "TextRules",
     "cut",
     "cut_ranges",

@@ -2,7 +2,8 @@
 
 A part has row groups of about 8 MiB, and its record has the documents and bytes of each hash bucket (`slot`). Its pages
 have checksums, which are compared when they are read. They are compressed by zstd, to two fifths of prose, or not at
-all, which takes a third of the time to write and to read. Readers take either.
+all, which takes a third of the time to write and to read. Readers take either. Where it takes still less to read the
+source again, a part has no texts, and a checksum of those of each row group (`bertdata.documents.reread`).
 """
 
 from __future__ import annotations
@@ -16,28 +17,19 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from bertdata.documents.document import (
-    COLUMNS,
-    DOCUMENT_LANGUAGES,
-    SCHEMA,
-    WITH_COLUMNS,
-    DocumentCount,
-    storable,
-    stored,
-)
+from bertdata.documents.document import COLUMNS, DOCUMENT_LANGUAGES, DocumentCount
 from bertdata.documents.dropped import DROPPED_TEXTS, DroppedSamples
+from bertdata.documents.groups import DocumentGroups
 from bertdata.documents.hashed_ids import slots
+from bertdata.documents.reread import TEXTLESS, without_texts
 from bertdata.engine.parts import Counters
 
-ROW_GROUP_BYTES = 8 << 20
 _PARQUET: Any = {
     "use_dictionary": ["source"],
     "write_statistics": False,
     "write_page_checksum": True,
 }
 _COMPRESSION: dict[bool, Any] = {True: {"compression": "zstd", "compression_level": 1}, False: {"compression": "none"}}
-OnDrop = Callable[[str], None]
-"""Called with the reason when a rule drops a document."""
 TextRules = Callable[[pa.StringArray, Counters], tuple[pa.StringArray, pa.StringArray]]
 """Returns what becomes of texts, and why each is dropped, null where it is kept, and counts changes.
 
@@ -47,22 +39,10 @@ AddLanguages = Callable[[Sequence[str], pa.StringArray], tuple[list[str], list[s
 """Returns the columns of documents with their languages, and these (see `bertdata.curation.languages`)."""
 
 
-def escaped(document_id: str) -> str:
-    """Return an id that UTF-8 can hold, with escapes for lone surrogates."""
-    return document_id if document_id.isascii() else document_id.encode("utf-8", "backslashreplace").decode()
-
-
-def _strings(texts: Sequence[bytes]) -> pa.StringArray:
-    """Return texts in UTF-8 as an array, without looking whether they are."""
-    ends = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum([len(text) for text in texts], out=ends[1:])
-    if ends[-1] > np.iinfo(np.int32).max:
-        raise pa.ArrowInvalid(f"{len(texts)} texts have {ends[-1]:,} bytes; an array of strings holds 2 GiB")
-    return pa.StringArray.from_buffers(len(texts), pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(b"".join(texts)))
-
-
-class DocumentWriter:
+class DocumentWriter(DocumentGroups):
     """Writes documents to one Parquet file, and counts those kept, and those that rules drop, by reason.
+
+    A `textless` one writes no texts (`TEXTLESS`): its rules must not change any.
 
     >>> import io
     >>> with DocumentWriter(io.BytesIO(), counters := Counters()) as writer:
@@ -80,98 +60,27 @@ class DocumentWriter:
         columns: bool = False,
         add_languages: AddLanguages | None = None,
         compressed: bool = True,
+        textless: bool = False,
     ) -> None:
-        self._schema = WITH_COLUMNS if columns or add_languages else SCHEMA
+        super().__init__(columns=columns or add_languages is not None, ruled=rules is not None)
         self._add_languages = add_languages
         self._languages: dict[str, list[int]] = {}
-        self._writer = pq.ParquetWriter(file, self._schema, **_PARQUET, **_COMPRESSION[compressed])
+        self._textless = textless
+        stored_as = TEXTLESS if textless else self._schema
+        self._writer = pq.ParquetWriter(file, stored_as, **_PARQUET, **_COMPRESSION[compressed])
         self._counters = counters
         self._rules = rules
-        self._rows: list[tuple[str, ...]] = []
-        self._texts: list[bytes] = []
-        self._are_checked = True
-        self._held: list[list[pa.Array]] = []
-        self._on_drop: list[OnDrop | None] = []
         self._dropped = DroppedSamples()
-        self._bytes = 0
+        self._seen = 0
         self._groups: list[list[int]] = []
         self._slots: list[tuple[NDArray[np.int64], NDArray[np.int32]]] = []
 
-    def add(
-        self,
-        document_id: str,
-        source: str,
-        title: str,
-        url: str,
-        text: str | bytes,
-        on_drop: OnDrop | None = None,
-        columns: str | None = None,
-    ) -> None:
-        """Write one document. Lone surrogates, which UTF-8 cannot hold, become U+FFFD; in the id they are escaped.
-
-        A text in bytes is UTF-8. `on_drop` is called with the reason if a rule drops the document. A writer of
-        `columns` takes a JSON object of them.
-        """
-        row = (escaped(document_id), storable(source), storable(title), storable(url))
-        self._rows.append((*row, columns or "{}") if self._schema is WITH_COLUMNS else row)
-        if isinstance(text, str):
-            text = stored(text)
-        else:
-            self._are_checked = False
-        self._texts.append(text)
-        if self._rules:
-            self._on_drop.append(on_drop)
-        self._bytes += len(text)
-        if self._bytes >= ROW_GROUP_BYTES:
-            self._flush()
-
-    def add_columns(self, columns: Sequence[pa.StringArray]) -> None:
-        """Write documents given as the columns of `SCHEMA`, none of which has a null, as `add` does one by one."""
-        sizes = pc.binary_length(columns[-1]).to_numpy(zero_copy_only=False)
-        ends = np.cumsum(sizes, dtype=np.int64)
-        start, done = 0, 0
-        while start < len(ends):
-            self._hold()
-            stop = int(np.searchsorted(ends, done + ROW_GROUP_BYTES - self._bytes)) + 1
-            part = [column.slice(start, stop - start) for column in columns]
-            more = [pa.repeat("{}", len(part[0]))] if self._schema is WITH_COLUMNS else []
-            self._held.append([*part, *more])
-            if self._rules:
-                self._on_drop += [None] * len(part[0])
-            start, part_bytes = start + len(part[0]), int(ends[start + len(part[0]) - 1]) - done
-            done, self._bytes = done + part_bytes, self._bytes + part_bytes
-            if self._bytes >= ROW_GROUP_BYTES:
-                self._flush()
-
-    def add_texts(self, document_ids: Sequence[str], source: str, texts: pa.StringArray) -> None:
-        """Write documents of one source, without titles and addresses, as a row group of their own."""
-        self._flush()
-        ids = list(map(escaped, document_ids))
-        empty = pa.repeat("", len(ids))
-        more = [pa.repeat("{}", len(ids))] if self._schema is WITH_COLUMNS else []
-        self._write([pa.array(ids, pa.string()), pa.repeat(source, len(ids)), empty, empty, texts, *more])
-
-    def _hold(self) -> None:
-        """Make columns of the documents that were added one by one."""
-        if self._rows:
-            columns = [pa.array(column, pa.string()) for column in zip(*self._rows, strict=True)]
-            texts = _strings(self._texts)
-            if not self._are_checked:
-                texts.validate(full=True)
-            columns.insert(self._schema.names.index("text"), texts)
-            self._held.append(columns)
-        self._rows, self._texts, self._are_checked = [], [], True
-
-    def _flush(self) -> None:
-        self._hold()
-        if self._held:
-            self._write([pa.chunked_array(parts) for parts in zip(*self._held, strict=True)])
-        self._held, self._on_drop, self._bytes = [], [], 0
-
-    def _write(self, columns: Sequence[pa.Array | pa.ChunkedArray]) -> None:
-        table = pa.Table.from_arrays(columns, schema=self._schema)
+    def _write(self, table: pa.Table) -> None:
+        first, rows = self._seen, None
+        self._seen += len(table)
         if self._rules:
             texts, reasons = self._rules(table["text"].combine_chunks(), self._counters)
+            rows = np.flatnonzero(pc.is_null(reasons).to_numpy(zero_copy_only=False)) if self._textless else None
             table = self._kept(
                 table.set_column(self._schema.names.index("text"), self._schema.field("text"), texts), reasons
             )
@@ -183,7 +92,7 @@ class DocumentWriter:
         documents, text_bytes = len(sizes), int(sizes.sum(dtype=np.int64))
         self._counters.add(DocumentCount.DOCUMENTS, documents)
         self._counters.add(DocumentCount.TEXT_BYTES, text_bytes)
-        self._writer.write_table(table)
+        self._writer.write_table(without_texts(table, first, rows) if self._textless else table)
         self._groups.append([documents, text_bytes])
 
     def _with_languages(self, table: pa.Table) -> pa.Table:

@@ -22,6 +22,7 @@ from bertdata.errors import InputError
 from bertdata.inspect.word_figures import WordFigures, measure_words
 from bertdata.io import files, listing
 from bertdata.io.arrow_data import checked, reading_arrow
+from bertdata.sources.finished import texts_again
 from bertdata.sources.stage import FOLDERS
 from bertdata.tokenizers.base import Tokenizer
 
@@ -135,6 +136,8 @@ def measure_text(paths: Sequence[str], tokenizer: Tokenizer | None, *, samples: 
 
 def _read(path: str) -> pa.Table:
     """Return the columns of documents of one file, those that it lacks empty."""
+    if (tables := texts_again(path)) is not None:
+        return pa.concat_tables(tables).select(_COLUMNS).combine_chunks()
     with files.open_raw(path) as raw, reading_arrow(path, "cannot be read", "write it again with what made it"):
         file = open_parquet(raw, path)
         there = [name for name in _COLUMNS if name in file.schema_arrow.names]

@@ -7,29 +7,30 @@ formats a task is a range of one file: they are children of `RangeFormat`.
 
 from __future__ import annotations
 
-import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from bertdata.curation.languages import add_languages
 from bertdata.curation.text_rules import text_rules
-from bertdata.documents import DocumentWriter
+from bertdata.documents import ROWS_OF, DocumentGroups, DocumentWriter
 from bertdata.engine.parts import Counters, PartResult, Task, fingerprint, part_name
 from bertdata.engine.stages import Step
 from bertdata.errors import ConfigError
 from bertdata.io import files
+from bertdata.io.checksums import checksums
 from bertdata.io.compression import compression
 from bertdata.io.encodings import SKIP, encoded
-from bertdata.io.patterns import ends_in, expand
 from bertdata.io.separated_lines import CHECKED
 from bertdata.sources import SOURCE_FORMATS
 from bertdata.sources.names import InputCount
 from bertdata.sources.path_columns import path_columns
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.source_columns import ID, TEXT
+from bertdata.sources.source_rows import MOST_BYTES, are_read_again, as_tuples, recorded
 from bertdata.sources.text_encodings import NOT_TEXT, count_encodings
 
 
@@ -142,6 +143,17 @@ class SourceFormat(ABC):
     def write(self, task: Task, file: BinaryIO) -> Counters:
         """Write the documents of one task; returns what came in and what was dropped."""
 
+    def read_again(self, payload: Any, groups: DocumentGroups) -> None:
+        """Give the documents of a task again, as `write` gave them to its writer.
+
+        Only of tasks whose payload has a true `again`: in such a part of documents are no texts.
+        """
+        raise NotImplementedError(f"{type(self).__qualname__} does not say how rows are read again")
+
+    def payload_of(self, values: Mapping[str, Any]) -> Any:
+        """Return the payload of a task from its fields, as JSON has them, to read its documents again."""
+        raise NotImplementedError(f"{type(self).__qualname__} does not say how rows are read again")
+
     def files_of(self, task: Task) -> Sequence[str]:
         """Return the files that a task reads: those that must not change meanwhile."""
         return (task.payload.path,)
@@ -159,7 +171,8 @@ class SourceFormat(ABC):
 class FileRange:
     """A run of one file, in whatever its format counts; `label` begins the ids it makes up.
 
-    columns: those that are kept beside the text; form, rules, quotes: as in `Layout`.
+    columns: those that are kept beside the text; form, rules, quotes: as in `Layout`. again: whether its texts are read
+    again where they are needed, and not stored.
     """
 
     path: str
@@ -174,18 +187,32 @@ class FileRange:
     quotes: str = CHECKED
     id_column: str = ID
     encoding: str = ""
+    again: bool = False
 
 
 def document_writer(task: Task, file: BinaryIO, counters: Counters, *, columns: bool) -> DocumentWriter:
     """Return the writer of the documents of a task, with its rules.
 
     They are compressed where they go to a URL. On a disk they take the room of the text: compressing them would take
-    longer than cutting their sentences.
+    longer than cutting their sentences. Texts that are read again are not written.
     """
     compressed, languages = files.is_remote(task.path), add_languages(task)
+    if textless := are_read_again(task):
+        counters.details[ROWS_OF] = recorded(task)
     return DocumentWriter(
-        file, counters, text_rules(task), columns=columns, add_languages=languages, compressed=compressed
+        file,
+        counters,
+        text_rules(task),
+        columns=columns,
+        add_languages=languages,
+        compressed=compressed,
+        textless=textless,
     )
+
+
+def unwatched(task: Task) -> AbstractContextManager[Any]:
+    """Note no checksum of what is read of files in the block, where the texts of a task are read again and compared."""
+    return checksums(()) if are_read_again(task) else nullcontext()
 
 
 class RangeFormat(SourceFormat):
@@ -203,6 +230,21 @@ class RangeFormat(SourceFormat):
     def layout(self, source: SourceFile, request: Request) -> Layout:
         """Return where the text of a file is; raises InputError where it has none."""
         return Layout(request.text_column)
+
+    def reads_again(self, chosen: FileRange) -> bool:
+        """Tell whether the rows of a range are read faster than texts are stored, digested and read.
+
+        A format that says so takes any `DocumentGroups` in `read`.
+        """
+        return False
+
+    def read_again(self, payload: FileRange, groups: DocumentGroups) -> None:
+        """Give the documents of one range again."""
+        self.read(payload, cast("DocumentWriter", groups), Counters())
+
+    def payload_of(self, values: Mapping[str, Any]) -> FileRange:
+        """Return a range from its fields."""
+        return FileRange(**as_tuples(values))
 
     @abstractmethod
     def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
@@ -233,6 +275,9 @@ class RangeFormat(SourceFormat):
                     read.append(["path", sorted(given_by_path.items())])
                 read += [["id", chosen.id_column]] if chosen.id_column != ID else []
                 read += [["encoding", source.encoding]] if source.encoding else []
+                here = not files.is_remote(source.path) and not source.encoding
+                if here and weight <= MOST_BYTES and self.reads_again(chosen):
+                    chosen = replace(chosen, again=True)
                 identity = files.identity(source.path)
                 made_from = fingerprint("tables", self.revision, identity, source.label, start, end, *read)
                 name = part_name(source.label, number)
@@ -252,6 +297,7 @@ class RangeFormat(SourceFormat):
         columns = bool(chosen.columns)
         with (
             encoded({chosen.path: chosen.encoding}),
+            unwatched(task),
             document_writer(task, file, counters, columns=columns) as writer,
         ):
             if chosen.encoding == SKIP:
@@ -270,78 +316,12 @@ class RangeFormat(SourceFormat):
         return counters
 
 
-_DEFAULTS = {"wikipedia": "wikipedia", "books": "books", "documents": "json-lines"}
-"""The format of a file of each kind whose name has the suffix of none."""
-
-
-def formats_of(kind: str, unregistered: Sequence[str] = ()) -> dict[str, SourceFormat]:
-    """Return the formats that the flag of a kind takes, by name: first `unregistered`, that are not registered."""
-    names = [*unregistered, *SOURCE_FORMATS]
-    return {name: source_format for name in names if (source_format := SOURCE_FORMATS[name]).kind == kind}
-
-
-def format_of(path: str, kind: str, unregistered: Sequence[str] = ()) -> str:
-    """Return the name of the format of a file of a kind.
-
-    >>> format_of("a/Wiki.TXT.gz", "documents"), format_of("a/wiki.odd", "documents")
-    ('plain-text', 'json-lines')
-    """
-    return formats_at([path], kind, unregistered)[path]
-
-
-def formats_at(paths: Iterable[str], kind: str, unregistered: Sequence[str] = ()) -> dict[str, str]:
-    """Return the name of the format of each file of a kind, by its path."""
-    formats = formats_of(kind, unregistered)
-    return {path: _format_of(path, kind, formats) for path in paths}
-
-
-def _format_of(path: str, kind: str, formats: Mapping[str, SourceFormat]) -> str:
-    """Return the name of the one of some formats that a file is of."""
-    for name, source_format in formats.items():
-        if ends_in(path, source_format.suffixes):
-            return name
-    signatures = {signature: name for name, source_format in formats.items() for signature in source_format.signatures}
-    if signatures and files.exists(path) and not os.path.isdir(path):
-        with files.open_raw(path) as raw:
-            start = raw.read(max(map(len, signatures)))
-        for signature, name in signatures.items():
-            if start.startswith(signature):
-                return name
-    return _DEFAULTS[kind]
-
-
 def write_documents(task: Task, file: BinaryIO) -> Counters:
     """Write the documents of one task of any format; details["kind"] is the kind of source that they are of."""
     source_format: SourceFormat = SOURCE_FORMATS[task.payload.format]
     counters = source_format.write(task, file)
     counters.details["kind"] = source_format.kind
     return counters
-
-
-def find_kind(kind: str, paths: Sequence[str], unregistered: Sequence[str] = ()) -> list[str]:
-    """Return the files of a kind that paths, folders and globs name; raises InputError where there are none."""
-    formats = formats_of(kind, unregistered).values()
-    matching = expand(paths, [suffix for source_format in formats for suffix in source_format.suffixes])
-    for source_format in formats:
-        matching = source_format.select(matching)
-    return matching
-
-
-def described(kind: str) -> str:
-    """Return what the help of a kind's flag says of its formats."""
-    return ", ".join(source_format.described for source_format in formats_of(kind).values() if source_format.described)
-
-
-def settings_of(kind: str) -> list[str]:
-    """Return the settings that the formats of a kind read, each once."""
-    return list(dict.fromkeys(name for source_format in formats_of(kind).values() for name in source_format.settings))
-
-
-def settings_read(kind: str, paths: Sequence[str], unregistered: Sequence[str] = ()) -> set[str]:
-    """Return the settings by which files of a kind are read."""
-    named = formats_at(paths, kind, unregistered)
-    format_named = {name: SOURCE_FORMATS[name] for name in {*named.values()}}
-    return {setting for path, name in named.items() for setting in format_named[name].settings_for(path)}
 
 
 def text_bytes(sources: Sequence[SourceFile]) -> int:

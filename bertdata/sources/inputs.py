@@ -22,7 +22,7 @@ from bertdata.io.console import counted
 from bertdata.io.patterns import closed_folder, ends_in, expand
 from bertdata.options.option import require
 from bertdata.sources import SOURCE_FORMATS, unsupported
-from bertdata.sources.formats import find_kind, formats_of
+from bertdata.sources.kinds import find_kind, formats_of
 from bertdata.sources.names import KINDS, anywhere, find_files, named, order_sources, refuse_shared
 from bertdata.sources.source_columns import TEXT, SourceColumns
 

@@ -10,7 +10,7 @@ from io import BufferedReader
 from itertools import islice
 from typing import Any, BinaryIO
 
-from bertdata.documents import DocumentWriter
+from bertdata.documents import DocumentGroups
 from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError
 from bertdata.io import files
@@ -101,10 +101,13 @@ class JsonLinesFormat(TableFormat):
                     return True
         return False
 
-    def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
+    def reads_again(self, chosen: FileRange) -> bool:
+        """Tell whether the rows are read by columns, and nothing is to be decompressed."""
+        return _by_columns(chosen) and not is_stream(chosen.path)
+
+    def read(self, chosen: FileRange, writer: DocumentGroups, counters: Counters) -> None:
         """Write the documents of one range: those of a large file by columns, where these are enough."""
-        size = files.size(chosen.path) * (4 if compression(chosen.path) else 1)
-        if not (are_columns_enough(chosen) and chosen.text_column != ROW_ID and compiling_pays(size, None)):
+        if not _by_columns(chosen):
             super().read(chosen, writer, counters)
             return
         rows = Rows(chosen, writer, counters)
@@ -138,6 +141,12 @@ class JsonLinesFormat(TableFormat):
 
 
 JSON_LINES = JsonLinesFormat()
+
+
+def _by_columns(chosen: FileRange) -> bool:
+    """Tell whether the rows of a range are read as columns."""
+    size = files.size(chosen.path) * (4 if compression(chosen.path) else 1)
+    return are_columns_enough(chosen) and chosen.text_column != ROW_ID and compiling_pays(size, None)
 
 
 def action_id(row: Mapping[str, Any] | str) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bertdata.documents import DocumentWriter
+from bertdata.documents import DocumentGroups
 from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError, shortened
 from bertdata.io.mds_files import SUFFIXES, TEXTS, read_head, read_samples
@@ -88,7 +88,7 @@ class MdsFormat(TableFormat):
                 return
             yield place, sample
 
-    def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
+    def read(self, chosen: FileRange, writer: DocumentGroups, counters: Counters) -> None:
         """Write the documents of one range; the first one of a file compares its hashes with those of its index."""
         if chosen.start == 0:
             check_hashes(chosen.path)

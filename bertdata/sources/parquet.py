@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from bertdata.documents import DocumentWriter, open_parquet, read_batches
+from bertdata.documents import DocumentGroups, open_parquet, read_batches
 from bertdata.engine.parts import Counters
 from bertdata.io import files
 from bertdata.kernels.warmup import compiling_pays
@@ -53,9 +53,13 @@ class ParquetFormat(TableFormat):
 
     columns_of = names_of
 
-    def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
+    def reads_again(self, chosen: FileRange) -> bool:
+        """Tell whether the rows are made of columns."""
+        return are_columns_enough(chosen) and compiling_pays(_UNPACKED * files.size(chosen.path), None)
+
+    def read(self, chosen: FileRange, writer: DocumentGroups, counters: Counters) -> None:
         """Write the documents of one range: those of a large file by columns, where these are enough."""
-        if not (are_columns_enough(chosen) and compiling_pays(_UNPACKED * files.size(chosen.path), None)):
+        if not self.reads_again(chosen):
             super().read(chosen, writer, counters)
             return
         rows = Rows(chosen, writer, counters)

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.documents import DocumentWriter
+from bertdata.documents import DocumentGroups
 from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError
 from bertdata.io import files
@@ -79,7 +79,7 @@ class PlainTextFormat(RangeFormat):
             end = min(size, start + step)
             yield start, end, end - start
 
-    def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
+    def read(self, chosen: FileRange, writer: DocumentGroups, counters: Counters) -> None:
         """Write the documents of one range."""
         for batch in read_texts(chosen.path, chosen.start, chosen.end):
             counters.add(InputCount.ROWS, len(batch.texts))

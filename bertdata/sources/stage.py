@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,21 +11,22 @@ from bertdata.curation.cleaners import with_cleaners
 from bertdata.curation.filters import with_filters
 from bertdata.curation.languages import LANGUAGE, with_language
 from bertdata.curation.where import Condition
-from bertdata.engine.output_lock import MARKER
-from bertdata.engine.parts import PART, PartMetadata, PartResult, Task, fingerprint, labels, read_record
+from bertdata.engine.parts import PartResult, Task, fingerprint, labels
 from bertdata.engine.stages import BuildState, Grouping, Plan, Step, all_together
 from bertdata.errors import ConfigError, InputError, did_you_mean
 from bertdata.io import files
-from bertdata.io.digests import damaged
 from bertdata.io.encodings import encoded
 from bertdata.io.unchanged import file_states
 from bertdata.options.option import require
 from bertdata.sources import SOURCE_FORMATS
-from bertdata.sources.formats import Request, SourceFile, formats_at, formats_of, write_documents
+from bertdata.sources.finished import finished_parts, refuse_damaged
+from bertdata.sources.formats import Request, SourceFile, write_documents
+from bertdata.sources.kinds import formats_at, formats_of
 from bertdata.sources.path_columns import path_columns
 from bertdata.sources.problems import Problems, planned_or_all_problems
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.source_columns import TEXT, SourceColumns
+from bertdata.sources.source_rows import with_rows
 from bertdata.sources.tabular import LOOKED_AT, TableFormat
 from bertdata.sources.text_encodings import encodings_of, parse_encodings
 from bertdata.sources.text_template import is_template, parse_template
@@ -34,13 +34,6 @@ from bertdata.sources.text_template import is_template, parse_template
 FOLDERS = {"wikipedia": "wikipedia", "books": "books", "documents": "tables"}
 """The folder of the documents of each kind, below the stages of a build."""
 KIND_TITLES = {"wikipedia": "clean wikipedia", "books": "clean books", "documents": "read documents"}
-
-
-@dataclass(frozen=True)
-class FinishedPart:
-    """A part that bertdata wrote, by the path it was given under."""
-
-    path: str
 
 
 class Sampler(Protocol):
@@ -113,7 +106,7 @@ class ReadSource:
         grouping = Grouping((None,), all_together, partial(_after, tasks)) if before else None
         return Plan(
             [*before, Step(self.title, write_documents, () if before else tasks, grouping)],
-            lambda done: replace(build_state, documents=(*build_state.documents, *finished, *done[-1])),
+            lambda done: replace(build_state, documents=(*build_state.documents, *finished, *map(with_rows, done[-1]))),
             prepare,
             inputs=paths,
             states=states,
@@ -307,44 +300,3 @@ def _after(tasks: Sequence[Task], _: None, parts: Iterable[PartResult]) -> list[
     """Return the tasks of documents, once the parts are there that they read."""
     finished = list(parts)
     return [SOURCE_FORMATS[task.payload.format].after(task, finished) for task in tasks]
-
-
-def finished_parts(paths: Sequence[str] | Mapping[str, str]) -> list[PartResult]:
-    """Return the parts of documents among files that bertdata wrote, with their records."""
-    parts = []
-    for path in paths:
-        if record := record_of_part(path):
-            folder, name = os.path.split(path)
-            stem = name.removesuffix(".parquet")
-            parts.append((Task(folder, stem, ".parquet", record.fingerprint, 0, FinishedPart(path)), record))
-    return parts
-
-
-def record_of_part(path: str) -> PartMetadata | None:
-    """Return the record of a Parquet file that bertdata's own cleaning wrote, None where the file is another's.
-
-    Raises InputError for a part in a folder of bertdata's whose record is gone, damaged or of another file.
-    """
-    record_path = path.removesuffix(".parquet") + ".json"
-    if not path.endswith(".parquet"):
-        return None
-    record = read_record(record_path)
-    if record is not None and "slots" in record.details and files.size(path) == record.bytes:
-        return record
-    if PART.search(path) and files.exists(files.join(os.path.dirname(path), MARKER)):
-        raise InputError(
-            "the record beside these documents is missing, damaged or of another file; run clean-wikipedia or "
-            "clean-books again, which makes only what is damaged again",
-            path=path,
-        )
-    return None
-
-
-def refuse_damaged(parts: Sequence[PartResult]) -> None:
-    """Raise InputError for a local part that is not as cleaning wrote it; those at a URL are checked when read."""
-    expected = [(task.path, record.sha256) for task, record in parts if not files.is_remote(task.path)]
-    for path, problem in damaged(expected, "check documents"):
-        raise InputError(
-            f"{problem}: these documents were damaged; delete the file and run clean-wikipedia or clean-books again",
-            path=path,
-        )

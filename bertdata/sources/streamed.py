@@ -28,8 +28,8 @@ import pyarrow as pa
 from bertdata.errors import ConfigError, InputError, MissingExtraError, did_you_mean
 from bertdata.io import files
 from bertdata.io.console import counted
-from bertdata.sources.formats import format_of
 from bertdata.sources.handed_over import write_parquet
+from bertdata.sources.kinds import format_of
 from bertdata.sources.names import named
 
 _HUB = "hf://"

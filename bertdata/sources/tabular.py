@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bertdata.curation.languages import LANGUAGE
-from bertdata.documents import SCHEMA, DocumentWriter, escaped, paragraphs, paragraphs_of
+from bertdata.documents import SCHEMA, DocumentGroups, escaped, paragraphs, paragraphs_of
 from bertdata.engine.parts import Counters, Task
 from bertdata.errors import InputError
 from bertdata.io import files
@@ -150,7 +150,7 @@ class TableFormat(RangeFormat):
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:
         """Yield the place of each row of a range in its file, and the row, or what it is instead of one."""
 
-    def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
+    def read(self, chosen: FileRange, writer: DocumentGroups, counters: Counters) -> None:
         """Write the documents of one range: counts rows, drops those without text, names broken ones."""
         rows = Rows(chosen, writer, counters)
         for place, stored in self.rows(chosen):
@@ -175,7 +175,7 @@ class TableFormat(RangeFormat):
 class Rows:
     """The rows of a range, which become documents one by one, or as columns; `broken` names those that cannot."""
 
-    def __init__(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:
+    def __init__(self, chosen: FileRange, writer: DocumentGroups, counters: Counters) -> None:
         self._chosen, self._writer, self._counters = chosen, writer, counters
         self._form, self._of_path = _form(chosen), path_columns(chosen.path) if chosen.columns else {}
         self.broken: list[dict[str, Any]] = []
@@ -293,7 +293,7 @@ def _form(chosen: FileRange) -> Form | None:
 
 
 def _write_article(
-    article: Article, row: dict[str, Any], place: int, chosen: FileRange, writer: DocumentWriter, counters: Counters
+    article: Article, row: dict[str, Any], place: int, chosen: FileRange, writer: DocumentGroups, counters: Counters
 ) -> None:
     if article.reason:
         counters.drop(article.reason, size=stored_bytes(row))

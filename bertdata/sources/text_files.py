@@ -7,36 +7,44 @@ title the file's name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from bertdata.documents import paragraphs
+from bertdata.documents import DocumentGroups, paragraphs
 from bertdata.engine.parts import Counters, Task, fingerprint, part_name
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.decoding import decode_utf8
-from bertdata.io.encodings import SKIP, encoded, open_text
-from bertdata.sources.formats import Request, SourceFile, SourceFormat, document_writer
+from bertdata.io.encodings import SKIP, encoded, is_stream, open_text
+from bertdata.kernels.warmup import compiling_pays
+from bertdata.sources.formats import Request, SourceFile, SourceFormat, document_writer, unwatched
 from bertdata.sources.names import InputCount
+from bertdata.sources.source_rows import MOST_BYTES, as_tuples
 from bertdata.sources.text_encodings import NOT_TEXT, count_encodings
 
 NAME = "text-files"
 _MOST_FILES = 4096
 _LOOKED_AT = 64 << 10
 _LONG_LINES = 0.2
+_AGAIN_FROM = 4 << 20
+"""Bytes of the files of a source from which their texts are read again and not stored."""
 
 
 @dataclass(frozen=True)
 class TextGroup:
-    """Files that one worker takes together, their labels, and their encodings where any is not UTF-8."""
+    """Files that one worker takes together, their labels, and their encodings where any is not UTF-8.
+
+    again: whether they are read again where their texts are needed.
+    """
 
     paths: tuple[str, ...]
     labels: tuple[str, ...]
     columns: bool
     format: str = NAME
     encodings: tuple[str, ...] = ()
+    again: bool = False
 
     @property
     def path(self) -> str:
@@ -56,7 +64,9 @@ class TextFilesFormat(SourceFormat):
             by_source.setdefault(source.source, []).append(source)
         tasks = []
         for name, of_source in by_source.items():
+            pays = compiling_pays(sum(files.size(member.path) for member in of_source), None, _AGAIN_FROM)
             for number, (group, weight) in enumerate(_groups(of_source, request.target_bytes)):
+                local = not any(files.is_remote(member.path) or member.encoding for member in group)
                 payload = TextGroup(
                     tuple(member.path for member in group),
                     tuple(member.label for member in group),
@@ -64,6 +74,11 @@ class TextFilesFormat(SourceFormat):
                     encodings=tuple(member.encoding for member in group)
                     if any(member.encoding for member in group)
                     else (),
+                    again=pays
+                    and local
+                    and not request.columns
+                    and weight <= MOST_BYTES
+                    and not any(is_stream(member.path) for member in group),
                 )
                 identities = [files.identity(path) for path in payload.paths]
                 others = [payload.encodings] if payload.encodings else []
@@ -81,20 +96,18 @@ class TextFilesFormat(SourceFormat):
         group: TextGroup = task.payload
         counters = Counters()
         encoding_of = dict(zip(group.paths, group.encodings, strict=False))
-        with (
-            encoded(encoding_of),
-            document_writer(task, file, counters, columns=group.columns) as writer,
-        ):
-            for path, label in zip(group.paths, group.labels, strict=True):
-                counters.add(InputCount.ROWS)
-                if encoding_of.get(path) == SKIP:
-                    counters.drop(NOT_TEXT, size=files.size(path))
-                elif text := paragraphs(_text_of(path)):
-                    writer.add(label, "documents", files.name(path).partition(".txt")[0], "", text)
-                else:
-                    counters.drop("empty")
+        with unwatched(task), document_writer(task, file, counters, columns=group.columns) as writer:
+            _write(group, encoding_of, writer, counters)
         count_encodings(counters, encoding_of)
         return counters
+
+    def read_again(self, payload: TextGroup, groups: DocumentGroups) -> None:
+        """Give the documents of a group of files again."""
+        _write(payload, {}, groups, Counters())
+
+    def payload_of(self, values: Mapping[str, Any]) -> TextGroup:
+        """Return a group from its fields."""
+        return TextGroup(**as_tuples(values))
 
     def files_of(self, task: Task) -> Sequence[str]:
         """Return the files of a group."""
@@ -114,6 +127,19 @@ class TextFilesFormat(SourceFormat):
 
 
 TEXT_FILES = TextFilesFormat()
+
+
+def _write(group: TextGroup, encoding_of: Mapping[str, str], writer: DocumentGroups, counters: Counters) -> None:
+    """Write the documents of a group of files."""
+    with encoded(encoding_of):
+        for path, label in zip(group.paths, group.labels, strict=True):
+            counters.add(InputCount.ROWS)
+            if encoding_of.get(path) == SKIP:
+                counters.drop(NOT_TEXT, size=files.size(path))
+            elif text := paragraphs(_text_of(path)):
+                writer.add(label, "documents", files.name(path).partition(".txt")[0], "", text)
+            else:
+                counters.drop("empty")
 
 
 def looks_like_prose(path: str) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError, InputError
-from bertdata.sources.formats import settings_read
+from bertdata.sources.kinds import settings_read
 
 ROW = json.dumps({"text": "A lamp."})
 ARTICLE = json.dumps({"name": "Lamp", "identifier": 1, "article_body": {"html": "<p>A lamp.</p>"}, "url": "u"})

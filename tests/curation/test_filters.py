@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from bertdata.cli.main import dispatch
 from bertdata.curation import FILTERS
 from bertdata.curation.document_rules import rules_of
-from bertdata.curation.filters import Filter, drop_reasons, parse_filter, with_filters
+from bertdata.curation.filters import Filter, Judgement, drop_reasons, parse_filter, with_filters
 from bertdata.engine.parts import run_once
 from bertdata.engine.stages import BuildState
 from bertdata.errors import ConfigError
@@ -260,3 +261,13 @@ def test_a_package_outside_adds_a_filter_and_a_cleaner_and_builds_with_them(tmp_
     drops = open_shards(build).manifest["sources"]["documents"]["drops"]
     assert drops == {"emptied by no-gold": 1, "filter without=Iron": 20}
     assert len(open_shards(build)) > 0
+
+
+def test_a_filter_that_says_it_only_drops_may_change_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    def judge(texts: pa.StringArray, argument: object) -> Judgement:
+        return Judgement(pa.nulls(len(texts), pa.string()), pc.utf8_upper(texts))
+
+    changing = Filter(help="changes texts", parse=str, default="", judge=judge, only_drops=True)
+    monkeypatch.setitem(FILTERS._items, "shouting", changing)
+    with pytest.raises(ConfigError, match="the filter shouting changes texts and says that it only drops some"):
+        drop_reasons(pa.array(["Salt."]), ["shouting"])

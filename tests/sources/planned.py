@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from bertdata.engine.parts import Task
 from bertdata.engine.stages import BuildState
-from bertdata.sources.formats import find_kind
+from bertdata.sources.kinds import find_kind
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
 

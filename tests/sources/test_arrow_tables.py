@@ -8,7 +8,7 @@ import pytest
 from pyarrow import feather
 
 from bertdata.errors import InputError
-from bertdata.sources.formats import find_kind
+from bertdata.sources.kinds import find_kind
 from bertdata.sources.settings import CleaningConfig
 from tests.io.lying_arrow import LIES, write_strings
 from tests.sources.planned import plan_rows

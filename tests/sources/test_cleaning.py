@@ -18,7 +18,8 @@ import pytest
 from bertdata import InputError
 from bertdata.engine.parts import Counters, PartMetadata, Task, run_once
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
-from bertdata.sources.formats import find_kind, write_documents
+from bertdata.sources.formats import write_documents
+from bertdata.sources.kinds import find_kind
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.wikipedia.format import WIKIPEDIA, count_words
 from tests.sources.planned import plan_books, plan_wikipedia

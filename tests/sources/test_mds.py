@@ -14,7 +14,8 @@ import pytest
 
 from bertdata.engine.parts import Counters
 from bertdata.errors import ConfigError, InputError
-from bertdata.sources.formats import find_kind, write_documents
+from bertdata.sources.formats import write_documents
+from bertdata.sources.kinds import find_kind
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.token_ids import TOKEN_IDS, differing
 from tests.small_build import tokenizer

@@ -21,7 +21,8 @@ from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.checksums import checksums
 from bertdata.sources import plain_text
-from bertdata.sources.formats import find_kind, write_documents
+from bertdata.sources.formats import write_documents
+from bertdata.sources.kinds import find_kind
 from tests.generated import examples
 from tests.sources.planned import plan_documents
 

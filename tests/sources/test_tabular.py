@@ -18,10 +18,11 @@ from bertdata.documents import DocumentWriter, paragraphs
 from bertdata.engine.parts import Counters, Task, run_once
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files, listing
-from bertdata.sources.formats import find_kind, write_documents
+from bertdata.sources.finished import record_of_part
+from bertdata.sources.formats import write_documents
 from bertdata.sources.json_lines import JSON_LINES
+from bertdata.sources.kinds import find_kind
 from bertdata.sources.parquet import PARQUET
-from bertdata.sources.stage import record_of_part
 from tests.generated import examples
 from tests.sources.planned import plan_documents
 

@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from bertdata.errors import InputError
-from bertdata.sources.formats import find_kind, write_documents
+from bertdata.sources.formats import write_documents
+from bertdata.sources.kinds import find_kind
 from bertdata.sources.settings import CleaningConfig
 from tests.sources.planned import plan_rows
 

@@ -286,7 +286,7 @@ class Decontaminate:
 
 
 def _task(folder: str, number: int, done: PartResult, documents: DocumentRange, made_from: Sequence[Any]) -> Task:
-    values = fingerprint("decontaminate", *made_from, asdict(documents) | {"path": ""})
+    values = fingerprint("decontaminate", *made_from, documents.made_from)
     searched = Searched(documents, first_rows(done[1])[-1], number)
     suffix = ".parquet" if "cut" in made_from else ".arrow"
     return Task(folder, part_name(files.name(folder), number), suffix, values, documents.text_bytes, searched)

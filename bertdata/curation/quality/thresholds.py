@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -102,7 +102,8 @@ Judged = tuple[NDArray[np.int8], NDArray[np.float64]]
 
 def kernel_filter(what: str, rules: Sequence[Rule], judged: Callable[[pa.StringArray, Thresholds], Judged]) -> Filter:
     """Return the filter of rules whose kernel also says what the rule that drops a text measured."""
-    return rule_filter(what, rules, partial(_judgement, rules, judged), partial(_figure_of_drop, rules, judged))
+    figures = partial(_figure_of_drop, rules, judged)
+    return replace(rule_filter(what, rules, partial(_judgement, rules, judged), figures), only_drops=True)
 
 
 def _judgement(

@@ -8,7 +8,7 @@ the parts that have any of it are written anew. The others stay as they are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, BinaryIO
 
@@ -154,7 +154,7 @@ def rewrite_task(
         return []
     documents = parts[part]
     streams = [[repeat.first, repeat.stream.sha256, repeat.stream.offset, repeat.stream.length] for repeat in ordered]
-    values = fingerprint("dedup spans", REVISION, *made_from, asdict(documents) | {"path": ""}, streams)
+    values = fingerprint("dedup spans", REVISION, *made_from, documents.made_from, streams)
     folder = files.join(directory, "documents")
     payload = Rewritten(documents, ordered, part)
     return [Task(folder, part_name("documents", part), ".parquet", values, documents.text_bytes, payload)]

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from bertdata.engine.parts import run_once
 from bertdata.engine.stages import BuildState, Plan
 from bertdata.errors import InputError
-from bertdata.sources.formats import find_kind, write_documents
+from bertdata.sources.formats import write_documents
+from bertdata.sources.kinds import find_kind
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stage import ReadSource
 from bertdata.sources.wikipedia.dump import reader
