@@ -29,8 +29,8 @@ from bertdata.sources.stage import ReadSource
 
 SENTENCE = "The rain fell on the roofs of the old town, and nobody was out of doors. "
 ROWS = [
-    {"id": None if number % 5 == 4 else f"n{number}", "title": f"T{number}", "text": SENTENCE * (1 + number % 3000)}
-    for number in range(400)
+    {"id": None if number % 5 == 4 else f"n{number}", "title": f"T{number}", "text": SENTENCE * (1 + number)}
+    for number in range(250)
 ]
 BROKEN = [b'{"text": 5}\n', b"no object\n", b'{"title": "no text"}\n', b'{"text": "  "}\n']
 
@@ -46,7 +46,7 @@ def parquet(path: Path) -> None:
 
 def whole_files(path: Path) -> None:
     path.mkdir()
-    for number, row in enumerate(ROWS[:300]):
+    for number, row in enumerate(ROWS[:200]):
         (path / f"{number}.txt").write_text(str(row["text"]).replace(". ", ".\n\n"))
 
 
