@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from bertdata.documents import open_parquet, read_batches
-from bertdata.errors import BertDataError, printable_lines
+from bertdata.errors import BertDataError, InputError, printable_lines
 from bertdata.io import files, listing
 from bertdata.io.arrow_data import reading_arrow
 from bertdata.io.console import Row, byte_size, counted, figure
@@ -138,8 +138,10 @@ def _documents(path: str) -> Folder:
                 first = next(read_batches(raw, where, columns=columns))
                 samples += [_document(row) for row in first.slice(0, _SHOWN - len(samples)).to_pylist()]
         if len(samples) < _SHOWN:
-            for again in islice(texts_again(where) or (), 1):
-                samples += [_document(row) for row in again.slice(0, _SHOWN - len(samples)).to_pylist()]
+            with suppress(InputError):  # of a source that is gone
+                for again in texts_again(where) or []:
+                    samples += [_document(row) for row in again.slice(0, _SHOWN - len(samples)).to_pylist()]
+                    break
     size = sum(entry.size for name, entry in listing.entries(path).items() if name in names)
     rows = [("documents", f"{documents:,}"), ("parts", f"{counted(len(names), 'Parquet file')}, {byte_size(size)}")]
     return Folder(DOCUMENTS, rows, samples, "`--documents` of build, train-vocab, train-sentences and build-shards")

@@ -7,6 +7,7 @@ with it; `TextFigures` says how many were read.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from bertdata.documents import open_parquet
+from bertdata.documents.reread import is_textless
 from bertdata.engine.origin import read_origin
 from bertdata.errors import InputError
 from bertdata.inspect.word_figures import WordFigures, measure_words
@@ -136,8 +138,8 @@ def measure_text(paths: Sequence[str], tokenizer: Tokenizer | None, *, samples: 
 
 def _read(path: str) -> pa.Table:
     """Return the columns of documents of one file, those that it lacks empty."""
-    if (tables := texts_again(path)) is not None:
-        return pa.concat_tables(tables).select(_COLUMNS).combine_chunks()
+    if (tables := _again(path)) is not None:
+        return tables
     with files.open_raw(path) as raw, reading_arrow(path, "cannot be read", "write it again with what made it"):
         file = open_parquet(raw, path)
         there = [name for name in _COLUMNS if name in file.schema_arrow.names]
@@ -149,6 +151,19 @@ def _read(path: str) -> pa.Table:
         if name not in there:
             table = table.append_column(name, pa.array([""] * len(table), pa.string()))
     return table
+
+
+def _again(path: str) -> pa.Table | None:
+    """Return the documents of a part whose texts are read from its source; none, and a warning, where they are gone."""
+    try:
+        tables = texts_again(path)
+        return tables and pa.concat_tables(tables).select(_COLUMNS).combine_chunks()
+    except InputError as error:
+        with files.open_raw(path) as raw:
+            if not is_textless(open_parquet(raw, path).schema_arrow):
+                raise
+        logging.getLogger("bertdata").warning("the documents of this part are not shown: %s", error)
+        return pa.table({name: pa.array([], pa.string()) for name in _COLUMNS})
 
 
 def _samples(

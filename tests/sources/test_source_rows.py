@@ -138,6 +138,17 @@ def test_such_parts_are_documents_of_another_build_and_are_shown_with_their_text
     assert figures.longest[0].characters == max(len(row["text"]) for row in expected)
 
 
+def test_documents_whose_source_is_gone_are_not_shown(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    json_lines(tmp_path / "rows.jsonl")
+    number = sum(record.counts["documents"] for _, record in read(tmp_path / "rows.jsonl", tmp_path / "parts"))
+    (tmp_path / "rows.jsonl").unlink()
+    assert measure_text(spaced_parts(str(tmp_path / "parts")), None) is None
+    assert "the documents of this part are not shown: " in caplog.text
+    shown = describe(str(tmp_path / "parts"))
+    assert shown is not None
+    assert (shown.rows[0], shown.shown) == (("documents", str(number)), [])
+
+
 def test_rules_and_large_parts_have_their_texts_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "rows.jsonl"
     json_lines(path)
