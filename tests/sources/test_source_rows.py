@@ -156,8 +156,8 @@ def test_rules_and_large_parts_have_their_texts_stored(tmp_path: Path, monkeypat
     for number, settings in enumerate(stores):
         parts = read(path, tmp_path / f"{number}", **settings)
         assert not any(ROWS_OF in record.details for _, record in parts)
-    monkeypatch.setattr("bertdata.sources.formats.MOST_BYTES", 2 << 20)
-    parts = read(path, tmp_path / "parts", range_bytes=4 << 20)
+    monkeypatch.setattr("bertdata.sources.formats.MOST_BYTES", 1 << 20)
+    parts = read(path, tmp_path / "parts", range_bytes=3 << 19)
     assert [ROWS_OF in record.details for _, record in parts] == [False, True]
     assert documents(parts) == documents(read(path, tmp_path / "small", large=False))
 
