@@ -32,34 +32,23 @@ OUT_OF_ORDER = (
 )
 
 
+def _kinds(module: str, name: str) -> list[type]:
+    """Return a class and its subclasses, none where its module was not loaded."""
+    kind = getattr(sys.modules.get(module), name, None)
+    kinds = [] if kind is None else [kind]
+    for known in kinds:
+        kinds += [each for each in type.__subclasses__(known) if each not in kinds]
+    return kinds
+
+
 def _objects_of(module: str, name: str) -> list[Any]:
     """Return the objects of a class and its subclasses in this process, none where its module was not loaded.
 
-    All objects of the process are visited in C, some ten million in a second: each refers to its class.
+    All objects of the process are visited in C, some ten million in a second: each refers to its class. References to
+    them are not counted, so that a worker that was forked copies no memory.
     """
-    kind = getattr(sys.modules.get(module), name, None)
-    if kind is None:
-        return []
-    kinds = [kind]
-    for one in kinds:
-        kinds += [each for each in type.__subclasses__(one) if each not in kinds]
-    return [referrer for referrer in gc.get_referrers(*kinds) if type(referrer) in kinds]
-
-
-def _holders(value: Any, module: str, name: str) -> list[Any]:
-    """Return the objects of a class and its subclasses that have a value as an attribute.
-
-    All objects of the process are visited in C, without counting references to them, so that a worker that was forked
-    copies no memory.
-    """
-    kind = getattr(sys.modules.get(module), name, None)
-    if kind is None:
-        return []
-    referrers = gc.get_referrers(value)
-    attributes = [referrer for referrer in referrers if type(referrer) is dict]
-    owners = gc.get_referrers(*attributes) if attributes else []
-    by_id = {id(holder): holder for holder in (*referrers, *owners)}
-    return [holder for holder in by_id.values() if issubclass(type(holder), kind)]
+    kinds = _kinds(module, name)
+    return [referrer for referrer in gc.get_referrers(*kinds) if type(referrer) in kinds] if kinds else []
 
 
 def accelerate_processes() -> int | None:
@@ -139,7 +128,12 @@ _ANEW = "with {setting} it draws the order of that epoch anew"
 
 
 class Trainers:
-    """The Trainers of transformers that make batches with a collator; pickled, without them."""
+    """The Trainers of transformers that make batches with a collator; pickled, without them.
+
+    They are looked for once, and by no collator where there was none: a new one is one more reference to its class.
+    """
+
+    _references_of_none: tuple[int, ...] = ()
 
     def __init__(self) -> None:
         self._known: list[weakref.ref[Any]] | None = None
@@ -149,12 +143,16 @@ class Trainers:
 
     def lost_order(self, collator: Any) -> str:
         """Return why a Trainer that goes on within an epoch has not the rest of its rows; "" where it has."""
-        if sys.modules.get(_TRAINER[0]) is None:
+        references = tuple(map(sys.getrefcount, _kinds(*_TRAINER)))
+        if references == Trainers._references_of_none:
             return ""
-        if self._known is None or any(one() is None for one in self._known):
-            trainers = [one for one in _holders(collator, *_TRAINER) if one.__dict__.get("data_collator") is collator]
-            self._known = list(map(weakref.ref, trainers))
-        return next(filter(None, (_lost_order(one()) for one in self._known)), "")
+        if self._known is None or any(trainer() is None for trainer in self._known):
+            trainers = _objects_of(*_TRAINER)
+            if not trainers:
+                Trainers._references_of_none = references
+            here = [trainer for trainer in trainers if trainer.__dict__.get("data_collator") is collator]
+            self._known = list(map(weakref.ref, here))
+        return next(filter(None, (_lost_order(trainer()) for trainer in self._known)), "")
 
 
 def _lost_order(trainer: Any) -> str:

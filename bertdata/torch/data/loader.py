@@ -7,6 +7,7 @@ the same batches, and does not tell the sampler how many were used.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import sys
 import time
@@ -78,7 +79,12 @@ class ResumableBatchSampler(EpochBatchSampler, Sampler[list[Row]]):
         self._out_of_order = False
 
     def _batches_from(self, positions: Positions) -> Iterator[list[Row]]:
-        """Yield the batches from some positions on; warn where a run that Accelerate loaded would begin again here."""
+        """Yield the batches from some positions on; warn where a run that Accelerate loaded would begin again here.
+
+        Workers of a DataLoader, without which it keeps the order, have begun when the first batch is asked for.
+        """
+        has_workers = bool(multiprocessing.active_children())
+        self._out_of_order = has_workers and not self._progress.is_counted and is_read_out_of_order(self)
         if self._unsaid and not any(positions) and not self.iteration.restored:
             if steps := BEGINNING.steps_before():
                 warnings.warn(BEGINS_ANEW.format(steps=steps), UserWarning, stacklevel=2)
@@ -95,7 +101,7 @@ class ResumableBatchSampler(EpochBatchSampler, Sampler[list[Row]]):
         calls, self.calls = self.calls, EpochCalls()
         if calls != self.calls:  # with workers a DataLoader begins twice at a time
             self._calls_before = calls
-        self._out_of_order = not self._progress.is_counted and is_read_out_of_order(self)
+        self._out_of_order = False
         if self.world_size > 1 and not self._progress.is_counted and is_divided_once_more(self):
             raise ConfigError(_DIVIDED_TWICE.format(processes=self.world_size))
         if accelerate_processes() is not None:
@@ -103,7 +109,7 @@ class ResumableBatchSampler(EpochBatchSampler, Sampler[list[Row]]):
                 raise ConfigError(_SKIPPED_TWICE)
             if calls.by_count and calls.again is not None and calls.again == self.announced_epoch:
                 raise ConfigError(_READ_AGAIN.format(epoch=calls.again))
-            if calls.by_skipping and self._out_of_order:
+            if calls.by_skipping and is_read_out_of_order(self):
                 raise ConfigError(OUT_OF_ORDER)
             if calls.by_count and not calls.of_sampler and self.announced_epoch == 0:
                 warnings.warn(_SKIPS_IN_EPOCH_0, UserWarning, stacklevel=2)

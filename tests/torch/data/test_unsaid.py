@@ -7,6 +7,7 @@ import pickle
 import warnings
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from torch.utils.data import DataLoader
 
 from bertdata.errors import ConfigError
 from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ResumableLoader, ShardDataset
+from bertdata.torch.data import frameworks
 from tests.torch.data.test_trainer import trainer_of
 
 SIZE = 20  # the 98 rows are five batches
@@ -299,3 +301,30 @@ def test_a_collator_for_workers_that_are_spawned_leaves_the_trainer_behind(dynam
     batch = collator(rows)
     assert trainer.data_collator is collator
     assert pickle.loads(pickle.dumps(collator))(rows)["labels"].equal(batch["labels"])
+
+
+class StandIn:
+    """What a collator takes for the Trainer of transformers: it has a collator, and goes on from nowhere."""
+
+    def __init__(self, collator: object) -> None:
+        self.data_collator, self.args = collator, SimpleNamespace(ignore_data_skip=True)
+
+
+def test_collators_look_for_a_trainer_once_until_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    search, searches = gc.get_referrers, []
+
+    def counted(*objects: object) -> list[object]:
+        searches.append(len(objects))
+        return search(*objects)
+
+    monkeypatch.setattr(frameworks, "_TRAINER", (__name__, "StandIn"))
+    monkeypatch.setattr(frameworks.gc, "get_referrers", counted)
+    for _ in range(3):
+        assert frameworks.Trainers().lost_order(object()) == ""
+    assert len(searches) == 1
+    collator = object()
+    trainer = StandIn(collator)
+    trainers = frameworks.Trainers()
+    assert trainers.lost_order(collator) == trainers.lost_order(collator) == ""
+    assert len(searches) == 2
+    assert [reference() for reference in trainers._known or ()] == [trainer]
