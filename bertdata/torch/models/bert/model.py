@@ -152,22 +152,29 @@ class EmbeddingsEncoder(Encoder):
         causal_rows: Tensor | None = None,
     ) -> Tensor:
         types = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
-        self._check_types(types)
         mask: Mask = row_mask(attention_mask, causal_rows, input_ids.shape[1])
         if cu_seqlens is not None:
             mask = packed_sequences(cu_seqlens, input_ids.shape[1], longest, causal_rows)
-        hidden: Tensor = self.encoder(self.project(self.embeddings(input_ids, types, position_ids)), mask)
+        hidden: Tensor = self.encoder(self.project(self._embedded(input_ids, types, position_ids)), mask)
         return hidden
 
-    def _check_types(self, types: Tensor) -> None:
-        """Raise ConfigError for token types that the model does not know; on a GPU its own look-up does, unasked."""
-        known = self.config.type_vocab_size
-        if types.device.type != "cpu" or torch.compiler.is_compiling() or not (types >= known).any():
-            return
-        raise ConfigError(
-            f"token_type_ids has type {int(types.max())}, and the model knows {counted(known, 'token type')}, from 0 "
-            "on; leave token_type_ids out, or take a model with a larger type_vocab_size"
-        )
+    def _embedded(self, input_ids: Tensor, types: Tensor, position_ids: Tensor | None) -> Tensor:
+        """Embed tokens; raise ConfigError for token types that the model does not know, where the look-up fails.
+
+        On a GPU torch asserts by itself. Nothing is asked of the numbers before, as a step would wait for the answer.
+        """
+        if torch.compiler.is_compiling():
+            return self.embeddings(input_ids, types, position_ids)  # type: ignore[no-any-return]
+        try:
+            return self.embeddings(input_ids, types, position_ids)  # type: ignore[no-any-return]
+        except IndexError as error:
+            known = self.config.type_vocab_size
+            if not (types >= known).any():
+                raise
+            raise ConfigError(
+                f"token_type_ids has type {int(types.max())}, and the model knows {counted(known, 'token type')}, from "
+                "0 on; leave token_type_ids out, or take a model with a larger type_vocab_size"
+            ) from error
 
     def project(self, embedded: Tensor) -> Tensor:
         """Project embeddings to the width of the blocks, where it is another one."""
