@@ -318,7 +318,7 @@ def test_collators_look_for_a_trainer_once_until_there_is_one(monkeypatch: pytes
         return search(*objects)
 
     monkeypatch.setattr(frameworks, "_TRAINER", (__name__, "StandIn"))
-    monkeypatch.setattr(frameworks.gc, "get_referrers", counted)
+    monkeypatch.setattr(gc, "get_referrers", counted)
     for _ in range(3):
         assert frameworks.Trainers().lost_order(object()) == ""
     assert len(searches) == 1
