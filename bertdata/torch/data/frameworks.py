@@ -36,8 +36,8 @@ def _kinds(module: str, name: str) -> list[type]:
     """Return a class and its subclasses, none where its module was not loaded."""
     kind = getattr(sys.modules.get(module), name, None)
     kinds = [] if kind is None else [kind]
-    for known in kinds:
-        kinds += [each for each in type.__subclasses__(known) if each not in kinds]
+    for parent in kinds:
+        kinds += [child for child in type.__subclasses__(parent) if child not in kinds]
     return kinds
 
 
@@ -77,8 +77,8 @@ def is_read_out_of_order(sampler: Any) -> bool:
 
 def is_divided_once_more(sampler: Any) -> bool:
     """Tell whether a DistributedSampler is made of the batches of a sampler, as a DistributedSamplerWrapper is."""
-    values = [value for one in _objects_of(*_DIVIDING) for value in vars(one).values()]
-    return any(one is sampler for value in values for one in (value, *getattr(value, "__dict__", {}).values()))
+    values = [value for divider in _objects_of(*_DIVIDING) for value in vars(divider).values()]
+    return any(part is sampler for value in values for part in (value, *getattr(value, "__dict__", {}).values()))
 
 
 def _batch_samplers(loader: Any) -> list[Any]:

@@ -168,12 +168,12 @@ class EmbeddingsEncoder(Encoder):
         try:
             return self.embeddings(input_ids, types, position_ids)  # type: ignore[no-any-return]
         except IndexError as error:
-            known = self.config.type_vocab_size
-            if not (types >= known).any():
+            number = self.config.type_vocab_size
+            if not (types >= number).any():
                 raise
             raise ConfigError(
-                f"token_type_ids has type {int(types.max())}, and the model knows {counted(known, 'token type')}, from "
-                "0 on; leave token_type_ids out, or take a model with a larger type_vocab_size"
+                f"token_type_ids has type {int(types.max())}, and the model knows {counted(number, 'token type')}, "
+                "from 0 on; leave token_type_ids out, or take a model with a larger type_vocab_size"
             ) from error
 
     def project(self, embedded: Tensor) -> Tensor:
