@@ -33,7 +33,7 @@ from bertdata.sources.books.archive_terms import (
 FRONT_BLOCKS, BACK_BLOCKS = 80, 60
 _NOTE_BLOCKS = 20
 _WIDE_GAP = 3
-"""Blank lines that divide what stands behind the credits from the title page."""
+"""Blank lines from which a gap divides a transcriber's note from the title page."""
 _PROSE = 2
 """Paragraphs of prose after which the beginning of a book is over."""
 _HEAD_LIMIT = 80
@@ -289,7 +289,7 @@ def _speaks_of_its_file(blocks: Sequence[_Block]) -> bool:
 
 
 def _end_of_brackets(blocks: Sequence[_Block], number: int) -> int | None:
-    """Return the number of the block behind the one in which the brackets of a block close, or None."""
+    """Return the number of the block after the one that closes the bracket a block opens, None where none does."""
     depth = 0
     for block in range(number, min(len(blocks), number + 1 + _NOTE_BLOCKS)):
         depth += blocks[block].text.count("[") - blocks[block].text.count("]")

@@ -98,9 +98,10 @@ def with_true_words(sentences: Iterator[Sentence], path: str, column: int) -> It
     elif total > _FEW and repeats:
         problem = "has the same value for all words of each sentence"
     if problem:
+        place = f", as --text-columns {column + 2}" if numbers else " by its number with --text-columns"
         raise InputError(
-            f"column {column + 1} {problem}; expected words: name their column, as --text-columns {column + 2}, and "
-            "that of their tags with --label-column",
+            f"column {column + 1} {problem}; expected words: name their column{place}, and that of their tags with "
+            "--label-column",
             path=path,
         )
     if total > _FEW and prefixes:
