@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -19,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.console import counted
 from bertdata.plugins import Consent, adopt, consent, use_plugins
@@ -30,10 +29,10 @@ from bertdata.shards.contents import check_manifest, inside
 from bertdata.shards.packed import unpacked
 from bertdata.shards.phases import phase_names
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.shards.schema import ShardInfo, vocabulary_fields
+from bertdata.shards.saved_tokenizer import open_saved_tokenizer
+from bertdata.shards.schema import ShardInfo
 from bertdata.shards.valid_rows import require_valid
 from bertdata.tokenizers.base import Tokenizer
-from bertdata.tokenizers.loading import load_tokenizer, tokenizer_files
 
 MANIFEST = "manifest.json"
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -90,8 +89,7 @@ def open_shards(
     if split not in manifest["splits"]:
         raise InputError(f"has no split {split!r}; it has {', '.join(manifest['splits'])}", path=build)
     shards = Shards(build, split, manifest, cache, check) if kind is None else kind(build, split, manifest)
-    if shards.has_tokenizer():
-        shards.tokenizer()
+    shards.has_tokenizer()  # raises where it is not the one they were made with
     return shards
 
 
@@ -173,7 +171,6 @@ class Shards:
         check: bool | None = None,
     ) -> None:
         self.build, self.split, self.manifest, self.cache = build, split, manifest, cache
-        self._tokenizer: Tokenizer | None = None
         self._entries = shard_files(build, split, manifest)
         self.paths = [shard.url for shard in self._entries]
         self.local_paths: Sequence[str] = self.paths
@@ -307,36 +304,24 @@ class Shards:
         return self.info
 
     def has_tokenizer(self) -> bool:
-        """Return whether a tokenizer is saved beside the shards."""
-        if files.is_remote(self.build):
-            return any(read(files.join(self.build, "tokenizer", name)) is not None for name in tokenizer_files())
-        return files.exists(files.join(self.build, "tokenizer"))
+        """Return whether a tokenizer is saved beside the shards; raises what `tokenizer` does of another one."""
+        return self._saved_tokenizer is not None
 
     def tokenizer(self) -> Tokenizer:
-        """Return the tokenizer saved beside the shards; raises ConfigError where they were made with another."""
-        if self._tokenizer is None:
-            path = files.join(self.build, "tokenizer")
-            with tempfile.TemporaryDirectory(prefix="bertdata-tokenizer-") as folder:
-                if files.is_remote(path):  # copied file by file, as http cannot list a folder
-                    for name in tokenizer_files():
-                        if (data := read(files.join(path, name))) is not None:
-                            files.write_bytes(os.path.join(folder, name), data)
-                tokenizer = load_tokenizer(folder if files.is_remote(path) else path)
-            if tokenizer.fingerprint != self.info.tokenizer:
-                raise ConfigError(
-                    f"the tokenizer in {path} is not the one the shards were made with "
-                    f"({tokenizer.fingerprint[:12]} here, {self.info.tokenizer[:12]} in the shards); "
-                    "restore it, or build again"
-                )
-            for name, value in vocabulary_fields(tokenizer).items():
-                if (stated := getattr(self.info, name)) != value:
-                    raise InputError(
-                        f"says that {name} is {stated}; with the tokenizer beside it, it is {value}; restore it, or "
-                        "build again",
-                        path=files.join(self.build, MANIFEST),
-                    )
-            self._tokenizer = tokenizer
-        return self._tokenizer
+        """Return the tokenizer saved beside the shards.
+
+        Raises ConfigError where they were made with another, InputError where there is none.
+        """
+        if self._saved_tokenizer is None:
+            raise InputError(
+                "there is no tokenizer beside the shards; copy it from the build they are of",
+                path=files.join(self.build, "tokenizer"),
+            )
+        return self._saved_tokenizer
+
+    @cached_property
+    def _saved_tokenizer(self) -> Tokenizer | None:
+        return open_saved_tokenizer(self.build, self.info, files.join(self.build, MANIFEST))
 
 
 def _opened_again(kind: type[Shards], agreed: Consent, values: tuple[Any, ...]) -> Shards:

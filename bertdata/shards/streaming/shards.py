@@ -46,7 +46,7 @@ class StreamedShards(Shards):
     ) -> None:
         self.build, self.split, self.manifest, self.folder = build, split, manifest, folder
         self.by_pieces = by_pieces
-        self.cache, self._tokenizer = None, None
+        self.cache = None
         self._entries = shard_files(build, split, manifest)
         self.local_paths = self.paths = [shard.url for shard in self._entries]
         where = files.join(build, MANIFEST)
