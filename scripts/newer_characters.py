@@ -1,6 +1,6 @@
 """Write what the Unicode tables of `tokenizers` say of characters that are newer than those of Python 3.11.
 
-    python3.11 scripts/newer_characters.py > bertdata/tokenizers/newer_characters.txt
+    python3.11 scripts/newer_characters.py > bertdata/characters/newer.txt
 
 A line has the first and the last character of a run, their general category (Cn: not assigned), and what else counts:
 "Han" or "Latin" for the script, "composes" where normalization looks at them; or it has a capital and its small letter,

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from bertdata import __version__
+from bertdata.characters.newer import UNICODE
 from bertdata.corpus.advice import Choices
 from bertdata.corpus.compared_values import notes_of_compared, warnings_of_compared
 from bertdata.corpus.left_out import account_of, warnings_of_selection, warnings_of_train
@@ -25,7 +26,6 @@ from bertdata.shards.pieces import PIECES
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.shards.schema import FORMAT, SPLITS, ShardInfo, features, shard_schema
 from bertdata.sources.text_encodings import DOUBTFUL, ENCODINGS
-from bertdata.tokenizers.newer_characters import UNICODE
 
 
 def source_entry(

@@ -16,8 +16,11 @@ from bertdata.sentences.tokens import (
     NUMBER,
     QUOTES,
     SPACE,
+    in_small_letters,
     is_ellipsis,
     is_initial,
+    is_lower,
+    is_upper,
     tokens,
     type_of,
     without_period,
@@ -136,7 +139,7 @@ class BreakClassifier:
 
     def is_abbreviation(self, token: str) -> bool:
         """Tell whether a token with a final period is an abbreviation, or ends in one after a hyphen."""
-        word = token[:-1].lower()
+        word = in_small_letters(token[:-1])
         return (
             token[-1] == "."
             and token[-2:] != ".."
@@ -161,7 +164,7 @@ class BreakClassifier:
         if not initial and (is_ellipsis(token) or (not alone and token[-2:] != "..")):
             if self._starts_sentence(following, next_type) is True:
                 return True
-            if following[0].isupper() and next_type in parameters.sent_starters:
+            if is_upper(following[0]) and next_type in parameters.sent_starters:
                 return True
         if initial or type_ == NUMBER:
             starts = self._starts_sentence(following, next_type)
@@ -170,7 +173,7 @@ class BreakClassifier:
             if (
                 starts is None
                 and initial
-                and following[0].isupper()
+                and is_upper(following[0])
                 and not parameters.ortho_context.get(next_type, 0) & LOWER
             ):
                 return False
@@ -181,8 +184,8 @@ class BreakClassifier:
         if token in _NEVER_FIRST:
             return False
         context = self.parameters.ortho_context.get(type_, 0)
-        if token[0].isupper() and context & LOWER and not context & MIDDLE_UPPER:
+        if is_upper(token[0]) and context & LOWER and not context & MIDDLE_UPPER:
             return True
-        if token[0].islower() and (context & UPPER or not context & BEGIN_LOWER):
+        if is_lower(token[0]) and (context & UPPER or not context & BEGIN_LOWER):
             return False
         return None

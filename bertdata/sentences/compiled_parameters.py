@@ -12,8 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.characters.newer import alike
 from bertdata.sentences.parameters import LOWER, UPPER, PunktParameters
-from bertdata.sentences.tokens import NUMBER, QUOTES, is_alphabetic, is_space
+from bertdata.sentences.tokens import (
+    NUMBER,
+    QUOTES,
+    in_small_letters,
+    is_alphabetic,
+    is_lower,
+    is_space,
+    is_upper,
+)
 
 WORD, NON_WORD, APOSTROPHE, NOT_FIRST, CONTROL, HIGH, SPACE, NEWLINE, DOT, MARK = range(10)
 """Classes of bytes: `?` and `!` are MARK; NON_WORD neither begins nor continues a token, NOT_FIRST only continues."""
@@ -130,15 +139,15 @@ def _characters() -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int6
     flags, lower = np.zeros(KNOWN, np.uint8), np.arange(KNOWN)
     for code in range(KNOWN):
         character = chr(code)
-        lowered = character.lower()
-        if len(lowered) != 1 or character == "\u03a3" or (code > 127 and character.isdecimal()):
+        lowered = in_small_letters(character)
+        if len(lowered) != 1 or character == "\u03a3" or (code > 127 and alike(character).isdecimal()):
             flags[code] = RARE
             continue
         lower[code] = ord(lowered)
         flags[code] = (
             is_alphabetic(character) * LETTER
-            | character.isupper() * IS_UPPER
-            | character.islower() * IS_LOWER
+            | is_upper(character) * IS_UPPER
+            | is_lower(character) * IS_LOWER
             | is_space(character) * IS_SPACE
             | (character in QUOTES) * IS_QUOTE
         )

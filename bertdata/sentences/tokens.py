@@ -2,8 +2,9 @@
 
 The rules are those of NLTK 3.10 (`PunktLanguageVars`, `PunktToken`), written so that every search is linear. White
 space is Unicode's White_Space property spelled out, as in NLTK, which leaves U+001C to U+001F out. Letters and digits
-are those of the `regex` package, as in NLTK: it knows newer characters than Python's own tables. Nothing here decides
-where a sentence ends.
+are those of the `regex` package, as in NLTK. What is newer than the tables of an older Python or `regex` is taken from
+a table of our own (`bertdata.characters`), so that sentences do not depend on what is installed.
+Nothing here decides where a sentence ends.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import re
 from collections.abc import Iterator
 
 import regex
+
+from bertdata.characters.newer import alike, lowered
 
 SPACE = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 QUOTES = "\u2018\u2019\u201c\u201d\xab\xbb"
@@ -60,9 +63,29 @@ def type_of(token: str) -> str:
     >>> type_of("Mr."), type_of("1,000.")
     ('mr.', '##number##')
     """
-    lowered = token.lower()
-    numeric = _NUMERIC if lowered.isascii() else _NUMERIC_IN_ANY_SCRIPT
-    return NUMBER if numeric.fullmatch(lowered) else lowered
+    if token.isascii():
+        small = token.lower()
+        return NUMBER if _NUMERIC.fullmatch(small) else small
+    return NUMBER if _NUMERIC_IN_ANY_SCRIPT.fullmatch(alike(token)) else in_small_letters(token)
+
+
+def in_small_letters(token: str) -> str:
+    r"""Return a token in small letters.
+
+    >>> in_small_letters("Mr\u1c89") == "mr\u1c8a"
+    True
+    """
+    return lowered(token).lower()
+
+
+def is_upper(character: str) -> bool:
+    """Tell whether a character is a capital letter."""
+    return alike(character).isupper()
+
+
+def is_lower(character: str) -> bool:
+    """Tell whether a character is a small letter."""
+    return alike(character).islower()
 
 
 def without_period(type_: str) -> str:
@@ -77,12 +100,12 @@ def is_space(character: str) -> bool:
 
 def is_alphabetic(token: str) -> bool:
     """Tell whether a token consists of what Punkt counts as letters: also marks, letter numbers, and `_`."""
-    return token.isalpha() or _LETTERS.fullmatch(token) is not None
+    return token.isalpha() or _LETTERS.fullmatch(alike(token)) is not None
 
 
 def has_letter(type_: str) -> bool:
     """Tell whether a type is more than punctuation; numbers are, by the letters of their type."""
-    return type_.isalpha() or _LETTERS.search(type_) is not None
+    return type_.isalpha() or _LETTERS.search(alike(type_)) is not None
 
 
 def is_initial(token: str) -> bool:

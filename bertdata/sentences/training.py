@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from bertdata.characters.newer import alike
 from bertdata.errors import InputError
 from bertdata.options.option import Settings, option
 from bertdata.sentences import parameters as ortho
@@ -23,6 +24,8 @@ from bertdata.sentences.tokens import (
     is_alphabetic,
     is_ellipsis,
     is_initial,
+    is_lower,
+    is_upper,
     lines_of_tokens,
     type_of,
     without_period,
@@ -201,7 +204,7 @@ def _fold_numbers(tokens: Iterable[str]) -> dict[str, str]:
     return {
         token: "0." if token[-1] == "." else "0"
         for token in tokens
-        if not token[0].isalpha() and type_of(token) == NUMBER
+        if not is_alphabetic(token[0]) and type_of(token) == NUMBER
     }
 
 
@@ -258,7 +261,7 @@ class _Trainer:
             ortho_context = {type_: flags for type_, flags in ortho_context.items() if flags & ortho.LOWER}
         learned = self.abbreviations | self._rare_abbreviations(exact)
         if settings.dotted_abbreviations:
-            learned = settings.abbreviations | {type_ for type_ in learned if _DOTTED.fullmatch(type_)}
+            learned = settings.abbreviations | {type_ for type_ in learned if _DOTTED.fullmatch(alike(type_))}
         return PunktParameters(
             abbrev_types=learned,
             collocations=frozenset(trainer._params.collocations),
@@ -285,8 +288,8 @@ class _Trainer:
             (begin if sure else unknown)[following] += count
         places: dict[str, Counter[int]] = {}
         for token, count in self.counts.tokens.items():
-            upper = token[0].isupper()
-            if not upper and not token[0].islower():
+            upper = is_upper(token[0])
+            if not upper and not is_lower(token[0]):
                 continue
             seen = places.setdefault(self._type_in_text(token), Counter())
             seen[ortho.BEGIN_UPPER if upper else ortho.BEGIN_LOWER] += begin[token]
@@ -305,7 +308,7 @@ class _Trainer:
                 continue
             context = ortho_context.get(self._type_in_text(following), 0)
             if following[0] in ",:;" or (
-                following[0].islower() and context & ortho.BEGIN_UPPER and not context & ortho.MIDDLE_UPPER
+                is_lower(following[0]) and context & ortho.BEGIN_UPPER and not context & ortho.MIDDLE_UPPER
             ):
                 result.add(type_)
         return result

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.characters.newer import holds_newer
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.io.contents import once_for_contents
@@ -30,7 +31,7 @@ from bertdata.tokenizers.files_beside import (
 )
 from bertdata.tokenizers.literal_special import Row
 from bertdata.tokenizers.loading import find_saved
-from bertdata.tokenizers.newer_characters import holds_newer, known_to
+from bertdata.tokenizers.newer_characters import known_to
 from bertdata.tokenizers.saved_check import warn_of_other_ids
 from bertdata.tokenizers.text_rows import TextRows, asking_tokenizers
 from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer

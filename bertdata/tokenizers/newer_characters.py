@@ -1,10 +1,7 @@
-"""Characters that are newer than Unicode 14: what they are here, whatever the installed `tokenizers` knows of them.
+"""Whether the installed `tokenizers` knows characters that are newer than Unicode 14 as `bertdata.characters` does.
 
-Pre-tokenizers ask whether a character is a letter, and lower-casing what its small letter is. The answers of releases
-of `tokenizers` differ for characters that are newer than their tables, and with them the ids. So kernels and trainers
-ask of an older character of the same kind in its place, by the table `newer_characters.txt` (Unicode 17), and small
-letters come from that table too. What `tokenizers` cuts itself is refused where it holds a newer character and the
-tables differ.
+Kernels and trainers go by the table. What `tokenizers` cuts itself is refused where it holds a newer character and its
+tables are others.
 """
 
 from __future__ import annotations
@@ -13,104 +10,13 @@ import functools
 import re
 from collections.abc import Sequence
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
+from bertdata.characters.newer import UNICODE, alike_to_digits, holds_newer, lowered, table
 from bertdata.errors import InputError
 
-UNICODE = "17.0.0"
-"""The version of Unicode that the table is of."""
 _LOOK = re.compile(r"\b(ByteLevel|Digits|Split|UnicodeScripts)\(")
 """Pre-tokenizers that look at what a character is, but for white space and punctuation."""
-_TABLE = Path(__file__).with_suffix(".txt")
-_ALIKE = {
-    "Lu": "\u13a0", "Ll": "\u0561", "Lt": "\u1f88", "Lm": "\u02b0", "Lo": "\ua000", "Mn": "\u0901", "Mc": "\u0903",
-    "Me": "\u0488", "Nd": "\u0660", "Nl": "\u16ee", "No": "\u09f4", "Pc": "\u203f", "Pd": "\u058a", "Ps": "\u0f3a",
-    "Pe": "\u0f3b", "Pi": "\u2e02", "Pf": "\u2e03", "Po": "\u055a", "Sm": "\u03f6", "Sc": "\u0e3f", "Sk": "\u02c2",
-    "So": "\u0482", "Cf": "\u0600", "Cn": "\ufdd0", "Lo Han": "\u4e00", "Lu Latin": "\ua726", "Ll Latin": "\ua727",
-    "Lm Latin": "\u02b0", "Lo Latin": "\u01bb",
-}  # fmt: skip
-"""An older character of each kind."""
-
-
-class _Table(dict[int, str]):
-    """The older character by the newer, which of the newer normalization looks at, and which are numbers to Digits."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lower: dict[int, str] = {}
-        self.composes: set[int] = set()
-        self.numeric: dict[int, str] = {}
-        ranges = []
-        for line in _TABLE.read_text(encoding="ascii").splitlines():
-            first, *rest = line.split(" ")
-            if first == "lower":
-                self.lower[int(rest[0], 16)] = chr(int(rest[1], 16))
-                continue
-            if first == "numeric":
-                begin, end = (int(point, 16) for point in rest)
-                self.numeric.update(dict.fromkeys(range(begin, end + 1), _ALIKE["Nd"]))
-                continue
-            last, *kind = rest
-            begin, end = int(first, 16), int(last, 16)
-            ranges.append(f"\\U{begin:08x}-\\U{end:08x}")
-            alike = _ALIKE[" ".join(name for name in kind if name != "composes")]
-            if kind[0] == "Cn":
-                continue
-            self.update(dict.fromkeys(range(begin, end + 1), alike))
-            if "composes" in kind:
-                self.composes.update(range(begin, end + 1))
-        self.newer = re.compile(f"[{''.join(ranges)}]")
-
-    def __missing__(self, point: int) -> str:
-        character = chr(point)
-        return _ALIKE["Cn"] if self.newer.match(character) else character
-
-
-@functools.cache
-def _table() -> _Table:
-    return _Table()
-
-
-def holds_newer(text: str) -> bool:
-    r"""Tell whether a text holds a character that is newer than Unicode 14.
-
-    >>> holds_newer("é"), holds_newer("\u1c89")
-    (False, True)
-    """
-    return not text.isascii() and _table().newer.search(text) is not None
-
-
-def alike(text: str) -> str:
-    r"""Return a text with older characters of the same kind in place of newer ones.
-
-    >>> alike("a\U00010d50").isalpha()
-    True
-    """
-    return text.translate(_table()) if holds_newer(text) else text
-
-
-def alike_to_digits(text: str) -> str:
-    r"""Return what `alike` does, with numbers of the tables that the pre-tokenizer Digits has, which are newer.
-
-    >>> alike_to_digits("\U00011de2").isnumeric(), alike("\U00011de2").isnumeric()
-    (True, False)
-    """
-    return alike(text.translate(_table().numeric)) if holds_newer(text) else text
-
-
-def lowered(text: str) -> str:
-    r"""Return a text in which the newer capital letters are small.
-
-    >>> lowered("A\u1c89") == "A\u1c8a"
-    True
-    """
-    return text.translate(_table().lower) if holds_newer(text) else text
-
-
-def composes(character: str) -> bool:
-    """Tell whether normalization may look at a newer character together with others."""
-    return ord(character) in _table().composes
 
 
 def known_to(reference: Any, texts: Sequence[Any]) -> Sequence[Any]:
@@ -133,7 +39,7 @@ def known_to(reference: Any, texts: Sequence[Any]) -> Sequence[Any]:
 
 
 def _unknown(text: str) -> InputError:
-    newer = _table().newer.search(text)
+    newer = table().newer.search(text)
     return InputError(
         f"a text holds {f'U+{ord(newer[0]):04X}' if newer else 'a character'}, and of such characters the installed "
         f"tokenizers {metadata.version('tokenizers')} has other Unicode tables than {UNICODE}, by which ids are made; "
@@ -146,16 +52,16 @@ def has_same_tables() -> bool:
     """Tell whether the installed `tokenizers` knows the newer characters as the table does."""
     from tokenizers import Regex, normalizers, pre_tokenizers
 
-    table = _table()
-    text = "".join(map(chr, table))
-    alike_text = text.translate(table)
+    newer = table()
+    text = "".join(map(chr, newer))
+    alike_text = text.translate(newer)
     for pattern in (r"\p{L}", r"\p{N}", r"\p{M}", r"\p{Lu}", r"\p{Ll}", r"\p{P}", r"\p{S}", r"\p{Han}"):
         split = pre_tokenizers.Split(Regex(f"{pattern}+"), "isolated").pre_tokenize_str
         if [place for _, place in split(text)] != [place for _, place in split(alike_text)]:
             return False
     digits = pre_tokenizers.Digits().pre_tokenize_str
-    text += "".join(map(chr, table.numeric))
+    text += "".join(map(chr, newer.numeric))
     if [place for _, place in digits(text)] != [place for _, place in digits(alike_to_digits(text))]:
         return False
-    capitals = "".join(map(chr, table.lower))
+    capitals = "".join(map(chr, newer.lower))
     return bool(normalizers.Lowercase().normalize_str(capitals) == lowered(capitals))

@@ -7,12 +7,15 @@ import sys
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bertdata.characters.newer import alike
 from bertdata.sentences.tokens import (
     NUMBER,
     has_letter,
     is_alphabetic,
     is_ellipsis,
     is_initial,
+    is_lower,
+    is_upper,
     tokens,
     type_of,
 )
@@ -73,7 +76,7 @@ def test_what_is_asked_of_a_token_is_what_nltk_answers(text: str) -> None:
         ), token
 
 
-def test_every_character_is_a_letter_or_a_digit_as_in_nltk() -> None:
+def test_every_character_is_a_letter_or_a_digit_as_an_older_one_of_its_kind_in_nltk() -> None:
     from nltk.tokenize.punkt import PunktToken
 
     assigned = (*range(0x40000), *range(0xE0000, 0xF0000), 0xF0000, sys.maxunicode)  # none between, then private ones
@@ -82,8 +85,8 @@ def test_every_character_is_a_letter_or_a_digit_as_in_nltk() -> None:
     odd = [
         hex(ord(one))
         for one in characters
-        if is_alphabetic(one) != bool(letters.match(one))
-        or (type_of(one) == NUMBER) != bool(numbers.match(one.lower()))
+        if is_alphabetic(one) != bool(letters.match(alike(one)))
+        or (type_of(one) == NUMBER) != bool(numbers.match(alike(one).lower()))
     ]
     assert odd == []
 
@@ -91,3 +94,19 @@ def test_every_character_is_a_letter_or_a_digit_as_in_nltk() -> None:
 def test_a_long_line_gives_the_same_tokens_as_its_short_lines() -> None:
     line = 'Mr. Smith, "so-called" (of Rome)... said: no!'
     assert list(tokens(" ".join([line] * 500))) == list(tokens("\n".join([line] * 500)))
+
+
+NEWER_CAPITAL, NEWER_SMALL, NEWER_DIGIT, NEWER_LETTER = "\U00010d50", "\U00010d70", "\U00010d41", "\U00010d4a"
+"""Letters and a digit of Garay, which is of Unicode 16: Python 3.11 to 3.13 and older releases of regex lack them."""
+
+
+def test_letters_and_digits_of_newer_scripts_are_such_whatever_is_installed() -> None:
+    capital, small = NEWER_CAPITAL + NEWER_LETTER, NEWER_SMALL + NEWER_LETTER
+    assert type_of(capital) == small
+    assert is_alphabetic(capital)
+    assert has_letter(f".{small}")
+    assert is_initial(f"{NEWER_CAPITAL}.")
+    assert [is_upper(NEWER_CAPITAL), is_lower(NEWER_CAPITAL)] == [True, False]
+    assert [is_upper(NEWER_SMALL), is_lower(NEWER_SMALL)] == [False, True]
+    assert type_of(NEWER_DIGIT) == type_of(f"-{NEWER_DIGIT},{NEWER_DIGIT}.") == NUMBER
+    assert not has_letter(NEWER_DIGIT)

@@ -8,10 +8,11 @@ import pytest
 import tokenizers
 
 from bertdata import WordPieceTokenizer
+from bertdata.characters.newer import alike, holds_newer, lowered
 from bertdata.errors import InputError
 from bertdata.tokenizers import newer_characters
 from bertdata.tokenizers.bpe.counting import pre_tokens
-from bertdata.tokenizers.newer_characters import alike, has_same_tables, holds_newer, known_to, lowered
+from bertdata.tokenizers.newer_characters import has_same_tables, known_to
 from tests.tokenizers.encode.test_composed import composed
 from tests.tokenizers.small import SMALL, SPECIAL
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from bertdata.characters.newer import alike
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.text_arrays import Texts, arrays_of, as_strings, check_utf8, size_of
-from bertdata.tokenizers.newer_characters import alike
 from bertdata.tokenizers.training.counts import SCHEMA, merge_counts
 
 MAX_WORDS = 1 << 20

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from bertdata.characters.newer import alike
 from bertdata.tokenizers.encode.kernels.splitting import DEAD, INSIDE, MATCHED, START, STATE_SHIFT
 from bertdata.tokenizers.encode.patterns import AHEAD, CHARACTER, FORK, MATCH, Program
-from bertdata.tokenizers.newer_characters import alike
 
 ISOLATED, JOINED = "isolated", "joined"
 """Names of atoms: what a pre-tokenizer cuts off by itself, and what it leaves together."""

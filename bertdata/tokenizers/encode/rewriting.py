@@ -20,13 +20,13 @@ import pyarrow.compute as pc
 import regex
 from numpy.typing import NDArray
 
+from bertdata.characters.newer import lowered
 from bertdata.text_arrays import READ_AHEAD
 from bertdata.tokenizers.encode.kernels import rewriting as kernel
 from bertdata.tokenizers.encode.kernels.bitmaps import new_characters
 from bertdata.tokenizers.encode.tables import room
 from bertdata.tokenizers.encode.words import padded_texts
 from bertdata.tokenizers.json_format import METASPACE
-from bertdata.tokenizers.newer_characters import lowered
 
 Stage = Callable[[pa.Array], pa.Array]
 _BY_CHARACTER = {"NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase", "StripAccents", "Precompiled", "BertNormalizer"}

@@ -15,10 +15,10 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
+from bertdata.characters.newer import alike, composes
 from bertdata.tokenizers.encode.kernels import bitmaps as kernel
 from bertdata.tokenizers.encode.kernels import cl100k, gpt2
 from bertdata.tokenizers.encode.kernels.bitmaps import Bitmaps
-from bertdata.tokenizers.newer_characters import alike, composes
 
 _POINTS = 0x110000
 _AT_A_TIME = 1 << 8

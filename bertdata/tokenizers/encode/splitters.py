@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bertdata.characters.newer import alike_to_digits
 from bertdata.text_arrays import READ_AHEAD
 from bertdata.tokenizers.encode.kernels import bitmaps as bits
 from bertdata.tokenizers.encode.kernels import class_splitting as by_class
@@ -25,7 +26,6 @@ from bertdata.tokenizers.encode.patterns import (
     single_atom,
 )
 from bertdata.tokenizers.encode.scanners import gpt2_scanner
-from bertdata.tokenizers.newer_characters import alike_to_digits
 
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 """The pattern of GPT-2's released code (Radford et al. 2019), which RoBERTa, DeBERTa and ModernBERT have too."""

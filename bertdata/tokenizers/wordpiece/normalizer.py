@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from bertdata.characters.newer import lowered
 from bertdata.errors import ConfigError
-from bertdata.tokenizers.newer_characters import lowered
 
 
 @dataclass(frozen=True)

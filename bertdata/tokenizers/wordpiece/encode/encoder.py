@@ -18,10 +18,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from bertdata.characters.newer import lowered
 from bertdata.errors import InputError
 from bertdata.text_arrays import array_of, offsets_of, text_of, utf8_error
 from bertdata.tokenizers.encode.row_ranges import padded_units
-from bertdata.tokenizers.newer_characters import lowered
 from bertdata.tokenizers.wordpiece import formats, rebuilt
 from bertdata.tokenizers.wordpiece.encode.kernels import encode as kernel
 from bertdata.tokenizers.wordpiece.encode.kernels.chunks import WINDOW

@@ -1,0 +1,1 @@
+"""What characters are, by tables of our own."""

@@ -1,0 +1,106 @@
+"""Characters that are newer than Unicode 14: what they are here, whatever Python and the installed packages know.
+
+What is a letter, a digit or a capital decides where sentences end and into which pieces words are cut. The answers of
+releases of Python, `regex` and `tokenizers` differ for characters that are newer than their tables, and with them the
+rows. So what asks them asks of an older character of the same kind in its place, by the table `newer.txt` (Unicode 17,
+written by `scripts/newer_characters.py`), and small letters come from that table too.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from pathlib import Path
+
+UNICODE = "17.0.0"
+"""The version of Unicode that the table is of."""
+_TABLE = Path(__file__).with_suffix(".txt")
+_ALIKE = {
+    "Lu": "\u13a0", "Ll": "\u0561", "Lt": "\u1f88", "Lm": "\u02b0", "Lo": "\ua000", "Mn": "\u0901", "Mc": "\u0903",
+    "Me": "\u0488", "Nd": "\u0660", "Nl": "\u16ee", "No": "\u09f4", "Pc": "\u203f", "Pd": "\u058a", "Ps": "\u0f3a",
+    "Pe": "\u0f3b", "Pi": "\u2e02", "Pf": "\u2e03", "Po": "\u055a", "Sm": "\u03f6", "Sc": "\u0e3f", "Sk": "\u02c2",
+    "So": "\u0482", "Cf": "\u0600", "Cn": "\ufdd0", "Lo Han": "\u4e00", "Lu Latin": "\ua726", "Ll Latin": "\ua727",
+    "Lm Latin": "\u02b0", "Lo Latin": "\u01bb",
+}  # fmt: skip
+"""An older character of each kind."""
+
+
+class Table(dict[int, str]):
+    """The older character by the newer, which of the newer normalization looks at, and which are numbers to Digits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lower: dict[int, str] = {}
+        self.composes: set[int] = set()
+        self.numeric: dict[int, str] = {}
+        ranges = []
+        for line in _TABLE.read_text(encoding="ascii").splitlines():
+            first, *rest = line.split(" ")
+            if first == "lower":
+                self.lower[int(rest[0], 16)] = chr(int(rest[1], 16))
+                continue
+            if first == "numeric":
+                begin, end = (int(point, 16) for point in rest)
+                self.numeric.update(dict.fromkeys(range(begin, end + 1), _ALIKE["Nd"]))
+                continue
+            last, *kind = rest
+            begin, end = int(first, 16), int(last, 16)
+            ranges.append(f"\\U{begin:08x}-\\U{end:08x}")
+            alike = _ALIKE[" ".join(name for name in kind if name != "composes")]
+            if kind[0] == "Cn":
+                continue
+            self.update(dict.fromkeys(range(begin, end + 1), alike))
+            if "composes" in kind:
+                self.composes.update(range(begin, end + 1))
+        self.newer = re.compile(f"[{''.join(ranges)}]")
+
+    def __missing__(self, point: int) -> str:
+        character = chr(point)
+        return _ALIKE["Cn"] if self.newer.match(character) else character
+
+
+@functools.cache
+def table() -> Table:
+    """Return the table, which is read once."""
+    return Table()
+
+
+def holds_newer(text: str) -> bool:
+    r"""Tell whether a text holds a character that is newer than Unicode 14.
+
+    >>> holds_newer("é"), holds_newer("\u1c89")
+    (False, True)
+    """
+    return not text.isascii() and table().newer.search(text) is not None
+
+
+def alike(text: str) -> str:
+    r"""Return a text with older characters of the same kind in place of newer ones.
+
+    >>> alike("a\U00010d50").isalpha()
+    True
+    """
+    return text.translate(table()) if holds_newer(text) else text
+
+
+def alike_to_digits(text: str) -> str:
+    r"""Return what `alike` does, with numbers of the tables that the pre-tokenizer Digits has, which are newer.
+
+    >>> alike_to_digits("\U00011de2").isnumeric(), alike("\U00011de2").isnumeric()
+    (True, False)
+    """
+    return alike(text.translate(table().numeric)) if holds_newer(text) else text
+
+
+def lowered(text: str) -> str:
+    r"""Return a text in which the newer capital letters are small.
+
+    >>> lowered("A\u1c89") == "A\u1c8a"
+    True
+    """
+    return text.translate(table().lower) if holds_newer(text) else text
+
+
+def composes(character: str) -> bool:
+    """Tell whether normalization may look at a newer character together with others."""
+    return ord(character) in table().composes
