@@ -45,9 +45,9 @@ _EDITION_HEAD = re.compile(
     re.IGNORECASE,
 )
 _FIELD = re.compile(
-    r"^\W*(?:[\w'’/]+ ){0,8}?(?:title|author|date|place|edition|language|posted|updated|e-?book|produced|credits?|"
+    r"^\W*+(?:[\w'’/]+ ){0,8}?(?:title|author|date|place|edition|language|posted|updated|e-?book|produced|credits?|"
     r"publish\w*|publication|release|series|illustrator|translator|editor|encoding|source|subject|original)\b"
-    r"(?:[ /][\w'’#]+){0,6}:(?:\s|$)|^\W*[\w ]{0,30}e-?(?:book|text)\s+(?:no\.?|#)",
+    r"(?:[ /][\w'’#]+){0,6}:(?:\s|$)|^\W*+[\w ]{0,30}e-?(?:book|text)\s+(?:no\.?|#)",
     re.IGNORECASE,
 )
 _PAGE_MARK = re.compile(
