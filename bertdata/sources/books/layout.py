@@ -148,7 +148,9 @@ def prose_of(
             continue
         paragraph = "\n".join(map(str.strip, lines))
         goes_on = open_end and not headed and len(lines) == 1 and paragraph[0].islower()
-        if goes_on or (number == len(divided) - 1 and _is_unfinished(lines, paragraph)):
+        is_last = number == len(divided) - 1
+        cut_off = is_last or (bool(paragraphs) and not (headed or contents) and _is_begun(lines, divided[number + 1]))
+        if goes_on or (cut_off and _is_unfinished(lines, paragraph)):
             running.add(number)
         kind = "prose" if number in running else _kind(lines, paragraph.replace("\n", " "), width)
         if kind == "heading":
@@ -302,6 +304,12 @@ def _is_on_title_page(line: str, width: int) -> bool:
 def _is_unfinished(lines: Block, text: str) -> bool:
     """Tell whether the last block of a text is a sentence without its mark: it heads nothing, so it is not a title."""
     return is_mostly_small(text, 0.5) and not (any(map(_has_columns, lines)) or _is_list(lines))
+
+
+def _is_begun(lines: Block, following: Block | PlainBlock) -> bool:
+    """Tell whether a line is the beginning of a sentence that a blank line cut: it goes on in small letters below."""
+    below = following if isinstance(following, str) else following[0]
+    return len(lines) == 1 and lines[0][-1].isalnum() and below.lstrip()[:1].islower()
 
 
 def _is_running(paragraph: str, width: int) -> bool:

@@ -45,3 +45,32 @@ def test_headings_say_how_many_paragraphs_stand_before_them() -> None:
 )
 def test_a_heading_has_the_rank_of_what_it_names(heading: str, rank: int) -> None:
     assert rank_of(heading) == rank
+
+LONG = "It was raining, and the harbour lay so still that every boat had its double in the water below it, mast and all."
+
+
+def prose(*paragraphs: str) -> list[str]:
+    """Return the prose of paragraphs with blank lines between them, after a first one."""
+    return prose_of(blocks_of([LONG, *(line for paragraph in paragraphs for line in ("", paragraph)), "", LONG]))[0]
+
+
+@pytest.mark.parametrize("beginning", ["He went down to the", "Then she and the boy", "and so, as the old man"])
+def test_a_sentence_that_a_blank_line_cuts_goes_on_in_small_letters(beginning: str) -> None:
+    rest = "looked for the boat, and found it gone. Nobody had heard anything in the night."
+    assert prose(beginning, rest) == [LONG, f"{beginning} {rest}", LONG]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("The Lonely Road", "it was late when they came home, and nobody spoke a word of it."),
+        ("CHAPTER II", "it was late when they came home, and nobody spoke a word of it."),
+        ("He went down to the", "Nobody had heard anything in the night."),
+    ],
+)
+def test_a_title_is_none_and_a_line_after_which_something_else_begins(lines: tuple[str, str]) -> None:
+    assert prose(*lines) == [LONG, lines[1], LONG]
+
+
+def test_small_letters_on_a_title_page_are_no_sentence() -> None:
+    assert prose_of(blocks_of(["the story of my life", "", "by", "", "a sailor", "", LONG]))[0] == [LONG]
