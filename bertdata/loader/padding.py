@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from bertdata.loader.freed_memory import keep_freed_memory
+
 MULTIPLE = 8
 """What lengths of rows are padded to a multiple of where nothing else is asked for: tensor cores work on eights."""
 
@@ -19,6 +21,9 @@ def padded_length(length: int, multiple: int = MULTIPLE) -> int:
     (72, 64, 128)
     """
     return -(-length // multiple) * multiple
+
+
+keep_freed_memory()
 
 
 def padded_rows(lists: Sequence[NDArray[Any]], width: int, fill: int, kind: DTypeLike) -> NDArray[Any]:

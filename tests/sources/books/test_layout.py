@@ -46,7 +46,10 @@ def test_headings_say_how_many_paragraphs_stand_before_them() -> None:
 def test_a_heading_has_the_rank_of_what_it_names(heading: str, rank: int) -> None:
     assert rank_of(heading) == rank
 
-LONG = "It was raining, and the harbour lay so still that every boat had its double in the water below it, mast and all."
+
+LONG = (
+    "It was raining, and the harbour lay so still that every boat had its double in the water below it, mast and all."
+)
 
 
 def prose(*paragraphs: str) -> list[str]:
