@@ -28,8 +28,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 KINDS = ("SIGKILL group", "SIGKILL main", "SIGKILL worker", "SIGTERM group", "SIGINT group")
-WHAT = ("build", "workers", "documents", "stages", "pretrain")
+WHAT = ("build", "workers", "documents", "again", "stages", "pretrain")
 GRACE = 60.0
 LEFTOVER = re.compile(r"\.bertdata-tmp-|\.failure$|\.part$|\.lock$")
 TIMES = re.compile(rb'"seconds": ?[0-9.e-]+')
@@ -63,6 +66,12 @@ class Job:
     usual: set[str] = field(default_factory=set)
     """The temporary files that an undisturbed run leaves: caches of torch."""
     wanted: dict[str, str] = field(default_factory=dict)
+    again: int = 0
+    """How many parts of documents an undisturbed run makes whose texts are read again from their source."""
+
+    def parts_read_again(self, output: str) -> int:
+        """Return how many parts of documents of an output have no texts."""
+        return sum(b'"rows_of"' in record.read_bytes() for record in Path(output, "stages").rglob("*.json"))
 
     def digests(self, output: str) -> dict[str, str]:
         """Return the SHA-256 of each file of an output whose name matches, seconds in manifests left out."""
@@ -154,6 +163,8 @@ class Killer:
             job.usual |= set(os.listdir(self.temporary))
             if place == "whole" and actual != job.wanted:
                 self.fault(job, "two undisturbed runs differ", log)
+            if (parts := job.parts_read_again(output)) != job.again:
+                self.fault(job, f"{parts} parts are read again from their source, not {job.again}", log)
             job.wanted = actual
         print(f"{job.name}: {len(job.wanted)} files in {job.seconds:.1f} s undisturbed", flush=True)
 
@@ -216,8 +227,35 @@ class Killer:
         return kills
 
 
+def rows_to_read_again(folder: str) -> list[str]:
+    """Write JSON lines, Parquet and text files so large that their texts are read again; returns their paths.
+
+    Most bytes are in a column that is not read, and in empty lines. Both tables have some rows.
+    """
+    sentence, places = "Salt is a mineral. It is white, and it dissolves in water.\n", []
+    for name, numbers in (("again.jsonl", range(1800)), ("again.parquet", range(1500, 2300))):
+        texts = [f"Row {number} is here.\n" + sentence * (number % 60) for number in numbers]
+        skipped = [random.Random(number).randbytes(10_000).hex() for number in numbers]
+        columns = {"id": [str(number) for number in numbers], "text": texts, "skipped": skipped}
+        places.append(os.path.join(folder, name))
+        if name.endswith(".parquet"):
+            pq.write_table(pa.table(columns), places[-1], row_group_size=100, compression="none")
+            continue
+        with open(places[-1], "w") as file:
+            file.writelines(json.dumps(row) + "\n" for row in pa.table(columns).to_pylist())
+    places.append(os.path.join(folder, "files"))
+    os.makedirs(places[-1])
+    for number in range(120):
+        lines = [f"File {number} has line {line}, and the rain has not ended.\n" for line in range(60)]
+        Path(places[-1], f"{number}.txt").write_text("\n".join(lines) + "\n" * 34_000)
+    return places
+
+
 def jobs(folder: str, what: list[str]) -> list[Job]:
-    """Return the jobs to kill: builds without and with workers, of documents and with all stages, and pretraining."""
+    """Return the jobs to kill: builds without and with workers, of documents and with all stages, and pretraining.
+
+    Of the documents some have their texts stored between stages, and some are read again from their source.
+    """
     build = ["build", "--shard-bytes", "40000", "--max-seq-length", "64"]
     shards = r"(train|validation|tokenizer|sentences)/.*|[^/]*\.json|README\.md"
     chosen = []
@@ -232,6 +270,10 @@ def jobs(folder: str, what: list[str]) -> list[Job]:
         flags = ["--documents", str(path), "--vocab", "bertdata-30k-uncased"]
         flags += ["--workers", "2", "--range-bytes", "60000"]
         chosen.append(Job("build of documents", [*build, *flags], shards))
+    if "again" in what:
+        flags = ["--documents", *rows_to_read_again(folder), "--whole-files", "--vocab", "bertdata-30k-uncased"]
+        flags += ["--dedup", "exact", "--workers", "2", "--range-bytes", "4000000", "--shard-bytes", "200000"]
+        chosen.append(Job("build of documents that are read again", [*build, *flags], shards, again=16))
     if "stages" in what:
         test_data = os.path.join(folder, "test-data.txt")
         Path(test_data).write_text(TEST_DATA)
