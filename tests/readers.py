@@ -25,13 +25,13 @@ from bertdata.curation.words import reference, split
 from bertdata.documents import paragraphs
 from bertdata.engine.parts import Counters
 from bertdata.errors import BertDataError, printable
-from bertdata.finetune.json_list import read_list
 from bertdata.io.console import wrapped
 from bertdata.sentences import SentenceSegmenter
 from bertdata.sentences.training import PunktCounts
 from bertdata.sources import SOURCE_FORMATS
 from bertdata.sources.books.read import clean_book
 from bertdata.sources.formats import write_documents
+from bertdata.sources.labelled.json_list import read_list
 from bertdata.sources.labelled.strings import texts_of
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.text_template import parse_template

@@ -95,7 +95,7 @@ def test_expressions_made_of_arguments_have_examples() -> None:
 def test_expressions_are_found_wherever_they_are_used() -> None:
     places = {found.place.partition(":")[0] for found in _all()}
     assert len(_all()) > 200
-    assert {"bertdata.curation.personal", "bertdata.finetune.json_list", "bertdata.options.recipe"} <= places
+    assert {"bertdata.curation.personal", "bertdata.sources.labelled.json_list", "bertdata.options.recipe"} <= places
 
 
 def test_no_expression_is_made_in_a_way_that_is_not_looked_for() -> None:

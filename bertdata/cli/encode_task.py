@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata encode-task` to a parser."""
     for split in TASK_SPLITS:
         text = "; labels may be missing" if is_unlabelled(split) else ""
-        what = f"{split} examples: .jsonl, .csv, .tsv, .parquet; words also .conll, .conllu; questions .json"
+        what = f"{split} examples: .jsonl, .json, .csv, .tsv, .parquet; words also .conll, .conllu"
         if split.endswith("_mismatched"):
             what = f"{split.partition('_')[0]} examples of other sources, for --task glue/mnli"
         parser.add_argument(

@@ -173,7 +173,7 @@ VERB_HELP: dict[str, VerbHelp] = {
             "bertdata encode-task --task glue/rte --train a.tsv --vocab model --output rte",
         ),
         {
-            "--train": "labelled examples: .jsonl, .csv, .tsv, .parquet, .conll, ...",
+            "--train": "labelled examples: .jsonl, .json, .csv, .tsv, .parquet, .conll, ...",
             "--validation": "examples to evaluate with",
             "--test": "examples to predict, labels may be missing",
             "--task": "classification, token-classification, glue/..., ...",

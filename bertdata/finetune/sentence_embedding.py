@@ -20,8 +20,16 @@ from bertdata.finetune.settings import LEAVE_OUT, Columns, TaskConfig
 from bertdata.finetune.task import Labels, Task
 from bertdata.io.console import counted
 from bertdata.shards.schema import ids_column
-from bertdata.sources.labelled.labelled_files import Row, column_names, has_names, read_rows, score_column
+from bertdata.sources.labelled.labelled_files import (
+    Row,
+    column_names,
+    has_column,
+    has_names,
+    read_rows,
+    score_column,
+)
 from bertdata.sources.labelled.labels import Label, is_missing_number, numbers
+from bertdata.sources.text_template import value_at
 from bertdata.tokenizers.base import Tokenizer
 
 PAIR_COLUMNS = (
@@ -114,7 +122,7 @@ def read_groups(
     header = has_names(path, columns.text_columns, score)
     there = column_names(path, header=header)
     names = columns.text_columns or next((names for names in known if set(names) <= set(there)), ())
-    if len(names) != len(known[0]) or not set(names) <= set(there):
+    if len(names) != len(known[0]) or not all(has_column(name, there, path) for name in names):
         problem = f"--text-columns names {', '.join(names)}" if names else "none of the known names are among them"
         examples = " or ".join(", ".join(usual) for usual in known)
         raise ConfigError(
@@ -123,23 +131,24 @@ def read_groups(
             f"as {examples}: name them with --text-columns",
             path=path,
         )
-    if score and score not in there and not unlabelled:
+    has_score = bool(score) and has_column(score or "", there, path)
+    if score and not has_score and not unlabelled:
         raise ConfigError(
             f"has no column {score!r}; its columns are {', '.join(map(repr, there))}: name the one of the scores with "
             "--label-column",
             path=path,
         )
     place = ""
-    needed = tuple(name for name in (*names, *([score] if score in there else [])) if name)
+    needed = tuple(name for name in (*names, score if has_score else None) if name)
     for place, row in read_rows(path, header=header, needed=needed):
         texts = tuple(_text(row, name, place, path) for name in names)
-        yield TextGroup(texts, row.get(score) if score else None, place)
+        yield TextGroup(texts, value_at(row, score) if score else None, place)
     if not place:
         raise InputError("holds no rows; expected texts", path=path)
 
 
 def _text(row: Row, name: str, place: str, path: str) -> str:
-    text = row.get(name)
+    text = value_at(row, name)
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"{place} has {text!r} in {name!r}; expected a text that is not empty", path=path)
     return text

@@ -2,10 +2,10 @@
 
 CoNLL-2003: a word a line, columns separated by spaces or a tab, a blank line after each sentence, `-DOCSTART-` at the
 beginning of a document; the word is the first column and the tag the last unless said otherwise. The first line may
-name the columns. A line that begins with "# " or "#" and a tab before the first word of a sentence is a comment, unless
-it has as many columns as the words and a tag that other words have: then it is the word "#". CoNLL-U: ten columns
-separated by tabs, comments (`# newdoc` begins a document). In both, where the first column numbers the words, ranges of
-words (1-2) and empty words (1.1) are left out.
+name the columns. A line that begins with "#" or "##" and a space or a tab before the first word of a sentence is a
+comment, unless it has as many columns as the words and a tag that other words have: then it is the word "#". CoNLL-U:
+ten columns separated by tabs, comments (`# newdoc` begins a document). In both, where the first column numbers the
+words, ranges of words (1-2) and empty words (1.1) are left out.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _KEYED = ("feats", "misc")
 """The columns of CoNLL-U that hold `key=value|key=value`."""
 _UNSAID = "_"
 """What CoNLL-U has in place of a value that is not given."""
-_COMMENT = re.compile(r"#(?:[ \t]|$)")
+_COMMENT = re.compile(r"#{1,2}(?:[ \t]|$)")
 _DOCUMENT_COMMENT = re.compile(r"#[ \t]*(?:(?P<begin>newdoc\b|begin document\b)|end document\b)")
 _NOT_A_WORD = re.compile(r"[0-9]+[-.][0-9]+")
 """The number of a range of words, or of an empty word."""

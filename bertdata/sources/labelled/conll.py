@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from bertdata.errors import ConfigError, InputError
 from bertdata.io.console import counted
 from bertdata.sources.labelled.column_files import DOCUMENT, Sentence, read_conll, read_conllu
-from bertdata.sources.labelled.labelled_files import column_names, file_format, read_rows
+from bertdata.sources.labelled.labelled_files import column_names, file_format, has_column, read_rows
+from bertdata.sources.text_template import value_at
 
 CONLL = (".conll", ".conllu", ".txt", ".bio", ".iob", ".iob2", ".bioes", ".iobes", ".bilou", ".bmes")
 _COLUMN_FILES = (*CONLL, ".tsv")
@@ -57,7 +58,7 @@ def _rows(path: str, words_column: str | None, tags_column: str | None, unlabell
     tags_name = _named(path, tags_column, _TAGS, "tags", "--label-column", required=not unlabelled)
     begins = True
     for place, row in read_rows(path):
-        words, tags = row.get(words_name or ""), row.get(tags_name or "")
+        words, tags = value_at(row, words_name or ""), value_at(row, tags_name or "")
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise InputError(f"{place} has no list of strings in {words_name!r}; expected the words", path=path)
         if words == [DOCUMENT]:
@@ -82,7 +83,7 @@ def _named(
 ) -> str | None:
     there = column_names(path)
     wanted = [given] if given else [name for name in usual_names if name in there]
-    if wanted and wanted[0] in there:
+    if wanted and has_column(wanted[0], there, path):
         return wanted[0]
     if not required:
         return None

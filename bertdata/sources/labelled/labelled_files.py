@@ -1,9 +1,10 @@
-"""Rows of labelled examples in JSON lines, CSV, TSV and Parquet files, and labelled texts and text pairs from them.
+"""Rows of labelled examples in JSON, CSV, TSV and Parquet files, and labelled texts and text pairs from them.
 
-The format is that of the name's ending: .jsonl, .ndjson, .csv and .tsv (compressed or not), .parquet. CSV is read with
-quotes, TSV without, as GLUE's files are written. The first line of either names the columns; in a file without such a
-line, as CoLA's, the columns are called "1", "2" and so on. Columns of texts that are not given have the names of public
-data sets.
+The format is that of the name's ending: .jsonl, .ndjson, .json, .csv and .tsv (compressed or not), .parquet. A .json is
+a list of rows, an object with the list `data`, or JSON lines. CSV is read with quotes, TSV without, as GLUE's files are
+written. The first line of either names the columns; in a file without such a line, as CoLA's, the columns are called
+"1", "2" and so on. Columns of texts that are not given have the names of public data sets; `a.b` is a place in a column
+of objects.
 """
 
 from __future__ import annotations
@@ -22,13 +23,16 @@ from bertdata.io.bounded_lines import bounded_lines
 from bertdata.io.console import counted
 from bertdata.io.decoding import how_to_convert
 from bertdata.io.separated_lines import WHAT, RowError, rows_of, separator_of
+from bertdata.sources.labelled.json_list import read_json_rows
 from bertdata.sources.labelled.labels import Label
+from bertdata.sources.text_template import value_at
 
 Row = Mapping[str, Any]
 _REMEDY = "write quotes that are part of the text twice, in a field in quotes, or make it a .tsv, which has none"
 TABLES = (".csv", ".tsv")
 """Formats whose first line may name the columns."""
-FORMATS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
+JSON = ".json"
+FORMATS = (".jsonl", ".ndjson", JSON, ".csv", ".tsv", ".parquet")
 KNOWN_COLUMNS = (
     ("text", "text_pair"),
     ("sentence1", "sentence2"),
@@ -74,6 +78,8 @@ def read_rows(
         separator = _separator(path, kind)
         lines = _tsv_fields(path) if separator == "\t" else _csv_fields(path, separator)
         return _table_rows(lines, path, header=header, lenient=lenient, needed=needed)
+    if kind == JSON:
+        return ((f"row {number}", row) for number, row in enumerate(read_json_rows(path), 1))
     return _json_rows(path)
 
 
@@ -90,7 +96,9 @@ def file_format(path: str, others: Sequence[str] = ()) -> str:
             return suffix
     endings = ", ".join((*FORMATS, *others))
     raise InputError(
-        f"has a name of no known format; expected one that ends in {endings} (or these with .gz)", path=path
+        f"has a name of no known format; expected one that ends in {endings} (or these with .gz): rename it by what it "
+        "holds, or link to it",
+        path=path,
     )
 
 
@@ -105,6 +113,11 @@ def column_names(path: str, *, header: bool = True) -> list[str]:
     for _, row in read_rows(path, header=header):
         return list(row)
     raise InputError("holds no rows; expected examples", path=path)
+
+
+def has_column(name: str, columns: Sequence[str], path: str) -> bool:
+    """Tell whether a file has a column: among its `columns`, or a place in one of objects, as `labels.score`."""
+    return name in columns or (file_format(path) not in TABLES and name.partition(".")[0] in columns)
 
 
 def score_column(path: str) -> str:
@@ -248,20 +261,21 @@ def read_texts(
     if unlabelled and header and numbered and known_columns and not set(text_columns) <= set(there):
         text_columns = known_columns
     columns = tuple(text_columns) or known_columns
-    missing = [name for name in columns if name not in there]
+    missing = [name for name in columns if not has_column(name, there, path)]
     if not 1 <= len(columns) <= 2 or missing:
         asked = f"no column {missing[0]!r}" if missing else "no text columns with known names"
         raise ConfigError(
             f"has {asked}; its columns are {', '.join(map(repr, there))}: name one or two with --text-columns",
             path=path,
         )
-    if label_column not in there and not unlabelled:
+    has_labels = has_column(label_column, there, path)
+    if not has_labels and not unlabelled:
         raise ConfigError(
             f"has no column {label_column!r}; its columns are {', '.join(map(repr, there))}: name the one of the "
             "labels with --label-column",
             path=path,
         )
-    needed = {*columns, *([label_column] if label_column in there else [])}
+    needed = {*columns, *([label_column] if has_labels else [])}
     lenient = lenient and file_format(path) in TABLES
     pending, left_out = None, 0
     for place, row in read_rows(path, header=header, lenient=lenient, needed=tuple(needed)):
@@ -279,12 +293,12 @@ def read_texts(
 def _labelled(
     row: Row, columns: Sequence[str], label_column: str, place: str, path: str, left_out: int
 ) -> LabelledText:
-    text, label = row.get(columns[0]), row.get(label_column)
+    text, label = value_at(row, columns[0]), value_at(row, label_column)
     if not isinstance(text, str):
         raise InputError(f"{place} has {text!r} in {columns[0]!r}; expected a text", path=path)
     if not isinstance(label, str | int | float | None):
         raise InputError(f"{place} has the label {label!r}; expected a string or a number", path=path)
-    pair = row.get(columns[1]) if len(columns) == 2 else None
+    pair = value_at(row, columns[1]) if len(columns) == 2 else None
     if not isinstance(pair, str | None):
         raise InputError(f"{place} has {pair!r} in {columns[1]!r}; expected a text", path=path)
     return LabelledText(text, pair, label, place, left_out)

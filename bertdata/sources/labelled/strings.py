@@ -1,6 +1,6 @@
 """All texts in a file of labelled data or of test data, whatever their columns: what decontamination looks for.
 
-Of rows (.jsonl, .ndjson, .csv, .tsv, .parquet) and of objects in .json each string is a text, also inside lists and
+Of rows (.jsonl, .ndjson, .csv, .tsv, .parquet) and of values in .json each string is a text, also inside lists and
 objects, and a list of strings is one text, joined by spaces, as the words of `tokens` or the choices of a question.
 The words of a sentence are one text in .conll and .conllu. In files of other names, as plain text, a blank line ends a
 text.
@@ -8,33 +8,32 @@ text.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from bertdata.errors import InputError
-from bertdata.io import compression
 from bertdata.sources.labelled.conll import read_sentences
-from bertdata.sources.labelled.labelled_files import FORMATS, file_format, read_rows, text_lines
+from bertdata.sources.labelled.json_list import read_values
+from bertdata.sources.labelled.labelled_files import FORMATS, JSON, file_format, read_rows, text_lines
 
 CONLL = (".conll", ".conllu")
 """Files with a word a line; .txt is plain text here."""
-JSON = ".json"
 
 
 def texts_of(path: str) -> Iterator[str]:
     """Yield the texts of a file; raises InputError, with the line or row, where it is damaged."""
     try:
-        kind = file_format(path, (*CONLL, JSON))
+        kind = file_format(path, CONLL)
     except InputError:
         kind = ""
-    if kind in FORMATS:
+    if kind == JSON:
+        for value in read_values(path):
+            yield from _strings(value)
+    elif kind in FORMATS:
         for _, row in read_rows(path, header=False, lenient=True):
             yield from _strings(dict(row))
     elif kind in CONLL:
         yield from (" ".join(sentence.words) for sentence in read_sentences(path, unlabelled=True))
-    elif kind == JSON:
-        yield from _strings(_json(path))
     else:
         yield from _paragraphs(path)
 
@@ -55,16 +54,6 @@ def _strings(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for element in value:
             yield from _strings(element)
-
-
-def _json(path: str) -> Any:
-    with compression.open_decompressed(path) as file:
-        try:
-            return json.loads(file.read())
-        except (ValueError, RecursionError) as error:
-            raise InputError(
-                f"is not JSON ({error}); expected one value, or .jsonl with one a line", path=path
-            ) from error
 
 
 def _paragraphs(path: str) -> Iterator[str]:

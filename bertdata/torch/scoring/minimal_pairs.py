@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bertdata.errors import ConfigError, InputError, did_you_mean, shortened
 from bertdata.io import files
 from bertdata.io.patterns import expand
-from bertdata.sources.labelled.labelled_files import FORMATS, Row, file_format, read_rows, text_lines
+from bertdata.sources.labelled.labelled_files import FORMATS, JSON, Row, file_format, read_rows, text_lines
 
 PLAIN = ".txt"
 FILE = "file"
@@ -70,9 +70,8 @@ def read_examples(paths: Sequence[str], columns: Columns) -> Examples:
     Raises ConfigError for a column that is not there and for pairs and single sentences together, InputError, with the
     line, where a sentence is not a string, and where there are none.
     """
-    files = expand(
-        paths, tuple(f"{format_name}{end}" for format_name in (*FORMATS, PLAIN) for end in ("", ".gz", ".bz2", ".zst"))
-    )
+    in_folders = [name for name in (*FORMATS, PLAIN) if name != JSON]  # a .json beside pairs often describes them
+    files = expand(paths, tuple(f"{name}{end}" for name in in_folders for end in ("", ".gz", ".bz2", ".zst")))
     plain = [path for path in files if file_format(path, (PLAIN,)) == PLAIN]
     if plain and len(plain) < len(files) and not columns.text:
         raise ConfigError(

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import InputError
-from bertdata.finetune.json_list import read_list
 from bertdata.finetune.squad import read_questions
+from bertdata.sources.labelled.json_list import read_json_rows, read_list, read_values
 from tests.generated import examples
 
 ATOM = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12)
@@ -176,3 +176,44 @@ def test_memory_is_that_of_an_element_not_of_the_file(tmp_path: Path) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 << 20
+
+
+ROW = st.dictionaries(st.text(max_size=4), VALUE, max_size=4)
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(rows=st.lists(ROW, min_size=1, max_size=4), data=st.data())
+def test_rows_are_those_of_json_loads_in_each_form_for_any_chunks(
+    folder: Path, rows: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    texts = [json.dumps(row, indent=data.draw(st.sampled_from([None, 1]))) for row in rows]
+    raws = [json.dumps(rows), json.dumps({"a": 1, "data": rows, "b": [{}]})]
+    if "data" not in rows[0]:
+        raws += ["".join(texts), "\n".join(texts) + "\n"]
+        assert same(list(read_values(written(folder, raws[-1].encode()))), rows)
+    for raw in raws:
+        assert same(list(read_json_rows(written(folder, raw.encode()), chunk=data.draw(CHUNKS))), rows)
+
+
+@pytest.mark.parametrize("listed", [[], [1, {"a": 2}], ["x", "y"], [[{}]]])
+def test_a_list_data_of_something_else_is_a_column(tmp_path: Path, listed: list[Any]) -> None:
+    rows = [{"text": "A.", "data": listed, "more": {"b": 1}}, {"text": "B.", "data": [{"c": 3}]}]
+    path = written(tmp_path, "\n".join(map(json.dumps, rows)).encode())
+    assert list(read_json_rows(path)) == rows
+
+
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        (b'{"data": [{"a": 1}]} {"a": 2}', "more after the object"),
+        (b'[{"a": 1}] {"a": 2}', "more after the list"),
+        (b'{"a": 1}\n[2]', "row 2 is not a JSON object"),
+        (b'[{"a": 1}, 2]', "row 2 is not a JSON object"),
+        (b"3", "row 1 is not a JSON object"),
+        (b'{"a": 1}\n{"a": ', "was cut off"),
+        (b'{"a": 1},\n{"a": 2}', "is not JSON"),
+    ],
+)
+def test_what_holds_no_rows_is_refused(tmp_path: Path, raw: bytes, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        list(read_json_rows(written(tmp_path, raw)))

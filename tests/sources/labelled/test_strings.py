@@ -38,6 +38,11 @@ def test_json_gives_contexts_questions_and_answers(tmp_path: Path) -> None:
     assert list(texts_of(str(tmp_path / "dev.json"))) == ["1.1", "T", "Ada wrote.", "Who?", "Ada", "q"]
 
 
+def test_json_lines_that_are_called_json_give_theirs(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(f"{json.dumps(ROW)}\n" * 2)
+    assert list(texts_of(str(tmp_path / "a.json"))) == ["It rains.", "yes no"] * 2
+
+
 def test_tagged_words_are_a_text_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "a.conll").write_text("Ada NNP\nwrote VBD\n\nWell UH\n")
     assert list(texts_of(str(tmp_path / "a.conll"))) == ["Ada wrote", "Well"]
@@ -49,6 +54,7 @@ def test_a_blank_line_ends_a_plain_text(tmp_path: Path) -> None:
 
 
 def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text("{")
-    with pytest.raises(InputError, match=r"a\.json: is not JSON"):
-        list(texts_of(str(tmp_path / "a.json")))
+    for text, problem in (("{", "the file was cut off"), ('{"a": b}', "is not JSON"), (" \n", "white space alone")):
+        (tmp_path / "a.json").write_text(text)
+        with pytest.raises(InputError, match=rf"a\.json.*{problem}"):
+            list(texts_of(str(tmp_path / "a.json")))

@@ -1,6 +1,8 @@
-"""The elements of one list in a JSON object, read one after another, so that memory is that of about one element.
+"""The elements of a list in a JSON file, or its values, read one after another: memory is that of about one of them.
 
     {"version": "1.1", "data": [ELEMENT, ELEMENT, ...]}
+    [ELEMENT, ELEMENT, ...]
+    VALUE VALUE ...
 
 The text is read in chunks. If a value does not end in the text that is held, twice as much is read, so a value is
 parsed about twice, whatever its length. Keys may be in any order; the values of other keys are parsed and dropped.
@@ -12,6 +14,7 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Any, BinaryIO, NoReturn
 
 from bertdata.errors import InputError
@@ -54,6 +57,64 @@ def read_list(path: str, name: str, *, chunk: int = CHUNK) -> Iterator[Any]:
             text.broken("more after the object; rows of JSON lines are read from a .jsonl")
     if not any_list:
         raise InputError(f"has no list `{name}`; expected an object that has", path=path)
+
+
+def read_values(path: str) -> Iterator[Any]:
+    """Yield the values of a JSON file: one, or several one after another, as in JSON lines.
+
+    Raises InputError as `read_list` does, and where there is none.
+    """
+    with compression.open_decompressed(path) as file:
+        text = _Window(file, path, CHUNK)
+        if not text.sign():
+            raise InputError("holds white space alone; expected JSON", path=path)
+        while text.sign():
+            yield text.value()
+
+
+def read_json_rows(path: str, *, chunk: int = CHUNK) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a JSON file: those of a list, of the list `data` in an object, or one after another.
+
+    The last are JSON lines, which many data sets call .json. Raises InputError as `read_list` does, and for another
+    value than an object.
+    """
+    with compression.open_decompressed(path) as file:
+        text = _Window(file, path, chunk)
+        listed = text.sign() == "["
+        for number, row in enumerate(_elements(text) if listed else _objects(text), 1):
+            if not isinstance(row, dict):
+                raise InputError(
+                    f"row {number} is not a JSON object; expected a list of objects, an object with the list `data`, "
+                    "or objects one after another",
+                    path=path,
+                )
+            yield row
+        if text.sign():
+            text.broken(f"more after the {'list' if listed else 'object'}")
+
+
+def _objects(text: _Window) -> Iterator[Any]:
+    """Yield values that come one after another, or the elements of the first one's list `data`, if they are objects."""
+    if text.sign() == "{":
+        row: dict[str, Any] | None = {}
+        for key in _keys(text):
+            if row is None or key != "data" or text.needed() != "[":
+                value = text.value()
+            else:
+                elements = _elements(text)
+                value = list(islice(elements, 1))
+                if value and isinstance(value[0], dict):
+                    yield from chain(value, elements)
+                    row = None
+                else:
+                    value.extend(elements)
+            if row is not None:
+                row[key] = value
+        if row is None:
+            return
+        yield row
+    while text.sign():
+        yield text.value()
 
 
 def _keys(text: _Window) -> Iterator[str]:
