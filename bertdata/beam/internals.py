@@ -3,7 +3,7 @@
 flags          parsed strictly, where Beam only warns of an unknown flag
 workers        our worker processes, started by Beam's local runner, and the threads that read from them
 notebooks      in IPython Beam imports its interactive runner, which needs packages that a build does not
-temporaries    the folder that a pipeline makes for external transforms, and keeps when it is interrupted
+temporaries    the folders that a pipeline makes for external transforms and for what it hands to a runner
 job servers    the command of the one that a portable runner starts, and what it says of a failed job
 """
 
@@ -14,6 +14,8 @@ import contextlib
 import importlib
 import logging
 import os
+import shutil
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
@@ -96,6 +98,25 @@ def new_pipeline(runner: Any, options: Any) -> Any:
         beam.tempfile = its_own
 
 
+@contextlib.contextmanager
+def staging_deleted() -> Iterator[None]:
+    """Delete, when the context is left, the folders in which Beam gathers what it hands to a runner: it keeps them."""
+    environments: Any = importlib.import_module("apache_beam.transforms.environments")
+    its_own, made = environments.tempfile, list[str]()
+
+    def new_folder() -> str:
+        made.append(tempfile.mkdtemp())
+        return made[-1]
+
+    environments.tempfile = SimpleNamespace(mkdtemp=new_folder)
+    try:
+        yield
+    finally:
+        environments.tempfile = its_own
+        for folder in made:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 class Job:
     """A pipeline that a runner is to do."""
 
@@ -107,7 +128,8 @@ class Job:
 
     def run(self) -> None:
         """Run the pipeline to its end; with Dask, close the connection that Beam opens for it."""
-        result = self._result = self._pipeline.run()
+        with staging_deleted():
+            result = self._result = self._pipeline.run()
         client = getattr(result, "client", None)
         with contextlib.nullcontext() if client is None else dask_cluster.explained():
             try:

@@ -31,6 +31,8 @@ from bertdata.io.imports import (
 )
 
 WORKER = "bertdata.beam.processes"
+ONCE = "--once"
+"""What a worker is told that is to end after one pipeline."""
 COMPILING = b"[bertdata: this worker compiles kernels]\n"
 """What a worker writes to its standard error so that its parent knows."""
 _LAST_BYTES = 4096
@@ -81,9 +83,7 @@ class Workers:
                 self._idle += [self._new_process() for _ in range(number - len(self._idle))]
 
     def _new_process(self) -> subprocess.Popen[bytes]:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
-        command = [sys.executable, "-P", "-m", WORKER]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+        process = new_process(stderr=subprocess.PIPE)
         self._processes.append(process)
         watcher = threading.Thread(target=self._watch, args=(process,), daemon=True)
         self.watchers.append(watcher)
@@ -99,7 +99,7 @@ class Workers:
         """Kill a worker that is not `lost` by that."""
         with self._lock:
             self._processes.remove(process)
-        _kill(process)
+        kill(process)
 
     def _watch(self, process: subprocess.Popen[bytes]) -> None:
         last = bytearray()
@@ -128,7 +128,7 @@ class Workers:
         with self._lock:
             self._ended = True
         for process in self._processes:
-            _kill(process)
+            kill(process)
         for connection in list(self._connections):
             connection.abort(RuntimeError("the workers of this run were ended"))
 
@@ -139,7 +139,15 @@ class Workers:
         self.end()
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def new_process(*words: str, stderr: int | None = None) -> subprocess.Popen[bytes]:
+    """Start a worker with the environment and the module search path of this process; it ends with this one."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
+    command = [sys.executable, "-P", "-m", WORKER, *words]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stderr=stderr, env=environment)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a worker, wait for it, and close the pipe to it."""
     process.kill()
     process.wait()
     assert process.stdin is not None
@@ -176,7 +184,7 @@ def _exit_message(pid: int, code: int, last: bytes) -> str:
 
 
 def work() -> None:
-    """Run Beam's worker for one pipeline after another, until the parent exits.
+    """Run Beam's worker for one pipeline after another, until the parent exits; with `ONCE` for the first alone.
 
     Failures reach the parent through Beam, which reports them, so nothing is logged here; interrupts are the parent's.
     """
@@ -186,6 +194,7 @@ def work() -> None:
     logging.disable(logging.CRITICAL)
 
     with collector_paused(), without_packages_of_beam():
+        import grpc
         import pyarrow as pa
         from apache_beam.runners.worker import sdk_worker_main
 
@@ -202,7 +211,14 @@ def work() -> None:
     pa.set_cpu_count(1)
     while True:
         os.environ.update(pipelines.get())
-        sdk_worker_main.main(sys.argv)
+        try:
+            sdk_worker_main.main(sys.argv)
+        except grpc.RpcError:
+            if ONCE not in sys.argv:
+                raise
+            print("a worker ends: the task manager or executor of its job is gone", file=sys.stderr)
+        if ONCE in sys.argv:
+            return
         gc.collect()  # Beam's channels, which are in cycles
         pa.default_memory_pool().release_unused()
 

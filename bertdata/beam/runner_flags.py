@@ -20,7 +20,7 @@ CARRIERS = ("extra_packages", "setup_file", "requirements_file", "sdk_container_
 """The options by which workers that begin without bertdata get packages."""
 LOCAL = ("direct", "fnapi", "switchingdirect", "bundlebaseddirect")
 """Beam's runners on this machine."""
-POOL = "python -m apache_beam.runners.worker.worker_pool_main --service_port=50000"
+POOL = "python -m bertdata.cli.worker_pool --service_port=50000"
 _OF_DATAFLOW_ALONE = ("--num_workers", "--max_num_workers", "--autoscaling_algorithm", "--machine_type", "--region")
 _LOCAL_MASTER = {"flink": r"\[(local|auto)\]", "spark": r"local(\[.+\])?"}
 WORKER_SECONDS = 600.0
@@ -221,8 +221,7 @@ def _silence(parsed: argparse.Namespace) -> str:
     environment, config = environment_type(parsed), parsed.environment_config
     if environment == "EXTERNAL":
         return (
-            f"look at what the worker pool at {config} prints, and start it in the environment of this process, with "
-            f"its `python` in PATH: {POOL}"
+            f"look at what the worker pool at {config} prints, and start it in the environment of this process: {POOL}"
         )
     if environment == "LOOPBACK":
         return "the job server must reach this machine as localhost; look at what it prints"

@@ -36,14 +36,17 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
+POOL, POOL_OF_BEAM = "bertdata.cli.worker_pool", "apache_beam.runners.worker.worker_pool_main"
+
+
 @contextlib.contextmanager
-def worker_pool(folder: Path, *, path: str = "", modules: str = "") -> Iterator[str]:
-    """Run Beam's worker pool and yield its address; `path` and `modules` come first in its PATH and PYTHONPATH."""
+def worker_pool(folder: Path, *, path: str = "", modules: str = "", program: str = POOL_OF_BEAM) -> Iterator[str]:
+    """Run a worker pool and yield its address; `path` and `modules` come first in its PATH and PYTHONPATH."""
     port = free_port()
     paths = {"PATH": [path, str(Path(sys.executable).parent), os.environ["PATH"]]}
     paths["PYTHONPATH"] = [modules, *map(os.path.abspath, sys.path)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "apache_beam.runners.worker.worker_pool_main", f"--service_port={port}"],
+        [sys.executable, "-m", program, f"--service_port={port}"],
         env=os.environ | {name: os.pathsep.join(filter(None, places)) for name, places in paths.items()},
         cwd=folder,
         stderr=subprocess.DEVNULL,

@@ -7,6 +7,7 @@ import re
 import socket
 import subprocess
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from bertdata.beam.worker_check import Needs
 from bertdata.engine.versions import versions
 from bertdata.errors import BertDataError, ConfigError, InputError
 from tests.beam.jobs import fail, make, note_process, tasks
-from tests.beam.portable import free_port, job_server_program, worker_pool
+from tests.beam.portable import POOL, POOL_OF_BEAM, free_port, job_server_program, worker_pool
 from tests.clock import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,7 +53,12 @@ def started_by(name: str, folder: Path) -> tuple[str, ...]:
 @pytest.mark.parametrize(
     "name", ["Flink", *(pytest.param(name, marks=pytest.mark.slow) for name in ("Spark", "Prism"))]
 )
-def test_a_job_server_is_started_once_for_all_pipelines_and_ended(name: str, tmp_path: Path) -> None:
+def test_a_job_server_is_started_once_for_all_pipelines_and_ended(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     runner = Runner(0, started_by(name, tmp_path), quiet=True)
     output = tmp_path / "out"
     with runner.checked(str(output), []):
@@ -63,6 +69,7 @@ def test_a_job_server_is_started_once_for_all_pipelines_and_ended(name: str, tmp
         with pytest.raises(InputError, match=r"wiki\.xml\.bz2, byte 4096: found this"):
             make(runner, tasks(output / "c", 1, "InputError"), fail)
     assert servers() == []
+    assert [path.name for path in temporary.iterdir()] == ["beam-requirements-cache"]  # what Beam keeps for later
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with the one that started it")
@@ -127,7 +134,7 @@ def test_a_job_server_that_never_answers_is_told_and_ended(tmp_path: Path, monke
             ["--runner=FlinkRunner", "--environment_type=PROCESS", '--environment_config={"cmd": "/boot"}'],
             "needs the program that starts a worker on the machines of the cluster; add --environment_config=",
         ),
-        ([*EMBEDDED, "--environment_type=EXTERNAL"], "needs the address of a worker pool; start `python -m apache_"),
+        ([*EMBEDDED, "--environment_type=EXTERNAL"], "needs the address of a worker pool; start `python -m bertdata"),
         ([*EMBEDDED, "--environment_type=EXTERNAL", "--environment_config=localhost:1"], "the worker pool at localhos"),
     ],
 )
@@ -176,8 +183,9 @@ def external(address: str) -> Runner:
     return Runner(0, (*EMBEDDED, "--environment_type=EXTERNAL", f"--environment_config={address}"), quiet=True)
 
 
-def test_the_workers_of_a_pool_do_the_work(tmp_path: Path) -> None:
-    with worker_pool(tmp_path) as address:
+@pytest.mark.parametrize("program", [POOL, POOL_OF_BEAM])
+def test_the_workers_of_a_pool_do_the_work(program: str, tmp_path: Path) -> None:
+    with worker_pool(tmp_path, program=program) as address:
         runner = external(address)
         runner.check(str(tmp_path), [])
         done = make(runner, tasks(tmp_path, 2), note_process)

@@ -33,6 +33,12 @@ PARTS = {
         "making no folder for external transforms, which an interrupt would leave",
         f"Without it, take `new_pipeline` back to beam.Pipeline, if that makes no folder any more. {_SEE}",
     ),
+    "staging": Part(
+        "apache_beam.transforms.environments:tempfile.mkdtemp",
+        ("suffix", "prefix", "dir"),
+        "deleting the folders in which Beam gathers what it hands to a runner",
+        f"Without it, see whether a job leaves a folder behind; if not, take `staging_deleted` out. {_SEE}",
+    ),
     "labels": Part(
         "apache_beam.pipeline:alter_label_if_ipython",
         ("transform", "pvalueish"),
