@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from bertdata.documents import DocumentRange, cut_ranges, range_tasks, read_range
 from bertdata.engine.byte_ranges import Stream, read_stream, read_streams, write_stream
 from bertdata.engine.parts import Counters, PartMetadata, PartResult, Task, fingerprint, part_name
-from bertdata.engine.stages import BuildState, Grouping, Plan, Step, all_together, require_documents
+from bertdata.engine.stages import BuildState, Grouping, Plan, Step, require_documents
 from bertdata.errors import ConfigError
 from bertdata.io import files
 from bertdata.options.option import stored_values
@@ -53,13 +53,13 @@ class WordCount(StrEnum):
     PIECES = "pieces"
 
 
-@dataclass(frozen=True)
-class CountedWords:
-    """The word counts of one range and partition: where they are, their source, and the words of the whole range."""
-
-    stream: Stream
-    source: str
-    words: int
+CountedWords = tuple[str, bytes, int, int, str, int]
+"""A reference to the word counts of one range and partition: the name of the part, its SHA-256, offset, length, the
+source, and the words of the whole range. There is one for each partition of each range, so they are built-in values,
+which a runner sends as they are: a pickled object is five times as large."""
+SummedWords = tuple[str, bytes, int, int, int, tuple[int, ...]]
+"""A reference to the sums of one partition: the name of the part, its SHA-256, its bytes, words, distinct words, and
+their `frequencies`; without the references that its task has to all ranges."""
 
 
 @dataclass(frozen=True)
@@ -101,36 +101,46 @@ def words_part(config: VocabularyConfig, task: Task, file: BinaryIO) -> Counters
 def words_of(source_of: Mapping[str, str], task: Task, record: PartMetadata) -> list[tuple[int, CountedWords]]:
     """Return the references (partition, words) into the word counts of one range; source_of: of each path."""
     source, words = source_of.get(task.payload.path, ""), record.counts[WordCount.WORDS]
+    digest = bytes.fromhex(record.sha256)
     return [
-        (partition, CountedWords(Stream(task.path, record.sha256, *place), source, words))
-        for partition, place in enumerate(record.details["streams"])
+        (partition, (task.name, digest, offset, length, source, words))
+        for partition, (offset, length) in enumerate(record.details["streams"])
     ]
 
 
-def merge_task(stages: str, temperature: float, partition: int, counted: Iterable[CountedWords]) -> list[Task]:
+def merge_task(
+    stages: str, folder: str, temperature: float, partition: int, counted: Iterable[CountedWords]
+) -> list[Task]:
     """Return the task that sums one partition; its fingerprint does not depend on the order of the references.
 
-    Its payload is the streams of each source, with what their counts are multiplied by.
+    folder: of the word counts. Its payload is the streams of each source, with what their counts are multiplied by.
     """
-    ordered = sorted(counted, key=lambda part: part.stream.path)
     words: defaultdict[str, int] = defaultdict(int)
     streams: defaultdict[str, list[Stream]] = defaultdict(list)
-    for part in ordered:
-        words[part.source] += part.words
-        streams[part.source].append(part.stream)
+    digests = []
+    for name, digest, offset, length, source, number in sorted(counted):
+        words[source] += number
+        streams[source].append(Stream(files.join(folder, name + ".arrow"), digest.hex(), offset, length))
+        digests.append([digest.hex(), offset, length])
     factors = source_factors(words, temperature)
     payload = tuple((factors[source], tuple(of_source)) for source, of_source in streams.items())
-    digests = [[part.stream.sha256, part.stream.offset, part.stream.length] for part in ordered]
     weighted = [[factor, len(of_source)] for factor, of_source in payload] if set(factors.values()) - {1.0} else []
     made_from = fingerprint("merge_words", REVISION, digests, *weighted)
-    weight = sum(part.stream.length for part in ordered)
+    weight = sum(length for _, _, length in digests)
     name = part_name("merged", partition)
-    return [Task(files.join(stages, "merged-words"), name, ".arrow", made_from, weight, payload)]
+    return [Task(_sums_folder(stages), name, ".arrow", made_from, weight, payload)]
 
 
-def merged_words(stages: str, temperature: float = 1.0, source_of: Mapping[str, str] | None = None) -> Grouping:
-    """Return how counted ranges lead to the sums of all partitions; source_of: the source of each range's path."""
-    return Grouping(range(PARTITIONS), partial(words_of, source_of or {}), partial(merge_task, stages, temperature))
+def _sums_folder(stages: str) -> str:
+    return files.join(stages, "merged-words")
+
+
+def merged_words(
+    stages: str, folder: str, temperature: float = 1.0, source_of: Mapping[str, str] | None = None
+) -> Grouping:
+    """Return how ranges counted in a folder lead to the sums of all partitions; source_of: of each range's path."""
+    tasks = partial(merge_task, stages, folder, temperature)
+    return Grouping(range(PARTITIONS), partial(words_of, source_of or {}), tasks)
 
 
 def merge_part(task: Task, file: BinaryIO) -> Counters:
@@ -154,20 +164,27 @@ def merge_part(task: Task, file: BinaryIO) -> Counters:
     return counters
 
 
-def vocabulary_task(stages: str, config: VocabularyConfig, _: None, parts: Iterable[PartResult]) -> list[Task]:
+def trained_vocabulary(stages: str, config: VocabularyConfig) -> Grouping:
+    """Return how the sums of all partitions lead to the vocabulary."""
+    return Grouping((None,), _sums_of, partial(_vocabulary_task, stages, config))
+
+
+def _sums_of(task: Task, record: PartMetadata) -> list[tuple[None, SummedWords]]:
+    words, distinct = record.counts[WordCount.WORDS], record.counts[WordCount.DISTINCT_WORDS]
+    numbers = tuple(record.details["frequencies"])
+    return [(None, (task.name, bytes.fromhex(record.sha256), record.bytes, words, distinct, numbers))]
+
+
+def _vocabulary_task(stages: str, config: VocabularyConfig, _: None, parts: Iterable[SummedWords]) -> list[Task]:
     """Return the task that trains a vocabulary from all merged partitions."""
-    ordered = sorted(parts, key=lambda done: done[0].path)
-    digests = [record.sha256 for _, record in ordered]
-    made_from = fingerprint("train_vocabulary", REVISION, stored_values(config), digests)
     payload = tuple(
         MergedWords(
-            Stream(task.path, record.sha256, 0, record.bytes),
-            record.counts[WordCount.WORDS],
-            record.counts[WordCount.DISTINCT_WORDS],
-            tuple(record.details["frequencies"]),
+            Stream(files.join(_sums_folder(stages), name + ".arrow"), digest.hex(), 0, size), words, distinct, numbers
         )
-        for task, record in ordered
+        for name, digest, size, words, distinct, numbers in sorted(parts)
     )
+    digests = [part.stream.sha256 for part in payload]
+    made_from = fingerprint("train_vocabulary", REVISION, stored_values(config), digests)
     suffix = VOCABULARY_MODELS[config.model].suffix
     return [Task(files.join(stages, "vocabulary"), "vocab", suffix, made_from, 0, payload)]
 
@@ -243,8 +260,8 @@ class TrainVocabulary:
         source_of: dict[str, str] = {}
         if config.vocab_temperature < 1:
             source_of = {task.path: name for name, (task, _) in self.sources.named(build_state.documents)}
-        merging = merged_words(self.stages, config.vocab_temperature, source_of)
-        training = Grouping((None,), all_together, partial(vocabulary_task, self.stages, config))
+        merging = merged_words(self.stages, words, config.vocab_temperature, source_of)
+        training = trained_vocabulary(self.stages, config)
         return Plan(
             [
                 Step("count words", partial(words_part, config), plan_words(ranges, words, config)),
@@ -253,5 +270,5 @@ class TrainVocabulary:
             ],
             lambda done: replace(build_state, vocabulary=_with_long_words(done[2][0], done[0])),
             inputs=[task.path for task, _ in build_state.documents],
-            folders=[words, files.join(self.stages, "merged-words")],
+            folders=[words, _sums_folder(self.stages)],
         )

@@ -9,16 +9,18 @@ import pytest
 from bertdata.documents import DocumentRange, DocumentWriter
 from bertdata.engine.byte_ranges import Stream, read_stream
 from bertdata.engine.parts import Counters, PartResult, run_once
+from bertdata.engine.stages import Grouping
 from bertdata.errors import ConfigError, InputError
 from bertdata.tokenizers.settings import VocabularyConfig
+from bertdata.tokenizers.training.partitions import PARTITIONS
 from bertdata.tokenizers.training.stage import (
     _with_long_words,
     account_of,
     merge_part,
     merged_words,
     plan_words,
+    trained_vocabulary,
     vocabulary_part,
-    vocabulary_task,
     words_part,
 )
 from bertdata.tokenizers.wordpiece import train_wordpiece
@@ -44,12 +46,12 @@ def counted(folder: Path, cuts: Sequence[int], config: VocabularyConfig) -> list
 
 
 def merged(folder: Path, words: Sequence[PartResult]) -> list[PartResult]:
-    return [(task, run_once(task, merge_part)) for task in merged_words(str(folder)).plan(words)]
+    return [(task, run_once(task, merge_part)) for task in merged_words(str(folder), words[0][0].directory).plan(words)]
 
 
 def trained(folder: Path, cuts: Sequence[int], max_words: int) -> tuple[bytes, dict[str, int], dict[str, int]]:
     config = VocabularyConfig(vocab_size=60, max_words=max_words)
-    [task] = vocabulary_task(str(folder), config, None, merged(folder, counted(folder, cuts, config)))
+    [task] = trained_vocabulary(str(folder), config).plan(merged(folder, counted(folder, cuts, config)))
     record = run_once(task, lambda one, file: vocabulary_part(config, one, file))
     return Path(task.path).read_bytes(), record.counts, record.drops
 
@@ -77,7 +79,7 @@ def test_a_limit_that_leaves_no_word_is_refused(tmp_path: Path, monkeypatch: pyt
 def test_a_vocabulary_is_trained_as_the_settings_say(tmp_path: Path) -> None:
     config = VocabularyConfig(vocab_size=40, unused_tokens=3, limit_alphabet=5, min_frequency=3, criterion="frequency")
     parts = merged(tmp_path, counted(tmp_path / "corpus", [2], config))
-    [task] = vocabulary_task(str(tmp_path), config, None, parts)
+    [task] = trained_vocabulary(str(tmp_path), config).plan(parts)
     run_once(task, lambda one, file: vocabulary_part(config, one, file))
     words = Counter(word for text in TEXTS for word in text.split())
     vocabulary = train_wordpiece(
@@ -91,14 +93,15 @@ def test_an_account_names_the_words_left_out_if_any(tmp_path: Path) -> None:
     for most, left_out in ((4, {"rare_words_left_out": 7}), (11, {})):
         config = VocabularyConfig(vocab_size=60, max_words=most)
         parts = merged(tmp_path, counted(tmp_path / str(most), [], config))
-        [task] = vocabulary_task(str(tmp_path), config, None, parts)
+        [task] = trained_vocabulary(str(tmp_path), config).plan(parts)
         record = run_once(task, lambda one, file, config=config: vocabulary_part(config, one, file))  # type: ignore[misc]
         assert account_of(record, config) == {"pieces": record.counts["pieces"], "asked": 60} | left_out
 
 
 def test_partitions_are_summed_alike_in_whatever_order_their_words_come(tmp_path: Path) -> None:
     words = counted(tmp_path / "corpus", [1, 3], VocabularyConfig())
-    here, there = merged_words(str(tmp_path)).plan(words), merged_words(str(tmp_path)).plan(reversed(words))
+    grouping = merged_words(str(tmp_path), words[0][0].directory)
+    here, there = grouping.plan(words), grouping.plan(reversed(words))
     assert here == there
 
 
@@ -107,7 +110,9 @@ def test_words_of_a_small_source_count_as_a_power_of_its_share_however_it_is_cut
     for name, cuts in (("whole", [3]), ("cut", [1, 2, 3])):
         words = counted(tmp_path / name, cuts, config)
         source_of = {task.payload.path: "many" for task, _ in words[:-1]} | {words[-1][0].payload.path: "few"}
-        tasks = merged_words(str(tmp_path / name), config.vocab_temperature, source_of).plan(words)
+        tasks = merged_words(str(tmp_path / name), words[0][0].directory, config.vocab_temperature, source_of).plan(
+            words
+        )
         parts = [(task, run_once(task, merge_part)) for task in tasks]
         rows = [row for task, _ in parts for row in read_stream(Stream(task.path, "", 0, -1)).to_pylist()]
         found.append({row["word"]: row["count"] for row in rows})
@@ -155,7 +160,22 @@ def test_the_record_of_a_vocabulary_has_the_long_words_of_all_ranges(
     monkeypatch.setattr("tests.tokenizers.training.test_stage.TEXTS", texts)
     config = VocabularyConfig(vocab_size=60)
     parts = counted(tmp_path / "corpus", [1, 2], config)
-    [task] = vocabulary_task(str(tmp_path), config, None, merged(tmp_path, parts))
+    [task] = trained_vocabulary(str(tmp_path), config).plan(merged(tmp_path, parts))
     record = run_once(task, lambda one, file: vocabulary_part(config, one, file))
     _, record = _with_long_words((task, record), parts)
     assert account_of(record, config)["long_words_left_out"] == 3
+
+
+def test_a_runner_groups_references_of_some_bytes_and_no_objects(tmp_path: Path) -> None:
+    from apache_beam.coders.coders import FastPrimitivesCoder
+
+    def sizes(grouping: Grouping, parts: Sequence[PartResult]) -> list[int]:
+        references = [reference for task, record in parts for reference in grouping.references(task, record)]
+        return [len(FastPrimitivesCoder().encode(reference)) for reference in references]
+
+    words = counted(tmp_path / "corpus", [1, 2, 3], VocabularyConfig())
+    counts = sizes(merged_words(str(tmp_path), words[0][0].directory), words)
+    assert len(counts) == 4 * PARTITIONS
+    assert max(counts) < 100
+    sums = sizes(trained_vocabulary(str(tmp_path), VocabularyConfig()), merged(tmp_path, words))
+    assert sums == sizes(trained_vocabulary(str(tmp_path), VocabularyConfig()), merged(tmp_path / "one", words[:1]))
