@@ -31,8 +31,8 @@ _AGAIN = "run the same command again: what is done is kept"
 _ENDED = re.compile(r"Pipeline \S+ failed in state (?P<state>[A-Z]+): (?P<words>.*)", re.DOTALL)
 """What Beam's portable runner raises where a job did not end as DONE."""
 _REFUSED = re.compile(r"Connection refused|ConnectException")
-_KILLED_AT_SPARK = "Master removed our application: KILLED"
-"""What Spark says of an application that was ended on the page of its master."""
+_CANCELLED = re.compile(r"Master removed our application: KILLED|\.JobCancellationException: Job was cancelled")
+"""What Spark and Flink say, as of a failure, of an application or a job that was ended at their page or interface."""
 _OF_AN_ENGINE = re.compile(r"(?:java|javax|scala|org\.apache)\.[\w.$]+(?:Exception|Error)\b")
 """How an error of an engine in Java begins; what a worker in Python raises has its traceback."""
 _JOB_NAME = 44
@@ -259,7 +259,7 @@ def explained(failure: BaseException, parsed: argparse.Namespace) -> BertDataErr
     words = ""
     if ended := _ENDED.search(text):
         state, words = ended["state"], ended["words"].strip().partition("\n")[0]
-        if state == "CANCELLED" or _KILLED_AT_SPARK in words:
+        if state == "CANCELLED" or _CANCELLED.search(words):
             return BertDataError(f"the job was cancelled at the engine, not by this process; {_AGAIN}")
         if "SDK worker disconnected" in words:
             return BertDataError(

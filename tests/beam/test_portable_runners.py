@@ -320,6 +320,11 @@ def test_where_workers_run_is_known_from_the_flags(flags: list[str], kind: str, 
             "the job was cancelled at the engine, not by this process; run the same command again: what is done is",
         ),
         (
+            "Pipeline job_f3 failed in state FAILED: org.apache.flink.runtime.client.JobCancellationException: Job was "
+            "cancelled.",
+            "the job was cancelled at the engine, not by this process; run the same command again: what is done is",
+        ),
+        (
             "Pipeline job-002 failed in state FAILED: bundle inst009 stage-007 failed:SDK worker disconnected: "
             "worker[job-002[job]_ref_Environment_default_environment_1], 8 active instructions",
             "a worker has ended while it worked, killed or for want of memory, and the engine gave the job up; run the",

@@ -68,7 +68,13 @@ def az() -> Iterator[str]:
         yield store.bucket
 
 
-@pytest.mark.parametrize("store", ["s3", "gs", "az"])
+@pytest.fixture
+def abfss(az: str) -> str:
+    """The URL of the same container as Spark and Databricks write it, with the account."""
+    return f"abfss://{az.removeprefix('az://')}@devstoreaccount1.dfs.core.windows.net"
+
+
+@pytest.mark.parametrize("store", ["s3", "gs", "az", "abfss"])
 def test_a_build_in_an_object_store_is_the_local_one_and_is_read_from_there(
     store: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -83,7 +89,7 @@ def test_a_build_in_an_object_store_is_the_local_one_and_is_read_from_there(
         assert all((ours[name] == theirs[name]).all() for name in ours)
 
 
-@pytest.mark.parametrize("store", ["s3", "gs"])
+@pytest.mark.parametrize("store", ["s3", "gs", "az", "abfss"])
 def test_documents_of_a_folder_in_an_object_store_are_made_once(
     store: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -98,7 +104,7 @@ def test_documents_of_a_folder_in_an_object_store_are_made_once(
     assert ran[1:] == [["tokenize and write shards"]] * 2
 
 
-@pytest.mark.parametrize("store", ["s3", "gs"])
+@pytest.mark.parametrize("store", ["s3", "gs", "az", "abfss"])
 def test_an_identity_is_the_same_from_a_listing_and_without_one(store: str, request: pytest.FixtureRequest) -> None:
     path = f"{request.getfixturevalue(store)}/dumps/a.txt"
     files.write_bytes(path, b"text")
