@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,6 +35,7 @@ ROW_ID = "_id"
 _LONGEST_ACTION = 4096
 _SHOWN = 40
 _SEEN = 1 << 16
+_ARRAY = re.compile(r"\[\s*(?:[\[\]{\"]|$)")
 _WHAT = "JSON lines, one object in a line"
 
 
@@ -221,18 +223,17 @@ def _other_start(line: bytes, reason: str) -> str:
             f"its first line is {reason}; expected JSON lines in UTF-8: {how_to_convert(line)}, or add --encoding guess"
         )
     beginning = line.decode("utf-8", "replace").strip()
-    if beginning.startswith("["):
+    if _ARRAY.match(beginning):
         return "is a JSON array; expected JSON lines, one object in a line (.jsonl): jq -c '.[]' FILE > rows.jsonl"
+    expected = 'expected JSON lines, one whole object in a line, as {"text": ...}'
+    if beginning.startswith("{"):
+        if beginning.endswith(",") and isinstance(_parse(beginning[:-1].encode()), dict):
+            return f"has a comma after the JSON object in its line; {expected}: sed 's/,$//' FILE > rows.jsonl"
+        if beginning.startswith("{'"):
+            return f"begins with an object in single quotes, as Python prints it; {expected}: write it by json.dumps"
+        return f"begins with a JSON object that does not end in its line; {expected}: jq -c . FILE > rows.jsonl"
     beginning = beginning if len(beginning) <= _SHOWN else f"{beginning[:_SHOWN]}..."
-    problem = (
-        "begins with a JSON object that does not end in its line"
-        if beginning.startswith("{")
-        else f"begins {beginning!r}"
-    )
-    return (
-        f'{problem}; expected JSON lines, one whole object in a line, as {{"text": ...}}; end the name of plain text '
-        "in .txt, of a table in .csv or .tsv"
-    )
+    return f"begins {beginning!r}; {expected}; end the name of plain text in .txt, of a table in .csv or .tsv"
 
 
 def _start(stream: BufferedReader) -> bytes:

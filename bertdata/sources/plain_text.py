@@ -59,6 +59,7 @@ class PlainTextFormat(RangeFormat):
         if request.config.whole_files:
             return text_files.TEXT_FILES.plan(sources, request)
         tasks, notes = super().plan(sources, request)
+        notes += text_files.notes_of_marks(sources)
         odd = [
             source.label for source in sources if source.encoding != SKIP and text_files.looks_like_prose(source.path)
         ]

@@ -23,10 +23,14 @@ from bertdata.sources.formats import Request, SourceFile, SourceFormat, document
 from bertdata.sources.names import InputCount
 from bertdata.sources.source_rows import MOST_BYTES, as_tuples
 from bertdata.sources.text_encodings import NOT_TEXT, count_encodings
+from bertdata.sources.unsupported import marked_up
 
 NAME = "text-files"
 _MOST_FILES = 4096
 _LOOKED_AT = 64 << 10
+_SEEN = 1 << 10
+_LOOKED_FILES = 64
+"""The files of which it is looked whether they hold marks: those of a source are mostly of one kind."""
 _LONG_LINES = 0.2
 _AGAIN_FROM = 4 << 20
 """Bytes of the files of a source from which their texts are read again and not stored."""
@@ -88,7 +92,8 @@ class TextFilesFormat(SourceFormat):
                 stem = part_name(f"{name}-files", number)
                 tasks.append(Task(request.directory, stem, ".parquet", made_from, weight, payload, synced=False))
         return tasks, [
-            f"{len(sources):,} .txt {'file is one document' if len(sources) == 1 else 'files are one document each'}"
+            f"{len(sources):,} .txt {'file is one document' if len(sources) == 1 else 'files are one document each'}",
+            *notes_of_marks(sources),
         ]
 
     def write(self, task: Task, file: BinaryIO) -> Counters:
@@ -142,17 +147,36 @@ def _write(group: TextGroup, encoding_of: Mapping[str, str], writer: DocumentGro
                 counters.drop("empty")
 
 
+def notes_of_marks(sources: Sequence[SourceFile]) -> list[str]:
+    """Return a note for each kind of text with marks, as JSON lines or HTML, that the first files begin as."""
+    of_kind: dict[str, list[str]] = {}
+    for source in sources[:_LOOKED_FILES]:
+        kind = marked_up(_beginning(source.path, _SEEN)) if source.encoding != SKIP else ""
+        if kind:
+            of_kind.setdefault(kind, []).append(source.label)
+    return [
+        f"{labels[0]}{f' and {len(labels) - 1:,} more' if len(labels) > 1 else ''}: read as plain text, and begins as "
+        f"{kind}"
+        for kind, labels in of_kind.items()
+    ]
+
+
+def _beginning(path: str, size: int) -> bytes:
+    """Return the first bytes of a text file, none where it cannot be read."""
+    try:
+        with open_text(path) as stream:
+            return stream.read(size)
+    except InputError:
+        return b""
+
+
 def looks_like_prose(path: str) -> bool:
     """Return whether the lines of a text file are paragraphs, or cut at a width, and not one sentence each.
 
     That is where over a fifth of the lines end inside a sentence, or hold three and more: by the full stops, question
     marks and exclamation marks in them, in any language that has them.
     """
-    try:
-        with open_text(path) as stream:
-            data = stream.read(_LOOKED_AT)
-    except InputError:
-        return False
+    data = _beginning(path, _LOOKED_AT)
     lines = [line.strip() for line in data.decode("utf-8", "ignore").split("\n")[:-1]]
     lines = [line for line in lines if len(line) > 1]
     if len(lines) < 5:

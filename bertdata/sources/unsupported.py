@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -12,9 +13,21 @@ from bertdata.io.patterns import ends_in
 _ARCHIVE = "is an archive; unpack it and give the files in it, as the .ndjson of Wikimedia Enterprise"
 _TEXT = "expected text: take the text out of it first, one JSON object with a `text` in a line (.jsonl)"
 _PANDOC = "pandoc -t plain --wrap=none FILE -o NEW.txt"
+_MARKDOWN = "is Markdown; expected plain text: name a copy .txt, with --whole-files one document each"
+_WARC = f"is a web archive (WARC); {_TEXT}"
+_SUBTITLES = f"is subtitles, with a time at each line; {_TEXT}"
 _KINDS: dict[str, str] = {
     ".pdf": "is a PDF; expected text: take the text out of it first, as with pdftotext FILE, which writes a .txt",
-    ".md": "is Markdown; expected plain text: name a copy .txt, with --whole-files one document each",
+    ".md": _MARKDOWN,
+    ".markdown": _MARKDOWN,
+    ".tex": f"is LaTeX; expected text: {_PANDOC}",
+    ".rst": f"is reStructuredText; expected text: {_PANDOC}",
+    ".org": f"is of Org mode; expected text: {_PANDOC}",
+    ".srt": _SUBTITLES,
+    ".vtt": _SUBTITLES,
+    ".ass": _SUBTITLES,
+    ".warc": _WARC,
+    ".wet": _WARC,
     ".html": f"is HTML; {_TEXT}",
     ".htm": f"is HTML; {_TEXT}",
     ".epub": f"is an EPUB book; {_TEXT}, or as .txt with --books",
@@ -60,9 +73,19 @@ _STARTS = {
     b"<html": ".html",
     b"<mediawiki": ".xml",
     b"<?xml": ".xml",
+    b"WARC/1.": ".warc",
+    b"WEBVTT": ".vtt",
 }
 _CONTROLS = {*range(1, 9), *range(14, 27), *range(28, 32)}
 """Bytes that no text has beside zeros, which UTF-16 has."""
+_MARKED_UP = (
+    ("JSON lines: end the name of rows in .jsonl", re.compile(rb'[{]\s*"[^"\n]{1,200}"\s*:')),
+    ("a web archive (WARC), with headers between its texts", re.compile(rb"WARC/1\.")),
+    ("subtitles, with a time at each line", re.compile(rb"WEBVTT\b|\d{1,9}\r?\n\d\d:\d\d:\d\d[,.]\d{3} --> ")),
+    ("HTML, with its tags", re.compile(rb"(?i:<!doctype html|<html\b)")),
+    ("XML, with its tags", re.compile(rb"<[?]xml\b")),
+)
+"""What text begins as that holds more than its text, and what to say of it."""
 _COMPRESSIONS = (".gz", ".bz2", ".zst")
 _OFTEN_BESIDE = {".json", ".md"}
 """Kinds of files that tell about the others, as state.json and README.md."""
@@ -87,6 +110,16 @@ def what_it_is(path: str, start: bytes = b"") -> str | None:
         return _BINARY.format(f"it begins with the bytes {start[:8].hex(' ')}")
     in_it = kind_by_start == ".zip" or (kind in (".tar", ".tgz") and kind_by_start in ("gzip", "bzip2", "zstd"))
     return _KINDS.get(kind if in_it and kind in _KINDS else kind_by_start or kind)
+
+
+def marked_up(start: bytes) -> str:
+    """Return what a text begins as that is not text alone, "" where it is; for a file that is read as plain text.
+
+    >>> [marked_up(start)[:9] for start in (b'{"text": "Salt"}', b"WEBVTT", b"<html>", b"{Salt}")]
+    ['JSON line', 'subtitles', 'HTML, wit', '']
+    """
+    start = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return next((kind for kind, begin in _MARKED_UP if begin.match(start)), "")
 
 
 def _kind(name: str) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
 
 from bertdata import InputError
 from bertdata.cli.main import dispatch
+from bertdata.sources.formats import Request, SourceFile
 from bertdata.sources.inputs import find_documents
+from bertdata.sources.plain_text import PLAIN_TEXT
+from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.unsupported import left_out, what_it_is
 from tests.sources.planned import plan_documents
 
@@ -36,6 +40,26 @@ from tests.sources.planned import plan_documents
         ("wiki.xml", b"<mediawiki>\n", "a Wikipedia dump goes with `wikipedia`"),
         ("rows.json", b'[{"text": "Salt"}]', "is one JSON value; expected JSON lines"),
         ("rows.json", b'{"text": "Sal\n', "begins with a JSON object that does not end in its line"),
+        ("rows.json", b'{\n "text": "Salt"\n}\n', r"does not end in its line; expected JSON lines.*: jq -c \. FILE"),
+        (
+            "rows.jsonl",
+            b'{"text": "Salt"}{"text": "Sea"}',
+            r"does not end in its line; .*: jq -c \. FILE > rows\.jsonl",
+        ),
+        (
+            "rows.jsonl",
+            b'{"text": "Salt"},\n{"text": "Sea"}\n',
+            r"has a comma after the JSON object .*: sed 's/,\$//' FILE",
+        ),
+        ("rows.jsonl", b"{'text': 'Salt'}\n", r"an object in single quotes, as Python prints it; .*json\.dumps"),
+        ("film.ass", b"[Script Info]\nTitle: Salt\n", "is subtitles, with a time at each line"),
+        ("notes.odd", b"[Script Info]\nTitle: Salt\n", r"begins '\[Script Info\]'; expected JSON lines"),
+        ("film.srt", b"1\n00:00:01,000 --> 00:00:02,500\nSalt\n", "is subtitles, with a time at each line"),
+        ("film", b"WEBVTT\n\n1\n", "is subtitles, with a time at each line"),
+        ("crawl.warc.wet.gz", gzip.compress(b"WARC/1.0\r\n"), r"is a web archive .WARC.; expected text"),
+        ("crawl", b"WARC/1.1\r\nWARC-Type: warcinfo\r\n", r"is a web archive .WARC.; expected text"),
+        ("notes.markdown", b"# Salt\n", "is Markdown; expected plain text"),
+        ("paper.tex", b"\\documentclass{article}\n", "is LaTeX; expected text"),
         ("rows.jsonl", b"\n \n", "holds no lines"),
         ("rows.jsonl", b"Salt\n", r"begins 'Salt'; expected JSON lines.* end the name of plain text in \.txt"),
     ],
@@ -45,6 +69,33 @@ def test_a_file_of_another_kind_is_told_by_it(name: str, content: bytes, words: 
     path.write_bytes(content)
     with pytest.raises(InputError, match=words):
         plan_documents([str(path)], str(tmp_path), 1 << 20)
+
+
+@pytest.mark.parametrize("whole_files", [False, True])
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b'{"text": "Salt", "id": 1}\n', "JSON lines: end the name of rows in .jsonl"),
+        (b"WARC/1.0\r\nWARC-Type: warcinfo\r\n", "a web archive"),
+        (b"\xef\xbb\xbf1\r\n00:00:01,000 --> 00:00:02,500\r\nSalt\r\n", "subtitles"),
+        (b"WEBVTT\n\n00:01.000 --> 00:02.500\nSalt\n", "subtitles"),
+        (b"<!DOCTYPE html>\n<p>Salt</p>\n", "HTML, with its tags"),
+        (b"<?xml version='1.0'?>\n<p>Salt</p>\n", "XML, with its tags"),
+        (b'{Salt} and "sea": both.\n', ""),
+        (b"1\nSalt\n", ""),
+        (b"WARC is a format.\n", ""),
+    ],
+)
+def test_plain_text_that_begins_as_text_with_marks_is_noted(
+    content: bytes, words: str, whole_files: bool, tmp_path: Path
+) -> None:
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_bytes(content)
+    sources = [SourceFile(str(tmp_path / name), name, "texts") for name in ("a.txt", "b.txt")]
+    request = Request(str(tmp_path), 1 << 20, CleaningConfig(whole_files=whole_files))
+    notes = [note for note in PLAIN_TEXT.plan(sources, request)[1] if "begins as" in note]
+    assert notes == ([notes[0]] if words else [])
+    assert not words or notes[0].startswith(f"a.txt and 1 more: read as plain text, and begins as {words}")
 
 
 def test_json_lines_under_the_name_of_json_are_read(tmp_path: Path) -> None:

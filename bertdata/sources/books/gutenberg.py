@@ -69,7 +69,9 @@ _CREDIT = re.compile(
     re.IGNORECASE,
 )
 _NOTICE = re.compile(
-    _BEGIN + rf"(?:\[?{COPYRIGHT}|all rights reserved|"
+    _BEGIN + rf"(?:\[?{COPYRIGHT}|all rights reserved|alle rechte(?:,[^.]{{0,60}},)? vorbehalten|"
+    r"tous droits r[ée]serv[ée]s|"
+    r"der (?:verfasser|autor|verleger) behält sich\b[^.]{0,40}\b(?:recht|(?:ue|ü)bersetzung)|"
     r"entered,?\s+according\s+to\s+(?:the\s+)?act\b|in\s+the\s+(?:\S+\s)?office\s+of\s+(?:the\s+)?"
     r"(?:clerk|district|librarian|minister|regist|stationer)|"
     r"(?:re)?printed\s+(?:and\s+(?:bound|published)\s+)?(?:in|by|at)\b)",

@@ -30,9 +30,11 @@ DIVISION = (
     r"sonnet|tale|story|appendix|chapitre|livre|tome|partie|kapitel|buch|teil|cap[ií]tulo|libro|parte|capitolo)"
 )
 ORNAMENT = r"^[\s*_=(\[#.—–-]*+"
+_ORDINAL = r"\w{2,30}(?:tes|ter|te)\s+(?:kapitel|buch|teil|theil|band|abschnitt|akt|aufzug|brief)"
+"""A German ordinal before a division, as "Siebenundzwanzigstes Kapitel" and "Letzter Teil"."""
 _ROMAN = r"(?=[ivxlcdm])m{0,4}(?:c[md]|d?c{0,4})(?:x[cl]|l?x{0,4})(?:i[xv]|v?i{0,4})"
 LABEL = re.compile(
-    rf"{ORNAMENT}(?:{DIVISION}\s+{_NUMBER}|{_NUMBER}\s+{DIVISION}|{_ROMAN}|\d{{1,4}})[\s*_=)\].,:—–-]*$",
+    rf"{ORNAMENT}(?:{DIVISION}\s+{_NUMBER}|{_NUMBER}\s+{DIVISION}|{_ORDINAL}|{_ROMAN}|\d{{1,4}})[\s*_=)\].,:—–-]*$",
     re.IGNORECASE,
 )
 DIVISION_TITLE = re.compile(
@@ -44,6 +46,7 @@ COPYRIGHT = (
     r"copyright(?:ed)?\b(?![^\w\s]*+\s++(?!(?:by|secured|renewed|notice|reserved|in\s+the|laws\s+are)\b)(?-i:[a-z]))"
 )
 """What a notice of copyright begins with, where a sentence about copyright goes on with a word in small letters."""
+_INHALT = r"inhalt(?:sverzeichni(?:ss?|ß))?(?:\s+des\s+\w++\s+(?:bandes|theiles?|teiles?|theils|teils|buches))?"
 _NAMED = re.compile(
     ORNAMENT + r"(?!(?-i:[a-z])\w*[.,;?!])"
     r"(?:the\s+)?(?:preface|introduct(?:ion|ory)|prologue|epilogue|contents?|table\s+of\s+contents|index|conclusion|"
@@ -51,12 +54,12 @@ _NAMED = re.compile(
     r"foreword|afterword|glossary|errata|postscript|bibliography|appendix|finis?|"
     rf"end(?:\s+of\s+(?:the\s+)?(?:\w+\s+)?{DIVISION}\b(?!.*\b(?:was|were|is|had|came)\b).{{0,30}})?|"
     rf"to\s+be\s+continued|advertisements?|frontispiece|cover|(?-i:(?=C)){COPYRIGHT}.*+|by\s+the\s+same\s+author|"
-    r"table\s+des\s+mati[eè]res|inhalt(?:sverzeichnis)?|[ií]ndice|sommaire|pr[eé]face|vorwort)[^\w!?]*$",
+    rf"table\s+des\s+mati[eè]res|{_INHALT}|[ií]ndice|sommaire|pr[eé]face|vorwort)[^\w!?]*$",
     re.IGNORECASE,
 )
 CONTENTS = re.compile(
     r"^\W*(?:(?:table\s+of\s+|the\s+)?contents\b.{0,30}|list\s+of\s+\w+|(?:full[- ]page\s+)?illustrations|index|"
-    r"table\s+des\s+mati[eè]res|inhalt(?:sverzeichnis)?|sommaire)[^\w!?]*$",
+    rf"table\s+des\s+mati[eè]res|{_INHALT}|sommaire)[^\w!?]*$",
     re.IGNORECASE,
 )
 NOTES = re.compile(r"^\W*(?:(?:foot|end)notes?|index)[^\w!?]*$", re.IGNORECASE)

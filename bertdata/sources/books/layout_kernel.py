@@ -18,7 +18,7 @@ import numpy as np
 
 from bertdata.kernels.jit import inlined, kernel
 from bertdata.kernels.utf8 import decode
-from bertdata.sources.books import headings, layout
+from bertdata.sources.books import block_kinds, headings
 
 Bytes = Any  # a C-contiguous array of uint8
 Ints = Any  # an array of int32
@@ -288,10 +288,10 @@ def _starts() -> Bytes:
             _CREDITS,
             "ori ete tra pro typ not tit aut edi ill con rel pos las mos lan cha enc cre ebo fil tex pre sca dig",
         ),
-        (_CREDITS, "htm for cop ent rep pri foo e e-b e-t"),
+        (_CREDITS, "htm for cop ent rep pri foo e e-b e-t tou"),
         (_NAMES, "end cop"),
-        (_LEADS, "the thi all in"),
-        (_FOLLOWS, "e e-b e-t ebo ete fil tex rig the"),
+        (_LEADS, "the thi all in der"),
+        (_FOLLOWS, "e e-b e-t ebo ete fil tex rig the rec ver aut"),
     ):
         for word in words.split():
             start = 0
@@ -306,7 +306,7 @@ def _starts() -> Bytes:
 _DIVIDES, _COUNTS, _CREDITS, _NAMES, _LEADS, _FOLLOWS = (1 << bit for bit in range(6))
 STARTS = _starts()
 _KINDS = np.zeros(256, np.uint8)  # 1: a sign; 2: a small letter; 4: may be in the name of an archive
-_KINDS[list(layout.SIGNS)] |= 1
+_KINDS[list(block_kinds.SIGNS)] |= 1
 _KINDS[list(range(97, 123))] |= 2
 _KINDS[list(b"bkxfdpBKXFDP")] |= 4
 _ODDNESS = np.ones(0x3001, np.uint8)

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bertdata.sources.books import layout_kernel as kernel
-from bertdata.sources.books.layout import WRAP_LIMIT, Block, PlainBlock, width_of
+from bertdata.sources.books.block_kinds import Block
+from bertdata.sources.books.layout import WRAP_LIMIT, PlainBlock, width_of
 
 Table = Any
 

@@ -242,3 +242,93 @@ def test_what_is_no_string_is_refused(value: Any) -> None:
     for function in (clean_book, clean_chapters):
         with pytest.raises(ConfigError, match=rf"as of read_books, found {type(value).__name__}"):
             function(value)
+
+
+DEDICATION = """Es war ein lachender Maiabend auf dem Berge. Oben um
+das Schloss bluehte der Garten und die Blaetter der roten Akazie warfen gezackte Schatten auf den Rasen. Unten
+im Dunkel des Tals sprangen die Rehe aus dem Holz und
+schauten nach der Gestalt der Frau. Die Ruhe
+des Abends lag auf dem Tal, und nur aus weiter Entfernung klang zuweilen das Rollen des Donners in das
+Land. An diesem Abend sah der Herr, an die Steine
+der alten Mauer gelehnt, sorgenvoll in die Ferne. Was
+er damals sprach, das waren goldene Worte, und sie
+werden lange nachklingen. Seit diesem Abend habe ich
+den Wunsch, mit seinem Namen das Buch zu schmuecken, dessen Plan ich damals mit mir trug. Und so sei ihm
+das leichte Werk gewidmet, so gut ich es eben kann.
+Anna Bauer"""
+CONTENTS = "\n".join(
+    f"Von der Schale Nummer {'abc'[n % 3]} und vom alten Haus in zwiefacher Gestalt" for n in range(20)
+)
+
+
+def test_a_signed_dedication_in_ragged_lines_is_text() -> None:
+    text = " ".join(DEDICATION.split())
+    assert clean("Soll und Haben", DEDICATION, "Erstes Buch", wrap(FIRST)) == [text, FIRST]
+
+
+def test_lines_of_a_table_of_contents_are_not_a_dedication() -> None:
+    ragged = CONTENTS.replace("Gestalt", "Gestalt und noch in einer anderen, die niemand sah oder hoerte", 3)
+    assert clean(wrap(FIRST), ragged, wrap(SECOND)) == [FIRST, SECOND]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Und da kam ihr ein Entschluss!",
+        "Und ich bin der Herr im Hause!",
+        '"Das kommt meinem Anliegen entgegen", sagte',
+        "»Also morgen!« stöhnte der Commerzienrath, und",
+        "“I have it here,” said the old man of the sea, and",
+    ],
+)
+def test_a_line_that_reads_as_text_is_no_heading(line: str) -> None:
+    assert clean(wrap(FIRST), line, wrap(SECOND)) == [FIRST, line, SECOND]
+
+
+@pytest.mark.parametrize(
+    "line", ["The House of the Wolf.", "“Nevermore”", "Das Schloss am Meer.", "“Home, Sweet Home”"]
+)
+def test_a_title_with_a_mark_or_in_quotes_is_a_heading(line: str) -> None:
+    assert clean(wrap(FIRST), line, wrap(SECOND)) == [FIRST, SECOND]
+
+
+def test_short_lines_with_the_margin_of_all_lines_are_text() -> None:
+    long = f"{FIRST} {SECOND}"
+    lines = [long, "He laughed out loud.", long, "“Not now, I beg you!”", long]
+    assert clean_book("\n".join(" " * 33 + line for line in lines)).split("\n\n") == lines
+    assert clean_book("\n\n".join(" " * 33 + line for line in lines)).split("\n\n") == lines
+
+
+def test_verse_whose_lines_all_end_in_a_dash_is_no_synopsis() -> None:
+    verse = "Who comes there now?--How came he in?--\nThe old one fell--He is no more--\nIt was a cask--It is a stave--"
+    joined = verse.replace("--", "—").replace("\n", "")
+    assert clean(wrap(FIRST), "THE CROWD:", verse, wrap(SECOND)) == [FIRST, joined, SECOND]
+    synopsis = "The crowd comes in--The fall of the old one--\nA cask and a stave--The end"
+    assert clean(wrap(FIRST), "CHAPTER II", synopsis, wrap(SECOND)) == [FIRST, SECOND]
+
+
+def test_author_and_title_before_the_first_label_of_a_text_of_long_lines_are_left_out() -> None:
+    long = f"{FIRST} {SECOND}"
+    text = clean_book(
+        "\n".join(["Anna Bauer", "Unterm Baum", "ERSTES KAPITEL", long, "Siebenundzwanzigstes Kapitel", long])
+    )
+    assert text.split("\n\n") == [long, long]
+    for begin in ("It rained.", long):
+        assert clean_book("\n".join([begin, "CHAPTER I", long])).split("\n\n") == [begin, long]
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        "Alle Rechte vorbehalten.",
+        "Alle Rechte, insbesondere das der Übersetzung, vorbehalten.",
+        "Alle Rechte vorbehalten, insbesondere die der Übersetzung. Gedruckt auf Papier.",
+        "Der Verfasser behält sich das Recht der Uebersetzung ins Englische vor.",
+        "Der Verfasser behält sich die Uebersetzung dieses Werkes vor.",
+        "Tous droits réservés.",
+        "#Inhalt des ersten Bandes.#",
+        "Inhaltsverzeichniß.",
+    ],
+)
+def test_notices_of_rights_and_contents_in_other_languages_are_left_out(notice: str) -> None:
+    assert clean(notice, wrap(FIRST), wrap(SECOND)) == [FIRST, SECOND]

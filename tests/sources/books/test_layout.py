@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertdata.sources.books import layout
+from bertdata.sources.books import block_kinds
 from bertdata.sources.books.headings import rank_of
 from bertdata.sources.books.layout import blocks_of, prose_of
 
@@ -15,19 +15,19 @@ LINE = st.text(st.sampled_from("abIVX 19.,-£*|§é_—"), min_size=1, max_size=
 
 @given(st.text())
 def test_signs_are_counted_one_by_one(text: str) -> None:
-    assert layout._count_signs(text) == sum(text.count(sign) for sign in "0123456789.,;:'-_=*|#/\\~<>+()[]{}^&%$£")
+    assert block_kinds.count_signs(text) == sum(text.count(sign) for sign in "0123456789.,;:'-_=*|#/\\~<>+()[]{}^&%$£")
 
 
 @given(st.lists(LINE, min_size=1, max_size=9))
 def test_a_list_is_what_has_more_entries_than_other_lines(lines: list[str]) -> None:
-    entries = [bool(layout._ends_in_number(line) or layout._ENTRY.match(line)) for line in lines]
-    assert layout._is_list(lines) == (2 * sum(entries) > len(lines))
+    entries = [bool(block_kinds.ends_in_number(line) or block_kinds.ENTRY.match(line)) for line in lines]
+    assert block_kinds.is_list(lines) == (2 * sum(entries) > len(lines))
 
 
 def test_a_line_of_contents_ends_in_the_number_of_a_page() -> None:
     ends = ["The Sea .... 12", "The Sea  7", "Preface,xiv", "The Sea   iv"]
     others = ["The Sea 12", "The Sea .... 12345", "Preface,xiv.", "The Sea   in", "It was  12th"]
-    assert [line for line in [*ends, *others] if layout._ends_in_number(line)] == ends
+    assert [line for line in [*ends, *others] if block_kinds.ends_in_number(line)] == ends
 
 
 def test_headings_say_how_many_paragraphs_stand_before_them() -> None:

@@ -23,7 +23,8 @@ _WORDS = (
     "he’s said, said. said; — -- _so_ [3] [Illustration: * * * *** =x= {4} (2) † § Gutenberg ebook "
     "e-text pgdp.net Proofread Copyright Title: Author: Transcriber's Note: All rights office £5 £ "
     "..... ..... 12,345,678 | \t    \xa0 \u2003 é École × ² Ωμέγα ſet Kelvin \u2028 \x1f afternoon, "
-    "afternoon yesterday considerable considerable considerable remembered everything"
+    "afternoon yesterday considerable considerable considerable remembered everything Alle Rechte vorbehalten, Der "
+    "Verfasser behält sich Recht Übersetzung Zweites Kapitel Inhalt des Bandes. Tous droits réservés. « » »Also!« sagte"
 )
 WORDS = _WORDS.split(" ")
 LINE = st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join)
@@ -59,6 +60,15 @@ def test_most_blocks_of_a_novel_are_plain() -> None:
     kinds = [type(block) for block in mixed[0]]
     assert kinds.count(str) == 60
     assert kinds.count(list) == 21
+
+
+@pytest.mark.parametrize("begin", ["Alle Rechte vorbehalten,", "Der Verfasser behält sich", "Tous droits réservés,"])
+def test_a_notice_of_rights_in_a_block_that_is_full_is_left_to_the_rules(begin: str) -> None:
+    more = " das Recht der Übersetzung in andere Sprachen vor,\n"
+    texts = ["\n\n".join([LONG * 3, f"{first}{more}{LONG}", LONG * 3]) for first in (begin, f"Und {begin[4:]}")]
+    kinds = [type(mixed[0][1]) for text in texts if (mixed := mixed_blocks(text, list))]
+    assert kinds == [list, str]
+    assert all(map(same, texts))
 
 
 ARCHIVES = ["gutenberg", "ebook", "e-book", "etext", "e-text", "proofread", "pgdp", "fadedpage"]
