@@ -64,8 +64,8 @@ def test_most_blocks_of_a_novel_are_plain() -> None:
 
 @pytest.mark.parametrize("begin", ["Alle Rechte vorbehalten,", "Der Verfasser behält sich", "Tous droits réservés,"])
 def test_a_notice_of_rights_in_a_block_that_is_full_is_left_to_the_rules(begin: str) -> None:
-    more = " das Recht der Übersetzung in andere Sprachen vor,\n"
-    texts = ["\n\n".join([LONG * 3, f"{first}{more}{LONG}", LONG * 3]) for first in (begin, f"Und {begin[4:]}")]
+    more = f" das Recht der Übersetzung in andere Sprachen vor,\n{LONG}as he says."
+    texts = ["\n\n".join([LONG * 3, f"{first}{more}", LONG * 3]) for first in (begin, f"Und {begin[4:]}")]
     kinds = [type(mixed[0][1]) for text in texts if (mixed := mixed_blocks(text, list))]
     assert kinds == [list, str]
     assert all(map(same, texts))
