@@ -52,7 +52,7 @@ def tag(fs: Any, info: dict[str, Any]) -> str:
     """Return what changes when a file is replaced, from what its file system says of it.
 
     It is what fsspec's `ukey` returns, but that needs no request, and an ETag where there is one: the `ukey` of s3fs is
-    another one after the folder was listed.
+    another one after the folder was listed, and what adlfs says of a file beside its ETag is other in a listing.
 
     >>> tag(None, {"name": "b/x", "size": 3, "ETag": '"5d41"'})
     '"5d41"'
@@ -60,8 +60,8 @@ def tag(fs: Any, info: dict[str, Any]) -> str:
     from fsspec import AbstractFileSystem
     from fsspec.archive import AbstractArchiveFileSystem  # its ukey is another one each time that it is opened
 
-    if info.get("ETag"):
-        return str(info["ETag"])
+    if etag := info.get("ETag") or (info.get("etag") if "abfs" in getattr(fs, "protocol", ()) else None):
+        return str(etag)
     if type(fs).ukey is not AbstractFileSystem.ukey and not isinstance(fs, AbstractArchiveFileSystem):
         return str(fs.ukey(info["name"]))
     lasting = {key: value for key, value in info.items() if not key.startswith("_") and isinstance(value, _LASTING)}

@@ -32,6 +32,15 @@ def test_an_identity_is_the_same_from_a_listing_and_without_one(pattern: str, fo
         assert (files.identity(found), files.size(found)) == (alone, size)
 
 
+def test_a_blob_of_azure_has_one_tag_alone_and_in_a_listing_which_says_less_of_it() -> None:
+    class Azure:
+        protocol = ("abfs", "az", "abfss")
+
+    alone = {"name": "c/a.txt", "size": 4, "etag": '"0x26"', "deleted": False}
+    assert listed.tag(Azure(), alone) == listed.tag(Azure(), alone | {"deleted": None}) == '"0x26"'
+    assert listed.tag(Azure(), alone | {"etag": '"0x27"'}) == '"0x27"'
+
+
 def test_what_is_kept_ends_with_the_outermost_context(folder: str) -> None:
     with kept_listings():
         with kept_listings():
