@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from bertdata.errors import InputError
 from bertdata.io import files
+from bertdata.io.console import counted
 
 BATCH_BYTES = 32 << 20
 LONGEST_ROW = 256 << 20
@@ -72,11 +73,17 @@ def read_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a Parquet file in order, at most `BATCH_BYTES` of them at a time, or one row.
 
-    columns: all without; row_groups: all without. Raises InputError where the file cannot be read, or a row has over
-    `LONGEST_ROW` bytes; rows are counted from 0.
+    columns: all without; row_groups: all without. Raises InputError where the file cannot be read, has fewer row
+    groups, or a row has over `LONGEST_ROW` bytes; rows are counted from 0.
     """
     parquet = open_parquet(raw, path)
     numbers = range(parquet.metadata.num_row_groups) if row_groups is None else row_groups
+    if row_groups and row_groups[-1] >= parquet.metadata.num_row_groups:
+        raise InputError(
+            f"has {counted(parquet.metadata.num_row_groups, 'row group')}, expected {row_groups[-1] + 1:,} as when it "
+            "was planned: put the file back as it was, or run the same command again",
+            path=path,
+        )
     counts = [parquet.metadata.row_group(number).num_rows for number in range(parquet.metadata.num_row_groups)]
     for number in numbers:
         place = sum(counts[:number])

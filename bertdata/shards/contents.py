@@ -19,7 +19,7 @@ from bertdata.errors import BertDataError, InputError, printable
 from bertdata.io import files, listing, remote
 from bertdata.shards.checked import changed, is_wanted
 from bertdata.shards.info_numbers import check_counts
-from bertdata.shards.manifest_shape import check_shape
+from bertdata.shards.manifest_shape import check_values
 
 FINISHED = ".bertdata-finished.json"
 _SHARD = re.compile(r"data-[^/]*\.arrow")
@@ -127,7 +127,7 @@ def check_manifest(manifest: Any, path: str) -> None:
     check_names(manifest, path)
     if isinstance(manifest, dict):
         try:
-            check_shape(manifest)
+            check_values(manifest)
             check_counts(manifest)
         except ValueError as error:
             raise InputError(

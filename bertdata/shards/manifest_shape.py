@@ -5,10 +5,9 @@ A manifest may come from anyone. A missing value is an error only where it is re
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from bertdata.errors import shortened
+from bertdata.io.json_shape import check_shape
 
 _COUNTED: dict[str, Any] = {"counts": {}, "drops": {}}
 SHAPE: dict[str, Any] = {
@@ -29,26 +28,15 @@ SHAPE: dict[str, Any] = {
     "decontamination": {"files": {"*": {"samples": [{}]}}},
     "dedup_spans": {"samples": [{}]},
 }
-"""An object for an object with at least these names, "*" for any name; a list for a list of such; else a type."""
-_NAMES: dict[type, str] = {dict: "an object", list: "a list", str: "a text", int: "a whole number"}
+"""As `bertdata.io.json_shape` takes it."""
 
 
-def check_shape(value: Any, shape: Any = SHAPE, where: str = "") -> None:
+def check_values(manifest: Any) -> None:
     """Raise ValueError for the first value of a manifest that is of another kind than is read there.
 
-    >>> check_shape({"bertdata": "0.1.0", "splits": {"train": {"counts": {"tokens": 9}}}, "other": None})
-    >>> check_shape({"splits": {"train": {"shards": {}}}})
+    >>> check_values({"bertdata": "0.1.0", "splits": {"train": {"counts": {"tokens": 9}}}, "other": None})
+    >>> check_values({"splits": {"train": {"shards": {}}}})
     Traceback (most recent call last):
     ValueError: splits.train.shards is {}, expected a list
     """
-    kind: Any = shape if isinstance(shape, type) else type(shape)
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise ValueError(f"{where or 'the manifest'} is {shortened(value)}, expected {_NAMES[kind]}")
-    if isinstance(shape, list):
-        for item in value if shape else ():
-            check_shape(item, shape[0], where)
-    elif isinstance(shape, Mapping):
-        for name, inner in shape.items():
-            for key in value if name == "*" else [name]:
-                if key in value:
-                    check_shape(value[key], inner, f"{where}.{key}".lstrip("."))
+    check_shape(manifest, SHAPE, "the manifest")

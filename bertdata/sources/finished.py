@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from bertdata.documents import cut_ranges, open_parquet, read_range
+from bertdata.documents.given import check_given
 from bertdata.documents.reread import is_textless
 from bertdata.engine.output_lock import MARKER
 from bertdata.engine.parts import PART, PartMetadata, PartResult, Task, read_record
@@ -40,13 +41,15 @@ def finished_parts(paths: Sequence[str] | Mapping[str, str]) -> list[PartResult]
 def record_of_part(path: str) -> PartMetadata | None:
     """Return the record of a Parquet file that bertdata's own cleaning wrote, None where the file is another's.
 
-    Raises InputError for a part in a folder of bertdata's whose record is gone, damaged or of another file.
+    Raises InputError for a part in a folder of bertdata's whose record is gone, damaged or of another file, and for one
+    whose record says what none of documents says.
     """
     record_path = path.removesuffix(".parquet") + ".json"
     if not path.endswith(".parquet"):
         return None
     record = read_record(record_path)
     if record is not None and "slots" in record.details and files.size(path) == record.bytes:
+        check_given(record, path)
         return record
     if PART.search(path) and files.exists(files.join(os.path.dirname(path), MARKER)):
         raise InputError(

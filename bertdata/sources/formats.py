@@ -19,7 +19,7 @@ from bertdata.curation.text_rules import text_rules
 from bertdata.documents import ROWS_OF, DocumentGroups, DocumentWriter
 from bertdata.engine.parts import Counters, PartResult, Task, fingerprint, part_name
 from bertdata.engine.stages import Step
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, shortened
 from bertdata.io import files
 from bertdata.io.checksums import checksums
 from bertdata.io.compression import compression
@@ -30,8 +30,9 @@ from bertdata.sources.names import InputCount
 from bertdata.sources.path_columns import path_columns
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.source_columns import ID, TEXT
-from bertdata.sources.source_rows import MOST_BYTES, are_read_again, as_tuples, recorded
+from bertdata.sources.source_rows import MOST_BYTES, are_read_again, payload_from, recorded, require_local
 from bertdata.sources.text_encodings import NOT_TEXT, count_encodings
+from bertdata.sources.text_template import is_template
 
 
 @dataclass(frozen=True)
@@ -243,8 +244,15 @@ class RangeFormat(SourceFormat):
         self.read(payload, cast("DocumentWriter", groups), Counters())
 
     def payload_of(self, values: Mapping[str, Any]) -> FileRange:
-        """Return a range from its fields."""
-        return FileRange(**as_tuples(values))
+        """Return a range from its fields; raises TypeError or ValueError where none that is read again has such."""
+        chosen = payload_from(FileRange, values)
+        require_local([chosen.path])
+        if not 0 <= chosen.start <= chosen.end < 1 << 63:
+            raise ValueError(f"its range is {shortened(chosen.start)} to {shortened(chosen.end)}")
+        others = (chosen.columns, chosen.form, chosen.rules, chosen.encoding)
+        if not chosen.again or any(others) or chosen.id_column != ID or is_template(chosen.text_column):
+            raise ValueError("rows that are read as it says have their texts in their part")
+        return chosen
 
     @abstractmethod
     def read(self, chosen: FileRange, writer: DocumentWriter, counters: Counters) -> None:

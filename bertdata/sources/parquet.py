@@ -81,7 +81,8 @@ def _batches_of(chosen: FileRange) -> Iterator[tuple[int, pa.RecordBatch]]:
     with files.open_raw(chosen.path) as raw:
         parquet = open_parquet(raw, chosen.path)
         names = columns_read(chosen, parquet.schema_arrow.names)
-        place = sum(parquet.metadata.row_group(i).num_rows for i in range(chosen.start))
+        before = range(min(chosen.start, parquet.metadata.num_row_groups))
+        place = sum(parquet.metadata.row_group(number).num_rows for number in before)
         groups = range(chosen.start, chosen.end)
         for batch in read_batches(raw, chosen.path, columns=names, row_groups=groups):
             yield place, batch

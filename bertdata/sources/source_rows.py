@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from bertdata.curation.document_rules import rules_of
 from bertdata.curation.filters import leave_texts
 from bertdata.documents import ROWS_OF, DocumentGroups
 from bertdata.engine.parts import PartMetadata, PartResult, Task
-from bertdata.errors import InputError
+from bertdata.errors import InputError, shortened
 from bertdata.io import files
 from bertdata.sources import SOURCE_FORMATS
 
 MOST_BYTES = 64 << 20
 """The stored bytes of a part whose rows are read again: a range of its documents is found from its beginning on."""
+
+Payload = TypeVar("Payload")
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,10 @@ def with_recorded_rows(record: PartMetadata, path: str) -> PartMetadata:
     try:
         source_format = SOURCE_FORMATS.named_in(path, values["format"])
         return _with(record, RowsOfTask(source_format.payload_of(values)))
-    except (TypeError, KeyError, ValueError) as error:
+    except (TypeError, KeyError, ValueError, NotImplementedError) as error:
         raise InputError(
-            "its record does not say where the texts are that it does not hold; give the files that it was made of",
+            f"its record does not say where the texts are that it does not hold ({error}); give the files that it was "
+            "made of",
             path=path,
         ) from error
 
@@ -78,10 +81,27 @@ def _with(record: PartMetadata, rows: RowsOfTask) -> PartMetadata:
     return replace(record, details=dict(record.details) | {ROWS_OF: rows})
 
 
-def as_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return JSON values with tuples in the place of lists, as payloads have them.
+def payload_from(kind: type[Payload], values: Mapping[str, Any]) -> Payload:
+    """Return a payload from its fields as JSON has them; raises TypeError for a field of another kind than it has.
 
-    >>> as_tuples({"columns": [], "start": 3})
-    {'columns': (), 'start': 3}
+    Lists become tuples.
     """
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    hints, fields = get_type_hints(kind), {}
+    for name, value in values.items():
+        hint = hints.get(name)
+        if hint is not None and get_origin(hint) is tuple:
+            items = value if isinstance(value, list) else [None]
+            is_right, value = all(type(item) is get_args(hint)[0] for item in items), tuple(items)  # noqa: PLW2901
+        else:
+            is_right = hint is Any or type(value) is hint
+        if not is_right:
+            raise TypeError(f"{name} is {shortened(values[name])}")
+        fields[name] = value
+    return kind(**fields)
+
+
+def require_local(paths: Iterable[str]) -> None:
+    """Raise ValueError for a path that no record of ours names: one at a URL, or that is not from the root on."""
+    for path in paths:
+        if files.is_remote(path) or not os.path.isabs(path) or "\0" in path:
+            raise ValueError(f"{shortened(path)} is no absolute path of a local file")

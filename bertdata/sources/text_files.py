@@ -21,7 +21,7 @@ from bertdata.io.encodings import SKIP, encoded, is_stream, open_text
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.formats import Request, SourceFile, SourceFormat, document_writer, unwatched
 from bertdata.sources.names import InputCount
-from bertdata.sources.source_rows import MOST_BYTES, as_tuples
+from bertdata.sources.source_rows import MOST_BYTES, payload_from, require_local
 from bertdata.sources.text_encodings import NOT_TEXT, count_encodings
 from bertdata.sources.unsupported import marked_up
 
@@ -111,8 +111,14 @@ class TextFilesFormat(SourceFormat):
         _write(payload, {}, groups, Counters())
 
     def payload_of(self, values: Mapping[str, Any]) -> TextGroup:
-        """Return a group from its fields."""
-        return TextGroup(**as_tuples(values))
+        """Return a group from its fields; raises TypeError or ValueError where none that is read again has such."""
+        group = payload_from(TextGroup, values)
+        require_local(group.paths)
+        if not group.again or not group.paths or len(group.paths) != len(group.labels):
+            raise ValueError(f"it has {len(group.paths)} files and {len(group.labels)} labels")
+        if group.columns or group.encodings:
+            raise ValueError("files that are read as it says have their texts in their part")
+        return group
 
     def files_of(self, task: Task) -> Sequence[str]:
         """Return the files of a group."""

@@ -21,7 +21,7 @@ from bertdata.io import files
 from bertdata.io.console import Row, counted
 from bertdata.shards.cache import fetched
 from bertdata.shards.contents import changed_files, check_names, inside, is_changed, reading_values
-from bertdata.shards.manifest_shape import check_shape
+from bertdata.shards.manifest_shape import check_values
 from bertdata.shards.pieces import FOLDER, Pieces, changed_piece, cut, path_of, read_pieces
 from bertdata.shards.reader import open_stream
 from bertdata.shards.schema import ShardInfo, shard_schema, vocabulary_fields
@@ -123,7 +123,7 @@ class Claims:
         place = files.join(path, MANIFEST)
         check_names(manifest, place)
         with reading_values(path, VerificationError):
-            check_shape(manifest)
+            check_values(manifest)
             splits = {str(name): _split(split) for name, split in manifest["splits"].items()}
             info = ShardInfo.from_values(manifest.get("info"), place)
             problems = [f"{MANIFEST}: {CHANGED}"] if is_changed(manifest) else []

@@ -177,3 +177,32 @@ def test_a_part_whose_record_does_not_say_where_its_rows_are_is_refused(tmp_path
         changed = source_rows.with_recorded_rows
         with pytest.raises(InputError, match=r"p\.parquet: its record does not say where the texts are"):
             changed(record.__class__(**{**vars(record), "details": {**record.details, ROWS_OF: value}}), "p.parquet")
+
+
+OTHERS: dict[str, Callable[[Path], object]] = {
+    "fewer row groups": lambda path: pq.write_table(pa.Table.from_pylist(ROWS), path),
+    "no text": lambda path: pq.write_table(pa.table({"title": ["x"] * 250}), path, row_group_size=40),
+    "no columns": lambda path: pq.write_table(pa.table({}), path),
+    "numbers for texts": lambda path: pq.write_table(pa.table({"text": [5] * 250}), path, row_group_size=40),
+    "lists for texts": lambda path: pq.write_table(pa.table({"text": [["x"]] * 250}), path, row_group_size=40),
+    "bytes for texts": lambda path: pq.write_table(pa.table({"text": [b"\xff"] * 250}), path, row_group_size=40),
+    "numbers for ids": lambda path: pq.write_table(
+        pa.table({"id": range(250), "text": [row["text"] for row in ROWS]}), path, row_group_size=40
+    ),
+    "nulls": lambda path: pq.write_table(
+        pa.table({"text": pa.array([None] * 250, pa.string())}), path, row_group_size=40
+    ),
+    "no rows": lambda path: pq.write_table(pa.table({"text": pa.array([], pa.string())}), path),
+    "no Parquet": lambda path: path.write_bytes(b"PAR1" + bytes(999)),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_parquet_in_the_place_of_other_parquet_is_refused(name: str, tmp_path: Path) -> None:
+    parquet(path := tmp_path / "rows.parquet")
+    parts = read(path, tmp_path / "parts", range_bytes=1 << 20)
+    assert len(parts) > 1
+    OTHERS[name](path)
+    for part in parts:
+        with pytest.raises(InputError, match=r"\.parquet: .*(are others now than|expected|is not)"):
+            documents([part])
