@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -59,7 +60,25 @@ def run(arguments: argparse.Namespace) -> int:
     manifest = encode_task(arguments.output, arguments.vocab, paths, config, columns, force=arguments.force)
     if not arguments.quiet:
         print(table(summary_rows(manifest)))
+    for warning in warnings_of(manifest):
+        print(f"warning: {warning}", file=sys.stderr)
     return 0
+
+
+def warnings_of(manifest: Mapping[str, Any]) -> list[str]:
+    """Return a warning for each split of which most tokens, or most tagged words, do not fit into the rows."""
+    lines = []
+    for split, entry in manifest["splits"].items():
+        counts = entry["counts"]
+        what, lost, kept = "tokens", counts.get("truncated_tokens", 0), counts.get("tokens", 0)
+        remedy = "a larger --max-seq-length keeps more"
+        if words := counts.get("words"):
+            what, lost, kept = "words", counts["truncated_words"], words - counts["truncated_words"]
+            remedy += ", or a blank line after each sentence where the file has none"
+        if lost > kept:
+            number = f"{lost:,} of {lost + kept:,} {what}"
+            lines.append(f"{split}: {number} are cut off, as they do not fit into rows; {remedy}")
+    return lines
 
 
 def summary_rows(manifest: Mapping[str, Any]) -> list[Row]:

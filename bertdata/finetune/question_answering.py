@@ -12,7 +12,7 @@ goes on into [SEP] and the padding), white space around an answer is not part of
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Literal, cast
 
@@ -26,7 +26,10 @@ from bertdata.finetune.layout import Encoded, Layout, Segments, TaskSplit, is_un
 from bertdata.finetune.settings import STRIDES, Columns, TaskConfig
 from bertdata.finetune.squad import Question, read_questions
 from bertdata.finetune.task import Labels, Task
+from bertdata.io.console import counted
 from bertdata.tokenizers.base import Tokenizer
+
+_SHOWN = 40
 
 
 def encode_question_answering(
@@ -230,8 +233,36 @@ def read_question_answering(
     splits = {}
     for split, path in paths.items():
         read = partial(read_questions, path, unlabelled=is_unlabelled(split))
-        splits[split] = TaskSplit(sum(1 for _ in read()), read, partial(encode, split), original_examples)
+        number = _count(read(), path, placed=not is_unlabelled(split))
+        splits[split] = TaskSplit(number, read, partial(encode, split), original_examples)
     return (), splits
+
+
+def _count(questions: Iterable[Question], path: str, *, placed: bool) -> int:
+    """Return how many questions there are; raises InputError where answers are to be `placed` and most are not.
+
+    A file has a few misplaced answers by mistake; where most are, their places are counted in another way, as from 1 or
+    in bytes.
+    """
+    number = answered = misplaced = 0
+    first: Question | None = None
+    for question in questions:
+        number += 1
+        answered += bool(question.answers)
+        if question.answers and _answer_span(question) is None:
+            misplaced += 1
+            first = first or question
+    if placed and first and 2 * misplaced > answered:
+        text, start = first.answers[0]
+        shown, there = repr(text[:_SHOWN]), first.context.find(text)
+        place = f"it stands at {there}" if there >= 0 else "the context does not have it"
+        raise InputError(
+            f"{misplaced:,} of {counted(answered, 'question')} with answers have none that is in the context at its "
+            f"`answer_start`: {first.place} has {shown} at {start}, and {place}; expected a place in characters, from "
+            "0 (not from 1, in bytes or in tokens): write the places anew",
+            path=path,
+        )
+    return number
 
 
 QUESTION_ANSWERING = Task(

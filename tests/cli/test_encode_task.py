@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bertdata.cli.encode_task import summary_rows
+from bertdata.cli.encode_task import summary_rows, warnings_of
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError
 from bertdata.finetune import task_shards as module
@@ -104,6 +104,26 @@ def test_the_table_shows_counts_that_are_not_zero_and_always_what_was_cut(tmp_pa
     assert summary_rows({"info": info, "splits": {"train": {"counts": counts}}}) == expected
     without = summary_rows({"info": info | {"labels": []}, "splits": {"train": {"counts": counts}}})
     assert without == [expected[0], expected[1], *expected[3:]]
+
+
+def test_a_file_of_which_most_is_cut_off_is_warned_of(
+    tmp_path: Path, vocab: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.conll").write_text("salt O\nwater B-X\n" * 40)
+    (tmp_path / "b.conll").write_text("salt O\nwater B-X\n\n" * 40)
+    for name, words in (("a.conll", "train: 67 of 80 words are cut off"), ("b.conll", "")):
+        flags = ["--task", "token-classification", "--train", str(tmp_path / name), "--max-seq-length", "15"]
+        assert dispatch(["encode-task", *flags, "--vocab", vocab, "--output", str(tmp_path / name[0])]) == 0
+        warned = [line for line in capsys.readouterr().err.splitlines() if line.startswith("warning: ")]
+        assert [words in line and "a blank line after each sentence" in line for line in warned] == [True] * bool(words)
+
+
+def test_texts_of_which_most_tokens_are_cut_off_are_warned_of() -> None:
+    counts = {"examples": 2, "tokens": 60, "truncated_examples": 2, "truncated_tokens": 61}
+    assert warnings_of({"splits": {"train": {"counts": counts}}}) == [
+        "train: 61 of 121 tokens are cut off, as they do not fit into rows; a larger --max-seq-length keeps more"
+    ]
+    assert warnings_of({"splits": {"train": {"counts": counts | {"truncated_tokens": 60}}}}) == []
 
 
 def test_flags_name_the_columns_and_the_labels(tmp_path: Path, vocab: str, capsys: pytest.CaptureFixture[str]) -> None:
