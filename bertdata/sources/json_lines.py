@@ -86,6 +86,15 @@ class JsonLinesFormat(TableFormat):
         holding = {name for row in _first_rows(path) for name, value in row.items() if _may_hold_text(value)}
         return [name for name in names if name in holding]
 
+    def rows_inside(self, path: str) -> str:
+        """Return where rows are inside the only row of a file: in a list of several objects."""
+        rows = _first_rows(path)
+        lists = {name: value for name, value in rows[0].items() if isinstance(value, list)} if len(rows) == 1 else {}
+        names = [name for name, value in lists.items() if len(value) > 1 and {*map(type, value)} == {dict}]
+        if len(names) != 1 or not (names[0].isascii() and names[0].isidentifier()):
+            return ""
+        return f" (one row, whose {names[0]!r} holds rows: jq -c '.{names[0]}[]' FILE > rows.jsonl)"
+
     def all_names(self, path: str, config: CleaningConfig) -> list[str]:
         """Return the columns of the first row, and after them those of the first thousand."""
         return list(dict.fromkeys([*self.names_of(path), *self.columns_of(path)]))

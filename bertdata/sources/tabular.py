@@ -121,7 +121,7 @@ class TableFormat(RangeFormat):
                 raise InputError(f"{lacks}, and none holds text; expected a column of strings", path=source.path)
             if len(offered) < len(names):
                 lacks += f" (text is in {', '.join(map(repr, offered))})"
-            raise InputError(f"{lacks}: {hint}{self.names_are}", path=source.path)
+            raise InputError(f"{lacks}{self.rows_inside(source.path)}: {hint}{self.names_are}", path=source.path)
         self._check_ids(source, request, names)
         if not form:
             return Layout(column, note=note)
@@ -145,6 +145,10 @@ class TableFormat(RangeFormat):
                 f"{source.source}={ID} is what is read without",
                 path=source.path,
             )
+
+    def rows_inside(self, path: str) -> str:
+        """Return where rows are inside the only row of a file, as words for a message; "" for other files."""
+        return ""
 
     @abstractmethod
     def rows(self, chosen: FileRange) -> Iterator[tuple[int, dict[str, Any] | str]]:

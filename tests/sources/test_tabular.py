@@ -319,6 +319,25 @@ def test_a_missing_text_column_lists_the_columns_there_are(tmp_path: Path) -> No
         assert "`text_column`" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("rows", "inside"),
+    [
+        ([{"version": 1, "data": [{"text": "a"}, {"text": "b"}]}], True),
+        ([{"data": [{"text": "a"}, {"text": "b"}]}] * 2, False),
+        ([{"data": [{"text": "a"}]}], False),
+        ([{"data": ["a", "b"]}], False),
+        ([{"a": [{"text": "a"}] * 2, "b": [{"text": "a"}] * 2}], False),
+        ([{"a-b": [{"text": "a"}] * 2}], False),
+    ],
+)
+def test_rows_inside_the_only_row_are_told(tmp_path: Path, rows: list[dict[str, Any]], inside: bool) -> None:
+    path = write(tmp_path / "x.json", lines(rows))
+    with pytest.raises(InputError, match="has no column 'text'") as caught:
+        plan_documents([path], "out", 1000, "text")
+    assert (" (one row, whose 'data' holds rows: jq -c '.data[]' FILE > rows.jsonl)" in str(caught.value)) == inside
+    assert ("jq" in str(caught.value)) == inside
+
+
 def test_a_file_without_any_text_offers_no_column(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", lines([{"id": 1, "place": {"x": 2}}, {"id": 2, "tags": [3]}]))
     with pytest.raises(InputError, match="its columns are 'id', 'place', 'tags', and none holds text; expected"):
