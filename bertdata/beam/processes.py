@@ -194,7 +194,6 @@ def work() -> None:
     logging.disable(logging.CRITICAL)
 
     with collector_paused(), without_packages_of_beam():
-        import grpc
         import pyarrow as pa
         from apache_beam.runners.worker import sdk_worker_main
 
@@ -211,16 +210,25 @@ def work() -> None:
     pa.set_cpu_count(1)
     while True:
         os.environ.update(pipelines.get())
+        if ONCE in sys.argv:
+            _run_for_an_engine(sdk_worker_main)
+            return
+        sdk_worker_main.main(sys.argv)
+        gc.collect()  # Beam's channels, which are in cycles
+        pa.default_memory_pool().release_unused()
+
+
+def _run_for_an_engine(sdk_worker_main: Any) -> None:
+    """Run one pipeline of an engine, which may end first: Spark's executors do with every application."""
+    import grpc
+
+    from bertdata.beam import internals
+
+    with internals.quiet_readers():
         try:
             sdk_worker_main.main(sys.argv)
         except grpc.RpcError:
-            if ONCE not in sys.argv:
-                raise
-            print("a worker ends: the task manager or executor of its job is gone", file=sys.stderr)
-        if ONCE in sys.argv:
-            return
-        gc.collect()  # Beam's channels, which are in cycles
-        pa.default_memory_pool().release_unused()
+            print("a worker ends: the task manager or executor of its job has ended", file=sys.stderr)
 
 
 def read_pipelines() -> queue.Queue[dict[str, str]]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import grpc
@@ -20,6 +23,7 @@ from bertdata.cli import worker_pool as program
 from bertdata.errors import ConfigError
 from tests.beam.portable import free_port
 from tests.beam.test_processes import comes
+from tests.clock import PATIENCE
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +107,33 @@ def test_leaving_ends_all_workers_and_gives_out_no_other() -> None:
         pass
     context = type("Context", (), {"peer": staticmethod(lambda: "ipv4:127.0.0.1:1")})
     assert "has ended" in ended.StartWorker(api.StartWorkerRequest(worker_id="1-1"), context).error
+
+
+def test_a_worker_says_in_a_line_that_its_engine_has_ended_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    connected, ending = threading.Event(), threading.Event()
+
+    class Engine(beam_fn_api_pb2_grpc.BeamFnControlServicer):  # type: ignore[misc]
+        def Control(self, responses: Any, context: Any) -> Iterator[Any]:  # noqa: N802
+            connected.set()
+            ending.wait(PATIENCE)
+            yield from ()
+
+    monkeypatch.setattr(processes, "WORKER", "bertdata.beam.processes")
+    server = grpc.server(ThreadPoolExecutor(1))
+    beam_fn_api_pb2_grpc.add_BeamFnControlServicer_to_server(Engine(), server)
+    port = server.add_insecure_port("localhost:0")
+    server.start()
+    with processes.new_process(processes.ONCE, stderr=subprocess.PIPE) as worker:
+        assert worker.stdin is not None
+        job = {"CONTROL_API_SERVICE_DESCRIPTOR": f'url: "localhost:{port}"', "WORKER_ID": "1-1"}
+        worker.stdin.write(json.dumps(job).encode() + b"\n")
+        worker.stdin.flush()
+        assert connected.wait(PATIENCE)
+        server.stop(0)
+        ending.set()
+        assert worker.wait(PATIENCE) == 0
+        assert worker.stderr is not None
+        assert worker.stderr.read() == b"a worker ends: the task manager or executor of its job has ended\n"
 
 
 def test_what_keeps_a_worker_from_starting_is_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
