@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Protocol, TypeVar
 
 from bertdata.errors import ConfigError, InputError
+from bertdata.sources.labelled.labels import Label
 
 _WORDS = ("word", "words", "token", "tokens", "form", "text")
 _OTHERS = (
@@ -19,9 +20,17 @@ _FEW = 10
 """Words that tell nothing yet of a column."""
 
 
+_A_WORD_A_LINE = (
+    """awk -F'\\t' '{n=split($1,w," "); split($2,t," "); for(i=1;i<=n;i++) print w[i]"\\t"t[i]; print ""}' FILE > NEW"""
+)
+
+
 class _Words(Protocol):
     @property
     def words(self) -> tuple[str, ...]: ...
+
+    @property
+    def tags(self) -> tuple[Label, ...] | None: ...
 
 
 Sentence = TypeVar("Sentence", bound=_Words)
@@ -68,15 +77,23 @@ def default_word_column(names: Sequence[str]) -> int:
 def with_true_words(sentences: Iterator[Sentence], path: str, column: int) -> Iterator[Sentence]:
     """Yield sentences; raises InputError at the end where the column holds no words, but numbers or a name of a text.
 
-    A column numbers words, as the first one of GermEval's and Universal NER's files; holds offsets; repeats the name of
-    a document, as OntoNotes'; or its words begin with the code of a language, as in raw WikiANN.
+    A line holds all words of a sentence and all their tags, as files of slots do; a column numbers words, as the first
+    one of GermEval's and Universal NER's files; holds offsets; repeats the name of a document, as OntoNotes'; or its
+    words begin with the code of a language, as in raw WikiANN.
     """
     numbers = offsets = repeats = True
-    longest = total = 0
+    longest = total = several = 0
+    all_sentences = True
     prefixes: set[str] | None = None
     for sentence in sentences:
         words = sentence.words
         longest, total = max(longest, len(words)), total + len(words)
+        if all_sentences and sentence.tags:
+            lengths = [
+                (len(word.split()), len(str(tag or "").split())) for word, tag in zip(words, sentence.tags, strict=True)
+            ]
+            all_sentences = all(of_word == of_tag for of_word, of_tag in lengths)
+            several += sum(of_word > 1 for of_word, _ in lengths)
         if numbers or offsets:
             digits = all(word.isdecimal() for word in words)
             values = [int(word) for word in words] if digits else []
@@ -88,6 +105,12 @@ def with_true_words(sentences: Iterator[Sentence], path: str, column: int) -> It
             prefixes = (here | (prefixes or set())) - {""} if "" not in here else set()
             prefixes = prefixes if len(prefixes) == 1 else set()
         yield sentence
+    if all_sentences and 2 * several > total:
+        raise InputError(
+            "has a sentence in each line, its tags behind a tab; expected a word and its tag in each line, and a blank "
+            f"line after each sentence: {_A_WORD_A_LINE}",
+            path=path,
+        )
     if longest < 2:
         return
     problem = ""
