@@ -20,7 +20,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bertdata.io.imports import (
@@ -31,8 +31,6 @@ from bertdata.io.imports import (
 )
 
 WORKER = "bertdata.beam.processes"
-ONCE = "--once"
-"""What a worker is told that is to end after one pipeline."""
 COMPILING = b"[bertdata: this worker compiles kernels]\n"
 """What a worker writes to its standard error so that its parent knows."""
 _LAST_BYTES = 4096
@@ -83,7 +81,7 @@ class Workers:
                 self._idle += [self._new_process() for _ in range(number - len(self._idle))]
 
     def _new_process(self) -> subprocess.Popen[bytes]:
-        process = new_process(stderr=subprocess.PIPE)
+        process = new_process(WORKER, stderr=subprocess.PIPE)
         self._processes.append(process)
         watcher = threading.Thread(target=self._watch, args=(process,), daemon=True)
         self.watchers.append(watcher)
@@ -139,10 +137,13 @@ class Workers:
         self.end()
 
 
-def new_process(*words: str, stderr: int | None = None) -> subprocess.Popen[bytes]:
-    """Start a worker with the environment and the module search path of this process; it ends with this one."""
+def new_process(module: str, stderr: int | None = None) -> subprocess.Popen[bytes]:
+    """Start a worker with the environment and the module search path of this process; it ends with this one.
+
+    module: its program.
+    """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
-    command = [sys.executable, "-P", "-m", WORKER, *words]
+    command = [sys.executable, "-P", "-m", module]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stderr=stderr, env=environment)
 
 
@@ -184,7 +185,19 @@ def _exit_message(pid: int, code: int, last: bytes) -> str:
 
 
 def work() -> None:
-    """Run Beam's worker for one pipeline after another, until the parent exits; with `ONCE` for the first alone.
+    """Run Beam's worker for one pipeline after another, until the parent exits."""
+    pipelines, run = prepared()
+    import pyarrow as pa
+
+    while True:
+        os.environ.update(pipelines.get())
+        run(sys.argv)
+        gc.collect()  # Beam's channels, which are in cycles
+        pa.default_memory_pool().release_unused()
+
+
+def prepared() -> tuple[queue.Queue[dict[str, str]], Callable[[list[str]], None]]:
+    """Import what a worker needs; returns the pipelines that its parent gives it, and Beam's worker, for one of them.
 
     Failures reach the parent through Beam, which reports them, so nothing is logged here; interrupts are the parent's.
     """
@@ -208,27 +221,7 @@ def work() -> None:
     gc.freeze()
     warmup.listeners.append(lambda: print(COMPILING.decode(), end="", file=sys.stderr, flush=True))
     pa.set_cpu_count(1)
-    while True:
-        os.environ.update(pipelines.get())
-        if ONCE in sys.argv:
-            _run_for_an_engine(sdk_worker_main)
-            return
-        sdk_worker_main.main(sys.argv)
-        gc.collect()  # Beam's channels, which are in cycles
-        pa.default_memory_pool().release_unused()
-
-
-def _run_for_an_engine(sdk_worker_main: Any) -> None:
-    """Run one pipeline of an engine, which may end first: Spark's executors do with every application."""
-    import grpc
-
-    from bertdata.beam import internals
-
-    with internals.quiet_readers():
-        try:
-            sdk_worker_main.main(sys.argv)
-        except grpc.RpcError:
-            print("a worker ends: the task manager or executor of its job has ended", file=sys.stderr)
+    return pipelines, sdk_worker_main.main
 
 
 def read_pipelines() -> queue.Queue[dict[str, str]]:

@@ -20,6 +20,7 @@ from typing import Any
 from bertdata.beam import processes
 from bertdata.errors import ConfigError
 
+WORKER = "bertdata.beam.pool_worker"
 STOP_SECONDS = 10.0
 """How long a worker that is stopped may take to end before it is killed."""
 
@@ -109,7 +110,7 @@ class WorkerPool:
 
 def _new_worker() -> subprocess.Popen[bytes]:
     """Start a worker that runs one job; what it writes to its standard error is in the log of the pool."""
-    return processes.new_process(processes.ONCE)
+    return processes.new_process(WORKER)
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

@@ -117,16 +117,16 @@ def merge_task(
     """
     words: defaultdict[str, int] = defaultdict(int)
     streams: defaultdict[str, list[Stream]] = defaultdict(list)
-    digests = []
+    digests, weight = [], 0
     for name, digest, offset, length, source, number in sorted(counted):
         words[source] += number
         streams[source].append(Stream(files.join(folder, name + ".arrow"), digest.hex(), offset, length))
         digests.append([digest.hex(), offset, length])
+        weight += length
     factors = source_factors(words, temperature)
     payload = tuple((factors[source], tuple(of_source)) for source, of_source in streams.items())
     weighted = [[factor, len(of_source)] for factor, of_source in payload] if set(factors.values()) - {1.0} else []
     made_from = fingerprint("merge_words", REVISION, digests, *weighted)
-    weight = sum(length for _, _, length in digests)
     name = part_name("merged", partition)
     return [Task(_sums_folder(stages), name, ".arrow", made_from, weight, payload)]
 
