@@ -149,6 +149,12 @@ def read_groups(
 
 def _text(row: Row, name: str, place: str, path: str) -> str:
     text = value_at(row, name)
+    if isinstance(text, list):
+        raise InputError(
+            f"{place} has a list in {name!r}; expected one text: write a row for each, as of JSON by "
+            f"jq -c '.{name}[] as $text | .{name} = $text' FILE > NEW",
+            path=path,
+        )
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"{place} has {text!r} in {name!r}; expected a text that is not empty", path=path)
     return text
