@@ -5,17 +5,18 @@ Documents, vocabularies, sentence parameters, exports, models and checkpoints; b
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from bertdata.documents import open_parquet, read_batches
 from bertdata.errors import BertDataError, InputError, printable_lines
 from bertdata.io import files, listing
 from bertdata.io.arrow_data import reading_arrow
+from bertdata.io.bounded_lines import bounded_lines
 from bertdata.io.console import Row, byte_size, counted, figure
+from bertdata.io.json_shape import check_shape
 from bertdata.sources.finished import texts_again
 
 _SHOWN = 3
@@ -60,8 +61,24 @@ def describe(path: str) -> Folder | None:
     return _vocabulary(path)
 
 
+def _object(data: bytes, path: str, shape: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON object in a file that may come from anyone; raises InputError where it has another shape."""
+    values = files.parse_json(data, path)
+    try:
+        check_shape(values, shape, "the whole")
+    except ValueError as error:
+        raise InputError(
+            f"does not say what bertdata writes there ({error}); restore it, or make it again", path=path
+        ) from error
+    return cast("dict[str, Any]", values)
+
+
+def _read_object(path: str, shape: Mapping[str, Any]) -> dict[str, Any]:
+    return _object(files.read_bytes(path), path, shape)
+
+
 def _export(path: str) -> Folder:
-    values = files.read_json(files.join(path, "export.json"))
+    values = _read_object(files.join(path, "export.json"), {"splits": {"*": [{"rows": int, "bytes": int}]}})
     settings = {name: value for name, value in values.items() if isinstance(value, str | int) and name != "bertdata"}
     rows = [
         (name.replace("_", " "), f"{value:,}" if type(value) is int else str(value)) for name, value in settings.items()
@@ -73,7 +90,7 @@ def _export(path: str) -> Folder:
 
 
 def _checkpoint(path: str) -> Folder:
-    state = files.read_json(files.join(path, "state.json"))
+    state = _read_object(files.join(path, "state.json"), {"step": int, "settings": {}})
     rows = [("step", f"{state.get('step', 0):,}"), *_config_rows(path), *_chosen(state.get("settings", {}))]
     used_by = "`bertdata pretrain --branch`, or `bertdata finetune --model`"
     return Folder("a checkpoint of `bertdata pretrain`", rows, [], used_by)
@@ -81,10 +98,13 @@ def _checkpoint(path: str) -> Folder:
 
 def _run(path: str) -> Folder:
     rows = _config_rows(path)
-    with files.open_raw(files.join(path, "log.jsonl")) as file:
-        lines = [line for line in file if line.endswith(b"\n")]
-    if lines:
-        last = json.loads(lines[-1])
+    log = files.join(path, "log.jsonl")
+    end = b""
+    with files.open_raw(log) as file:
+        for line in bounded_lines(file, log, "JSON lines, one object in a line"):
+            end = line if line.endswith(b"\n") else end
+    if end:
+        last = _object(end, log, {})
         rows += [(f"last, {name.replace('_', ' ')}", _number(value)) for name, value in last.items()]
     steps = [name for name in listing.names(files.join(path, "checkpoints")) if name.startswith("step-")]
     rows.append(("checkpoints", ", ".join(sorted(steps)) or "none is left"))
@@ -96,7 +116,8 @@ def _model(path: str) -> Folder:
 
 
 def _config_rows(path: str) -> list[Row]:
-    config = files.read_json_if_there(files.join(path, "config.json")) or {}
+    data = files.read_if_there(where := files.join(path, "config.json"))
+    config = {} if data is None else _object(data, where, {})
     names = ("model_type", "num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size")
     rows = [(name.replace("_", " "), _number(config[name])) for name in names if name in config]
     weights = files.join(path, "model.safetensors")
@@ -120,7 +141,7 @@ def _sentences(path: str) -> Folder:
             lines = (files.read_if_there(files.join(path, name)) or b"").splitlines()
             rows.append((name.partition(".")[0].replace("_", " "), f"{len(lines):,}"))
             if name == _SENTENCES:
-                some = [line.decode().strip() for line in lines[:_TOKENS]]
+                some = [line.decode(errors="replace").strip() for line in lines[:_TOKENS]]
     return Folder("sentence parameters", rows, [f"abbreviations: {' '.join(some)}"], "`--sentences` of a build")
 
 

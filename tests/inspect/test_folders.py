@@ -189,3 +189,44 @@ def test_a_build_without_its_manifest_is_not_taken_for_a_vocabulary(
     (tmp_path / "build" / left).mkdir()
     with pytest.raises(InputError, match=r"holds no finished build: there is no manifest\.json"):
         dispatch([verb, str(tmp_path / "build")])
+
+
+LIES: dict[str, list[bytes]] = {
+    "export.json": [
+        b"[1]",
+        b"5",
+        b"null",
+        b"{",
+        b"",
+        b'{"splits": 5}',
+        b'{"splits": {"train": 5}}',
+        b'{"splits": {"train": [5]}}',
+        b'{"splits": {"train": [{"rows": "x", "bytes": 1}]}}',
+        b'{"splits": {"train": [{"rows": true}]}}',
+    ],
+    "state.json": [b"[1]", b'{"step": "x"}', b'{"step": null}', b'{"step": 1.5}', b'{"step": 1, "settings": 5}'],
+    "log.jsonl": [b"x\n", b"[1]\n", b"5\n", b"[" * 100_000 + b"\n", b'{"loss"\n', b'{"loss": 1}\n\xff\n'],
+    "config.json": [b"[1]", b"5", b'"x"', b"\xff", b"[" * 100_000],
+}
+
+
+@pytest.mark.parametrize(("name", "data"), [(name, data) for name, lies in LIES.items() for data in lies])
+def test_a_folder_of_others_whose_files_hold_other_things_is_refused(name: str, data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "optimizer.pt").write_bytes(b"")
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=rf"{re.escape(name)}: "):
+        describe(str(tmp_path))
+
+
+def test_abbreviations_that_are_not_utf_8_are_shown(tmp_path: Path) -> None:
+    (tmp_path / "abbrev_types.txt").write_bytes(b"caf\xe9\nmr\n")
+    shown = describe(str(tmp_path))
+    assert shown is not None
+    assert shown.shown == ["abbreviations: caf\ufffd mr"]
+
+
+def test_a_run_is_described_by_its_last_whole_line(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_bytes(b'{"step": 1}\n{"step": 2}\n{"step": 3')
+    shown = describe(str(tmp_path))
+    assert shown is not None
+    assert ("last, step", "2") in shown.rows
