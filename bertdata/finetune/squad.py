@@ -18,13 +18,15 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bertdata.counter_rng import text_bits
-from bertdata.errors import InputError
+from bertdata.errors import InputError, shortened
 from bertdata.sources.labelled.json_list import read_list
 from bertdata.sources.labelled.labelled_files import JSON, file_format, read_rows
 
 Item = tuple[str, dict[str, Any]]
 """An object in a file, and its place there."""
 Value = TypeVar("Value", str, int)
+_MOST = 1 << 31
+"""Above every place in a text, as Arrow counts them."""
 _FORMS = 'a list of objects, or {"text": [...], "answer_start": [...]}, as SQuAD has them'
 
 
@@ -61,7 +63,7 @@ def read_questions(path: str, *, unlabelled: bool = False) -> Iterator[Question]
             first = places.setdefault(question.id, question.place) if text_bits(question.id) in repeated else ""
             if first not in ("", question.place):
                 raise InputError(
-                    f"{question.place} has the id {question.id!r}, which {first} has too; ids must differ, as "
+                    f"{question.place} has the id {shortened(question.id)}, which {first} has too; ids must differ, as "
                     "predictions are named by them",
                     path=path,
                 )
@@ -119,7 +121,7 @@ def _answers(answers: Any, place: str, path: str) -> list[Item]:
     if isinstance(answers, list):
         return _items({"answers": answers}, "answers", place, path)
     if not isinstance(answers, Mapping):
-        raise InputError(f"{place} has {answers!r} for `answers`; expected {_FORMS}", path=path)
+        raise InputError(f"{place} has {shortened(answers)} for `answers`; expected {_FORMS}", path=path)
     texts, starts = (answers.get(name, []) for name in ("text", "answer_start"))
     if isinstance(texts, str) and type(starts) is int:
         texts, starts = [texts], [starts]
@@ -137,7 +139,7 @@ def _items(holder: Any, name: str, place: str, path: str) -> list[Item]:
 
 def _value(holder: Mapping[str, Any], name: str, kind: type[Value], place: str, path: str) -> Value:
     value = holder.get(name)
-    if type(value) is not kind:
+    if type(value) is not kind or (isinstance(value, int) and not -_MOST <= value < _MOST):
         expected = "a string" if kind is str else "a number of characters"
-        raise InputError(f"{place} has {value!r} for `{name}`; expected {expected}", path=path)
+        raise InputError(f"{place} has {shortened(value)} for `{name}`; expected {expected}", path=path)
     return value

@@ -17,6 +17,7 @@ from bertdata.errors import ConfigError, InputError
 from bertdata.finetune import Question, answers_from_logits, encode_question_answering
 from bertdata.finetune.question_answering import answer_tokens
 from bertdata.finetune.settings import TaskConfig
+from bertdata.finetune.squad import read_questions
 from bertdata.finetune.task_shards import encode_task
 from bertdata.shards import open_shards
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
@@ -303,3 +304,11 @@ def test_logits_and_features_that_do_not_go_together_are_refused() -> None:
             )
     with pytest.raises(ConfigError, match="the question 'q' has no context"):
         answers_from_logits(np.zeros((1, 2)), np.zeros((1, 2)), table, {})
+
+
+@pytest.mark.parametrize("start", [1 << 31, -(1 << 31) - 1, 10**400, 2.5, True, "3"])
+def test_a_place_of_an_answer_that_is_no_number_of_characters_is_refused(start: object, tmp_path: Path) -> None:
+    row = {"id": "1", "question": "What?", "context": "it rained", "answers": [{"text": "it", "answer_start": start}]}
+    (tmp_path / "train.jsonl").write_text(json.dumps(row) + "\n")
+    with pytest.raises(InputError, match=r"train\.jsonl: .*`answer_start`; expected a number of characters"):
+        list(read_questions(str(tmp_path / "train.jsonl")))
