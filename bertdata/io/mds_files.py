@@ -132,17 +132,18 @@ def _text(data: bytes, encoding: str, row: int, name: str, path: str) -> Any:
 
 
 def _array(data: bytes, encoding: str, row: int, path: str) -> NDArray[Any]:
-    """Return a list of numbers, in front of which are its number of dimensions and its length."""
+    """Return a list of numbers: its number of dimensions and its length are in front of it, or in its encoding."""
     kind, _, shape = encoding.removeprefix("ndarray:").partition(":")
     try:
         values = number_type(kind)
         if values is None:
             raise ValueError("it holds no numbers")
         head = 0 if shape else 1 + (1 << (data[0] & 3))
-        if not shape and data[0] >> 2 != 1:
-            raise ValueError(f"it has {data[0] >> 2} dimensions")
+        dimensions = shape.count(",") + 1 if shape else data[0] >> 2
+        if dimensions != 1:
+            raise ValueError(f"it has {dimensions} dimensions")
         array: NDArray[Any] = np.frombuffer(data, values, offset=head)
-        if not shape and len(array) != int.from_bytes(data[1:head], "little"):
+        if len(array) != (int(shape) if shape else int.from_bytes(data[1:head], "little")):
             raise ValueError("its length is not that of its values")
     except (ValueError, TypeError, IndexError) as error:
         raise InputError(f"sample {row} has no list in a column {encoding} ({error})", path=path) from error

@@ -51,6 +51,10 @@ def mds(sample: bytes = IDS, **columns: Any) -> bytes:
         (mds(sizes=[-4]), "ends inside its column"),
         (mds(encodings=["ndarray:complex64"]), "it holds no numbers"),
         (mds(encodings=["ndarray:object"]), "it holds no numbers"),
+        (mds(IDS[6:], encodings=["ndarray:int16:1000000000000"], sizes=[12]), "its length is not that of its values"),
+        (mds(IDS[6:], encodings=["ndarray:int16:-6"], sizes=[12]), "its length is not that of its values"),
+        (mds(IDS[6:], encodings=["ndarray:int16:six"], sizes=[12]), "sample 0 has no list in a column"),
+        (mds(IDS[6:], encodings=["ndarray:int32:3,1"], sizes=[12]), "it has 2 dimensions"),
         (mds(b"12345678", encodings=["object"], sizes=[8]), "has no column of numbers"),
         (mds(b"123", encodings=["int"], sizes=[3]), "has no column of numbers"),
         (mds(b"", encodings=["int32"], sizes=[0]), "has no column of numbers"),
@@ -59,7 +63,9 @@ def mds(sample: bytes = IDS, **columns: Any) -> bytes:
     ],
 )
 def test_mds_files_whose_columns_are_no_numbers_are_refused(data: bytes, message: str, tmp_path: Path) -> None:
-    assert next(read_mds(put(tmp_path, mds()), tokenizer()))["input_ids"].tolist() == [[2, 5, 3]]
+    fixed = mds(IDS[6:], encodings=["ndarray:int32:3"], sizes=[12])
+    for right in (mds(), fixed):
+        assert next(read_mds(put(tmp_path, right), tokenizer()))["input_ids"].tolist() == [[2, 5, 3]]
     with pytest.raises(InputError, match=message):
         list(read_mds(put(tmp_path, data), tokenizer()))
 
