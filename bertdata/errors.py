@@ -63,6 +63,15 @@ def shortened(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:60]}..."
 
 
+def parse_problem(error: Exception) -> str:
+    """Return what a parser says of a text, the same from every release of Python where the text is nested too deeply.
+
+    >>> parse_problem(RecursionError("maximum recursion depth exceeded")), parse_problem(ValueError("no digits"))
+    ('it is nested too deeply', 'no digits')
+    """
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
 def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str:
     """Return the one of some names that is most like a name which is not among them, "" where none is.
 

@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from bertdata.errors import ConfigError
+from bertdata.errors import ConfigError, parse_problem
 
 OF_ALL = ("source", "id", "title", "url", "characters", "sentences", "tokens")
 """The columns that every document has: strings, and how long it is."""
@@ -125,7 +125,7 @@ def parse_condition(text: str, flag: str = "--where") -> Condition:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         written = next((f"; write {right} for {wrong}" for wrong, right in _OTHER_SIGNS.items() if wrong in text), "")
         remedy = written or ("; equality is ==" if re.search(r"[^=<>!]=[^=]", text) else "")
-        reason = error.msg if isinstance(error, SyntaxError) else str(error)
+        reason = error.msg if isinstance(error, SyntaxError) else parse_problem(error)
         raise ConfigError(f"{label} cannot be parsed ({reason}){remedy}; {_EXAMPLE}") from error
     _check(tree, label)
     if not set(_names(tree)):

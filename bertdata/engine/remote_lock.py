@@ -119,7 +119,7 @@ class _Lease:
         data = files.read_if_there(self.path)
         try:
             value = None if data is None else json.loads(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             value = {}
         return value if value is None or isinstance(value, dict) else {}
 

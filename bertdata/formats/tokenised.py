@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from bertdata.documents.row_batches import read_batches, row_bytes
-from bertdata.errors import InputError
+from bertdata.errors import InputError, parse_problem
 from bertdata.formats.base import ImportFormat
 from bertdata.formats.lddl import COLUMNS, lddl_fields
 from bertdata.formats.static import Fields
@@ -93,7 +93,9 @@ def parsed_row(line: bytes, number: int, path: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"row {number} is no JSON ({error}); expected an object with input_ids", path=path) from error
+        raise InputError(
+            f"row {number} is no JSON ({parse_problem(error)}); expected an object with input_ids", path=path
+        ) from error
     if not isinstance(row, dict):
         raise InputError(f"row {number} is {type(row).__name__}; expected an object with input_ids", path=path)
     return row

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, BinaryIO, cast
 
-from bertdata.errors import InputError, shortened
+from bertdata.errors import InputError, parse_problem, shortened
 from bertdata.io import listed, remote
 from bertdata.io.os_errors import ReadFile, WrittenFile, input_error, output_error
 from bertdata.io.paths import TEMPORARY as TEMPORARY
@@ -339,5 +339,6 @@ def parse_json(data: bytes, path: str) -> Any:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
         raise InputError(
-            f"is not valid JSON ({error}); correct it, or delete it and run what wrote it again", path=path
+            f"is not valid JSON ({parse_problem(error)}); correct it, or delete it and run what wrote it again",
+            path=path,
         ) from error

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.errors import InputError
+from bertdata.errors import InputError, parse_problem
 from bertdata.io.compression import open_decompressed
 
 SUFFIXES = tuple(f".mds{ending}" for ending in ("", ".zstd", ".zst", ".gz", ".bz2"))
@@ -89,7 +89,9 @@ def _head(file: BinaryIO, path: str) -> MdsHead:
         if wrong := [name for name, (_, size) in columns.items() if size is not None and type(size) is not int]:
             raise ValueError(f"the size of {wrong[0]!r} is not a whole number")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(f"does not say its columns ({error}); expected an MDS file of version 2", path=path) from error
+        raise InputError(
+            f"does not say its columns ({parse_problem(error)}); expected an MDS file of version 2", path=path
+        ) from error
     return MdsHead(offsets, columns)
 
 
@@ -128,7 +130,9 @@ def _text(data: bytes, encoding: str, row: int, name: str, path: str) -> Any:
     try:
         return json.loads(data) if encoding == "json" else data.decode()
     except (ValueError, RecursionError) as error:
-        raise InputError(f"sample {row} has no {encoding} in its column {name} ({error})", path=path) from error
+        raise InputError(
+            f"sample {row} has no {encoding} in its column {name} ({parse_problem(error)})", path=path
+        ) from error
 
 
 def _array(data: bytes, encoding: str, row: int, path: str) -> NDArray[Any]:

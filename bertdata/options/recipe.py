@@ -21,7 +21,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bertdata.errors import ConfigError, did_you_mean
+from bertdata.errors import ConfigError, did_you_mean, parse_problem
 from bertdata.io import files, listing
 from bertdata.io.package_data import shipped
 
@@ -108,7 +108,9 @@ def read_recipe(name: str) -> Recipe:
             text = raw.read().decode()
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"is not TOML ({error}); expected settings as `vocab_size = 30_000`", path=path) from error
+        raise ConfigError(
+            f"is not TOML ({parse_problem(error)}); expected settings as `vocab_size = 30_000`", path=path
+        ) from error
     phases = values.pop(_PHASE, [])
     if not isinstance(phases, list) or not all(isinstance(phase, dict) for phase in phases):
         raise ConfigError("`phase` is not a list of tables; write [[phase]] above the settings of each", path=path)

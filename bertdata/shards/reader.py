@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.errors import InputError
+from bertdata.errors import InputError, parse_problem
 from bertdata.io import files
 from bertdata.io.console import counted
 from bertdata.plugins import Consent, adopt, consent, use_plugins
@@ -76,8 +76,9 @@ def open_shards(
     manifest_path = files.join(build, MANIFEST)
     try:
         manifest = json.loads(data)
-    except ValueError as error:
-        raise InputError(f"is not valid JSON ({error}); delete it and build again", path=manifest_path) from error
+    except (ValueError, RecursionError) as error:
+        problem = f"is not valid JSON ({parse_problem(error)}); delete it and build again"
+        raise InputError(problem, path=manifest_path) from error
     check_manifest(manifest, manifest_path)
     if names := phase_names(manifest):
         raise InputError(

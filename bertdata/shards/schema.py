@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 
 import pyarrow as pa
 
-from bertdata.errors import InputError
+from bertdata.errors import InputError, parse_problem
 from bertdata.shards import KINDS
 from bertdata.shards.card import ARROW
 from bertdata.shards.columns import INPUT_IDS, TOKEN_TYPE_IDS
@@ -193,8 +193,8 @@ class ShardInfo(ABC):
             )
         try:
             values = json.loads(text)
-        except ValueError as error:
-            raise InputError(f"has damaged metadata ({error}); build again", path=path) from error
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"has damaged metadata ({parse_problem(error)}); build again", path=path) from error
         return cls.from_values(values, path)
 
     @classmethod

@@ -90,3 +90,11 @@ def test_whatever_stands_in_a_manifest_is_read_or_refused(
 def test_values_of_another_kind_are_named(manifest: Any, message: str) -> None:
     with contextlib.nullcontext() if not message else pytest.raises(InputError, match=message):
         check_manifest(manifest, "manifest.json")
+
+
+def test_brackets_in_brackets_are_refused_by_all_that_read_a_manifest(whole: Path, tmp_path: Path) -> None:
+    build = Path(shutil.copytree(whole, tmp_path / "build"))
+    (build / "manifest.json").write_text("[" * 100_000 + "]" * 100_000, encoding="utf-8")
+    for read in (open_shards, verify, lambda path: diff(path, str(whole))):
+        with pytest.raises(BertDataError, match="nested too deeply"):
+            read(str(build))

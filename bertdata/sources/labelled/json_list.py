@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any, BinaryIO, NoReturn
 
-from bertdata.errors import InputError
+from bertdata.errors import InputError, parse_problem
 from bertdata.io import compression
 
 CHUNK = 1 << 20
@@ -190,7 +190,7 @@ class _Window:
                 self._at = error.pos
                 self.broken(error.msg)
             except (ValueError, RecursionError) as error:
-                self.broken(str(error))
+                self.broken(parse_problem(error))
             number = type(value) in (int, float)
             if not number or end < len(self._text) - _LONGEST_ATOM or not self._more():
                 self._at = end

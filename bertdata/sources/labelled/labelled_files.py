@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bertdata.documents import open_parquet, read_batches
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import ConfigError, InputError, parse_problem
 from bertdata.io import compression, files
 from bertdata.io.bounded_lines import bounded_lines
 from bertdata.io.console import counted
@@ -165,7 +165,9 @@ def _json_rows(path: str) -> Iterator[tuple[str, Row]]:
             try:
                 row = json.loads(line)
             except (ValueError, RecursionError) as error:
-                raise InputError(f"line {number} is not JSON ({error}); expected JSON lines", path=path) from error
+                raise InputError(
+                    f"line {number} is not JSON ({parse_problem(error)}); expected JSON lines", path=path
+                ) from error
             if not isinstance(row, dict):
                 raise InputError(f"line {number} is not a JSON object; expected JSON lines", path=path)
             yield f"line {number}", row

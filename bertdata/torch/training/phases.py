@@ -208,5 +208,5 @@ def _phases(manifest: str) -> list[str]:
         return phase_names(files.read_json(manifest)) if files.exists(manifest) else []
     try:
         return phase_names(json.loads(read(manifest) or b"{}"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
