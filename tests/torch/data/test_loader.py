@@ -158,7 +158,7 @@ def test_rule_27_an_error_in_a_worker_reaches_the_trainer_with_its_cause(dynamic
 
 def test_rule_27_a_worker_that_dies_is_an_error_in_the_trainer_that_names_a_shard_cut_off(tmp_path: Path) -> None:
     code = f"""
-import os, signal, time
+import multiprocessing, os, signal, time
 import psutil
 from torch.utils.data import get_worker_info
 from bertdata.errors import BertDataError
@@ -193,6 +193,7 @@ def died_while_the_trainer_computes():
     except BertDataError as error:
         print(type(error).__name__, error)
 
+multiprocessing.set_start_method("fork")  # so that workers are the children of this process
 died_while_the_trainer_computes()
 died(Killed)
 died(ShardDataset)
