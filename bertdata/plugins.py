@@ -224,10 +224,11 @@ def _name(package: Distribution) -> str:
     All lines are parsed in 0.3 ms, those of each package that is installed.
     """
     match = _METADATA.match(package.read_text("METADATA") or "")
-    name = match[1] if match else package.name
-    if not isinstance(name, str):  # by Python before 3.14 it is None
+    if match:
+        return match[1]
+    if "Name" not in package.metadata:
         raise KeyError("Name")
-    return name
+    return package.name
 
 
 def _is_in_pythonpath(folder: str) -> bool:
@@ -239,7 +240,7 @@ def _is_build(folder: Path) -> bool:
     """Return whether a folder holds a build of bertdata, or of one who says so."""
     try:
         return "bertdata" in json.loads((folder / "manifest.json").read_bytes())
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, RecursionError):
         return False
 
 
