@@ -26,6 +26,7 @@ import pyarrow as pa
 from bertdata.arrays import Ints
 from bertdata.errors import ConfigError, InputError, printable, shortened
 from bertdata.io import files, listing
+from bertdata.io.arrow_messages import require_uncompressed
 from bertdata.shards.cache import read
 
 FOLDER = "pieces"
@@ -91,6 +92,7 @@ def cut(path: str, piece_bytes: int = PIECE_BYTES) -> list[list[Any]]:
         schema, begin = None, 0
         while (message := _next(reader)) is not None:
             end = source.tell()
+            require_uncompressed(message)
             if message.type == "schema":
                 schema = pa.ipc.read_schema(message)
             rows = pa.ipc.read_record_batch(message, schema).num_rows if message.type == "record batch" else 0
@@ -132,6 +134,7 @@ def batches_in(memory: pa.Buffer, schema: pa.Schema) -> list[pa.RecordBatch]:
     """
     reader, batches = pa.ipc.MessageReader.open_stream(pa.BufferReader(memory)), []
     while (message := _next(reader)) is not None:
+        require_uncompressed(message)
         if message.type == "record batch":
             batches.append(pa.ipc.read_record_batch(message, schema))
         elif message.type != "schema" or batches:

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from bertdata.errors import InputError, parse_problem
 from bertdata.io import files
+from bertdata.io.arrow_data import reading_arrow
+from bertdata.io.arrow_messages import check_uncompressed, read_uncompressed
 from bertdata.io.console import counted
 from bertdata.plugins import Consent, adopt, consent, use_plugins
 from bertdata.shards.cache import ShardCache, ShardFile, read, require_size
@@ -96,7 +98,13 @@ def open_shards(
 
 @contextlib.contextmanager
 def open_stream(path: str) -> Iterator[pa.RecordBatchStreamReader]:
-    """Open a shard to read its record batches one after another; a local one is memory-mapped."""
+    """Open a shard to read its record batches one after another; a local one is memory-mapped.
+
+    Raises InputError where a local one is compressed.
+    """
+    if not files.is_remote(path):
+        with reading_arrow(path, "is not an Arrow stream", "build again"):
+            check_uncompressed(pa.memory_map(path))
     with (
         contextlib.closing(files.open_raw(path) if files.is_remote(path) else pa.memory_map(path)) as source,
         pa.ipc.open_stream(source) as stream,
@@ -182,7 +190,7 @@ class Shards:
         tables = []
         for path in self.local_paths:
             try:
-                tables.append(pa.ipc.open_stream(pa.memory_map(path)).read_all())
+                tables.append(read_uncompressed(pa.memory_map(path)))
             except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
                 raise InputError(f"is not an Arrow stream ({error}); build again", path=path) from error
         infos = [read_info(table.schema, path) for table, path in zip(tables, self.paths, strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pickle
 import shutil
@@ -12,12 +13,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import BertDataError, ConfigError, InputError
+from bertdata.loader import ShardExamples
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.settings import MASKINGS, ExamplesConfig
 from bertdata.shards import Shards, open_shards
 from bertdata.shards.pretraining_info import PretrainingInfo
+from bertdata.shards.reader import open_stream
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
+from bertdata.verify.build import verify
 from tests.shards.build import TOKENIZER, write_build
 from tests.shards.damage import edit
 
@@ -191,6 +195,30 @@ def test_rule_20_another_tokenizer_beside_the_shards_is_refused_when_they_are_op
     WordPieceTokenizer.from_tokens(tokens).save_pretrained(own_build / "tokenizer")
     with pytest.raises(ConfigError, match="is not the one the shards were made with"):
         open_shards(own_build)
+
+
+def compress(path: Path, manifest: Path) -> None:
+    """Compress the record batches of a shard, and have the manifest name its new size and digest."""
+    table = pa.ipc.open_stream(path.read_bytes()).read_all()
+    with pa.ipc.new_stream(path, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_table(table)
+    data = path.read_bytes()
+
+    def named(value: Any) -> None:
+        entry = value["splits"]["train"]["shards"][0]
+        entry["bytes"], entry["sha256"] = len(data), hashlib.sha256(data).hexdigest()
+
+    edit(manifest, named)
+
+
+def test_compressed_shards_are_refused_before_they_are_decompressed(own_build: Path) -> None:
+    path = shard_files(own_build)[0]
+    compress(path, own_build / "manifest.json")
+    for read in (open_shards, lambda build: verify(str(build)), ShardExamples):
+        with pytest.raises(BertDataError, match=rf"{path.name}: .*compressed"):
+            read(own_build)
+    with pytest.raises(InputError, match=rf"{path.name}: .*compressed"), open_stream(str(path)) as stream:
+        stream.read_all()
 
 
 def test_shards_open_without_a_tokenizer_beside_them(own_build: Path) -> None:

@@ -13,6 +13,7 @@ import time
 import pyarrow as pa
 
 from bertdata.errors import BertDataError, InputError
+from bertdata.io.arrow_messages import read_uncompressed
 from bertdata.io.store_errors import store_problem
 from bertdata.shards.cache import ShardFile, fetch, require_same
 from bertdata.shards.pieces import batches_in
@@ -53,7 +54,7 @@ def batches_of(memory: pa.Buffer, shard: ShardFile, info: ShardInfo) -> list[pa.
     """Return the record batches of a shard, or of a piece of one, without a copy; raises ArrowException or OSError."""
     if shard.begin is not None:
         return batches_in(memory, pa.schema(info.columns()))
-    batches: list[pa.RecordBatch] = pa.ipc.open_stream(memory).read_all().to_batches()
+    batches: list[pa.RecordBatch] = read_uncompressed(memory).to_batches()
     return batches
 
 
