@@ -16,6 +16,7 @@ from bertdata.documents import DocumentGroups, paragraphs
 from bertdata.engine.parts import Counters, Task, fingerprint, part_name
 from bertdata.errors import InputError
 from bertdata.io import files
+from bertdata.io.console import counted
 from bertdata.io.decoding import decode_utf8
 from bertdata.io.encodings import SKIP, encoded, is_stream, open_text
 from bertdata.kernels.warmup import compiling_pays
@@ -115,7 +116,7 @@ class TextFilesFormat(SourceFormat):
         group = payload_from(TextGroup, values)
         require_local(group.paths)
         if not group.again or not group.paths or len(group.paths) != len(group.labels):
-            raise ValueError(f"it has {len(group.paths)} files and {len(group.labels)} labels")
+            raise ValueError(f"it has {counted(len(group.paths), 'file')} and {counted(len(group.labels), 'label')}")
         if group.columns or group.encodings:
             raise ValueError("files that are read as it says have their texts in their part")
         return group

@@ -128,9 +128,9 @@ def test_a_worker_says_in_a_line_that_its_engine_has_ended_before_it() -> None:
         worker.stdin.write(json.dumps(job).encode() + b"\n")
         worker.stdin.flush()
         assert connected.wait(PATIENCE)
-        server.stop(0)
-        ending.set()
+        server.stop(0)  # breaks the connection off, as the end of an engine does
         assert worker.wait(PATIENCE) == 0
+        ending.set()
         assert worker.stderr is not None
         said = worker.stderr.read().decode()
     assert said.endswith("a worker ends: the task manager or executor of its job has ended\n")

@@ -324,7 +324,7 @@ def test_a_build_with_a_test_split_is_verified(tmp_path: Path, vocab: str, task:
 def test_questions_whose_answers_are_all_elsewhere_are_refused(tmp_path: Path, vocab: str) -> None:
     row = {"id": "1", "question": "?", "context": "The sea.", "answers": {"text": ["sea"], "answer_start": [5]}}
     (tmp_path / "a.jsonl").write_text(json.dumps(row))
-    with pytest.raises(InputError, match="no example of train is left of 1: their answers are not in"):
+    with pytest.raises(InputError, match="1 of 1 question with answers have none that is in the context"):
         encode_task(
             tmp_path / "out", vocab, {"train": str(tmp_path / "a.jsonl")}, TaskConfig(task="question-answering")
         )

@@ -45,10 +45,21 @@ def _objects_of(module: str, name: str) -> list[Any]:
     """Return the objects of a class and its subclasses in this process, none where its module was not loaded.
 
     All objects of the process are visited in C, some ten million in a second: each refers to its class. References to
-    them are not counted, so that a worker that was forked copies no memory.
+    them are not counted, so that a worker that was forked copies no memory. They are not visited again as long as the
+    classes have as many references as before, of which a new object is one more, and no object of them is gone.
     """
     kinds = _kinds(module, name)
-    return [referrer for referrer in gc.get_referrers(*kinds) if type(referrer) in kinds] if kinds else []
+    references, objects = _visited.get((module, name), ((), []))
+    alive = [item for item in (reference() for reference in objects) if item is not None]
+    if tuple(map(sys.getrefcount, kinds)) == references and len(alive) == len(objects):
+        return alive
+    alive = [referrer for referrer in gc.get_referrers(*kinds) if type(referrer) in kinds] if kinds else []
+    _visited[module, name] = tuple(map(sys.getrefcount, kinds)), list(map(weakref.ref, alive))
+    return alive
+
+
+_visited: dict[tuple[str, str], tuple[tuple[int, ...], list[weakref.ref[Any]]]] = {}
+"""By module and name of a class: the references to it and its subclasses when they were counted, and its objects."""
 
 
 def accelerate_processes() -> int | None:
@@ -130,10 +141,8 @@ _ANEW = "with {setting} it draws the order of that epoch anew"
 class Trainers:
     """The Trainers of transformers that make batches with a collator; pickled, without them.
 
-    They are looked for once, and by no collator where there was none: a new one is one more reference to its class.
+    They are looked for once, where there are any.
     """
-
-    _references_of_none: tuple[int, ...] = ()
 
     def __init__(self) -> None:
         self._known: list[weakref.ref[Any]] | None = None
@@ -143,16 +152,11 @@ class Trainers:
 
     def lost_order(self, collator: Any) -> str:
         """Return why a Trainer that goes on within an epoch has not the rest of its rows; "" where it has."""
-        references = tuple(map(sys.getrefcount, _kinds(*_TRAINER)))
-        if references == Trainers._references_of_none:
-            return ""
         if self._known is None or any(trainer() is None for trainer in self._known):
             trainers = _objects_of(*_TRAINER)
-            if not trainers:
-                Trainers._references_of_none = references
             here = [trainer for trainer in trainers if trainer.__dict__.get("data_collator") is collator]
-            self._known = list(map(weakref.ref, here))
-        return next(filter(None, (_lost_order(trainer()) for trainer in self._known)), "")
+            self._known = list(map(weakref.ref, here)) if trainers else None
+        return next(filter(None, (_lost_order(trainer()) for trainer in self._known or [])), "")
 
 
 def _lost_order(trainer: Any) -> str:
