@@ -12,7 +12,6 @@ import torch
 from torch import nn
 
 from bertdata.objectives.settings import ExamplesConfig
-from bertdata.torch.models import pretraining
 from bertdata.torch.models.chunked_loss import chunked_cross_entropy
 from bertdata.torch.training import arithmetic as module
 from bertdata.torch.training.pretrain import pretrain
@@ -29,8 +28,8 @@ def test_a_loss_in_chunks_trains_as_a_whole_one(
     config = {"nsp": "tiny", "sop": "albert-tiny", "doc-chunks": "modernbert-tiny"}[objective]
     build = write_build(tmp_path / "build", ExamplesConfig(objective=objective, max_seq_length=32))
     settings, found = replace(SETTINGS, max_steps=4, bf16=bf16, warmup_ratio=0.0, logging_steps=1), []
-    in_chunks = Mock(wraps=pretraining.chunked_cross_entropy)
-    monkeypatch.setattr(pretraining, "chunked_cross_entropy", in_chunks)
+    in_chunks = Mock(wraps=chunked_cross_entropy)
+    monkeypatch.setattr("bertdata.torch.models.pretraining.chunked_cross_entropy", in_chunks)
     for most in (0, 300):
         monkeypatch.setattr(module, "_MOST_LOGITS", most)
         pretrain(build, config, tmp_path / str(most), settings)
