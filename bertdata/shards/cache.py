@@ -297,9 +297,10 @@ def own_files(directory: str, *, plans: bool = False) -> Iterator[os.DirEntry[st
 
     A cache may be put into a folder with other files, which are nobody's to delete: links and folders are not yielded.
     """
-    for entry in os.scandir(directory):
-        if (_PLAN if plans else _SHARD).match(entry.name) and entry.is_file(follow_symlinks=False):
-            yield entry
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            if (_PLAN if plans else _SHARD).match(entry.name) and entry.is_file(follow_symlinks=False):
+                yield entry
 
 
 def require_same(path: str, shard: ShardFile) -> None:
