@@ -1,4 +1,4 @@
-"""Heads of Arrow messages: a compressed body is told before it is read."""
+"""Whether the body of an Arrow message is compressed is read from its head alone."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ ENDS_SENTENCE = re.compile(r"[.!?…。！？]" + _MARK)
 ENDS_CLAUSE = re.compile(r"[.!?…。！？,;:—–-]" + _MARK)
 _SENTENCE_END = re.compile(r"[.!?…。！？](?=\W{0,3}(?:\s|$))")
 _GOES_ON_AFTER_SPEECH = re.compile(r"(?:[,!?.…][\"“”«»’]|[\"“”«»’],)\s+[a-zß-öø-ÿ]")
-"""What somebody says in quotes, and who says it, in small letters: a title in quotes has none behind them."""
+"""Speech in quotes that goes on in small letters, as in `"Yes," said he`; behind a title in quotes nothing does."""
 _DASH = re.compile(r"--+|—|\s–\s")
 _ENDS_DASH = re.compile(r"(?:--|—|–)$")
 _SUBJECT = re.compile(r"\b(?:he|she|they|we)\b")
