@@ -122,7 +122,7 @@ def plan_phases(
             settings.peak(number),
             accumulation_steps
             if settings.batch_tokens
-            else _parts(batch, accumulation_steps, phase.dataset.info.max_seq_length / shortest),
+            else parts_of(batch, accumulation_steps * phase.dataset.info.max_seq_length / shortest),
             settings.rope_theta(number),
             settings.phase_training[number] if settings.phase_training else "",
         )
@@ -173,9 +173,12 @@ def split_steps(settings: PretrainSettings, phases: int) -> list[int]:
     return borders
 
 
-def _parts(batch: int, accumulation_steps: int, longer: float) -> int:
-    """Return the smallest divisor of the batch that is at least `accumulation_steps * longer`."""
-    least = accumulation_steps * longer
+def parts_of(batch: int, least: float) -> int:
+    """Return the smallest divisor of the rows of a batch that is at least `least`, else as many parts as rows.
+
+    >>> parts_of(256, 4), parts_of(256, 5.1), parts_of(96, 5), parts_of(8, 9)
+    (4, 8, 6, 8)
+    """
     return next((parts for parts in range(1, batch + 1) if batch % parts == 0 and parts >= least), batch)
 
 

@@ -12,6 +12,7 @@ import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -42,6 +43,7 @@ from bertdata.torch.training.display import shown
 from bertdata.torch.training.distributed import Group, init_distributed
 from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.optimization import make_optimizer, own_randomness
+from bertdata.torch.training.parts import explaining_memory, phases_that_fit
 from bertdata.torch.training.phases import Phase, longest_info, open_rows, plan_phases
 from bertdata.torch.training.plan import plan_of_run
 from bertdata.torch.training.run import Run
@@ -115,7 +117,10 @@ def pretrain(
     if files.is_remote(output):
         raise ConfigError("checkpoints are written to a local directory; give one, and copy it later", path=output)
     with init_distributed(settings.device) as group:
-        batch, parts = rows_of(settings, group), settings.gradient_accumulation_steps
+        fitting = not (settings.gradient_accumulation_steps or settings.batch_tokens)
+        parts = settings.gradient_accumulation_steps or 1
+        settings = replace(settings, gradient_accumulation_steps=parts)
+        batch = rows_of(settings, group)
         rows = open_rows(shards, cache_folder(cache, cache_bytes), by_pieces=settings.by_pieces)
         tokenizer = rows[0].dataset.shards.tokenizer()
         locked = output_lock(output, "a pretrained model") if group.first and not dry_run else nullcontext()
@@ -136,6 +141,8 @@ def pretrain(
             word_checkpoints = WordCheckpoints.of(phases, settings)
             run = _start(config, config_overrides, phases, output, settings, group, newest, *place)
             run.word_checkpoints = word_checkpoints
+            if fitting and run.first < settings.max_steps:
+                run.phases = phases = phases_that_fit(run, phases, settings, batch)
             if dry_run:
                 return plan_of_run(run, settings, length).summary()
             group.barrier()
@@ -151,7 +158,7 @@ def pretrain(
                 reports = [report or progress, track] if group.first else []
                 for phase in phases:
                     if run.first < phase.last:
-                        with explaining_workers(phase.dataset):
+                        with explaining_workers(phase.dataset), explaining_memory(phase, settings):
                             record = train(run, phase, settings, reports, progress.step) or record
             if group.first:
                 save_with_tokenizer(run.model.final, output, tokenizer, run.about)

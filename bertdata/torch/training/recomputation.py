@@ -47,6 +47,14 @@ def recompute_layers(model: nn.Module, draws: Draws, *, compiled: bool = False) 
         raise ConfigError("--gradient-checkpointing is for encoders of layers, and this model has none; leave it out")
 
 
+def keep_layers(model: nn.Module) -> None:
+    """Let the layers of bertdata's encoders keep their hidden states again."""
+    for module in model.modules():
+        if isinstance(module, Blocks):
+            for layer in module.layers_in_order():
+                vars(layer).pop("forward", None)
+
+
 class _Recomputed:
     """The forward pass of a layer in training, which is made again in the backward pass."""
 

@@ -71,10 +71,11 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
         later=True,
     )
     gradient_accumulation_steps: int = option(
-        1,
+        0,
         "gradient accumulation steps; more for longer rows; has no effect but on rounding and, on CUDA, attention's "
-        "dropout",
-        at_least=1,
+        "dropout; 0: on CUDA as few as fit into its memory, which is measured before the first step; elsewhere, and "
+        "with --batch-tokens, 1",
+        at_least=0,
     )
     last_share: float = option(
         0.1, "share of the steps on the longest rows, in a build of several lengths", above=0, below=1

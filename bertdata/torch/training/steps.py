@@ -91,7 +91,7 @@ def train(
         asked = time.perf_counter()
         parts: list[Batch] = [next(batches) for _ in range(phase.parts(step, settings))]
         interval.waited += time.perf_counter() - asked
-        loss = _gradients(run, parallel, draws, parts, interval, phase, settings, step, arithmetic)
+        loss = gradients(run, parallel, draws, parts, interval, phase, settings, step, arithmetic)
         rate = learning_rate(step - 1, settings.max_steps, phase.peak, settings.warmup_ratio, settings.shape)
         try:
             norm = _update(run, loss, rate, settings, step, unread, arithmetic)
@@ -154,7 +154,7 @@ def _begin(run: Run) -> Interval:
     return Interval(time.perf_counter())
 
 
-def _gradients(
+def gradients(
     run: Run,
     parallel: nn.Module,
     draws: Draws,

@@ -59,7 +59,7 @@ def step_without_values(dataset: ShardDataset, family: str, patch: pytest.Monkey
     run: Any = SimpleNamespace(group=Group(0, 1, HOST), model=model, optimizer=optimizer)
     phase: Any = SimpleNamespace(dataset=dataset)
     arithmetic = Arithmetic(settings, HOST, optimizer)
-    loss = steps._gradients(run, model, draws, parts, steps.Interval(0.0), phase, settings, 1, arithmetic)
+    loss = steps.gradients(run, model, draws, parts, steps.Interval(0.0), phase, settings, 1, arithmetic)
     with mode:
         return update_unread(model, optimizer, loss, 1e-3, 1.0, 1, Unread(HOST))
 
