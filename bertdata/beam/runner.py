@@ -74,10 +74,6 @@ class Runner:
         if self.workers < 0:
             raise ConfigError(f"--workers is {self.workers}; expected 1 or more, or 0 for as many as are worth it")
 
-    def timings(self) -> list[tuple[str, str]]:
-        """Return the seconds of each pipeline that ran."""
-        return [(f"  {title}", f"{seconds:.1f}") for title, seconds in self.seconds]
-
     def say(self, text: str) -> None:
         """Print to stderr, above the line of progress, unless quiet; in a log with the time of day."""
         if self.quiet:

@@ -21,7 +21,6 @@ from bertdata.shards.phases import plan_phases
 __all__ = ["add_arguments", "run"]
 DESCRIPTION = "Dumps, books and other documents to shards; the sample corpus if none are given."
 BETWEEN_STEPS = "start and checks"
-_LONGEST = 3
 
 
 def run(request: Request) -> int:
@@ -49,10 +48,10 @@ def run(request: Request) -> int:
         if not request.quiet:
             print(f"nothing to do: {output} is finished, from these sources and settings ({seconds:.1f} s)")
         return 0
-    print_build(manifest, [("seconds", f"{seconds:.1f}"), *runner.timings()], quiet=request.quiet)
+    print_build(manifest, time_rows(runner.seconds, seconds), quiet=request.quiet)
     if not request.quiet:
         first = plan_phases(output, settings.phases)[0].output
-        print(f"\n{time_text(runner.seconds, seconds)}\nLook at it: bertdata show {first}")
+        print(f"\nLook at it: bertdata show {first}")
     return 0
 
 
@@ -67,15 +66,12 @@ def result_of(
     return {"output": output, "worked": worked, **took, "manifest": manifest}
 
 
-def time_text(steps: Sequence[tuple[str, float]], seconds: float) -> str:
-    """Return a line that says what took the time of a build: the longest steps, and what was between the steps.
+def time_rows(steps: Sequence[tuple[str, float]], seconds: float) -> list[tuple[str, str]]:
+    """Return rows of the seconds that a build took: of its steps, and of what was between them.
 
-    >>> time_text([("clean wikipedia", 6.0), ("train vocabulary", 3.0)], 10.0)
-    'Took 10.0 s: clean wikipedia 60%, train vocabulary 30%, start and checks 10%'
+    >>> time_rows([("clean wikipedia", 6.0), ("train vocabulary", 3.0)], 10.0)
+    [('seconds', '10.0'), ('  clean wikipedia', '6.0'), ('  train vocabulary', '3.0'), ('  start and checks', '1.0')]
     """
-    together: dict[str, float] = {}
-    for name, taken in [*steps, (BETWEEN_STEPS, max(0.0, seconds - sum(taken for _, taken in steps)))]:
-        together[name] = together.get(name, 0.0) + taken
-    longest = sorted(together, key=lambda name: -together[name])[:_LONGEST]
-    shares = [f"{name} {together[name] / max(seconds, 1e-9):.0%}" for name in longest]
-    return f"Took {seconds:.1f} s: {', '.join(shares)}"
+    between = max(0.0, seconds - sum(taken for _, taken in steps))
+    of_steps = [(f"  {name}", f"{taken:.1f}") for name, taken in [*steps, (BETWEEN_STEPS, between)]]
+    return [("seconds", f"{seconds:.1f}"), *of_steps]

@@ -38,17 +38,25 @@ def source_rows(sources: Mapping[str, Any]) -> list[Row]:
         rows += [(f"  {name}", f"{number:,}") for name, number in counts.items() if _of_rules(name)]
         broken = source["broken"]
         for entry in _of_different_reasons(broken):
-            place = entry["path"] + (f", byte {entry['offset']}" if "offset" in entry else "")
-            if title := entry.get("title"):
-                place = f"{title} ({place})"
-            elif (number := entry.get("place", place)) != place:  # a byte or a row, as in the id of a document
-                place = f"{place}:{number}"
-            rows.append((f"  broken, {entry['reason']}", place))
+            rows.append((f"  broken, {entry['reason']}", broken_place(entry)))
         if len(broken) > _SHOWN_BROKEN:
             rows.append(("  broken, others", f"{len(broken) - _SHOWN_BROKEN:,}; the manifest or the records name them"))
         size = byte_size(counts.get("text_bytes", 0))
         rows.append(("  documents", f"{counts.get('documents', 0):,} ({size} of text)"))
     return rows
+
+
+def broken_place(entry: Mapping[str, Any]) -> str:
+    """Return where a broken page, book or row is, by its title where it has one.
+
+    >>> broken_place({"path": "w.xml", "title": "Salt", "offset": 10}), broken_place({"path": "x.jsonl", "place": 42})
+    ('Salt (w.xml, byte 10)', 'x.jsonl:42')
+    """
+    place: str = entry["path"] + (f", byte {entry['offset']}" if "offset" in entry else "")
+    if title := entry.get("title"):
+        return f"{title} ({place})"
+    number = entry.get("place", place)  # a byte or a row, as in the id of a document
+    return place if number == place else f"{place}:{number}"
 
 
 def _of_different_reasons(broken: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

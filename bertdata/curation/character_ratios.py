@@ -52,17 +52,17 @@ def _share(number: pa.Array, texts: pa.StringArray) -> pa.DoubleArray:
     return pc.if_else(pc.equal(length, 0), 1.0, share)
 
 
-def _at_most(what: str, name: str, default: str) -> Filter:
-    share = {"addresses": share_of_addresses, "digits": share_of_digits, "signs": share_of_signs}[name]
+def _at_most(what: str, ratio: str, default: str) -> Filter:
+    share = {"address": share_of_addresses, "digit": share_of_digits, "sign": share_of_signs}[ratio]
     return Filter(
         help=f"drops documents where a larger share of the characters than the argument, {default} by default, {what}",
         keep=lambda texts, most: pc.less_equal(share(texts), most),
         parse=parse_share,
-        measure=lambda text, most, reason: figure_text(f"share of {name}", share(pa.array([text]))[0].as_py(), most),
+        measure=lambda text, most, reason: figure_text(f"max-{ratio}-ratio", share(pa.array([text]))[0].as_py(), most),
         default=default,
     )
 
 
-MAX_ADDRESSES = _at_most("is of web addresses", "addresses", "0.2")
-MAX_DIGITS = _at_most("is digits", "digits", "0.15")
-MAX_SIGNS = _at_most("is neither letters nor digits nor ? ! , . (spaces count)", "signs", "0.25")
+MAX_ADDRESSES = _at_most("is of web addresses", "address", "0.2")
+MAX_DIGITS = _at_most("is digits", "digit", "0.15")
+MAX_SIGNS = _at_most("is neither letters nor digits nor ? ! , . (spaces count)", "sign", "0.25")

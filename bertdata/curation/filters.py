@@ -53,7 +53,8 @@ class Filter:
     judge: in place of `keep`, returns a `Judgement`, which has the reason of each text and may change texts.
     parse: makes the argument of the text after NAME=; its ValueError says what was expected.
     measure: returns for one text, the argument and the reason of the drop what was measured and the threshold, as
-    `min_words is 12, threshold 50`; "" where there is nothing to measure. Only samples of dropped texts are measured.
+    `words 12, at least 50 expected (min_words)`; "" where there is nothing to measure.
+    Only samples of dropped texts are measured.
     default: the argument where none is given; None: it must be given.
     only_drops: whether a `judge` changes no text, as no `keep` does, so that texts need not be stored.
     revision: to be raised when what it keeps changes, so that documents are written again; of a function the digest of
@@ -178,7 +179,7 @@ def measured(text: str, reason: str, filters: Sequence[str]) -> str:
     """Return what the filter that dropped a text measured of it, "" where the filter does not say.
 
     >>> measured("Salt.", "filter min-characters=6", ["min-characters=6"])
-    'characters is 5, threshold 6'
+    'characters 5, at least 6 expected (min-characters)'
     """
     for name in filters:
         chosen, argument = parse_filter(name)
@@ -192,12 +193,15 @@ def measured(text: str, reason: str, filters: Sequence[str]) -> str:
 
 
 def figure_text(name: str, value: float, threshold: float) -> str:
-    """Return a measured figure beside its threshold.
+    """Return a measured figure beside its threshold, and the name by which the threshold is set, min_... or max_....
 
-    >>> figure_text("max_hashes", 0.12345, 0.1)
-    'max_hashes is 0.1235, threshold 0.1'
+    >>> figure_text("max_hashes", 0.12345, 0.1), figure_text("min_words", 49.99999, 50)
+    ('hashes 0.1235, at most 0.1 expected (max_hashes)', 'words 49.99999, at least 50 expected (min_words)')
     """
-    return f"{name} is {value:.4g}, threshold {threshold:g}"
+    rounded = f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+    shown = rounded if rounded != f"{threshold:g}" else repr(value)
+    side = {"min": "at least", "max": "at most"}[name[:3]]
+    return f"{name[4:].replace('_', ' ').replace('-', ' ')} {shown}, {side} {threshold:g} expected ({name})"
 
 
 def _judged(text: str, texts: pa.StringArray) -> Judgement:
@@ -272,14 +276,14 @@ def _symbols_and_words(texts: pa.StringArray) -> tuple[pa.DoubleArray, pa.Double
 
 def _measured_symbols(text: str, ratio: float, reason: str) -> str:
     symbols, words = (column[0].as_py() for column in _symbols_and_words(pa.array([text])))
-    return figure_text("symbols a word", symbols / words, ratio) if words else ""
+    return figure_text("max-symbol-ratio", symbols / words, ratio) if words else ""
 
 
 MIN_CHARACTERS = Filter(
     help="drops documents with fewer characters than the argument",
     keep=long_enough,
     parse=_positive_int,
-    measure=lambda text, characters, reason: figure_text("characters", len(text), characters),
+    measure=lambda text, characters, reason: figure_text("min-characters", len(text), characters),
 )
 MAX_SYMBOL_RATIO = Filter(
     help="drops documents with more hash signs or more ellipses a word than the argument, 0.1 unless given",

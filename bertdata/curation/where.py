@@ -151,6 +151,10 @@ def _check_comparison(node: ast.Compare, label: str) -> None:
         if isinstance(operator, (ast.In, ast.NotIn)):
             fits = _is_value(left) and isinstance(right, (ast.Tuple, ast.List)) and all(map(_is_constant, right.elts))
             fits = fits and bool(right.elts) and len({type(_constant(item)) is str for item in right.elts}) == 1  # type: ignore[attr-defined]
+            if not fits and _is_constant(right):
+                same = "!=" if isinstance(operator, ast.NotIn) else "=="
+                plain = f"{ast.unparse(left)} {same} {ast.unparse(right)}"
+                raise _refused(node, label, f"has one value, and no list after `in`; write {plain}")
             if not fits:
                 raise _refused(node, label, "is not a value in (constant, ...) of one type")
         elif isinstance(operator, (ast.Is, ast.IsNot)):

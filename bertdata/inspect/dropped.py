@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bertdata.corpus.summary import broken_place
 from bertdata.documents import DROPPED_TEXTS, SAMPLES, open_parquet, read_batches
 from bertdata.errors import ConfigError, expected_one_of, printable
 from bertdata.inspect.side_by_side import side_by_side
@@ -20,6 +21,11 @@ from bertdata.io import files, listing
 from bertdata.sources.stage import FOLDERS
 
 _STAYS = re.compile(r"\[(.*) stays for it, similarity [0-9.]+(?:, threshold [0-9.]+)?\]", re.DOTALL)
+_WITHOUT_SAMPLES = {
+    True: "; no samples (a build with --rejects FOLDER names these pages)",
+    False: "; no samples of these are kept",
+}
+"""What is said where there are no samples, of pages and of other documents."""
 TextsOf = Callable[[Collection[str]], Mapping[str, str]]
 """Returns the texts of documents by their ids, as far as they are there."""
 
@@ -51,16 +57,23 @@ def dropped_lines(
             if reason not in ("", dropped_for):
                 continue
             texts = source.get(DROPPED_TEXTS, {}).get(dropped_for, [])
-            samples = texts[:count]
-            hint = f", {len(samples)} of them here" if samples else "; no samples (see --rejects for those of wikis)"
-            if len(samples) < len(texts):
-                hint += f" (--count {len(texts)} shows {len(texts)})"
-            elif samples and count > len(samples) < source["drops"][dropped_for]:
+            there: list[Any] = texts or _places_of(source, dropped_for)
+            samples, has_pages = there[:count], "pages" in source.get("counts", {})
+            hint = f", {len(samples)} of them here" if samples else _WITHOUT_SAMPLES[has_pages]
+            if len(samples) < len(there):
+                hint += f" (--count {len(there)} shows {len(there)})"
+            elif texts and count > len(samples) < source["drops"][dropped_for]:
                 hint += f" (a build keeps {SAMPLES} of each reason)"
             lines.append(f"{name}: {source['drops'][dropped_for]:,} dropped as {dropped_for}{hint}")
             for sample in samples:
-                lines += _sample_lines(sample, texts_of, width)
+                lines += _sample_lines(sample, texts_of, width) if texts else [f"  {printable(sample)}"]
     return lines or ["nothing was dropped where documents were written"]
+
+
+def _places_of(source: Mapping[str, Any], reason: str) -> list[str]:
+    """Return where the rows or books that are broken for a reason are, as far as the manifest names them."""
+    broken = source.get("broken", [])
+    return [broken_place(entry) for entry in broken if entry["reason"] == reason.removeprefix("broken: ")]
 
 
 def _sample_lines(sample: list[Any], texts_of: TextsOf, width: int) -> Iterator[str]:

@@ -33,6 +33,9 @@ _HIGH_LINE = re.compile(rb"^[^\n\x80-\xff]*+[\x80-\xff][^\n]*+\n?", re.MULTILINE
 _ODD_LETTERS = re.compile(
     r"[^\W\d_¹²³¼-¾](?:[^\w\s'’‘\-–—./,:;@&\u00ad·]|[¹²³¼-¾])+[^\W\d_¹²³¼-¾]|[a-zà-öø-ÿа-яα-ω][A-ZÀ-ÖØ-ÞА-ЯΑ-Ω]"
 )
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_LATIN = re.compile("[A-Za-zÀ-ÖØ-öø-ɏ]")
+_OF_ANOTHER_SCRIPT = re.compile("[Ͱ-ϿЀ-ӿא-ת\u0620-\u064a]")
 _CONTROLS = re.compile("[\x80-\x84\x86-\x9f]")
 _OF_MANY_BYTES = {
     "big5": ("big5", "cp950", "big5hkscs"),
@@ -274,17 +277,31 @@ def _by_chaos(part: bytes) -> list[Guess]:
     """
     from charset_normalizer import from_bytes
 
-    matches = list(from_bytes(_sample_of(part), cp_isolation=list(_GUESSED)))
+    sample = _sample_of(part)
+    matches = list(from_bytes(sample, cp_isolation=list(_GUESSED)))
     if not matches:
         return [Guess(name, "no encoding gives words") for name in eight_bits() if _is_text_in(part, name)]
     near = [match for match in matches if match.chaos <= matches[0].chaos + _TIE]
     ordered = sorted(near, key=lambda match: (len(_ODD_LETTERS.findall(str(match))), not _is_western(match)))
+    if _mixes_scripts(str(ordered[0])) and _is_text_in(part, "cp1252") and not _mixes_scripts(sample.decode("cp1252")):
+        return [Guess("cp1252"), *(Guess(match.encoding) for match in matches)]
     names = [name for match in ordered for name in (["cp1252"] * _is_western(match) + match.could_be_from_charset)]
     names = list(dict.fromkeys([*names, *(match.encoding for match in matches)]))
     signs = [sign for sign in str(ordered[0]) if not sign.isascii()]
     odd = len(_ODD_LETTERS.findall(str(ordered[0])))
     doubt = "signs stand inside of its words" if odd > max(2, 0.02 * len(signs)) else ""
     return [Guess(names[0], doubt), *map(Guess, names[1:])]
+
+
+def _mixes_scripts(text: str) -> bool:
+    """Return whether most words with letters beyond ASCII have Latin letters beside those of another script.
+
+    >>> _mixes_scripts("at the cafй"), _mixes_scripts("at the café"), _mixes_scripts("IT-отдел")
+    (True, False, False)
+    """
+    words = [word for word in _WORD.findall(text) if not word.isascii()]
+    mixed = [word for word in words if _LATIN.search(word) and _OF_ANOTHER_SCRIPT.search(word)]
+    return 2 * len(mixed) > len(words)
 
 
 def _is_western(match: CharsetMatch) -> bool:

@@ -147,10 +147,9 @@ def _without_empty(kind: str, paths_by_name: Mapping[str, str], given: Sequence[
         if len(empty) == 1
         else f"{empty[0]} and {counted(len(empty) - 1, 'other file')} are empty"
     )
-    return (
-        rest,
-        f"{what}, as engines write for partitions without rows: left out, of {counted(len(paths_by_name), 'file')}",
-    )
+    are_notes = all(ends_in(path, (".txt",)) for path in empty)
+    why = "" if are_notes else ", as engines write for partitions without rows"
+    return rest, f"{what}{why}: left out, of {counted(len(paths_by_name), 'file')}"
 
 
 def input_of(task: Task) -> str:

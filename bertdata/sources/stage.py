@@ -218,12 +218,12 @@ class ReadSource:
                     first, *more = paths_of[text]
                     has, its = (f"and {len(more):,} more have", "their") if more else ("has", "its")
                     raise InputError(
-                        f"{has} no column {column!r}; {its} columns are {', '.join(map(repr, sorted(every)))}"
-                        f"{did_you_mean(column, every)}; --text-column is {text!r}",
+                        f"{has} no column {column!r}, which --text-column '{text}' names; {its} columns are "
+                        f"{', '.join(map(repr, sorted(every)))}{did_you_mean(column, every)}",
                         path=first,
                     )
                 notes += [
-                    f"the source {source} has no column {column!r} of --text-column {text!r}: it leaves nothing there"
+                    f"the source {source} has no column {column!r} of --text-column '{text}': it leaves nothing there"
                     for source, columns in columns_of.items()
                     if not places & columns
                 ]

@@ -82,7 +82,7 @@ def parse_template(text: str) -> Template:
     if end != len(text):
         raise _refused(text, end, "has a } without a {; write }} for a brace")
     if not template.columns:
-        raise ConfigError(f"--text-column {text!r} names no column; {_EXAMPLES}")
+        raise ConfigError(f"--text-column '{text}' names no column; {_EXAMPLES}")
     return template
 
 
@@ -161,7 +161,7 @@ def _parse_field(text: str, start: int) -> tuple[_Field, int]:
 
 
 def _refused(text: str, place: int, problem: str) -> ConfigError:
-    return ConfigError(f"--text-column {text!r}, character {place}: {problem}; {_EXAMPLES}")
+    return ConfigError(f"--text-column '{text}', character {place}: {problem}; {_EXAMPLES}")
 
 
 def _value(field: _Field, row: Mapping[str, Any]) -> str:

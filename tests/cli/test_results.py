@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bertdata.cli.build import time_text
+from bertdata.cli.build import time_rows
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError, VerificationError
 from bertdata.io import console
@@ -82,9 +82,10 @@ def test_a_build_gives_its_manifest_and_its_seconds_then_nothing_to_do(
 
 
 def test_what_took_the_time_is_said_with_what_was_between_the_steps() -> None:
-    steps = [("clean", 1.0), ("write", 5.0), ("clean", 2.0), ("tiny", 0.1)]
-    assert time_text(steps, 10.0) == "Took 10.0 s: write 50%, clean 30%, start and checks 19%"
-    assert time_text([], 2.0) == "Took 2.0 s: start and checks 100%"
+    steps = [("clean", 1.0), ("write", 5.04)]
+    rows = [("seconds", "10.0"), ("  clean", "1.0"), ("  write", "5.0"), ("  start and checks", "4.0")]
+    assert time_rows(steps, 10.0) == rows
+    assert time_rows([], 2.0) == [("seconds", "2.0"), ("  start and checks", "2.0")]
 
 
 def test_values_are_wrapped_at_words_on_a_terminal_and_never_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,7 +113,7 @@ def test_samples_are_the_same_for_ranges_of_any_size(tmp_path: Path) -> None:
     number, name, title, text, measured = found[0]["gopher_too_few_words"][0]
     assert (name[:5], title, text[:10]) == ("short", "", "Too short,")
     assert isinstance(number, int)
-    assert measured == "min_words is 3, threshold 50"
+    assert measured == "words 3, at least 50 expected (min_words)"
 
 
 def test_a_build_with_the_fineweb_recipe_shows_and_verifies_what_it_dropped(
@@ -133,7 +133,7 @@ def test_a_build_with_the_fineweb_recipe_shows_and_verifies_what_it_dropped(
     assert dispatch(["show", build, "--dropped", reason]) == 0
     shown = capsys.readouterr().out
     assert f"documents: 12 dropped as {reason}, 3 of them here (--count {SAMPLES} shows {SAMPLES})\n  short" in shown
-    assert shown.count("    max_top_2_gram is 0.") == shown.count(", threshold 0.2\n") == 3
+    assert shown.count("    top 2 gram 0.") == shown.count(", at most 0.2 expected (max_top_2_gram)\n") == 3
     assert dispatch(["show", build, "--dropped", reason, "--count", "1"]) == 0
     assert capsys.readouterr().out.count("  short") == 1
     assert dispatch(["show", build, "--dropped", reason, "--count", "9"]) == 0
@@ -146,9 +146,12 @@ def test_a_build_with_the_fineweb_recipe_shows_and_verifies_what_it_dropped(
 
 
 def test_what_has_no_samples_is_told() -> None:
-    manifest = {"sources": {"wikipedia": {"drops": {"redirect": 3}}}}
-    assert dropped_lines(manifest) == [
-        "wikipedia: 3 dropped as redirect; no samples (see --rejects for those of wikis)"
+    wiki = {"drops": {"redirect": 3}, "counts": {"pages": 5}}
+    assert dropped_lines({"sources": {"wikipedia": wiki}}) == [
+        "wikipedia: 3 dropped as redirect; no samples (a build with --rejects FOLDER names these pages)"
+    ]
+    assert dropped_lines({"sources": {"rows": {"drops": {"empty": 2}, "counts": {"rows": 5}}}}) == [
+        "rows: 2 dropped as empty; no samples of these are kept"
     ]
     assert dropped_lines({"sources": {}}) == ["nothing was dropped where documents were written"]
 

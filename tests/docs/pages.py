@@ -20,7 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"(?P<before><!--[^>]*-->\n)?^```(?P<info>[^\n]*)\n(?P<body>.*?)^```$", re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 CHANGING = re.compile(
-    r"second|loss|/s\b|grad|ETA|accuracy|\d s\b|model_flops|tflops|rss gib|wait share|^  (clean|count|tokenize)"
+    r"second|loss|/s\b|grad|ETA|accuracy|\d s\b|model_flops|tflops|rss gib|wait share"
+    r"|^  (clean|count|tokenize|start and checks)"
 )
 """Lines whose numbers differ from machine to machine."""
 LEFT = re.compile(r"^\d\d:\d\d:\d\d |, \d+:\d\d:\d\d left|; [\d.]+ \w+ or more")

@@ -29,14 +29,27 @@ def test_both_texts_of_a_near_duplicate_stand_side_by_side_with_the_words_that_d
     ]
 
 
+def test_rows_and_books_that_cannot_be_read_are_named_by_their_places() -> None:
+    broken = [{"path": "x.jsonl", "place": place, "reason": "no text"} for place in (10, 20, 30)]
+    source = {"drops": {"no text": 3, "broken: not text": 1}, "counts": {"rows": 9}}
+    source |= {"broken": [*broken, {"path": "b.zip", "title": "Salt", "reason": "not text"}]}
+    assert dropped_lines({"sources": {"rows": source}}, count=2) == [
+        "rows: 3 dropped as no text, 2 of them here (--count 3 shows 3)",
+        "  x.jsonl:10",
+        "  x.jsonl:20",
+        "rows: 1 dropped as broken: not text, 1 of them here",
+        "  Salt (b.zip)",
+    ]
+
+
 def test_where_the_stages_are_gone_it_says_so() -> None:
     assert dropped_lines(manifest([NEAR]))[-1] == "    (their texts are not in the build's stages any more)"
 
 
 def test_what_was_measured_is_below_a_sample_and_older_builds_have_none() -> None:
-    old, new = [1, "x", "", "Short."], [2, "y", "", "Short.", "min_words is 1, threshold 50"]
+    old, new = [1, "x", "", "Short."], [2, "y", "", "Short.", "words 1, at least 50 expected (min_words)"]
     lines = dropped_lines(manifest([old, new]))
-    assert lines[1:] == ["  x: Short.", "  y: Short.", "    min_words is 1, threshold 50"]
+    assert lines[1:] == ["  x: Short.", "  y: Short.", "    words 1, at least 50 expected (min_words)"]
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,11 @@ def test_latin_1_with_quotes_of_windows_is_cp1252_as_is_the_rule_of_the_web() ->
     assert (supersets("latin_1"), supersets("iso8859_9"), supersets("iso8859_2")) == (("cp1252",), ("cp1254",), ())
 
 
+@pytest.mark.parametrize("end", ["— „x“ café €", "Zoë’s", "naïve – it is"])
+def test_a_short_text_is_not_read_so_that_its_words_mix_two_scripts(end: str) -> None:
+    assert guesses(f"Aft {end}".encode("cp1252"))[0].encoding == "cp1252"
+
+
 def test_a_declaration_that_is_wrong_is_a_doubt_that_says_so() -> None:
     czech = (TEXTS["Czech"] + "\n").encode("cp1250") * 3
     [first, *_] = guesses(header("Czech", "ISO-8859-2") + czech)

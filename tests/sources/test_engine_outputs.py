@@ -64,6 +64,15 @@ def test_the_folder_of_spark_is_its_rows_wherever_it_is(given: str, tmp_path: Pa
         memory.rm("/spark", recursive=True)
 
 
+def test_an_empty_text_file_is_not_said_to_be_what_an_engine_wrote(tmp_path: Path) -> None:
+    for name, text in (("a", ""), ("b", "Salt is white."), ("c", "")):
+        (tmp_path / f"{name}.txt").write_text(text)
+    notes = Sources(documents=(str(tmp_path),)).inputs().notes
+    assert [note for note in notes if "empty" in note] == [
+        f"{tmp_path}/a.txt and 1 other file are empty: left out, of 3 files"
+    ]
+
+
 def test_a_build_of_what_beam_wrote_has_all_rows(tmp_path: Path) -> None:
     beam = pytest.importorskip("apache_beam")
     lines = rows("a", 2).splitlines()
