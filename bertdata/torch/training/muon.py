@@ -34,6 +34,11 @@ class MuonAndAdamW(torch.optim.Optimizer):
         """The groups of both optimizers."""
         return [group for part in self.parts for group in part.param_groups]
 
+    @property
+    def state(self) -> dict[Any, Any]:  # type: ignore[override]
+        """What both optimizers know of each parameter."""
+        return {weight: known for part in self.parts for weight, known in part.state.items()}
+
     @torch.no_grad()
     def step(self, closure: Any = None) -> Any:
         """Update the parameters that have a gradient."""

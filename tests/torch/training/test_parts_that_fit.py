@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from bertdata.errors import ConfigError
+from bertdata.torch import BertForPreTraining
 from bertdata.torch.training import parts
 from bertdata.torch.training.distributed import Group
 from bertdata.torch.training.phases import Phase, open_rows, plan_phases
@@ -20,7 +21,7 @@ from bertdata.torch.training.pretrain import pretrain
 from bertdata.torch.training.run import Run
 from bertdata.torch.training.settings import PretrainSettings
 from tests.torch.training.small_runs import SETTINGS as TWELVE_STEPS
-from tests.torch.training.small_runs import SMALL, log, losses
+from tests.torch.training.small_runs import SMALL, log, losses, stop_at
 
 SETTINGS = replace(TWELVE_STEPS, max_steps=3, save_steps=100, gradient_accumulation_steps=0)
 
@@ -89,7 +90,8 @@ def test_an_update_has_as_few_parts_as_fit_and_learns_the_same(
 
 
 @pytest.mark.parametrize(
-    "changes", [{}, {"packing": True}, {"gradient_checkpointing": True}, {"bf16": True}, {"dropout_by": "torch"}]
+    "changes",
+    [{"fp16": True, "optim": "muon"}, {"packing": True}, {"gradient_checkpointing": True}, {"dropout_by": "torch"}],
 )
 def test_measuring_changes_no_loss_and_no_layer(
     tmp_path: Path,
@@ -173,3 +175,19 @@ def test_where_memory_runs_out_a_line_says_what_takes_less(
     length = phase.dataset.info.max_seq_length
     with pytest.raises(ConfigError, match=f"rows of up to {length} tokens; take `bf16` or `gradient_checkpointing`"):
         pretrain(dynamic_build, SMALL, tmp_path, SETTINGS)
+
+
+@pytest.mark.parametrize("optim", ["adamw", "muon", "stable_adamw"])
+def test_moments_that_a_resumed_run_has_are_not_counted_again(
+    tmp_path: Path, dynamic_build: Path, needs: list[parts.Need], monkeypatch: pytest.MonkeyPatch, optim: str
+) -> None:
+    coming: list[int] = []
+    bytes_coming = parts.coming
+    monkeypatch.setattr(parts, "coming", lambda run: coming.append(bytes_coming(run)) or coming[-1])
+    settings = replace(SETTINGS, optim=optim, max_steps=4, save_steps=2)
+
+    with pytest.raises(KeyboardInterrupt):
+        pretrain(dynamic_build, SMALL, tmp_path, settings, report=stop_at(3))
+    pretrain(dynamic_build, SMALL, tmp_path, settings)
+    weights = BertForPreTraining(SMALL).parameters()
+    assert coming == [8 * sum(weight.numel() for weight in weights), 0]
