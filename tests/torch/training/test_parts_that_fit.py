@@ -183,7 +183,12 @@ def test_moments_that_a_resumed_run_has_are_not_counted_again(
 ) -> None:
     coming: list[int] = []
     bytes_coming = parts.coming
-    monkeypatch.setattr(parts, "coming", lambda run: coming.append(bytes_coming(run)) or coming[-1])
+
+    def noted(run: Run) -> int:
+        coming.append(bytes_coming(run))
+        return coming[-1]
+
+    monkeypatch.setattr(parts, "coming", noted)
     settings = replace(SETTINGS, optim=optim, max_steps=4, save_steps=2)
 
     with pytest.raises(KeyboardInterrupt):
