@@ -35,7 +35,7 @@ def stages(build: Build, output: str, settings: Settings) -> list[Stage]:
         build.segmenter,
         settings.vocabulary,
         build.tokenizer,
-        choices_of(settings, inputs.by_kind["documents"], build.formats),
+        choices_of(settings, inputs.by_kind, build.formats),
         settings.accounts,
         settings.cleaning.tokenizers,
     )

@@ -22,7 +22,8 @@ class Choices:
 
     objective: "" where it is not known. language: the code of that of the default sentence parameters, "" where their
     name tells none. dumps, books, plain_text: whether there are dumps, whose headers say a language, books, and
-    .txt files of --documents. trained: whether the vocabulary is. cleans: whether the command cleans its sources and
+    .txt files of --documents. cleaned_dumps: whether pages come from dumps that another command cleaned. reads: the
+    kinds of sources that the build itself cleans, and so has the flags for, as --language. trained: whether the vocabulary is. cleans: whether the command cleans its sources and
     can train a vocabulary, as build, and so has the flags for that; build-shards has not.
     """
 
@@ -32,6 +33,8 @@ class Choices:
     dumps: bool = False
     books: bool = False
     plain_text: bool = False
+    cleaned_dumps: bool = False
+    reads: tuple[str, ...] = ("wikipedia", "books")
     trained: bool = False
     dedup: str = "none"
     language_model: str = ""
@@ -65,6 +68,8 @@ def of_other_language(choices: Choices, articles: Mapping[str, int], *, is_engli
     'give --sentences italian'
     >>> of_other_language(Choices(language="de", dumps=True), {"en": 9}, is_english=False)
     'the text is not English: the header of the dump is wrong; say its language, as --language de'
+    >>> of_other_language(Choices(language="de"), {"en": 9}, is_english=False)
+    'the text is not English: correct the column `language` of the source'
     """
     others = {code: number for code, number in articles.items() if base_code(code) != choices.language}
     most = max(others, key=lambda code: others[code])
@@ -74,7 +79,9 @@ def of_other_language(choices: Choices, articles: Mapping[str, int], *, is_engli
         text = "the text is English" if is_english else "the text is not English"
         if choices.dumps:
             return f"{text}: the header of the dump is wrong; say its language, as --language {choices.language}"
-        return f"{text}: correct the column `language` of the source"
+        column = "correct the column `language` of the source"
+        again = f"clean the dump again with `bertdata clean-wikipedia --language {choices.language}`, or "
+        return f"{text}: {again if choices.cleaned_dumps else ''}{column}"
     name = parameters_for(most)
     if several and name not in (AUTO, "english"):
         return f"give --sentences-of {spoken}={name}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from bertdata.corpus.advice import Choices
@@ -17,6 +18,7 @@ from bertdata.sentences.settings import SentencesConfig
 from bertdata.shards.phases import PhaseConfig, stored_phases
 from bertdata.shards.settings import SelectionConfig, ShardsConfig
 from bertdata.sources.kinds import formats_at
+from bertdata.sources.names import KINDS
 from bertdata.sources.settings import CleaningConfig
 from bertdata.tokenizers.settings import VocabularyConfig
 
@@ -74,17 +76,20 @@ class Settings:
         return stored | stored_phases(self.phases) | ({"phases": names} if len(names) > 1 else {})
 
 
-def choices_of(settings: Settings, documents: Iterable[str] = (), formats: Sequence[str] = ()) -> Choices:
+def choices_of(
+    settings: Settings, by_kind: Mapping[str, Iterable[str]] = MappingProxyType({}), formats: Sequence[str] = ()
+) -> Choices:
     """Return what the advice of warnings goes by, as far as it is not of a phase.
 
-    documents: the files of --documents; formats: those of them that are not registered.
+    by_kind: the files of each kind of sources; formats: those of --documents that are not registered.
     """
-    cleaning = settings.cleaning
+    cleaning, documents = settings.cleaning, by_kind.get("documents", ())
     return Choices(
         dedup=settings.dedup.dedup,
         language_model=cleaning.language_model,
         split_chapters=cleaning.split_chapters,
         whole_files=cleaning.whole_files,
+        reads=tuple(kind for kind in KINDS if by_kind.get(kind)),
         plain_text="plain-text" in formats_at(documents, "documents", formats).values(),
     )
 

@@ -105,12 +105,14 @@ def warnings_of(
     by_language = cutting.get("by_language")
     units = {unit for source in sources.values() for unit in source["counts"]}
     given = choices or Choices()
+    reads_dumps = given.cleans and "wikipedia" in given.reads
     with_languages = replace(
         given,
         language=cutting.get("language", ""),
         by_language=by_language is not None,
-        dumps=given.cleans and InputCount.PAGES in units,
-        books=given.cleans and InputCount.BOOKS in units,
+        dumps=reads_dumps and InputCount.PAGES in units,
+        cleaned_dumps=not reads_dumps and InputCount.PAGES in units,
+        books=given.cleans and "books" in given.reads and InputCount.BOOKS in units,
         trained=bool(vocabulary.get("asked")),
     )
     documents = sum(entry["documents"] for entry in (by_language or {}).values())

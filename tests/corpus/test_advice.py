@@ -25,6 +25,7 @@ from bertdata.tokenizers.settings import VocabularyConfig
 DEFAULTS = Settings(CleaningConfig(), VocabularyConfig(), ShardsConfig())
 FLAG = re.compile(r"--[a-z][a-z-]*")
 VALUE = re.compile(r"(--[a-z][a-z-]*)[ ]([a-z0-9]+(?:[-=:][a-z0-9]+)*)")
+OTHER_VERB = re.compile(r"`bertdata ([a-z-]+)([^`]*)`")
 BAD = {
     "documents": 40,
     "tokens": 400,
@@ -48,13 +49,14 @@ def source(languages: dict[str, int], unit: str) -> dict[str, Any]:
 
 
 STATES = [
-    Choices(objective, dedup=dedup, language_model=model, split_chapters=chapters, whole_files=whole)
-    for objective, dedup, model, chapters, whole in product(
+    Choices(objective, dedup=dedup, language_model=model, split_chapters=chapters, whole_files=whole, reads=reads)
+    for objective, dedup, model, chapters, whole, reads in product(
         ["nsp", "full-sentences", "joined-chunks"],
         DedupConfig.__dataclass_fields__["dedup"].metadata["choices"],
         ["", "py3langid"],
         [False, True],
         [False, True],
+        [("wikipedia", "books"), ()],
     )
 ]
 LANGUAGES = [
@@ -100,13 +102,14 @@ def changes(remedy: str, state: Choices, language: str, told: dict[str, int], un
         if flag == "--sentences" and code_of(value):
             yield f"{flag} {value}", code_of(value) != language
         elif flag == "--language":
-            yield f"{flag} {value}", {base_code(code) for code in told} != {value}
+            can = "wikipedia" in state.reads or f"`bertdata clean-wikipedia --language {value}`" in remedy
+            yield f"{flag} {value}", can and {base_code(code) for code in told} != {value}
         elif flag in has:
             yield f"{flag} {value}", value not in has[flag] or f"of {flag} {value} are full" in remedy
     reads = (("--split-chapters", "books", state.split_chapters), ("--whole-files", "rows", state.whole_files))
     for flag, kind, given in reads:
         if flag in remedy:
-            yield flag, kind in unit.split() and not given
+            yield flag, kind in unit.split() and not given and (kind == "rows" or kind in state.reads)
 
 
 @pytest.mark.parametrize(("language", "told", "english", "unit"), LANGUAGES)
@@ -146,7 +149,12 @@ def test_every_flag_that_is_advised_is_one_of_the_command(verb: str) -> None:
     }
     remedies |= {entry["remedy"] for entry in of_not_served({"unknown": 9}, 10, Choices(cleans=cleans))}
     assert len(remedies) > 12
-    assert {flag for remedy in remedies for flag in FLAG.findall(remedy)} <= known
+    assert {flag for remedy in remedies for flag in FLAG.findall(OTHER_VERB.sub("", remedy))} <= known
+    others = {
+        (other, flag) for text in remedies for other, rest in OTHER_VERB.findall(text) for flag in FLAG.findall(rest)
+    }
+    assert {flag for other, flag in others if flag not in parser_of(other)._option_string_actions} == set()
+    assert ("clean-wikipedia", "--language") in others
 
 
 @pytest.mark.parametrize(
@@ -235,7 +243,7 @@ def test_blank_lines_of_plain_text_are_advised_where_there_is_plain_text_alone(a
 
 @pytest.mark.parametrize(("name", "is_plain"), [("a.txt.gz", True), ("a.jsonl", False), ("a.csv", False)])
 def test_plain_text_is_known_by_the_files_of_a_build(name: str, is_plain: bool) -> None:
-    assert choices_of(DEFAULTS, [name]).plain_text is is_plain
+    assert choices_of(DEFAULTS, {"documents": [name]}).plain_text is is_plain
 
 
 @pytest.mark.parametrize("about", ["length of sentences", "line breaks"])
