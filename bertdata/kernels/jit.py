@@ -66,13 +66,17 @@ def sources_of(kernels: Iterable[Path], root: Path) -> list[Path]:
     return sorted({*sources, *tables})
 
 
-def _imported(path: Path, root: Path) -> Iterator[Path]:
+@functools.cache
+def _imported(path: Path, root: Path) -> list[Path]:
+    """Return the files of what a module imports of this package at its top."""
+    files: list[Path] = []
     for module, names, plain in _IMPORT.findall(path.read_text(encoding="utf-8")):
         place = root.joinpath(*(module or plain).split("."))
-        yield from (candidate for candidate in (place.with_suffix(".py"), place / "__init__.py") if candidate.is_file())
+        files += (candidate for candidate in (place.with_suffix(".py"), place / "__init__.py") if candidate.is_file())
         for name in re.findall(r"\w+", re.sub(r"#.*|\bas\s+\w+", "", names)):
             if (place / f"{name}.py").is_file():
-                yield place / f"{name}.py"
+                files.append(place / f"{name}.py")
+    return files
 
 
 def kernel(function: Function) -> Function:
@@ -141,7 +145,7 @@ def _kernel(function: Function, signatures: tuple[Any, ...], makes_arrays: bool)
     dispatcher: Any = numba.njit(**options)(function)
     if hasattr(dispatcher, "_cache"):
         with contextlib.suppress(RuntimeError, OSError):  # numba finds no folder to write to, or cannot
-            dispatcher._cache = _Cache(function)
+            dispatcher._cache = (_Cache if makes_arrays else _CacheOfPlainKernels)(function)
         cache = dispatcher._cache
         cache.load_overload = _or_telling(_or_nothing(cache.load_overload))
         cache.save_overload = _or_nothing(cache.save_overload)
@@ -181,6 +185,17 @@ class _CacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
 
 class _Cache(caching.FunctionCache):  # type: ignore[misc]
     _impl_class = _CacheImpl
+
+
+class _CacheOfPlainKernels(_Cache):
+    """Loads machine code without what numba gathers first of all it can compile, which takes 0.4 s in each process.
+
+    Code that makes no arrays needs nothing of that; where there is none on disk, numba gathers it before it compiles.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
 
 def _or_telling(load: Callable[..., Any]) -> Callable[..., Any]:

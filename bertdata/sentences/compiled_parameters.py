@@ -6,23 +6,15 @@ Keys are UTF-8 and compared in full, so two words with one hash are still two wo
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bertdata.characters.newer import alike
+from bertdata.characters.newer import alike, lowered
 from bertdata.sentences.parameters import LOWER, UPPER, PunktParameters
-from bertdata.sentences.tokens import (
-    NUMBER,
-    QUOTES,
-    in_small_letters,
-    is_alphabetic,
-    is_lower,
-    is_space,
-    is_upper,
-)
+from bertdata.sentences.tokens import NUMBER, QUOTES, letters_in, spaces_in
 
 WORD, NON_WORD, APOSTROPHE, NOT_FIRST, CONTROL, HIGH, SPACE, NEWLINE, DOT, MARK = range(10)
 """Classes of bytes: `?` and `!` are MARK; NON_WORD neither begins nor continues a token, NOT_FIRST only continues."""
@@ -64,6 +56,24 @@ def hash_bytes(data: bytes) -> int:
     return value
 
 
+def hash_all(strings: Sequence[bytes]) -> list[int]:
+    """Return the hash of each of some bytes, all of them a byte at a time.
+
+    >>> hash_all([b"mr", b"", b"st"]) == [hash_bytes(b"mr"), hash_bytes(b""), hash_bytes(b"st")]
+    True
+    """
+    lengths = np.array([*map(len, strings)], np.int64)
+    order = np.argsort(-lengths, kind="stable")
+    data = np.frombuffer(b"".join(strings) + b"\0", np.uint8).astype(np.int64)
+    starts, values = (np.cumsum(lengths) - lengths)[order], np.full(len(strings), HASH_START, np.int64)
+    longer = np.searchsorted(-lengths[order], -np.arange(lengths.max(initial=0)), side="left")
+    for place, many in enumerate(longer.tolist()):
+        values[:many] = ((values[:many] ^ data[starts[:many] + place]) * HASH_PRIME) & HASH_MASK
+    hashes = np.empty_like(values)
+    hashes[order] = values
+    return hashes.tolist()
+
+
 def hash_pair(before: int, after: int) -> int:
     """Return the hash of the two keys of a collocation; the kernel computes the same."""
     return ((before * HASH_PRIME) ^ (after * 40503)) & HASH_MASK
@@ -93,7 +103,7 @@ def build_tables(parameters: PunktParameters) -> Tables:
     header[LOWER_FORMS] = _add(index, lower)
     for table, values in ((BEFORE, before), (AFTER, after)):
         strings = [string.encode("utf-8", "surrogatepass") for string in values]
-        hashed = [hash_bytes(string) for string in strings]
+        hashed = hash_all(strings)
         slots = _slots(hashed, [value << 32 | key + 1 for key, value in enumerate(hashed)])
         header[table + SLOTS], header[table + MASK] = _add(index, slots), len(slots) - 1
         header[table + OFFSETS] = _add(index, np.cumsum([0, *map(len, strings)]))
@@ -126,7 +136,7 @@ def _characters() -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int6
     """Return the classes of bytes, and the flags and lower-case forms of the characters below KNOWN."""
     classes = np.full(256, WORD, np.uint8)
     classes[:32], classes[128:] = CONTROL, HIGH
-    for characters, kind in (
+    for of_kind, kind in (
         ("\t\v\f\r ", SPACE),
         ("\n", NEWLINE),
         (".", DOT),
@@ -135,20 +145,22 @@ def _characters() -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int6
         ("'", APOSTROPHE),
         ("`&#-,", NOT_FIRST),
     ):
-        classes[[ord(character) for character in characters]] = kind
+        classes[[ord(character) for character in of_kind]] = kind
     flags, lower = np.zeros(KNOWN, np.uint8), np.arange(KNOWN)
-    for code in range(KNOWN):
-        character = chr(code)
-        lowered = in_small_letters(character)
-        if len(lowered) != 1 or character == "\u03a3" or (code > 127 and alike(character).isdecimal()):
+    characters = "".join(map(chr, range(KNOWN)))
+    older, small = alike(characters), lowered(characters)
+    letters, spaces = letters_in(characters), spaces_in(characters)
+    for code, (character, known, lower_form) in enumerate(zip(characters, older, small, strict=True)):
+        form = lower_form.lower()
+        if len(form) != 1 or character == "\u03a3" or (code > 127 and known.isdecimal()):
             flags[code] = RARE
             continue
-        lower[code] = ord(lowered)
+        lower[code] = ord(form)
         flags[code] = (
-            is_alphabetic(character) * LETTER
-            | is_upper(character) * IS_UPPER
-            | is_lower(character) * IS_LOWER
-            | is_space(character) * IS_SPACE
+            (code in letters) * LETTER
+            | known.isupper() * IS_UPPER
+            | known.islower() * IS_LOWER
+            | (code in spaces) * IS_SPACE
             | (character in QUOTES) * IS_QUOTE
         )
     return classes, flags, lower

@@ -103,6 +103,27 @@ def is_alphabetic(token: str) -> bool:
     return token.isalpha() or _LETTERS.fullmatch(alike(token)) is not None
 
 
+def letters_in(text: str) -> set[int]:
+    """Return the places in a text of the characters that are letters by themselves, as `is_alphabetic` tells.
+
+    >>> letters_in("a1_.") == {0, 2}
+    True
+    """
+    runs = (range(*match.span()) for match in _LETTERS.finditer(alike(text)))
+    return {place for run in runs for place in run} | {
+        place for place, character in enumerate(text) if character.isalpha()
+    }
+
+
+def spaces_in(text: str) -> set[int]:
+    """Return the places in a text of the characters that are white space to Punkt's patterns.
+
+    >>> spaces_in("a b")
+    {1}
+    """
+    return {match.start() for match in _SPACE.finditer(text)}
+
+
 def has_letter(type_: str) -> bool:
     """Tell whether a type is more than punctuation; numbers are, by the letters of their type."""
     return type_.isalpha() or _LETTERS.search(alike(type_)) is not None

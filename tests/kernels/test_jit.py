@@ -121,6 +121,48 @@ def test_a_kernel_says_that_it_is_compiled_and_nothing_where_it_is_loaded(tmp_pa
     assert told() == found.format(2, 3)
 
 
+GATHERED = """
+import sys
+import numpy as np
+import numba
+from bertdata.kernels.jit import inlined, kernel, typed_kernel
+
+@inlined
+def squared(value):
+    return value * value
+
+@kernel
+def total(values, factor):
+    result = 0.0
+    for value in values:
+        result += squared(value) * np.sqrt(factor)
+    return result
+
+@typed_kernel(makes_arrays=True)
+def doubled(values):
+    return values * 2
+
+values = np.arange(4)
+print(total(values, 4.0), "numba.np.arraymath" in sys.modules, end=" ")
+if "more" in sys.argv:
+    print(doubled(values).tolist(), total(values.astype(np.float32), 9.0), numba.njit(lambda a: a[1:].sum())(values))
+"""
+
+
+def test_what_numba_compiles_with_is_gathered_where_a_kernel_is_compiled_or_makes_arrays(tmp_path: Path) -> None:
+    (tmp_path / "kernel.py").write_text(GATHERED)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": str(PACKAGE.parent)}
+
+    def told(*more: str) -> str:
+        command = [sys.executable, str(tmp_path / "kernel.py"), *more]
+        return subprocess.run(command, env=environment, capture_output=True, check=True, text=True).stdout.strip()
+
+    assert told() == "28.0 True"
+    assert told() == "28.0 False"
+    assert told("more") == "28.0 False [0, 2, 4, 6] 42.0 6"
+    assert told("more") == "28.0 False [0, 2, 4, 6] 42.0 6"
+
+
 def test_a_kernel_of_no_file_is_compiled_each_time_and_says_so() -> None:
     command = [sys.executable, "-c", KERNEL]
     run = subprocess.run(command, cwd=PACKAGE.parent, capture_output=True, check=True, text=True)

@@ -57,6 +57,18 @@ PARTS = {
         "telling that a kernel is compiled where none is on disk",
         "Without it, `compilation_begins` is not called: hook the method that loads machine code.",
     ),
+    "load inside": Part(
+        "numba.core.caching:FunctionCache._load_overload",
+        ("self", "sig", "target_context"),
+        "loading machine code before numba has gathered what it compiles with",
+        "Without it, take `_CacheOfPlainKernels` out of kernels/jit.py: each process then starts 0.4 s later.",
+    ),
+    "guard": Part(
+        "numba.core.caching:FunctionCache._guard_against_spurious_io_errors",
+        ("self",),
+        "what numba's own `load_overload` does around `_load_overload`",
+        "Without it, take `_CacheOfPlainKernels` out of kernels/jit.py: each process then starts 0.4 s later.",
+    ),
     "save": Part(
         "numba.core.caching:FunctionCache.save_overload",
         ("self", "sig", "data"),
