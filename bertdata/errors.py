@@ -241,3 +241,13 @@ class MissingExtraError(BertDataError, ImportError):
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
         return type(self), (self.package, self.extra)
+
+
+def error_of(kind: str, message: str) -> BertDataError:
+    """Return the error that another process raised, by the name of its class and its message.
+
+    >>> error_of("InputError", "a.txt: is empty")
+    InputError('a.txt: is empty')
+    """
+    kinds = (ConfigError, InputError, OutputError, VerificationError)
+    return {each.__name__: each for each in kinds}.get(kind, BertDataError)(message)

@@ -228,7 +228,7 @@ def test_no_module_outside_beam_and_torch_imports_them_at_its_top() -> None:
         ),
         (
             "apache_beam",
-            "from bertdata.beam.runner import Runner; Runner(workers=2).run([], [], [])",
+            "from bertdata.beam.runner import Runner; Runner(flags=('--runner=FnApiRunner',)).run([], [], [])",
             'apache-beam is not installed; get it with: pip install ".[beam]" (in a clone of bertdata)',
         ),
     ],

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bertdata import errors
 from bertdata.beam.progress import Expected
-from bertdata.errors import BertDataError
+from bertdata.errors import BertDataError, error_of
 from bertdata.io import files, listing, remote
 
 _BEAM_STEP = re.compile(r" \[while running '[^']*'\]$")
@@ -28,12 +27,7 @@ def worker_error(steps: Sequence[Expected]) -> BertDataError | None:
     """Return the first error that a worker wrote into a file, in its class, and delete these files."""
     failures = [files.read_json(path) for path in failures_of(steps)]
     remove_failures(steps)
-    return _error(failures[0]["kind"], failures[0]["message"]) if failures else None
-
-
-def _error(kind: str, message: str) -> BertDataError:
-    kinds = (errors.ConfigError, errors.InputError, errors.OutputError, errors.VerificationError)
-    return {kind.__name__: kind for kind in kinds}.get(kind, BertDataError)(message)
+    return error_of(failures[0]["kind"], failures[0]["message"]) if failures else None
 
 
 def remove_failures(steps: Sequence[Expected]) -> None:
@@ -45,6 +39,6 @@ def remove_failures(steps: Sequence[Expected]) -> None:
 def without_beam(failure: BaseException) -> BaseException:
     """Return the BertDataError in a failure: Beam adds its step, or quotes it in a traceback of another process."""
     if isinstance(failure, BertDataError):
-        return _error(type(failure).__name__, _BEAM_STEP.sub("", str(failure)))
+        return error_of(type(failure).__name__, _BEAM_STEP.sub("", str(failure)))
     match = _IN_TRACEBACK.search(str(failure))
-    return _error(match["kind"], match["message"]) if match else failure
+    return error_of(match["kind"], match["message"]) if match else failure

@@ -1,7 +1,7 @@
 """Everything that is used of Beam beyond its public interface: what a new minor version of it may break.
 
 flags          parsed strictly, where Beam only warns of an unknown flag
-workers        our worker processes, started by Beam's local runner, and the threads that read from them
+readers        the threads that read from workers and job servers
 notebooks      in IPython Beam imports its interactive runner, which needs packages that a build does not
 temporaries    the folders that a pipeline makes for external transforms and for what it hands to a runner
 job servers    the command of the one that a portable runner starts, and what it says of a failed job
@@ -22,12 +22,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from bertdata.beam import dask_cluster, flink_jobs
-from bertdata.beam.processes import Workers
 from bertdata.errors import ConfigError
 
 READERS = ("beam_control_read", "read_grpc_client_inputs", "wait_until_finish_read")
 """The names of Beam's threads that read from a worker or a job server."""
-_URN = "bertdata:environment:worker_process:v1"
 _OF_ONE_RUNNER = {
     "DaskOptions": "DaskRunner",
     "GoogleCloudOptions": "DataflowRunner",
@@ -219,48 +217,3 @@ def quiet_readers() -> Iterator[None]:
             if thread.name in READERS:
                 thread.join(1)
         threading.excepthook = hook
-
-
-def worker_environment(workers: Workers) -> Any:
-    """Return the Beam environment whose workers are `Workers`."""
-    from apache_beam.portability.api import endpoints_pb2
-    from apache_beam.runners.portability.fn_api_runner.worker_handlers import GrpcWorkerHandler, WorkerHandler
-    from apache_beam.transforms.environments import SubprocessSDKEnvironment
-    from google.protobuf import json_format, text_format  # type: ignore[import-untyped,unused-ignore]
-
-    @WorkerHandler.register_environment(_URN, bytes)
-    class Handler(GrpcWorkerHandler):  # type: ignore[misc]
-        """Beam's side of one worker."""
-
-        def __init__(self, payload: bytes, state: Any, provision: Any, server: Any) -> None:
-            super().__init__(state, provision, server)
-
-        def start_worker(self) -> None:
-            control = endpoints_pb2.ApiServiceDescriptor(url=self.control_address)
-            workers.connected(self.control_conn)
-            self.process = workers.start(
-                {
-                    "CONTROL_API_SERVICE_DESCRIPTOR": text_format.MessageToString(control),
-                    "PIPELINE_OPTIONS": json_format.MessageToJson(self.provision_info.provision_info.pipeline_options),
-                    "WORKER_ID": self.worker_id,
-                }
-            )
-
-        def close(self) -> None:
-            self.connected = self.control_conn._input is not None
-            super().close()
-
-        def stop_worker(self) -> None:
-            workers.disconnected(self.control_conn)
-            if self.connected:
-                workers.release(self.process)
-            else:  # Beam signals the end of a pipeline only to workers that connected
-                workers.discard(self.process)
-
-    class Environment(SubprocessSDKEnvironment):  # type: ignore[misc]
-        """A name by which Beam finds the handler."""
-
-        def to_runner_api_parameter(self, context: Any) -> tuple[str, bytes]:
-            return _URN, b""
-
-    return Environment.from_command_string("")

@@ -1,15 +1,14 @@
 """Runs a pipeline: on the cores of this machine by default, or on the runner that the flags name.
 
-For one worker the steps run in this process, without Beam (`bertdata.engine.part_maker`); for more the local runner is
-Beam's FnApiRunner, with our worker processes. Little work is done in this process unless --workers is given, since
-starting a worker takes longer. An error on a worker is raised again here as the same class.
+On this machine the steps run in this process and, for several workers, in processes beside it, without Beam
+(`bertdata.engine.run_parts`). Little work is done in this process alone unless --workers is given, since starting a
+worker takes longer. An error on a worker is raised again here as the same class.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib.util
 import sys
 import threading
 import time
@@ -25,19 +24,21 @@ from bertdata.beam import dask_cluster, flink_jobs, internals, job_server, runne
 from bertdata.beam.dask_cluster import DaskCluster
 from bertdata.beam.failures import remove_failures, without_beam, worker_error
 from bertdata.beam.job_server import JobServer
-from bertdata.beam.processes import Workers
 from bertdata.beam.progress import Expected, Progress, expected
 from bertdata.beam.quiet_import import import_beam
-from bertdata.engine.part_maker import run_here
+from bertdata.engine.messages import Run
 from bertdata.engine.parts import Task
+from bertdata.engine.processes import Workers
+from bertdata.engine.run_parts import run_parts
 from bertdata.engine.stages import Step
-from bertdata.errors import BertDataError, ConfigError, JobNotRun, MissingExtraError
+from bertdata.errors import BertDataError, ConfigError, JobNotRun, names_flags
 from bertdata.io import imports, log
 from bertdata.io.console import counted
 from bertdata.io.digests import cores
 from bertdata.io.os_errors import require_address_space
 from bertdata.io.time_limit import finished_within
 from bertdata.kernels import warmup
+from bertdata.plugins import consent
 from bertdata.registry import handed_over
 
 COMPILING = (
@@ -48,7 +49,7 @@ _ADDRESS_SPACE = 2200 << 20
 """Bytes of address space in which no pipeline ends: numba, Arrow and gRPC reserve more than they use."""
 _FLEX = "; a Flex template runs it as a job of its own (docs/clusters.md)"
 BYTES_PER_WORKER = 8 << 20
-"""The work, in bytes, for which starting another worker process, which takes seconds, is worth it."""
+"""The work, in bytes, for which starting another worker process, which takes a second, is worth it."""
 
 
 @dataclass
@@ -133,7 +134,14 @@ class Runner:
         """
         number = self.workers or _workers_for(work)
         if number > 1 and not self.flags and self._keeps_workers:
-            self._usable_workers().start_idle(number)
+            self._start_beside(self._usable_workers(), number)
+
+    def _start_beside(self, workers: Workers, number: int) -> None:
+        """Start the processes that make up so many workers with this one, or say why there are fewer."""
+        try:
+            workers.start(number - 1)
+        except OSError as error:
+            self.say(f"{counted(1 + len(workers.every), 'worker')} in place of {number}: {error}")
 
     def _usable_workers(self) -> Workers:
         """Return the workers that are kept, or new ones where a pipeline failed or one was lost since."""
@@ -155,7 +163,7 @@ class Runner:
         all_steps = expected(steps)
         titles = [step.title for step in all_steps]
         number = self.workers or _worker_count(all_steps)
-        parsed = None if number == 1 and not self.flags else self._checked(paths)
+        parsed = self._checked(paths) if self.flags else None
         remove_failures(all_steps)
         began = time.monotonic()
         progress = None if self.quiet else Progress(all_steps)
@@ -165,9 +173,9 @@ class Runner:
             try:
                 planned = [step for step, _ in steps]
                 if parsed is None:
-                    failure = self._run_here(planned, begin, workers, progress)
+                    failure = self._run_here(planned, begin, workers, progress, number)
                 else:
-                    failure = self._run_with_beam(planned, begin, workers, progress, (parsed, number, titles))
+                    failure = self._run_with_beam(planned, begin, workers, progress, (parsed, titles))
             finally:
                 warmup.listeners.remove(workers.compiling.set)
                 if progress:
@@ -186,19 +194,32 @@ class Runner:
             )
 
     def _run_here(
-        self, steps: Sequence[Step], begin: Sequence[Sequence[Task]], workers: Workers, progress: Progress | None
+        self,
+        steps: Sequence[Step],
+        begin: Sequence[Sequence[Task]],
+        workers: Workers,
+        progress: Progress | None,
+        number: int,
     ) -> BaseException | None:
-        """Run steps in this process, without Beam, whose import and graph take longer than a small build."""
+        """Run steps on this machine, without Beam, whose import and graph take longer than a small build."""
         if imports.is_command:
             imports.keep_pandas_out_of_pyarrow()
             imports.keep_scipy_out_of_numba()
         for name, item in self.objects.items():
             handed_over.setdefault(name, item)
-        stop = threading.Event()
+        if number > 1:
+            self._start_beside(workers, number)
+        beside = workers if number > 1 and workers.every else None
+        run = Run([step.make for step in steps], self.objects, consent(), names_flags())
+        stop, ended = threading.Event(), False
         try:
-            return self._wait_for(lambda: run_here(steps, begin, stop), workers, progress)
+            failure = self._wait_for(lambda: run_parts(steps, begin, stop, beside, run), workers, progress)
+            ended = failure is None
+            return failure
         finally:
             stop.set()
+            if not ended:
+                workers.end()
 
     def _run_with_beam(
         self,
@@ -206,15 +227,15 @@ class Runner:
         begin: Sequence[Sequence[Task]],
         workers: Workers,
         progress: Progress | None,
-        job: tuple[argparse.Namespace, int, Sequence[str]],
+        job: tuple[argparse.Namespace, Sequence[str]],
     ) -> BaseException | None:
-        """Run steps as a pipeline of Beam, a job of parsed flags, a number of workers and titles; returns its error."""
+        """Run steps as a pipeline of Beam, a job of parsed flags and titles; returns its error."""
         from bertdata.beam.transforms import construct
         from bertdata.engine.parts import TASKS_AT_ONCE
 
-        parsed, number, titles = job
+        parsed, titles = job
         with internals.outside_ipython(), internals.quiet_readers(), internals.quiet_jobs():
-            pipeline = self._pipeline(parsed, workers, number, sum(map(len, begin)), titles)
+            pipeline = self._pipeline(parsed, sum(map(len, begin)), titles)
             at_once = 1 if dask_cluster.is_named(parsed.runner) else TASKS_AT_ONCE
             construct(pipeline, steps, begin, self.objects, at_once)
             succeeded = False
@@ -224,20 +245,16 @@ class Runner:
                 succeeded = failure is None
                 return failure
             finally:
-                if not succeeded:
-                    workers.end()
-                    if runner_flags.runner_name(parsed) in runner_flags.PORTABLE:
-                        finished_within(worker_check.CANCEL_SECONDS, running.cancel, "bertdata-cancel")
+                if not succeeded and runner_flags.runner_name(parsed) in runner_flags.PORTABLE:
+                    finished_within(worker_check.CANCEL_SECONDS, running.cancel, "bertdata-cancel")
 
     def check(self, output: str, inputs: Sequence[str]) -> None:
         """Raise ConfigError, before any work, where the named runner or its workers cannot do it, or not at the paths.
 
-        Without flags Beam is not imported, only looked for: a build that is finished does not need it.
+        Without flags Beam is not needed.
         """
         require_address_space(_ADDRESS_SPACE, "a pipeline")
         if not self.flags:
-            if importlib.util.find_spec("apache_beam") is None:
-                raise MissingExtraError("apache-beam", "beam")
             return
         parsed = self._checked([output, *inputs])
         name = runner_flags.runner_name(parsed)
@@ -258,7 +275,7 @@ class Runner:
             def job_of(function: Callable[[Any], None]) -> internals.Job:
                 import apache_beam
 
-                pipeline = self._pipeline(parsed, self._usable_workers(), 1, 1, [flink_jobs.CHECK])
+                pipeline = self._pipeline(parsed, 1, [flink_jobs.CHECK])
                 _ = pipeline | apache_beam.Create([0], reshuffle=False) | "Ask" >> apache_beam.Map(function)
                 return internals.Job(pipeline, flink_jobs.address(parsed))
 
@@ -297,13 +314,10 @@ class Runner:
                 self.say(COMPILING)
             if progress:
                 progress.update()
-            if workers.lost is not None and not outcome:
-                return BertDataError(workers.lost)
-        return BertDataError(workers.lost) if outcome[0] and workers.lost else outcome[0]
+        return outcome[0]
 
-    def _pipeline(
-        self, parsed: argparse.Namespace, workers: Workers, number: int, tasks: int, titles: Sequence[str]
-    ) -> Any:
+    def _pipeline(self, parsed: argparse.Namespace, tasks: int, titles: Sequence[str]) -> Any:
+        """Return an empty pipeline of so many tasks for the runner of the flags, without one Beam's for one machine."""
         from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
         from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
@@ -317,11 +331,11 @@ class Runner:
             name = runner_flags.runner_name(parsed)
             self._job_server = self._job_server or JobServer(name, parsed.runner, options)
             options = PipelineOptions(self._job_server.flags(flags))
-        elif not parsed.runner and (number == 1 or parsed.mode_is_named):
-            runner = FnApiRunner()
         elif not parsed.runner:
-            options.view_as(DirectOptions).direct_num_workers = number
-            runner = FnApiRunner(default_environment=internals.worker_environment(workers))
+            if self.workers > 1 and not parsed.mode_is_named:
+                options.view_as(DirectOptions).direct_num_workers = self.workers
+                options.view_as(DirectOptions).direct_running_mode = "multi_processing"
+            runner = FnApiRunner()
         try:
             return internals.new_pipeline(runner, options)
         except (ValueError, ImportError) as error:

@@ -17,7 +17,7 @@ import threading
 import traceback
 from typing import Any
 
-from bertdata.beam import processes
+from bertdata.engine import processes
 from bertdata.errors import ConfigError
 
 WORKER = "bertdata.beam.pool_worker"

@@ -164,7 +164,7 @@ def add_output(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         type=int,
         default=0,
         metavar="N",
-        help="worker processes on this machine (default: 0: one for each core, and none for little work)",
+        help="processes on this machine, with the command itself (default: 0: one for each core, one for little work)",
     )
     add_logging(parser)
 

@@ -1,11 +1,10 @@
-"""Makes the parts of a step one after another, those at a URL several at once; `run_here` makes those of a build so."""
+"""Makes the parts of a step one after another, those at a URL several at once."""
 
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from bertdata.engine.parts import (
@@ -17,7 +16,6 @@ from bertdata.engine.parts import (
     Task,
     run_once,
 )
-from bertdata.engine.stages import Step
 from bertdata.errors import BertDataError
 from bertdata.io import files
 
@@ -74,21 +72,3 @@ class PartMaker:
             with contextlib.suppress(BertDataError):
                 files.write_json(task.failure_path, {"kind": type(error).__name__, "message": str(error)})
             raise
-
-
-def run_here(steps: Sequence[Step], begin: Sequence[Sequence[Task]], stop: threading.Event) -> None:
-    """Make the parts of the steps of some stages in this process, step by step, as a runner with one worker does.
-
-    A step without a grouping begins a stage, with the tasks of the next of `begin`. Once `stop` is set, no further part
-    is begun.
-    """
-    parts: list[PartResult] = []
-    starts = iter(begin)
-    for step in steps:
-        maker = PartMaker(step.make)
-        made: list[PartResult] = []
-        for task in step.grouping.plan(parts) if step.grouping else next(starts):
-            if stop.is_set():
-                return
-            made += maker.made(task)
-        parts = [*made, *maker.rest()]

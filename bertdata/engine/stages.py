@@ -61,11 +61,23 @@ class Grouping:
 
     def plan(self, parts: Iterable[PartResult]) -> list[Task]:
         """Return the tasks that follow from finished parts, as a runner computes them by grouping."""
+        return [task for tasks in self._of_keys(parts) for task in tasks]
+
+    def shares(self, parts: Iterable[PartResult]) -> list[list[Task]]:
+        """Return the tasks that follow from finished parts, those together that are made by one worker."""
+        shares: dict[Any, list[Task]] = {}
+        for number, tasks in enumerate(self._of_keys(parts)):
+            for task in tasks:
+                shares.setdefault(number if self.together is None else self.together(task), []).append(task)
+        return list(shares.values())
+
+    def _of_keys(self, parts: Iterable[PartResult]) -> list[Sequence[Task]]:
+        """Return the tasks of each key."""
         groups: dict[Any, list[Any]] = {key: [] for key in self.keys}
         for task, record in parts:
             for key, reference in self.references(task, record):
                 groups[key].append(reference)
-        return [task for key, references in groups.items() for task in self.tasks(key, references)]
+        return [self.tasks(key, references) for key, references in groups.items()]
 
 
 def all_together(task: Task, record: PartMetadata) -> list[tuple[None, PartResult]]:

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +19,7 @@ from bertdata.beam.runner import Runner
 from bertdata.engine.parts import Counters, PartFunction, PartResult, Task
 from bertdata.engine.run_stages import make_parts
 from bertdata.engine.stages import Step
+from tests.clock import PATIENCE
 
 
 class DataflowRunner(FnApiRunner):  # type: ignore[misc]
@@ -48,6 +50,17 @@ def note_process(task: Task, file: BinaryIO, seconds: float = 0.0) -> Counters:
 
 slowly = partial(note_process, seconds=0.3)
 
+
+def meet(task: Task, file: BinaryIO) -> Counters:
+    """Do as `note_process`, once as many processes as the payload says are doing tasks of this folder."""
+    (Path(task.directory) / f"{os.getpid()}.here").touch()
+    deadline = time.monotonic() + PATIENCE
+    while len(list(Path(task.directory).glob("*.here"))) < task.payload:
+        assert time.monotonic() < deadline, "the other processes do nothing"
+        time.sleep(0.01)
+    return note_process(task, file)
+
+
 overlaps: list[str] = []
 """The tasks that `note_overlap` did while this process did another one."""
 _doing: set[str] = set()
@@ -70,6 +83,20 @@ def fail(task: Task, file: BinaryIO) -> Counters:
     if kind is None:
         raise ZeroDivisionError(task.payload)
     raise kind("found this\nand more; do that", path="wiki.xml.bz2", offset=4096)
+
+
+def fail_elsewhere(task: Task, file: BinaryIO) -> Counters:
+    """Do as `fail` in any process but the one whose id the payload has, which waits for that."""
+    process, what = task.payload
+    failing = Path(f"{task.directory}.failing")
+    if os.getpid() != process:
+        failing.touch()
+        return fail(replace(task, payload=what), file)
+    deadline = time.monotonic() + PATIENCE
+    while not failing.exists():
+        assert time.monotonic() < deadline, "no other process does anything"
+        time.sleep(0.01)
+    return note_process(task, file)
 
 
 def die(task: Task, file: BinaryIO) -> Counters:

@@ -51,42 +51,6 @@ PARTS = {
         "building in a notebook without Beam's interactive packages",
         f"Without it, build the sample in IPython; if that needs no pandas, take it out of `outside_ipython`. {_SEE}",
     ),
-    "handler": Part(
-        f"{_HANDLERS}:GrpcWorkerHandler.__init__",
-        ("self", "state", "provision_info", "grpc_server"),
-        "starting our own worker processes for Beam's local runner",
-        f"Without it, compare `worker_environment` with the handler of SubprocessSDKEnvironment. {_SEE}",
-    ),
-    "start": Part(
-        f"{_HANDLERS}:WorkerHandler.start_worker",
-        ("self",),
-        "starting our own worker processes for Beam's local runner",
-        f"Without it, compare `worker_environment` with the handler of SubprocessSDKEnvironment. {_SEE}",
-    ),
-    "stop": Part(
-        f"{_HANDLERS}:WorkerHandler.stop_worker",
-        ("self",),
-        "keeping workers for the next pipeline",
-        f"Without it, compare `worker_environment` with the handler of SubprocessSDKEnvironment. {_SEE}",
-    ),
-    "close": Part(
-        f"{_HANDLERS}:GrpcWorkerHandler.close",
-        ("self",),
-        "telling whether a worker ever connected",
-        f"Without it, a worker that never connected would be kept: tell it in another way. {_SEE}",
-    ),
-    "registry": Part(
-        f"{_HANDLERS}:WorkerHandler.register_environment",
-        ("urn", "payload_type"),
-        "finding our handler by the URN of our environment",
-        f"Without it, find how the runner looks up handlers. {_SEE}",
-    ),
-    "environment": Part(
-        "apache_beam.transforms.environments:SubprocessSDKEnvironment.to_runner_api_parameter",
-        ("self", "context"),
-        "naming our environment",
-        f"Without it, find how an environment gives its URN. {_SEE}",
-    ),
 }
 
 
@@ -97,7 +61,7 @@ def test_a_private_part_of_beam_is_as_it_was(name: str) -> None:
 
 def test_every_private_name_that_is_used_of_beam_has_its_contract() -> None:
     used = private_names("bertdata/beam/internals.py")
-    tried_below = {"_local_temp_root", "_input"}
+    tried_below = {"_local_temp_root"}
     of_argparse = {"_option_string_actions"}
     names = {part.where.rpartition(".")[2].rpartition(":")[2] for part in PARTS.values()}
     assert tried_below <= used <= tried_below | of_argparse | names
@@ -106,7 +70,6 @@ def test_every_private_name_that_is_used_of_beam_has_its_contract() -> None:
 @pytest.mark.parametrize(
     ("place", "text", "used_for"),
     [
-        (_HANDLERS, "_input", "telling whether a worker ever connected (`control_conn._input`)"),
         ("apache_beam.runners.portability.job_server", "_local_temp_root", "the folder of a job server's files"),
         (_HANDLERS, internals.READERS[0], "waiting for the thread that reads from a worker"),
         ("apache_beam.runners.worker.data_plane", internals.READERS[1], "waiting for the thread that reads data"),

@@ -19,7 +19,7 @@ from bertdata.beam import runner as module
 from bertdata.beam.progress import Expected
 from bertdata.beam.runner import Runner
 from bertdata.errors import ConfigError, MissingExtraError
-from tests.beam.jobs import make, note_process, tasks
+from tests.beam.jobs import make, meet, note_process, tasks
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Runner(1, quiet=True)
@@ -112,11 +112,13 @@ def test_a_run_says_once_that_kernels_are_compiled_and_only_where_they_are(worke
     assert told == [1, 0]
 
 
-def test_beam_missing_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_beam_is_needed_for_its_flags_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "apache_beam", None)
+    for runner in (HERE, TWO):
+        runner.check(str(tmp_path), [])
+        assert len(make(runner, tasks(tmp_path / str(runner.workers), 2), note_process)) == 2
     with pytest.raises(MissingExtraError, match=r'pip install "\.\[beam\]"'):
-        make(TWO, tasks(tmp_path, 1), note_process)
-    assert len(make(HERE, tasks(tmp_path, 1), note_process)) == 1  # one worker does without it
+        make(BY_BEAM, tasks(tmp_path / "beam", 1), note_process)
 
 
 def test_one_worker_is_this_process_and_says_nothing_when_quiet(
@@ -142,12 +144,12 @@ def test_two_workers_share_the_tasks_where_the_work_is_worth_it(
     monkeypatch.setattr(module, "cores", lambda: 2)
     little = make(Runner(quiet=True), tasks(tmp_path / "little", 2), note_process)
     assert {record.details["pid"] for _, record in little} == {os.getpid()}
-    heavy = [replace(task, weight=module.BYTES_PER_WORKER) for task in tasks(tmp_path / "heavy", 9)]
-    much = make(Runner(quiet=True), heavy, note_process)
+    heavy = [replace(task, weight=module.BYTES_PER_WORKER) for task in tasks(tmp_path / "heavy", 9, 2)]
+    much = make(Runner(quiet=True), heavy, meet)
     shares = Counter(record.details["pid"] for _, record in much)
-    assert os.getpid() not in shares
-    assert sorted(shares.values()) == [4, 5]
-    assert not any(psutil.pid_exists(pid) for pid in shares)
+    assert len(shares) == 2
+    assert os.getpid() in shares
+    assert not any(psutil.pid_exists(pid) for pid in shares.keys() - {os.getpid()})
     assert capfd.readouterr() == ("", "")
 
 

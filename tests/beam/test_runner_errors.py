@@ -13,7 +13,7 @@ from bertdata import errors
 from bertdata.beam.failures import without_beam
 from bertdata.beam.runner import Runner
 from bertdata.errors import BertDataError, InputError
-from tests.beam.jobs import fail, make, tasks
+from tests.beam.jobs import fail, fail_elsewhere, make, tasks
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Runner(1, quiet=True)
@@ -31,11 +31,6 @@ def test_an_error_of_ours_comes_back_as_the_class_it_was(kind: str, told: bool, 
     _check_told(HERE, kind, told, tmp_path)
 
 
-@pytest.mark.parametrize("told", [pytest.param(True, marks=pytest.mark.slow), False], ids=["told", "by the traceback"])
-def test_an_error_of_a_worker_process_comes_back_as_the_class_it_was(told: bool, tmp_path: Path) -> None:
-    _check_told(TWO, "InputError", told, tmp_path)
-
-
 def _check_told(runner: Runner, kind: str, told: bool, folder: Path) -> None:
     [task] = tasks(folder, 1, kind)
     if not told:
@@ -48,16 +43,27 @@ def _check_told(runner: Runner, kind: str, told: bool, folder: Path) -> None:
     assert os.listdir(folder) == ([] if told else ["a file"])
 
 
+@pytest.mark.parametrize("kind", ["ConfigError", "InputError", "OutputError", "VerificationError", "BertDataError"])
+def test_an_error_of_a_worker_process_comes_back_as_the_class_it_was(kind: str, tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    with pytest.raises(BertDataError) as caught:
+        make(TWO, tasks(folder, 4, (os.getpid(), kind)), fail_elsewhere)
+    assert type(caught.value) is getattr(errors, kind)
+    assert str(caught.value) == "wiki.xml.bz2, byte 4096: found this\nand more; do that"
+    assert not [name for name in os.listdir(folder) if name.endswith(".failure")]
+
+
 def test_an_error_that_is_not_ours_passes_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         make(HERE, tasks(tmp_path, 1, "not an error of ours"), fail)
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.slow
 def test_an_error_of_a_worker_process_that_is_not_ours_brings_its_traceback(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match=r"(?s)jobs\.py.*ZeroDivisionError: not an error of ours"):
-        make(TWO, tasks(tmp_path, 1, "not an error of ours"), fail)
+    some = tasks(tmp_path, 4, (os.getpid(), "not an error of ours"))
+    told = r"(?s)worker process \d+ failed.*jobs\.py.*ZeroDivisionError: not an error of ours"
+    with pytest.raises(RuntimeError, match=told):
+        make(TWO, some, fail_elsewhere)
 
 
 def test_of_several_failures_the_first_by_name_is_told_and_none_is_left(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import subprocess
@@ -10,15 +11,16 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
-from bertdata.beam import processes
 from bertdata.beam.runner import Runner
+from bertdata.engine import processes
 from bertdata.engine.parts import load
 from bertdata.errors import BertDataError, InputError
-from tests.beam.jobs import fail, make, note_process, slowly, tasks
+from tests.beam.jobs import fail, make, meet, note_process, slowly, tasks
 from tests.clock import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,34 +45,29 @@ def the_checkout_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_worker_that_cannot_start_is_told_and_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(processes, "WORKER", "tests.beam.idle_worker")
+    monkeypatch.setattr(processes, "WORKER", "tests.engine.idle_worker")
     monkeypatch.setenv("IDLE", "raise")
     with pytest.raises(BertDataError, match=r"exit code 1.*ImportError: No module named absent"):
-        make(TWO, tasks(tmp_path, 2), note_process)
+        make(TWO, tasks(tmp_path, 200), slowly)
     assert capfd.readouterr() == ("", "")
 
 
-def test_where_only_one_of_two_workers_can_be_started_nothing_is_waited_for(tmp_path: Path) -> None:
-    script = (
-        "import errno, sys\n"
-        "from pathlib import Path\n"
-        "from bertdata.beam.processes import Workers\n"
-        "from bertdata.beam.runner import Runner\n"
-        "from tests.beam.jobs import make, note_process, tasks\n"
-        "start, started = Workers.start, []\n"
-        "def start_one(workers, variables):\n"
-        "    if started:\n"
-        "        raise OSError(errno.EMFILE, 'Too many open files')\n"
-        "    started.append(start(workers, variables))\n"
-        "    return started[0]\n"
-        "Workers.start = start_one\n"
-        "try:\n"
-        "    make(Runner(2, quiet=True), tasks(Path(sys.argv[1]), 2), note_process)\n"
-        "except OSError as error:\n"
-        "    print(error.errno == errno.EMFILE)\n"
-    )
-    command = [sys.executable, "-c", script, str(tmp_path)]
-    assert subprocess.run(command, check=False, cwd=ROOT, stdout=subprocess.PIPE, timeout=PATIENCE).stdout == b"True\n"
+def test_where_only_some_workers_can_be_started_these_make_all_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start = processes.new_process
+    started: list[Any] = []
+
+    def start_one(*arguments: Any, **more: Any) -> Any:
+        if started:
+            raise OSError(errno.EMFILE, "Too many open files")
+        started.append(start(*arguments, **more))
+        return started[0]
+
+    monkeypatch.setattr(processes, "new_process", start_one)
+    done = make(Runner(3), tasks(tmp_path, 4, 2), meet)
+    assert {record.details["pid"] for _, record in done} == {os.getpid(), started[0].pid}
+    assert "2 workers in place of 3: [Errno 24] Too many open files" in capsys.readouterr().err
 
 
 def test_a_worker_killed_in_the_middle_is_told_and_a_rerun_ends_the_same(
@@ -87,20 +84,22 @@ def test_a_worker_killed_in_the_middle_is_told_and_a_rerun_ends_the_same(
     thread.start()
     with pytest.raises(BertDataError, match="was killed, most likely for want of memory"):
         make(TWO, some, slowly)
+    at_the_end = sorted(os.listdir(tmp_path))
     thread.join()
     assert worker_processes() == []
     assert capfd.readouterr() == ("", "")
     kept = {task.name: record for task in some if (record := load(task))}
     assert 1 <= len(kept) < len(some)
+    assert sorted(os.listdir(tmp_path)) == at_the_end, "nothing is written any more once the error is raised"
     done = make(HERE, some, note_process)
     assert {task.name for task, record in done if record == kept.get(task.name)} == kept.keys()
     assert all(Path(task.path).read_text() == task.name for task, _ in done)
 
 
-def _workers_of(runner: Runner, folder: Path, number: int = 8) -> set[int]:
-    """Return the ids of the processes that did some tasks."""
-    done = make(runner, tasks(folder, number), note_process)
-    return {record.details["pid"] for _, record in done}
+def _workers_of(runner: Runner, folder: Path, number: int = 2) -> set[int]:
+    """Return the ids of the processes beside this one that did some tasks."""
+    done = make(runner, tasks(folder, 8, number), meet)
+    return {record.details["pid"] for _, record in done} - {os.getpid()}
 
 
 def test_workers_that_are_kept_do_all_pipelines_until_one_is_killed_or_an_error_ends_them(tmp_path: Path) -> None:
@@ -108,24 +107,24 @@ def test_workers_that_are_kept_do_all_pipelines_until_one_is_killed_or_an_error_
     with runner.keep_workers():
         runner.start_workers(0)
         started = {child.pid for child in worker_processes()}
-        assert len(started) == 2
-        first = _workers_of(runner, tmp_path / "a")
-        assert _workers_of(runner, tmp_path / "b") == first == started, "started before a pipeline, once for all"
-        assert {child.pid for child in worker_processes()} == first
+        assert len(started) == 1
+        assert _workers_of(runner, tmp_path / "a") == started, "started before a pipeline"
+        assert _workers_of(runner, tmp_path / "b") == started, "once for all"
 
-        psutil.Process(min(first)).kill()
+        [process] = started
+        psutil.Process(process).kill()
         assert runner._workers is not None
         for _ in range(500):
             if not runner._workers.usable:
                 break
             time.sleep(0.01)
         second = _workers_of(runner, tmp_path / "c")
-        assert len(second - first) == 2, "replaced where one was killed between two pipelines"
+        assert len(second - started) == 1, "replaced where one was killed between two pipelines"
 
         with pytest.raises(InputError, match="found this"):
             make(runner, tasks(tmp_path / "d", 2, "InputError"), fail)
         assert worker_processes() == [], "none is left after an error"
-        assert not (first | second) & _workers_of(runner, tmp_path / "e"), "the next pipeline starts its own"
+        assert not (started | second) & _workers_of(runner, tmp_path / "e"), "the next pipeline starts its own"
     assert worker_processes() == []
 
 
@@ -134,10 +133,10 @@ import sys, time
 from pathlib import Path
 from bertdata.beam.runner import Runner
 from bertdata.cli import command_line
-from tests.beam.jobs import make, note_process, tasks
+from tests.beam.jobs import make, meet, tasks
 runner = Runner(2, quiet=True)
 with runner.keep_workers():
-    make(runner, tasks(Path(sys.argv[1]), 8), note_process)
+    make(runner, tasks(Path(sys.argv[1]), 8, 2), meet)
     print("idle", flush=True)
     time.sleep(600)
 """
@@ -151,7 +150,7 @@ def test_idle_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
         found = worker_processes(parent.pid)
         parent.kill()
         _, alive = psutil.wait_procs(found, timeout=PATIENCE)
-    assert len(found) == 2
+    assert len(found) == 1
     assert not alive
 
 
@@ -159,7 +158,7 @@ def test_an_interrupt_ends_the_workers(tmp_path: Path) -> None:
     some = tasks(tmp_path, 40)
 
     def interrupt() -> None:
-        while len(worker_processes()) < 2:
+        while not worker_processes():
             time.sleep(0.02)
         os.kill(os.getpid(), signal.SIGINT)
 

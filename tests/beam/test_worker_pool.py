@@ -18,12 +18,13 @@ import pytest
 from apache_beam.portability.api import beam_fn_api_pb2 as api
 from apache_beam.portability.api import beam_fn_api_pb2_grpc
 
-from bertdata.beam import processes, worker_pool
+from bertdata.beam import worker_pool
 from bertdata.cli import worker_pool as program
+from bertdata.engine import processes
 from bertdata.errors import ConfigError
 from tests.beam.portable import free_port
-from tests.beam.test_processes import comes
 from tests.clock import PATIENCE
+from tests.engine.test_processes import comes
 
 
 @pytest.fixture(autouse=True)

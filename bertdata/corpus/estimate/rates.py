@@ -51,9 +51,9 @@ ROWS: dict[str, float] = {"dynamic": 0.016, "static": 0.021}
 """Processor seconds for a million tokens in rows, by when masks are drawn."""
 COMMAND_SECONDS = 1.6
 """Processor seconds of a build beside its parts: imports, planning, and what passes between the pipelines."""
-START_SECONDS = 0.8
+START_SECONDS = 0.4
 """Processor seconds for starting a worker process on this machine; it is kept for all pipelines of a build."""
-KERNELS_SECONDS = 1.0
+KERNELS_SECONDS = 0.6
 """Processor seconds in which a process loads compiled kernels; compiling them takes 57 once on a machine."""
 
 PROCESS_BYTES = 440_000_000
