@@ -23,8 +23,9 @@ class Choices:
     objective: "" where it is not known. language: the code of that of the default sentence parameters, "" where their
     name tells none. dumps, books, plain_text: whether there are dumps, whose headers say a language, books, and
     .txt files of --documents. cleaned_dumps: whether pages come from dumps that another command cleaned. reads: the
-    kinds of sources that the build itself cleans, and so has the flags for, as --language. trained: whether the vocabulary is. cleans: whether the command cleans its sources and
-    can train a vocabulary, as build, and so has the flags for that; build-shards has not.
+    kinds of sources that the build itself cleans, and so has the flags for, as --language. trained: whether the
+    vocabulary is. cleans: whether the command cleans its sources and can train a vocabulary, as build, and so has the
+    flags for that; build-shards has not.
     """
 
     objective: str = ""

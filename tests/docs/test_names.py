@@ -34,7 +34,7 @@ OTHER_PROGRAMS = {
     "template-file-gcs-location temp-location",
     "dask": "host nthreads nworkers",
     "uv": "torch-backend",
-    "aws, hf, trafilatura, trackio": "exclude input-dir local-dir output-dir project",
+    "aws, hf, trafilatura, trackio": "exclude input-dir local-dir output-dir project repo-type",
 }  # fmt: skip
 """The flags of other programs that pages show."""
 PLACEHOLDERS = {"scripts/LANGUAGE_abbreviations.txt", "bertdata.json"}
