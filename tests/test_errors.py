@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+import ast
 import copy
 import pickle
+import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+import bertdata
 from bertdata.errors import (
     BertDataError,
     ConfigError,
@@ -101,3 +106,23 @@ def test_control_characters_of_names_are_shown_as_escapes(name: str) -> None:
 def test_an_error_of_several_lines_keeps_them_and_escapes_the_rest() -> None:
     assert str(InputError("one \x1b\ntwo \x07")) == "one \\x1b\ntwo \\x07"
     assert "\x1b" not in str(InputError("x", title="\x1b[1m"))
+
+
+def texts_of(error: ast.expr) -> Iterator[str]:
+    """Yield the texts that an error is raised with, what they are filled with as {}."""
+    for argument in error.args if isinstance(error, ast.Call) else ():
+        values = argument.values if isinstance(argument, ast.JoinedStr) else [argument]
+        yield "".join(str(value.value) if isinstance(value, ast.Constant) else "{}" for value in values)
+
+
+def test_a_command_in_an_error_is_quoted_so_that_its_flags_stay_flags_in_python() -> None:
+    """Outside of quotes `arguments_for_flags` takes them for those of the call that has failed."""
+    command = re.compile(r"\bbertdata [a-z-]+( [^,;.]*)? --[a-z]")
+    checked = 0
+    for path in Path(bertdata.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            for text in texts_of(node.exc) if isinstance(node, ast.Raise) and node.exc else ():
+                checked += bool(command.search(text))
+                for outside in text.split("`")[::2]:
+                    assert not command.search(outside), f"{path}: {text}"
+    assert checked > 5

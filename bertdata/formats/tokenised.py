@@ -151,7 +151,7 @@ def fields_of(batch: pa.RecordBatch, path: str, begin: int, tokenizer: Tokenizer
     if not name_of["input_ids"]:
         raise InputError(
             f"has no column input_ids; its columns are {', '.join(batch.schema.names)}; expected rows of ids, of LDDL "
-            f"({', '.join(COLUMNS)}), or text, which goes to bertdata build --documents",
+            f"({', '.join(COLUMNS)}), or text, which goes to `bertdata build --documents`",
             path=path,
         )
     ids = _lists(batch, name_of["input_ids"], path, begin)

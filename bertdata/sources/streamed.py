@@ -119,8 +119,8 @@ def _from_stdin(path: str, source: str, folder: str, stream: BinaryIO, say: Call
     start = stream.read(_LOOKED_AT)
     if not start.strip():
         raise InputError(
-            "standard input is empty; expected documents, as in: zcat rows.jsonl.gz | bertdata build "
-            "--documents - --output corpus"
+            "standard input is empty; expected documents, as in `zcat rows.jsonl.gz | bertdata build "
+            "--documents - --output corpus`"
         )
     ending = path.removeprefix("-") or _ending(start)
     place = files.join(folder, f"{source or 'stdin'}{ending}")

@@ -235,8 +235,8 @@ def _require_equal(weights: Mapping[str, Tensor], name: str, other: str, path: s
     if not torch.equal(weights[name].double(), weights[other].double()):
         raise InputError(
             f"the weights {name!r} and {other!r} differ, and the model has one for both (they are tied); take a "
-            "checkpoint whose head is tied, or open this one with transformers, which keeps the two apart (bertdata "
-            "pretrain --library transformers)",
+            "checkpoint whose head is tied, or open this one with transformers, which keeps the two apart "
+            "(`bertdata pretrain --library transformers`)",
             path=path,
         )
 
