@@ -20,6 +20,8 @@ from bertdata.shards.streaming import StreamedShards
 
 Views = dict[str, Column]
 
+_ASK_AGAIN = 0.02
+"""Seconds in which a process that reads asks once whether somebody needs room, which takes a call of the system."""
 _LOOK_AGAIN = 0.1
 """Seconds between two looks at whether somebody needs the room of shards that a process has open and does not read."""
 
@@ -100,6 +102,7 @@ class _OpenBatches:
         self._places = [
             (open_shards[owner], number) for owner in owners for number in range(len(open_shards[owner].ends))
         ]
+        self._views: dict[int, Views] = {}
 
     def find(self, rows: Ints) -> tuple[Ints, bool]:
         """Return the batch that each row is in, and whether each is in one."""
@@ -107,10 +110,13 @@ class _OpenBatches:
         inside = numbers < len(self.ends)
         return numbers, bool(inside.all() and (self.begins[numbers] <= rows).all())
 
-    def views(self, number: int) -> Views:
-        """Return the columns of a batch."""
-        shard, place = self._places[number]
-        return shard.views(place)
+    def views(self, numbers: Ints) -> list[Views]:
+        """Return the columns of the batch of each row."""
+        views, every = self._views, numbers.tolist()
+        for number in set(every) - views.keys():
+            shard, place = self._places[number]
+            views[number] = shard.views(place)
+        return [views[number] for number in every]
 
 
 class StreamedRows:
@@ -146,6 +152,7 @@ class StreamedRows:
         """Begin with no shard open, and no thread."""
         self._open, self._batches_open = {}, _OpenBatches({}, self._begins)
         self._reading, self._is_watched, self._reads = threading.Lock(), False, 0
+        self._asked = -_ASK_AGAIN
 
     def at(self, places: Ints) -> tuple[list[Views], list[int]]:
         """Return the columns of the record batch that each row is in, and its number there.
@@ -154,14 +161,21 @@ class StreamedRows:
         """
         with self._reading:
             self._reads += 1
-            crowded = self._crowded != [folder.crowded() for folder in self.folders]
+            crowded = self._is_crowded()
             numbers, are_open = self._batches_open.find(places)
             if crowded or not are_open:
                 self._open_all(np.unique(np.searchsorted(self.ends, places, side="right")).tolist())
                 numbers, _ = self._batches_open.find(places)
                 self._watch()
-            views = [self._batches_open.views(number) for number in numbers.tolist()]
-            return views, (places - self._batches_open.begins[numbers]).tolist()
+            return self._batches_open.views(numbers), (places - self._batches_open.begins[numbers]).tolist()
+
+    def _is_crowded(self) -> bool:
+        """Tell whether somebody found no room since shards were let go of; a folder is asked now and then."""
+        now = time.monotonic()
+        if now < self._asked + _ASK_AGAIN:
+            return False
+        self._asked = now
+        return self._crowded != [folder.crowded() for folder in self.folders]
 
     def _open_all(self, wanted: Sequence[int]) -> None:
         """Open shards; where there is no room for one, let go of all, and open them when it is this process's turn."""
