@@ -42,28 +42,29 @@ def documents_part(text: TextFigures | None, sources: Mapping[str, Any]) -> list
     """
     if text is None:
         return [element("p", "The stages of this build were deleted, and with them its documents.", class_="quiet")]
-    there = sum(source["counts"].get("documents", 0) for source in sources.values()) or text.documents
+    left = sum(source["counts"].get("documents", 0) for source in sources.values()) or text.documents
+    there, later = max(left, text.documents), max(0, text.documents - left)
     read = "all" if text.documents == there else f"{text.documents:,} of"
     mean = text.characters / max(1, text.documents)
     title = f"Characters of {read} {counted(there, 'document')}, {mean:,.0f} on average"
+    title += f" (with {later:,} that later stages dropped)" if later else ""
     return [
         histogram(title, "characters", text.lengths, "documents"),
-        _samples("The shortest", text.shortest),
-        _samples("The longest", text.longest),
-        _samples("Fewest letters: tables, lists and code that were left in show up here", text.oddest),
+        _samples("The shortest", text.shortest, sources),
+        _samples("The longest", text.longest, sources),
+        _samples("Fewest letters: tables, lists and code that were left in show up here", text.oddest, sources),
     ]
 
 
-def _samples(title: str, samples: Sequence[Sample]) -> Element:
-    cards = [
-        _card(
-            sample.name,
-            f"{sample.source}, {counted(sample.characters, 'character')}, {sample.letters:.0%} letters",
-            sample.start,
-        )
-        for sample in samples
-    ]
+def _samples(title: str, samples: Sequence[Sample], sources: Mapping[str, Any]) -> Element:
+    cards = [_card(sample.name, _about(sample, sources), sample.start) for sample in samples]
     return element("div", element("h3", title), cards, class_="samples")
+
+
+def _about(sample: Sample, sources: Mapping[str, Any]) -> str:
+    """Return what is said of a document; its source where that is one of the build's and not the kind of several."""
+    source = f"{sample.source}, " if not sources or sample.source in sources else ""
+    return f"{source}{counted(sample.characters, 'character')}, {sample.letters:.0%} letters"
 
 
 def _card(name: str, about: str, text: str) -> Element:

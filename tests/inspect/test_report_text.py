@@ -53,6 +53,22 @@ def test_the_shortest_documents_and_those_with_the_fewest_letters_are_found(tmp_
     assert sum(number for *_, number in found.lengths) == 4
 
 
+def test_documents_are_not_more_than_there_are_and_a_kind_is_not_called_a_source(tmp_path: Path) -> None:
+    text = measure_text([str(write_documents(tmp_path / "a.parquet"))], None, samples=1)
+
+    def shown(sources: dict[str, int]) -> str:
+        counts = {name: {"counts": {"documents": number}} for name, number in sources.items()}
+        return " ".join(text_of(part) for part in report_text.documents_part(text, counts))
+
+    mean = f"{sum(map(len, TEXTS)) / 4:,.0f} on average"
+    assert f"Characters of all 4 documents, {mean}" in shown({"books": 4})
+    assert "later stages" not in shown({"books": 4})
+    assert f"Characters of all 4 documents, {mean} (with 1 that later stages dropped)" in shown({"books": 3})
+    assert f"Characters of 4 of 9 documents, {mean}" in shown({"books": 9})
+    assert "books, " in shown({"books": 4})
+    assert "books, " not in shown({"notes": 2, "tickets": 2})
+
+
 def test_characters_that_become_unknown_are_counted_where_they_are() -> None:
     found = measure_words(tokenizer(), ["ɡ salt ɡ", "塩 water"])
     assert found.unknown_characters == (("ɡ", 2), ("塩", 1))
