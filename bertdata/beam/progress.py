@@ -97,6 +97,14 @@ class Progress:
             self._waiting.pop(0)
         self._looked_before = self._looked
 
+    def interrupted(self) -> None:
+        """Show at last what is done of a step that is shown. Nothing new is, for which modules might be imported.
+
+        An interrupt in the middle of an import leaves what cannot be imported again.
+        """
+        if self._shown is not None:
+            self.update(final=True)
+
 
 class _Bar:
     """A bar of tqdm for a step, which begins where earlier runs left it."""

@@ -176,10 +176,14 @@ class Runner:
                     failure = self._run_here(planned, begin, workers, progress, number)
                 else:
                     failure = self._run_with_beam(planned, begin, workers, progress, (parsed, titles))
-            finally:
-                warmup.listeners.remove(workers.compiling.set)
                 if progress:
                     progress.update(final=True)
+            except BaseException:
+                if progress:
+                    progress.interrupted()
+                raise
+            finally:
+                warmup.listeners.remove(workers.compiling.set)
         self.seconds.append((" and ".join(titles), time.monotonic() - began))
         if failure is not None:
             error = worker_error(all_steps)

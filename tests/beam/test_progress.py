@@ -131,6 +131,22 @@ def test_a_log_has_one_line_for_each_step_with_the_time_of_day(
     ]
 
 
+def test_an_interrupt_shows_what_is_done_of_the_step_that_is_shown_and_opens_none(
+    tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = stage(tmp_path / "a", [1000, 1000])
+    progress = Progress([first])
+    progress.interrupted()
+    assert shown(capsys) == []
+    clock.now += 1
+    progress.update()
+    finish(first, 0)
+    progress.interrupted()
+    assert [re.sub(r"^\d\d:\d\d:\d\d ", "T ", line) for line in shown(capsys)] == [
+        "T clean books       stopped after 1.0 kB of 2.0 kB",
+    ]
+
+
 def test_the_json_of_a_step_says_where_it_is(
     tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
