@@ -10,7 +10,7 @@
 #
 #     ONLY="bert-512-fast modernbert-tokens-fast" runs/gpu.sh    # some of its runs, a minute or two each; later the others
 #
-# It needs an environment with ".[beam,torch]" and transformers, and no network. Sizes: STEPS (of each length), BATCH (rows
+# It needs an environment with ".[torch]" and transformers, and no network. Sizes: STEPS (of each length), BATCH (rows
 # of 128, 512), PACKED_BATCH (rows of 1,024), ACCUMULATION (a batch in so many parts, for smaller GPUs), PARTS (the numbers
 # of parts whose memory is compared), TEXT (files for `--documents` in place of the sample corpus). Run again, it keeps
 # builds and finished runs; delete gpu-run/runs to measure anew.
@@ -29,7 +29,7 @@ if [ "$device" = cpu ]; then
     parts=${PARTS:-2}
     echo "on a CPU, with tiny models: the figures say nothing about a GPU"
 else
-    python -c "import torch" || { echo "torch is not installed; get it with: pip install '.[beam,torch]'" >&2 && exit 2; }
+    python -c "import torch" || { echo "torch is not installed; get it with: pip install '.[torch]'" >&2 && exit 2; }
     if ! python -c "import sys, torch; sys.exit(not torch.cuda.is_available())"; then
         echo "torch finds no CUDA device here; DEVICE=cpu $0 tries the same commands on a CPU" >&2
         exit 2

@@ -16,15 +16,15 @@ cd "$(dirname "$0")/.."
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT # what runs in the background ends with the script
 step() { printf '\n== %s (after %d s)\n' "$*" "$SECONDS"; }
 
-# 1. Install. A virtual environment with Beam, torch and seqeval: a minute or two, most of it for torch. INSTALL=no takes
+# 1. Install. A virtual environment with torch and seqeval: a minute or two, most of it for torch. INSTALL=no takes
 #    the environment that is active. On Linux pip's torch brings CUDA (2.5 GB); without a GPU, install torch for CPUs and
-#    ".[beam,finetune]" in an environment of your own, and run this with INSTALL=no.
+#    ".[finetune]" in an environment of your own, and run this with INSTALL=no.
 step "install"
 if [ "${INSTALL:-yes}" = yes ]; then
     [ -x "$folder/venv/bin/python" ] || "${PYTHON:-python3}" -m venv "$folder/venv"
     # shellcheck source=/dev/null
     . "$folder/venv/bin/activate"
-    command -v bertdata | grep -q "^$folder" || pip install --quiet -e ".[beam,finetune]"
+    command -v bertdata | grep -q "^$folder" || pip install --quiet -e ".[finetune]"
 fi
 export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 # one core for each of two models: faster than two cores for one so small
 

@@ -6,9 +6,9 @@ Each extra is tried in a virtual environment of its own, made by uv, with exactl
 `base` every command is tried, in the others those that need an extra. Without names these are tried: beam, html, base,
 hdf5, aws, torch, finetune and lora; dask takes a minute, gcp, tracking and examples install hundreds of megabytes, and
 must be named. `--with` names packages to install beside torch's extra, such as the version of torch that has a CPU
-build. `--corpus` is a finished build to read, by default one made with beam; it should be small, since kernels run as
-plain Python here. No environment may contain pandas, which no extra declares. The exit code is 1 if a command fails,
-or does not name the right extra.
+build. `--corpus` is a finished build to read, by default one made without an extra; it should be small, since kernels
+run as plain Python here. No environment may contain pandas, which no extra declares. The exit code is 1 if a command
+fails, or does not name the right extra.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ USUAL = ("beam", "html", "base", "hdf5", "aws", "torch", "finetune", "lora")
 HOLDS = {
     "base": set[str](),
     "beam": {"beam"},
-    "html": {"beam", "html"},
+    "html": {"html"},
     "dask": {"beam", "dask"},
     "hdf5": {"hdf5"},
     "report": {"report"},
-    "hub": {"beam", "hub"},
-    "languages": {"beam", "languages"},
-    "lingua": {"beam", "lingua"},
-    "fasttext": {"beam", "fasttext"},
+    "hub": {"hub"},
+    "languages": {"languages"},
+    "lingua": {"lingua"},
+    "fasttext": {"fasttext"},
     "aws": {"aws"},
     "torch": {"torch"},
     "finetune": {"torch", "finetune"},
@@ -46,8 +46,7 @@ HOLDS = {
     "tracking": {"torch", "tracking"},
     "examples": {"torch"},
 }
-"""What each extra is tried with: html with beam, which builds; examples brings accelerate, lightning and transformers,
-which no verb needs."""
+"""What each extra is tried with; examples brings accelerate, lightning and transformers, which no verb needs."""
 CONLL = "".join(f"{word} {label}\n" for word, label in [("Ann", "B-PER"), ("slept", "O"), (".", "O")]) + "\n"
 
 
@@ -74,8 +73,15 @@ def verbs(corpus: str, out: str) -> list[tuple[str, list[str]]]:
         ("", ["bench", "loader", corpus, "--seconds", "0.2"]),
         *exports,
         ("", ["import", f"{out}/tfrecord/train", "--vocab", vocabulary, "--output", f"{out}/imported"]),
-        ("beam", ["clean-books", f"{out}/books", "--output", f"{out}/documents"]),
-        ("beam", ["build", "--books", f"{out}/books", *ONE_BOOK, "--vocab", vocabulary, "--output", f"{out}/build"]),
+        ("", ["clean-books", f"{out}/books", "--output", f"{out}/documents"]),
+        ("", ["build", "--books", f"{out}/books", *ONE_BOOK, "--vocab", vocabulary, "--output", f"{out}/build"]),
+        (
+            "beam",
+            [
+                *("build", "--books", f"{out}/books", *ONE_BOOK, "--vocab", vocabulary, "--output", f"{out}/by-beam"),
+                *("--", "--direct_running_mode=in_memory"),
+            ],
+        ),
         ("html", ["build", "--documents", pages, *ONE_BOOK, "--vocab", vocabulary, "--output", f"{out}/pages"]),
         (
             "dask",
@@ -170,7 +176,6 @@ def judged(verb: Sequence[str], need: str, held: set[str], code: int, told: str)
         "finetune": {"torch"},
         "lora": {"torch", "finetune"},
         "tracking": {"torch"},
-        "html": {"beam"},
         "dask": {"beam"},
     }.get(need, set())
     line = [text for text in told.splitlines() if text.startswith("error: ")]
@@ -216,7 +221,7 @@ def main() -> int:
         corpus = flags.corpus and os.path.abspath(flags.corpus)
         if not corpus:
             corpus = str(work / "corpus")
-            programs = environment(work / "environment", made, "beam", flags.beside)
+            programs = environment(work / "environment", made, "base", flags.beside)
             code, told = run([f"{programs}/bertdata", "build", *small_build(work), "--output", corpus])
             if code:
                 sys.exit(f"no corpus could be built:\n{told}")

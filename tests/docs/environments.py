@@ -21,7 +21,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 PROJECT = "bertdata-toolkit"
-FIRST = (f"{PROJECT}[beam]",)
+FIRST = (PROJECT,)
 """What a page without a line of its own builds on: the first command of the README."""
 _INSTALLS = re.compile(r"\bpip install ([^`\n#&;|)]+)")
 _OPTIONS_WITH_VALUES = re.compile(r"--torch-backend[ =]\S+")
@@ -31,12 +31,12 @@ _INSTALLERS = ("uv",)
 def requirements_of(text: str) -> tuple[str, ...]:
     """Return what the `pip install` lines of a page name in alphabetic order, and FIRST if none names bertdata.
 
-    >>> requirements_of('`pip install ".[beam,torch]" transformers` and `pip install -e "../x[hub]"`')
-    ('bertdata-toolkit[beam,torch]', 'transformers')
+    >>> requirements_of('`pip install ".[hub,torch]" transformers` and `pip install -e "../x[hub]"`')
+    ('bertdata-toolkit[hub,torch]', 'transformers')
     >>> requirements_of('`pip install uv && uv pip install --torch-backend cpu ".[torch]"`')
     ('bertdata-toolkit[torch]',)
     >>> requirements_of("pip install trafilatura")
-    ('bertdata-toolkit[beam]', 'trafilatura')
+    ('bertdata-toolkit', 'trafilatura')
     """
     lines = (_OPTIONS_WITH_VALUES.sub("", line) for line in _INSTALLS.findall(text))
     words = [word for line in lines for word in shlex.split(line) if word not in _INSTALLERS]
