@@ -80,7 +80,8 @@ def phases_that_fit(run: Run, phases: Sequence[Phase], settings: PretrainSetting
     fitting = []
     for phase in phases:
         row = tokens_of_a_row(phase, settings)
-        need = need_of(run, phase, settings)
+        with explaining_memory(phase, settings):
+            need = need_of(run, phase, settings)
         most = need.tokens(memory) / row
         [parts] = map(int, run.group.all_reduce_max([parts_of(rows, rows / most if most >= 1 else rows)]))
         if most < 1:

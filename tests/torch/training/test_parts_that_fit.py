@@ -164,13 +164,14 @@ def test_all_processes_take_the_parts_of_the_one_that_needs_most(
     assert chosen == [4]
 
 
+@pytest.mark.parametrize("place", ["pretrain.train", "parts.most_memory"])
 def test_where_memory_runs_out_a_line_says_what_takes_less(
-    tmp_path: Path, dynamic_build: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, dynamic_build: Path, needs: list[parts.Need], monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     def full(*given: Any) -> None:
         raise torch.OutOfMemoryError
 
-    monkeypatch.setattr("bertdata.torch.training.pretrain.train", full)
+    monkeypatch.setattr(f"bertdata.torch.training.{place}", full)
     [phase] = plan_phases(open_rows(dynamic_build), SETTINGS, 8, 1)
     length = phase.dataset.info.max_seq_length
     with pytest.raises(ConfigError, match=f"rows of up to {length} tokens; take `bf16` or `gradient_checkpointing`"):
