@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bertdata.corpus.estimate.figures import Estimate
-from bertdata.corpus.estimate.rates import KERNELS_SECONDS, START_SECONDS
+from bertdata.corpus.estimate.rates import DRIVER_BYTES, KERNELS_SECONDS, START_SECONDS
 from bertdata.io import files
 from bertdata.io.console import Row, byte_size, counted
 
@@ -48,8 +48,9 @@ def limits(estimate: Estimate, room: Room) -> list[str]:
     if room.disk is not None and estimate.stored > NEAR * room.disk:
         messages.append(f"disk: about {byte_size(estimate.stored)} are needed, and {byte_size(room.disk)} are free")
     needed = estimate.driver_memory + room.workers * estimate.worker_memory
+    needed -= DRIVER_BYTES if room.workers else 0  # the process that plans is one of the workers
     if needed > NEAR * room.memory:
-        what = f"{counted(room.workers, 'worker')} and this process need" if room.workers else "this process needs"
+        what = f"{counted(room.workers, 'worker')}, with this process, need" if room.workers else "this process needs"
         remedy = "; take fewer --workers or a smaller --shard-bytes" if room.workers else ""
         messages.append(f"memory: {what} about {byte_size(needed)}, of {byte_size(room.memory)}{remedy}")
     if estimate.references > NEAR * MOST_REFERENCES:

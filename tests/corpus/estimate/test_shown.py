@@ -41,7 +41,7 @@ def test_there_is_no_warning_where_there_is_room() -> None:
     ("room", "warning"),
     [
         (replace(ROOM, disk=11 * GIGABYTE), "disk: about 9.0 GB are needed, and 11.0 GB are free"),
-        (replace(ROOM, workers=14), "memory: 14 workers and this process need about 16.0 GB, of 16.0 GB; take fewer"),
+        (replace(ROOM, workers=14), "memory: 14 workers, with this process, need about 15.8 GB, of 16.0 GB; take"),
         (replace(ROOM, workers=0, memory=2 * GIGABYTE), "memory: this process needs about 2.0 GB, of 2.0 GB"),
     ],
 )
