@@ -2,7 +2,7 @@
 
 Run: scripts/bench [NAME ...] [--list] [--figures]     NAME: tokenizer, loader ...; default: all
 
-A table of README.md, docs/benchmarks.md, docs/gpu.md, docs/scale.md or docs/tokenizers.md stands between two comments,
+A table of README.md or of a page named in `_NAMES` stands between two comments,
 of which the first has its command and its place among the tables that the command prints:
 
     <!-- begin: python benchmarks/loader.py --rounds 3; table 1 -->
@@ -41,6 +41,7 @@ _NAMES = (
     "docs/benchmarks.md",
     "docs/estimates.md",
     "docs/explain/order.md",
+    "docs/finetuning.md",
     "docs/gpu.md",
     "docs/loader.md",
     "docs/peers.md",

@@ -44,6 +44,16 @@ def test_what_a_step_costs_is_measured_for_each_way() -> None:
     assert all(float(row[0].removesuffix(" M")) > 5 and int(row[1].replace(",", "")) > 0 for row in cells.values())
 
 
+def test_scores_of_seeds_are_compared_by_their_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("transformers")
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    scores = importlib.import_module("finetuned_scores")
+    assert doctest.testmod(scores).failed == 0
+    prediction = scores.np.array([[[2.0, 0.0], [0.0, 1.0], [0.0, 1.0]]])
+    evaluated = type("Prediction", (), {"predictions": prediction, "label_ids": scores.np.array([[0, 1, -100]])})
+    assert scores.f1_of(["O", "B-CAP"])(evaluated) == {"score": 1.0}
+
+
 def test_a_structured_export_is_gold_for_the_prose_of_a_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     wikitext = importlib.import_module("wikitext")
