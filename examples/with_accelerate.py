@@ -17,15 +17,6 @@ from transformers import BertConfig, BertForPreTraining
 
 from bertdata.torch import ResumableBatchSampler, ResumableLoader, ShardDataset
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("shards")
-parser.add_argument("--output", required=True)
-parser.add_argument("--steps", type=int, default=1000)
-parser.add_argument("--batch-size", type=int, default=32, help="of each rank")
-parser.add_argument("--workers", type=int, default=0)
-flags = parser.parse_args()
-folder = os.path.join(flags.output, "state")
-
 
 class Progress:
     """The number of steps taken, saved with the rest."""
@@ -39,41 +30,55 @@ class Progress:
         self.step = state["step"]
 
 
-accelerator = Accelerator()
-dataset = ShardDataset(flags.shards)
-sampler = ResumableBatchSampler(
-    dataset,
-    flags.batch_size,
-    epochs=None,
-    rank=accelerator.process_index,
-    world_size=accelerator.num_processes,
-)
-loader, progress = ResumableLoader(dataset, sampler, num_workers=flags.workers), Progress()
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("shards")
+    parser.add_argument("--output", required=True)
+    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--batch-size", type=int, default=32, help="of each rank")
+    parser.add_argument("--workers", type=int, default=0)
+    flags = parser.parse_args()
+    folder = os.path.join(flags.output, "state")
 
-set_seed(0)
-config = BertConfig(
-    vocab_size=dataset.info.vocab_size,
-    hidden_size=64,
-    num_hidden_layers=2,
-    num_attention_heads=2,
-    intermediate_size=128,
-    hidden_dropout_prob=0.0,
-    attention_probs_dropout_prob=0.0,
-)
-model = BertForPreTraining(config)
-model, optimizer = accelerator.prepare(model, torch.optim.AdamW(model.parameters(), lr=1e-3))
-accelerator.register_for_checkpointing(loader, progress)
-if os.path.exists(folder):
-    accelerator.load_state(folder)
+    accelerator = Accelerator()
+    dataset = ShardDataset(flags.shards)
+    sampler = ResumableBatchSampler(
+        dataset,
+        flags.batch_size,
+        epochs=None,
+        rank=accelerator.process_index,
+        world_size=accelerator.num_processes,
+    )
+    loader, progress = ResumableLoader(dataset, sampler, num_workers=flags.workers), Progress()
 
-batches = iter(loader)
-while progress.step < flags.steps:
-    batch = send_to_device(next(batches), accelerator.device)
-    loss = model(**batch).loss
-    optimizer.zero_grad()
-    accelerator.backward(loss)
-    optimizer.step()
-    progress.step += 1
-    accelerator.print(f"step {progress.step} loss {loss.item():.6f}", flush=True)
-accelerator.save_state(folder)
-accelerator.end_training()
+    set_seed(0)
+    config = BertConfig(
+        vocab_size=dataset.info.vocab_size,
+        hidden_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=128,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    model = BertForPreTraining(config)
+    model, optimizer = accelerator.prepare(model, torch.optim.AdamW(model.parameters(), lr=1e-3))
+    accelerator.register_for_checkpointing(loader, progress)
+    if os.path.exists(folder):
+        accelerator.load_state(folder)
+
+    batches = iter(loader)
+    while progress.step < flags.steps:
+        batch = send_to_device(next(batches), accelerator.device)
+        loss = model(**batch).loss
+        optimizer.zero_grad()
+        accelerator.backward(loss)
+        optimizer.step()
+        progress.step += 1
+        accelerator.print(f"step {progress.step} loss {loss.item():.6f}", flush=True)
+    accelerator.save_state(folder)
+    accelerator.end_training()
+
+
+if __name__ == "__main__":
+    main()

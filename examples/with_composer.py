@@ -15,15 +15,6 @@ from transformers import BertConfig, BertForPreTraining
 
 from bertdata.torch import ResumableBatchSampler, ResumableLoader, ShardDataset
 
-parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("shards")
-parser.add_argument("--output", required=True)
-parser.add_argument("--steps", type=int, default=1000)
-parser.add_argument("--batch-size", type=int, default=32, help="of each rank")
-parser.add_argument("--workers", type=int, default=0)
-flags = parser.parse_args()
-path = os.path.join(flags.output, "last.pt")
-
 
 class Pretraining(ComposerModel):
     """A transformers BERT and its loss."""
@@ -67,25 +58,39 @@ class LoaderState(Callback):
             print(f"step {int(state.timestamp.batch)} loss {float(state.loss):.6f}", flush=True)
 
 
-torch.manual_seed(0)
-dataset = ShardDataset(flags.shards)
-# One long iteration: Composer counts epochs itself, and an epoch of its own would begin anew after each checkpoint.
-sampler = ResumableBatchSampler(dataset, flags.batch_size, epochs=10**6)
-loader = ResumableLoader(dataset, sampler, num_workers=flags.workers)
-model = Pretraining(dataset.info.vocab_size)
-trainer = Trainer(
-    model=model,
-    optimizers=torch.optim.AdamW(model.parameters(), lr=1e-3),
-    train_dataloader=loader,
-    max_duration=f"{flags.steps}ba",
-    device_train_microbatch_size=flags.batch_size,
-    callbacks=[LoaderState(loader)],
-    spin_dataloaders=False,
-    load_path=path if os.path.exists(path) else None,
-    device="gpu" if torch.cuda.is_available() else "cpu",
-    progress_bar=False,
-    seed=0,
-)
-trainer.fit()
-trainer.save_checkpoint(path)
-trainer.close()
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("shards")
+    parser.add_argument("--output", required=True)
+    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--batch-size", type=int, default=32, help="of each rank")
+    parser.add_argument("--workers", type=int, default=0)
+    flags = parser.parse_args()
+    path = os.path.join(flags.output, "last.pt")
+
+    torch.manual_seed(0)
+    dataset = ShardDataset(flags.shards)
+    # One long iteration: Composer counts epochs itself, and an epoch of its own would begin anew after each checkpoint.
+    sampler = ResumableBatchSampler(dataset, flags.batch_size, epochs=10**6)
+    loader = ResumableLoader(dataset, sampler, num_workers=flags.workers)
+    model = Pretraining(dataset.info.vocab_size)
+    trainer = Trainer(
+        model=model,
+        optimizers=torch.optim.AdamW(model.parameters(), lr=1e-3),
+        train_dataloader=loader,
+        max_duration=f"{flags.steps}ba",
+        device_train_microbatch_size=flags.batch_size,
+        callbacks=[LoaderState(loader)],
+        spin_dataloaders=False,
+        load_path=path if os.path.exists(path) else None,
+        device="gpu" if torch.cuda.is_available() else "cpu",
+        progress_bar=False,
+        seed=0,
+    )
+    trainer.fit()
+    trainer.save_checkpoint(path)
+    trainer.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -56,6 +57,15 @@ def losses(script: str, build: Path, output: Path, steps: int, *, processes: int
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return re.findall(r"step \d+ loss \d+\.\d+", done.stdout)
+
+
+@pytest.mark.parametrize("script", [name for name in NEEDS if name != "numpy_batches.py"])
+def test_a_worker_of_its_loader_does_not_begin_a_script_again(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for package in NEEDS[script]:
+        pytest.importorskip(package)
+    monkeypatch.setattr(sys, "argv", [script])  # whoever asks for its arguments misses some, and leaves
+    contents = runpy.run_path(str(ROOT / "examples" / script), run_name="__mp_main__")
+    assert callable(contents["main"])
 
 
 def test_every_script_is_tested() -> None:

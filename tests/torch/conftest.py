@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import sys
 from collections.abc import Iterator
 
@@ -14,6 +15,7 @@ from tests.loader.conftest import dynamic_build, static_build
 __all__ = ["dynamic_build", "static_build"]
 
 torch.set_num_threads(1)
+multiprocessing.set_forkserver_preload(["bertdata.torch"])  # else each worker imports torch, on Python 3.14
 
 
 @pytest.fixture(autouse=True)

@@ -8,21 +8,16 @@ the same batches, and does not tell the sampler how many were used.
 from __future__ import annotations
 
 import multiprocessing
-import os
-import sys
-import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sized
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sized
 from functools import partial
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 import torch.distributed
 from torch.utils.data import ConcatDataset, DataLoader, Sampler, StackDataset, Subset, TensorDataset
 
-from bertdata.errors import BertDataError, ConfigError
+from bertdata.errors import ConfigError
 from bertdata.loader.iteration import GIVE_THE_NUMBER, Counts, Iteration, Row
 from bertdata.loader.run_state import Positions
 from bertdata.loader.sampler import EpochBatchSampler
@@ -38,6 +33,7 @@ from bertdata.torch.data.frameworks import (
     is_read_ahead_by_ray,
     is_read_out_of_order,
 )
+from bertdata.torch.data.workers import begin_worker, explaining_starts, explaining_workers
 
 _WRAPPERS = (Subset, ConcatDataset, StackDataset, TensorDataset)
 
@@ -228,47 +224,6 @@ class EpochListener:
             sampler.move_to_epoch(epoch)
 
 
-@contextmanager
-def explaining_workers(dataset: ShardDataset) -> Iterator[None]:
-    """Explain the death of a worker process of a `DataLoader`: a truncated or missing shard, or else torch's reason.
-
-    torch raises its RuntimeError wherever the trainer is when the worker dies, so put the whole training loop inside.
-    Raises InputError that names the shard, if one is truncated or missing, else BertDataError.
-    """
-    try:
-        yield
-    except RuntimeError as error:
-        if "DataLoader worker" not in str(error):
-            raise
-        for shards in dataset.sets:
-            shards.check_sizes()
-        raise BertDataError(
-            f"a process that prepares batches died ({error}); all shards are intact. Often memory ran out: take fewer "
-            "num_workers or a smaller prefetch_factor, or look at the system's log"
-        ) from error
-
-
-def begin_worker(then: Callable[[int], None] | None, number: int) -> None:
-    """Prepare a worker process of a loader, then call its `worker_init_fn`.
-
-    When the process that reads its batches is killed, a thread of Python that hands them over prints a traceback; here
-    it is left out, for the worker ends by itself.
-    """
-    parent, hook = os.getppid(), sys.excepthook
-
-    def unless_orphaned(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        if isinstance(error, OSError | EOFError):
-            for _ in range(20):  # files are closed a moment before a process is gone
-                if os.getppid() != parent:
-                    return
-                time.sleep(0.05)
-        hook(kind, error, trace)
-
-    sys.excepthook = unless_orphaned
-    if then is not None:
-        then(number)
-
-
 class ResumableLoader(DataLoader[Any]):
     """A `DataLoader` of a data set, a sampler and a collator, with `state_dict` and `load_state_dict`.
 
@@ -276,7 +231,8 @@ class ResumableLoader(DataLoader[Any]):
     out, whatever its workers fetched ahead. After an interrupted iteration, the next one continues after the last batch
     that was handed out. Further keywords are those of `DataLoader`. Where a worker process dies, iteration raises
     InputError that names the shard, if one is truncated or missing, else BertDataError. Raises ConfigError for
-    `in_order=False`, for the order of batches is part of the state, and for a sampler of another data set.
+    `in_order=False`, for the order of batches is part of the state, for a sampler of another data set, and where
+    workers run the script again that starts them.
 
         loader = ResumableLoader(dataset, ResumableBatchSampler(dataset, 256, epochs=None), num_workers=4)
         for batch in loader:
@@ -315,7 +271,7 @@ class ResumableLoader(DataLoader[Any]):
         """Begin an iteration at its first batch, so that `set_epoch` is heard until then."""
         assert isinstance(self.dataset, ShardDataset)
         with explaining_workers(self.dataset):
-            with self._order.counting():
+            with self._order.counting(), explaining_starts(self.num_workers):
                 batches = super().__iter__()
             iteration, self._read_ahead = self._order.iteration, is_read_ahead_by_ray(self)
 

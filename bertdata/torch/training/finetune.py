@@ -24,7 +24,8 @@ from bertdata.io import files
 from bertdata.loader import text_numbers
 from bertdata.options.option import stored_values
 from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
-from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader, explaining_workers
+from bertdata.torch.data.loader import ResumableBatchSampler, ResumableLoader
+from bertdata.torch.data.workers import explaining_workers
 from bertdata.torch.models import FAMILIES, LIBRARIES
 from bertdata.torch.models.config import EncoderConfig, read_config
 from bertdata.torch.models.configs import is_type_of_transformers

@@ -25,7 +25,8 @@ from bertdata.masking.training import MASKED
 from bertdata.options.option import stored_values
 from bertdata.shards import Shards
 from bertdata.shards.pretraining_info import PretrainingInfo
-from bertdata.torch.data.loader import ResumableBatchSampler, explaining_workers
+from bertdata.torch.data.loader import ResumableBatchSampler
+from bertdata.torch.data.workers import explaining_workers
 from bertdata.torch.distillation.distilled_model import Lesson
 from bertdata.torch.distillation.settings import DistillationSettings
 from bertdata.torch.models import LIBRARIES, model_loading

@@ -23,7 +23,7 @@ from torch.utils.data import DataLoader
 from bertdata.errors import ConfigError, InputError
 from bertdata.loader.examples import ExampleBatch, Index
 from bertdata.torch import PretrainingCollator, ResumableBatchSampler, ResumableLoader, ShardDataset
-from bertdata.torch.data.loader import begin_worker
+from bertdata.torch.data.workers import begin_worker
 from tests.torch.build import write_build
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -163,7 +163,7 @@ import psutil
 from torch.utils.data import get_worker_info
 from bertdata.errors import BertDataError
 from bertdata.torch import ResumableLoader, ResumableBatchSampler, ShardDataset
-from bertdata.torch.data.loader import explaining_workers
+from bertdata.torch.data.workers import explaining_workers
 
 class Killed(ShardDataset):
     def __getitems__(self, indices):

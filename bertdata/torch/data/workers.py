@@ -1,0 +1,87 @@
+"""Worker processes of a loader: how they begin, and why one cannot start or died, in words of who trains."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+
+from bertdata.errors import BertDataError, ConfigError
+from bertdata.torch.data.dataset import ShardDataset
+
+GUARD = (
+    'put what the script does below `if __name__ == "__main__":`, as the scripts in examples/ do, or give the loader '
+    "num_workers=0. Each worker imports the script first where workers are no copies of the process that trains: since "
+    "Python 3.14 on Linux, always on macOS"
+)
+
+
+@contextmanager
+def explaining_starts(workers: int) -> Iterator[None]:
+    """Explain why the workers of a `DataLoader` cannot start where its script does not say what a worker leaves out.
+
+    Python begins a worker that is no copy of its parent by importing the script. One that makes its loader without a
+    condition comes to it there again. Raises ConfigError in both: in the worker, and in the process that starts it
+    where it ends before it answers.
+    """
+    if not workers:
+        yield
+        return
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise ConfigError(f"this process begins as a worker of a loader, and its script begins a loader again; {GUARD}")
+    try:
+        yield
+    except (ConnectionError, EOFError) as error:
+        raise ConfigError(
+            f"the workers of the loader do not start ({type(error).__name__}: {error}); where the lines above name the "
+            f"script, {GUARD}"
+        ) from error
+
+
+@contextmanager
+def explaining_workers(dataset: ShardDataset) -> Iterator[None]:
+    """Explain the death of a worker process of a `DataLoader`: a truncated or missing shard, or else torch's reason.
+
+    torch raises its RuntimeError wherever the trainer is when the worker dies, so put the whole training loop inside.
+    Raises InputError that names the shard, if one is truncated or missing, else BertDataError.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if "DataLoader worker" not in str(error):
+            raise
+        for shards in dataset.sets:
+            shards.check_sizes()
+        remedy = (
+            "Often memory ran out: take fewer num_workers or a smaller prefetch_factor, or look at the system's log"
+        )
+        if "exited unexpectedly" in str(error):
+            remedy += f"; where lines above, printed by the process, name the script, {GUARD}"
+        raise BertDataError(
+            f"a process that prepares batches died ({error}); all shards are intact. {remedy}"
+        ) from error
+
+
+def begin_worker(then: Callable[[int], None] | None, number: int) -> None:
+    """Prepare a worker process of a loader, then call its `worker_init_fn`.
+
+    When the process that reads its batches is killed, a thread of Python that hands them over prints a traceback; here
+    it is left out, for the worker ends by itself.
+    """
+    parent, hook = os.getppid(), sys.excepthook
+
+    def unless_orphaned(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if isinstance(error, OSError | EOFError):
+            for _ in range(20):  # files are closed a moment before a process is gone
+                if os.getppid() != parent:
+                    return
+                time.sleep(0.05)
+        hook(kind, error, trace)
+
+    sys.excepthook = unless_orphaned
+    if then is not None:
+        then(number)
