@@ -48,7 +48,7 @@ COMPILING = (
 _ADDRESS_SPACE = 2200 << 20
 """Bytes of address space in which no pipeline ends: numba, Arrow and gRPC reserve more than they use."""
 _FLEX = "; a Flex template runs it as a job of its own (docs/clusters.md)"
-BYTES_PER_WORKER = 8 << 20
+BYTES_PER_WORKER = 16 << 20
 """The work, in bytes, for which starting another worker process, which takes a second, is worth it."""
 
 
