@@ -140,7 +140,11 @@ def need_of(run: Run, phase: Phase, settings: PretrainSettings) -> Need:
 
     try:
         work(batches[0])  # so that what libraries take once is there
-        small, large = (most_memory(run.group.device, partial(work, batch)) for batch in batches)
+        small = most_memory(run.group.device, partial(work, batches[0]))
+        try:
+            large = most_memory(run.group.device, partial(work, batches[1]))
+        except torch.OutOfMemoryError:  # the smaller batch fits, and one of twice its rows does not
+            return Need(0.0, _SHARE * device_memory(run.group.device) / tokens[0])
     finally:
         run.optimizer.zero_grad(set_to_none=True)
         keep_layers(run.model)

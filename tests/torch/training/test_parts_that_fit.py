@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from bertdata.errors import ConfigError
+from bertdata.shards import open_shards
 from bertdata.torch import BertForPreTraining
 from bertdata.torch.training import parts
 from bertdata.torch.training.distributed import Group
@@ -70,6 +71,11 @@ def chosen(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return numbers
 
 
+def log_length(build: Path) -> int:
+    """Return the longest rows of a build, in tokens."""
+    return int(open_shards(build).info.max_seq_length)
+
+
 def memory_for(need: parts.Need, tokens: float) -> float:
     """Return the memory of a device into which some tokens just fit."""
     return (need.fixed + need.token * tokens * 1.001) / parts._SHARE
@@ -87,6 +93,24 @@ def test_an_update_has_as_few_parts_as_fit_and_learns_the_same(
         pretrain(dynamic_build, SMALL, tmp_path / str(rows), SETTINGS)
         assert chosen == [expected]
         assert losses(tmp_path / str(rows)) == pytest.approx(losses(tmp_path / "whole"), abs=2e-5)
+
+
+def test_where_twice_the_rows_that_are_measured_do_not_fit_parts_have_as_many(
+    tmp_path: Path, dynamic_build: Path, needs: list[parts.Need], chosen: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+
+    def for_one_batch(device: torch.device, work: Callable[[], None]) -> int:
+        calls.append(1)
+        if len(calls) == 2:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return bytes_kept(device, work)
+
+    monkeypatch.setattr(parts, "most_memory", for_one_batch)
+    monkeypatch.setattr(parts, "_TOKENS", 2 * log_length(dynamic_build))
+    pretrain(dynamic_build, SMALL, tmp_path / "run", SETTINGS)
+    assert len(calls) == 2
+    assert chosen == [4], "8 rows an update, 2 at once"
 
 
 @pytest.mark.parametrize(
