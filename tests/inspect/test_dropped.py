@@ -31,8 +31,8 @@ def test_both_texts_of_a_near_duplicate_stand_side_by_side_with_the_words_that_d
 
 def test_rows_and_books_that_cannot_be_read_are_named_by_their_places() -> None:
     broken = [{"path": "x.jsonl", "place": place, "reason": "no text"} for place in (10, 20, 30)]
-    source = {"drops": {"no text": 3, "broken: not text": 1}, "counts": {"rows": 9}}
-    source |= {"broken": [*broken, {"path": "b.zip", "title": "Salt", "reason": "not text"}]}
+    broken.append({"path": "b.zip", "title": "Salt", "reason": "not text"})
+    source = {"drops": {"no text": 3, "broken: not text": 1}, "counts": {"rows": 9}, "broken": broken}
     assert dropped_lines({"sources": {"rows": source}}, count=2) == [
         "rows: 3 dropped as no text, 2 of them here (--count 3 shows 3)",
         "  x.jsonl:10",
