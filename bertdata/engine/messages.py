@@ -67,11 +67,17 @@ def write_message(stream: BinaryIO | Any, message: tuple[str, Any]) -> None:
     stream.flush()
 
 
-def read_message(stream: BinaryIO | Any) -> tuple[str, Any] | None:
-    """Return the next message, None where the other side has closed the pipe, also within one."""
+def read_data(stream: BinaryIO | Any) -> bytes | None:
+    """Return the next message pickled, None where the other side has closed the pipe, also within one."""
     length = stream.read(_LENGTH.size)
     if len(length) < _LENGTH.size:
         return None
-    data = stream.read(*_LENGTH.unpack(length))
-    message: tuple[str, Any] | None = pickle.loads(data) if len(data) == _LENGTH.unpack(length)[0] else None
-    return message
+    [size] = _LENGTH.unpack(length)
+    data: bytes = stream.read(size)
+    return data if len(data) == size else None
+
+
+def message_of(data: bytes) -> tuple[str, Any]:
+    """Return a message that `read_data` gave; raises what unpickling does where it names what is not there."""
+    kind, value = pickle.loads(data)
+    return kind, value

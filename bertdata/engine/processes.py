@@ -19,7 +19,7 @@ import sys
 import threading
 from typing import Any
 
-from bertdata.engine.messages import COMPILING, FAILED, READY, read_message, write_message
+from bertdata.engine.messages import COMPILING, FAILED, READY, message_of, read_data, write_message
 from bertdata.errors import BertDataError
 
 WORKER = "bertdata.engine.worker"
@@ -36,8 +36,6 @@ class Worker:
         self.process = new_process(WORKER, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self._last = bytearray()
         self._workers = workers
-        self.begun: object = None
-        """What the run is known by whose functions it has."""
         self.threads = [
             threading.Thread(target=_read_last_lines, args=(self.process, self._last, workers.compiling), daemon=True),
             threading.Thread(target=self._watch, daemon=True),
@@ -62,8 +60,11 @@ class Worker:
         """Hand on each answer, and at the last say how the process ended."""
         assert self.process.stdout is not None
         with self.process.stdout as stream:
-            while (message := read_message(stream)) is not None:
-                self._workers.answered(self, *message)
+            while (data := read_data(stream)) is not None:
+                try:
+                    self._workers.answered(self, *message_of(data))
+                except Exception as error:
+                    self._workers.answered(self, FAILED, error)
         code = self.process.wait()
         self.threads[0].join(1)
         self._workers.exited(self, _exit_message(self.process.pid, code, bytes(self._last)))

@@ -17,7 +17,6 @@ import sys
 import threading
 import traceback
 from pathlib import Path
-from typing import Any
 
 from bertdata.engine.messages import (
     BEGIN,
@@ -29,7 +28,8 @@ from bertdata.engine.messages import (
     READY,
     TOOK,
     Run,
-    read_message,
+    message_of,
+    read_data,
     write_message,
 )
 
@@ -51,8 +51,9 @@ def work() -> None:
     write_message(answers, (READY, None))
     run, makers = Run(()), dict[int, PartMaker]()
     while True:
-        kind, value = messages.get()
+        data, kind = messages.get(), ""
         try:
+            kind, value = message_of(data)
             if kind == BEGIN:
                 run, makers = pickle.loads(value), {}
                 run.begin()
@@ -92,14 +93,17 @@ def _prepare() -> None:
     pa.set_cpu_count(1)
 
 
-def _read_messages() -> queue.SimpleQueue[tuple[str, Any]]:
-    """Start a thread that reads the pipe from the parent, and exits as soon as that is closed; returns its messages."""
-    messages: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+def _read_messages() -> queue.SimpleQueue[bytes]:
+    """Start a thread that reads the pipe from the parent, and exits as soon as that is closed.
+
+    Returns its messages, pickled: what cannot be unpickled is an error of the run, and not of the thread.
+    """
+    messages: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
     def read() -> None:
         with open(0, "rb", closefd=False) as stream:
-            while (message := read_message(stream)) is not None:
-                messages.put(message)
+            while (data := read_data(stream)) is not None:
+                messages.put(data)
         os._exit(1)
 
     threading.Thread(target=read, daemon=True).start()

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from bertdata.engine.messages import READY, TOOK, write_message
+from bertdata.engine.messages import READY, TOOK, message_of, write_message
 from bertdata.engine.worker import _read_messages
 
 if __name__ == "__main__":
@@ -17,7 +17,7 @@ if __name__ == "__main__":
         raise ImportError("No module named absent")
     write_message(sys.stdout.buffer, (READY, None))
     if todo == "echo":
-        write_message(sys.stdout.buffer, (TOOK, messages.get()))
+        write_message(sys.stdout.buffer, (TOOK, message_of(messages.get())))
     if todo == "path":
         import random
 

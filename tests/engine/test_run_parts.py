@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import BinaryIO
 
 import pytest
@@ -18,7 +20,7 @@ from bertdata.engine.processes import Workers
 from bertdata.engine.run_parts import run_parts
 from bertdata.engine.stages import Grouping, Step
 from bertdata.errors import InputError
-from tests.beam.jobs import meet
+from tests.beam.jobs import meet, slowly
 
 
 def tasks(folder: Path, names: str) -> list[Task]:
@@ -133,6 +135,20 @@ def test_what_no_module_has_goes_to_the_other_processes_by_value(tmp_path: Path)
     assert len({record.details["pid"] for task in some if (record := load(task))}) == 2
 
 
+def test_what_a_worker_cannot_find_is_an_error_and_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = ModuleType("only_in_this_process")
+    exec("class Payload: pass", vars(module))
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    some = [replace(task, payload=module.Payload()) for task in tasks(tmp_path, "abcdefgh" * 50)]
+    some = [replace(task, name=f"{task.name[:-5]}{number:05d}") for number, task in enumerate(some)]
+    with Workers() as workers:
+        workers.start(1)
+        with pytest.raises(RuntimeError, match=r"(?s)worker process .*No module named 'only_in_this_process'"):
+            run_parts([Step("a", slowly)], [some], threading.Event(), workers, Run([slowly]))
+
+
 def test_a_worker_that_is_not_ready_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "WORKER", "tests.engine.late_worker")
     with Workers() as workers:
@@ -147,13 +163,13 @@ def test_parts_at_a_url_are_made_several_at_once_and_all_of_them() -> None:
     some = [Task("memory://parts", f"{name}-00000", ".arrow", "mark", 1, name) for name in "abcdefghijklmnop"]
     doing, most = set[str](), [0]
 
-    def slowly(task: Task, file: BinaryIO) -> Counters:
+    def noting(task: Task, file: BinaryIO) -> Counters:
         doing.add(task.name)
         most[0] = max(most[0], len(doing))
         time.sleep(0.02)
         doing.discard(task.name)
         return write_name(task, file)
 
-    run_parts([Step("a", slowly)], [some], threading.Event())
+    run_parts([Step("a", noting)], [some], threading.Event())
     assert all(load(task) for task in some)
     assert most[0] > 1
