@@ -51,7 +51,7 @@ class Worker:
             raise OSError(str(error)) from error
 
     def send(self, kind: str, value: Any = None) -> None:
-        """Give the process a message; that it has exited is told by the thread that reads from it."""
+        """Send the process a message. If it has exited, `_watch` says so."""
         assert self.process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             write_message(self.process.stdin, (kind, value))

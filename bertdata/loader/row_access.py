@@ -170,7 +170,7 @@ class StreamedRows:
             return self._batches_open.views(numbers), (places - self._batches_open.begins[numbers]).tolist()
 
     def _is_crowded(self) -> bool:
-        """Tell whether somebody found no room since shards were let go of; a folder is asked now and then."""
+        """Tell whether a process found no room since this one last closed shards; asks every 20 ms at most."""
         now = time.monotonic()
         if now < self._asked + _ASK_AGAIN:
             return False
