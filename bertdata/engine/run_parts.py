@@ -20,9 +20,6 @@ from bertdata.engine.processes import Event, Worker, Workers
 from bertdata.engine.stages import Step
 from bertdata.errors import error_of
 
-Made = Sequence[tuple[str, PartMetadata]]
-"""Records by the paths of their tasks."""
-
 
 class Unit(NamedTuple):
     """Tasks of a step, by its number, that one place does."""

@@ -93,11 +93,6 @@ def without_period(type_: str) -> str:
     return type_[:-1] if len(type_) > 1 and type_[-1] == "." else type_
 
 
-def is_space(character: str) -> bool:
-    """Tell whether a character is white space to Punkt's patterns."""
-    return _SPACE.match(character) is not None
-
-
 def is_alphabetic(token: str) -> bool:
     """Tell whether a token consists of what Punkt counts as letters: also marks, letter numbers, and `_`."""
     return token.isalpha() or _LETTERS.fullmatch(alike(token)) is not None

@@ -150,7 +150,8 @@ def test_what_a_worker_cannot_find_is_an_error_and_not_waited_for(
 
 
 def test_a_worker_that_is_not_ready_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "WORKER", "tests.engine.late_worker")
+    monkeypatch.setattr(processes, "WORKER", "tests.engine.idle_worker")
+    monkeypatch.setenv("IDLE", "begin")
     with Workers() as workers:
         workers.start(1)
         some = tasks(tmp_path, "abc")

@@ -15,8 +15,8 @@ from bertdata.torch.data.dataset import ShardDataset
 
 GUARD = (
     'put what the script does below `if __name__ == "__main__":`, as the scripts in examples/ do, or give the loader '
-    "num_workers=0. Each worker imports the script first where workers are no copies of the process that trains: since "
-    "Python 3.14 on Linux, always on macOS"
+    "num_workers=0. Where workers are new processes and not forks, each imports the script first: since Python 3.14 on "
+    "Linux, always on macOS"
 )
 
 
@@ -24,7 +24,7 @@ GUARD = (
 def explaining_starts(workers: int) -> Iterator[None]:
     """Explain why the workers of a `DataLoader` cannot start where its script does not say what a worker leaves out.
 
-    Python begins a worker that is no copy of its parent by importing the script. One that makes its loader without a
+    A worker that is a new process and not a fork begins by importing the script. One that makes its loader without a
     condition comes to it there again. Raises ConfigError in both: in the worker, and in the process that starts it
     where it ends before it answers.
     """

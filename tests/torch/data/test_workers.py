@@ -1,4 +1,4 @@
-"""Workers that are no copies of their parent, as since Python 3.14: what a script without a condition is told."""
+"""Workers that are new processes and not forks, as since Python 3.14: a script without the condition is told of it."""
 
 from __future__ import annotations
 
