@@ -8,8 +8,10 @@ import sys
 
 from bertdata import INTERRUPTED, INTERRUPTED_CODE
 
-_LEAST = 256 << 20
-"""Bytes of address space below which NumPy cannot be imported."""
+_LEAST = 288 << 20
+"""Bytes of address space below which NumPy and pyarrow cannot be imported."""
+_LEAST_OF_BUILD = 2200 << 20
+"""Bytes of address space that a build takes, as its runner checks again."""
 
 
 def main(*verb: str) -> None:
@@ -56,15 +58,20 @@ def _leave_out_current_folder() -> None:
 
 
 def _short_of_memory() -> str:
-    """Return the error where libraries would fail to load in ways that nobody can report: OpenBLAS raises SIGINT."""
+    """Return the error where libraries would fail to load in ways that nobody can report: OpenBLAS raises SIGINT.
+
+    It does where its threads get no memory. Where that is scarce it is given one thread: few commands use it.
+    """
     import resource
 
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != resource.RLIM_INFINITY and limit < _LEAST_OF_BUILD:
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if limit == resource.RLIM_INFINITY or limit >= _LEAST:
         return ""
     return (
         f"error: the address space is limited to {limit >> 20} MiB (ulimit -v); a command needs at least "
-        f"{_LEAST >> 20} MiB to start, and a build at least 2,200 MiB, and more for its data"
+        f"{_LEAST >> 20} MiB to start, and a build at least {_LEAST_OF_BUILD >> 20:,} MiB, and more for its data"
     )
 
 

@@ -90,6 +90,8 @@ def _named_rows(texts: Sequence[Any]) -> Iterator[None]:
     """Name the row that is not text where the work inside fails."""
     try:
         yield
+    except MemoryError:
+        raise
     except (pa.ArrowException, TypeError, UnicodeEncodeError) as error:
         _check_rows(texts)
         raise InputError(f"the texts cannot be held in an Arrow array ({error})") from error

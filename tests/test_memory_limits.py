@@ -123,13 +123,34 @@ def test_an_endless_word_takes_some_bytes_for_each_of_its_own() -> None:
     assert (done.returncode, done.stdout) == (0, "4\n"), done.stderr
 
 
-@pytest.mark.parametrize("limit", [96 * MEGA, 200 * MEGA])
+@pytest.mark.parametrize("limit", [96 * MEGA, 287 * MEGA])
 def test_a_command_without_the_memory_to_start_says_how_much_it_needs(limit: int) -> None:
     done = run_limited(COMMAND, limit, "recipes")
     assert done.returncode == 1
     assert done.stderr == (
-        f"error: the address space is limited to {limit // MEGA} MiB (ulimit -v); a command needs at least 256 MiB to "
+        f"error: the address space is limited to {limit // MEGA} MiB (ulimit -v); a command needs at least 288 MiB to "
         "start, and a build at least 2,200 MiB, and more for its data\n"
+    )
+
+
+@pytest.mark.parametrize("limit", [288 * MEGA, 300 * MEGA])
+def test_a_build_with_the_memory_to_start_alone_is_not_told_as_interrupted(limit: int, tmp_path: Path) -> None:
+    (tmp_path / "prose.txt").write_text(PROSE * 500)
+    build = ["build", "--documents", str(tmp_path / "prose.txt"), "--vocab", "bertdata-30k-uncased"]
+    done = run_limited(COMMAND, limit, *build, "--output", str(tmp_path / "out"))
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: there is not enough memory")
+
+
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+def test_a_build_and_its_dry_run_say_how_much_memory_a_pipeline_takes(more: list[str], tmp_path: Path) -> None:
+    (tmp_path / "prose.txt").write_text(PROSE * 500)
+    build = ["build", "--documents", str(tmp_path / "prose.txt"), "--vocab", "bertdata-30k-uncased", *more]
+    done = run_limited(COMMAND, 1500 * MEGA, *build, "--output", str(tmp_path / "out"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "error: there is not enough memory: the address space is limited to 1,500 MiB (ulimit -v), and a pipeline "
+        "takes at least 2,200 MiB; raise the limit, or set none\n"
     )
 
 

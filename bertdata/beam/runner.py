@@ -252,12 +252,17 @@ class Runner:
                 if not succeeded and runner_flags.runner_name(parsed) in runner_flags.PORTABLE:
                     finished_within(worker_check.CANCEL_SECONDS, running.cancel, "bertdata-cancel")
 
+    @staticmethod
+    def require_memory() -> None:
+        """Raise ConfigError where the address space is limited to less than stages, also of samples, take."""
+        require_address_space(_ADDRESS_SPACE, "a pipeline")
+
     def check(self, output: str, inputs: Sequence[str]) -> None:
         """Raise ConfigError, before any work, where the named runner or its workers cannot do it, or not at the paths.
 
         Without flags Beam is not needed.
         """
-        require_address_space(_ADDRESS_SPACE, "a pipeline")
+        self.require_memory()
         if not self.flags:
             return
         parsed = self._checked([output, *inputs])

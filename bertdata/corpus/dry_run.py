@@ -172,9 +172,13 @@ def dry_run(
     named: Named | None = None,
     sample_bytes: int = SAMPLE_BYTES,
 ) -> Planned:
-    """Return what a build would do, and would take, without doing it; the latter from samples of so many bytes."""
+    """Return what a build would do, and would take, without doing it; the latter from samples of so many bytes.
+
+    Raises ConfigError where a build would not start: with wrong settings, or too little memory (`ulimit -v`).
+    """
     named = named or Named()
     build = Build(sources, output, settings, named.recipe)
+    runner.require_memory()
     rows = list(source_rows(build.inputs))
     if not force and finished_manifest(output, build.fingerprint):
         return Planned([*rows, ("nothing to do", f"{output} is finished, from these sources and settings")])

@@ -87,6 +87,8 @@ def _with_carried(block: TokenBlock, columns: Sequence[str], info: PretrainingIn
             )
         try:
             carried[name] = column.cast(TYPES[kind]).to_numpy(zero_copy_only=False)
+        except MemoryError:
+            raise
         except pa.ArrowException as error:
             raise InputError(f"the column {name} of --keep {name}={kind} holds other values: {error}") from error
         if not np.isfinite(carried[name]).all():
@@ -249,6 +251,8 @@ def _column(name: str, values: Sequence[Any]) -> pa.Array:
     """Return the values of a column; raises InputError where they are of several types."""
     try:
         return pa.array([storable(value) if isinstance(value, str) else value for value in values])
+    except MemoryError:
+        raise
     except (pa.ArrowException, OverflowError) as error:
         raise InputError(
             f"the column {name!r}, which --where reads, has values of several types ({error}); expected strings, "

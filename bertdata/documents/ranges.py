@@ -156,6 +156,8 @@ def _reading(number: int, path: str) -> Iterator[None]:
     """Raise InputError where a row group cannot be read in the block."""
     try:
         yield
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError, ValueError, IndexError, KeyError) as error:
         raise InputError(
             f"row group {number} cannot be read ({error}); delete this file and build again", path=path

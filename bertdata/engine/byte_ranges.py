@@ -63,6 +63,8 @@ def read_at(place: ByteRange, decode: Callable[[pa.Buffer], Decoded], what: str)
     data = files.read_part(place.path, place.offset, place.length)
     try:
         return checked(decode(pa.py_buffer(data)))
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(
             f"{what} is damaged ({error}); delete this file and run again", path=place.path, offset=place.offset

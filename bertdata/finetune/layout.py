@@ -40,6 +40,8 @@ class Encoded:
         columns = self.columns | {"example_id": ids}
         try:
             return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
+        except MemoryError:
+            raise
         except (KeyError, pa.ArrowException, TypeError) as error:
             described = ", ".join(
                 f"{name} ({column.type}, {counted(len(column), 'row')})" for name, column in columns.items()

@@ -30,6 +30,8 @@ class ExportedShard:
         try:
             with open_stream(self.path) as stream:
                 yield from stream
+        except MemoryError:
+            raise
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"is not a whole Arrow stream ({error}); build again", path=self.path) from error
 

@@ -83,6 +83,8 @@ def rows_as_fields(
         raise InputError(f"row {other} has other columns than row {numbers[0]}; expected the same", path=path)
     try:
         batch = pa.record_batch({name: pa.array([row[name] for row in rows]) for name in names})
+    except MemoryError:
+        raise
     except (pa.ArrowException, TypeError, OverflowError) as error:
         raise InputError(f"rows {numbers[0]} to {numbers[-1]} are no table ({error})", path=path) from error
     yield from record_fields([batch], path, tokenizer)
@@ -111,6 +113,8 @@ def record_fields(batches: Any, path: str, tokenizer: Tokenizer) -> Iterator[Fie
         else:
             try:
                 batch = unpacked(_as_lists(batch)) if CU_SEQLENS in names else batch  # noqa: PLW2901
+            except MemoryError:
+                raise
             except (ValueError, AttributeError, pa.ArrowException) as error:  # AttributeError: of a column of no lists
                 raise InputError(f"after row {begin}: {error}; save the rows again", path=path) from error
             yield fields_of(batch, path, begin, tokenizer)

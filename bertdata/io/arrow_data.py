@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from bertdata.errors import InputError
 from bertdata.io import files
+from bertdata.io.os_errors import lacks_memory
 
 Data = TypeVar("Data", pa.Table, pa.RecordBatch, pa.ChunkedArray, pa.Array)
 
@@ -29,6 +30,8 @@ def reading_arrow(path: str | None, problem: str, remedy: str) -> Iterator[None]
     except InputError:
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        if lacks_memory(error):
+            raise
         raise InputError(f"{problem} ({error}); {remedy}", path=path) from error
 
 

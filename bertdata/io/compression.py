@@ -104,6 +104,8 @@ def _decompress(raw: BinaryIO, kind: str | None, path: str, chunk: int) -> Itera
             for output in _outputs(machine, kind, data):
                 if output:
                     yield stream, output
+        except MemoryError:
+            raise
         except Exception as error:
             raise InputError(
                 f"the {kind} stream that starts here is corrupt; get the file again and check its checksum",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import re
 import resource
 from typing import Any
@@ -49,6 +50,17 @@ def limit_of(error: BaseException) -> str | None:
             return MEMORY
         cause = cause.__cause__ or cause.__context__
     return None
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Tell whether an error is that memory ran out; it is not where a damaged length asked for more than there is.
+
+    >>> [lacks_memory(MemoryError(f"malloc of size {size} failed")) for size in (64, 1 << 60)]
+    [True, False]
+    """
+    size = re.search(r"of size ([0-9]{1,20}) ", str(error))
+    installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return isinstance(error, MemoryError) and not (size and int(size[1]) > installed)
 
 
 def disk_error(error: BaseException | None) -> OSError | None:

@@ -101,7 +101,7 @@ def reading(url: str) -> Iterator[tuple[Any, str]]:
         fs, path = file_system(url)
         _require_answer(fs, path, url)
         yield fs, path
-    except (BertDataError, FileNotFoundError):
+    except (BertDataError, FileNotFoundError, MemoryError):
         raise
     except Exception as error:
         raise InputError(store_problem(error, url), path=url) from error
@@ -122,7 +122,7 @@ def writing(url: str) -> Iterator[tuple[Any, str]]:
         if problem := missing_bucket(url):
             raise OutputError(problem, path=url) from error
         raise
-    except (BertDataError, FileExistsError):
+    except (BertDataError, FileExistsError, MemoryError):
         raise
     except Exception as error:
         raise OutputError(store_problem(error, url), path=url) from error

@@ -28,7 +28,7 @@ class StoreFile(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         try:
             data = self._file.read(len(buffer))
-        except BertDataError:
+        except (BertDataError, MemoryError):
             raise
         except Exception as error:
             raise InputError(store_problem(error, self._url), path=self._url) from error

@@ -56,6 +56,8 @@ def load(parse: Callable[[Any], Table], build: str, folder: str, what: str, fing
         )
     try:
         table = parse(read_stream(data))
+    except MemoryError:
+        raise
     except (pa.ArrowException, ValueError, KeyError, AttributeError, OSError) as error:
         raise InputError(f"is not a table of {what} ({error}); restore it, or build again", path=path) from error
     if table.fingerprint != fingerprint:

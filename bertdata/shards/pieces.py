@@ -99,6 +99,8 @@ def cut(path: str, piece_bytes: int = PIECE_BYTES) -> list[list[Any]]:
             digests.add(view[begin:end], rows)
             begin = end
         digests.add(view[begin:], 0)
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError, TypeError) as error:
         raise InputError(f"is not an Arrow stream ({error}); build again", path=path) from error
     return digests.entries()
@@ -120,6 +122,8 @@ def changed_piece(path: str, pieces: Iterable[Piece], schema: pa.Schema) -> str:
             return f"{where} have another SHA-256 than {FOLDER} says"
         try:
             rows = sum(map(len, batches_in(pa.py_buffer(data), schema)))
+        except MemoryError:
+            raise
         except (pa.ArrowException, OSError) as error:
             return f"{where} are not record batches ({error})"
         if rows != piece.rows:

@@ -191,6 +191,8 @@ class Shards:
         for path in self.local_paths:
             try:
                 tables.append(read_uncompressed(pa.memory_map(path)))
+            except MemoryError:
+                raise
             except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
                 raise InputError(f"is not an Arrow stream ({error}); build again", path=path) from error
         infos = [read_info(table.schema, path) for table, path in zip(tables, self.paths, strict=True)]

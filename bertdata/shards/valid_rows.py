@@ -61,6 +61,8 @@ def problem_of(table: pa.Table, info: ShardInfo) -> str:
     for batch in table.to_batches():
         try:
             _check(checked(batch), info)
+        except MemoryError:
+            raise
         except (pa.ArrowException, ValueError) as error:
             return f"the record batch of row {begin:,} cannot be read ({error})"
         begin += batch.num_rows

@@ -162,6 +162,8 @@ class Claims:
         """Keep an error that ends the check of one file as a disagreement, and go on."""
         try:
             yield
+        except MemoryError:
+            raise
         except (BertDataError, UncountableError, pa.ArrowException, OSError) as error:
             self.note(file, str(error).removeprefix(files.join(self.path, file) + ": "))
 

@@ -120,6 +120,8 @@ class _Recount:
         try:
             arrow.validate(full=True)
             single = unpacked(arrow)
+        except MemoryError:
+            raise
         except (pa.ArrowException, ValueError) as error:
             raise UncountableError(f"{where} is damaged ({error})") from error
         longest, most = (
@@ -136,6 +138,8 @@ class _Recount:
         info, where = self.info, f"the record batch of row {self.broken.begin:,}"
         try:
             arrow.validate(full=True)
+        except MemoryError:
+            raise
         except pa.ArrowException as error:
             raise UncountableError(f"{where} is damaged ({error})") from error
         lists = [arrow[field.name] for field in arrow.schema if pa.types.is_list(field.type)]

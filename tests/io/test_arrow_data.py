@@ -45,3 +45,12 @@ def test_errors_of_arrow_name_the_file_and_others_pass() -> None:
         read_stream(pa.py_buffer(b"no stream"))
     with pytest.raises(ZeroDivisionError), reading_arrow("a.arrow", "is cut off", "get it again"):
         _ = 1 // 0
+
+
+@pytest.mark.parametrize(("asked", "kind"), [(1 << 20, MemoryError), (1 << 60, InputError)])
+def test_data_for_which_memory_is_short_is_not_called_damaged_but_a_length_of_more_than_there_is(
+    asked: int, kind: type[Exception]
+) -> None:
+    error = pa.ArrowMemoryError(f"malloc of size {asked} failed")
+    with pytest.raises(kind), reading_arrow("a.arrow", "is cut off", "get it again"):
+        raise error

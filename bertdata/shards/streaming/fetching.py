@@ -65,6 +65,8 @@ def _require_rows(path: str, shard: ShardFile, info: ShardInfo) -> None:
             has_settings = read_info(pa.ipc.open_stream(memory).schema, shard.url).of_rows() == info.of_rows()
         table = pa.Table.from_batches(batches_of(memory, shard, info), pa.schema(info.columns()))
         problem = problem_of(table, info) if has_settings else "it was made with other settings than manifest.json says"
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         problem = f"it is not an Arrow stream ({error})"
     if problem:

@@ -134,6 +134,8 @@ class StreamedShards(Shards):
         if not shard.url.startswith(("http://", "https://")) and not self.folder.has(shard):
             try:
                 schema = pa.ipc.open_stream(files.read_part(shard.url, 0, _HEAD)).schema
+            except MemoryError:
+                raise
             except pa.ArrowException:  # a schema that is longer
                 schema = self._first_schema()
         else:
