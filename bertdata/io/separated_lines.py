@@ -7,8 +7,10 @@ field of all lines up to the next such quote. It is known by these lines: they l
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from bertdata.errors import InputError
 from bertdata.io.bounded_lines import LONGEST, too_long
@@ -19,6 +21,7 @@ QUOTES = (CHECKED, UNCHECKED, NONE)
 MOST_ROWS = 3
 """How many lines in a row, inside of one field, may look like rows of the table."""
 WHAT = "rows of values between separators, each in a line"
+_DECLARED = re.compile(r"""("?)sep=([^\w"\r\n])\1[\r\n]*""", re.IGNORECASE)
 
 
 class RowError(csv.Error):
@@ -30,22 +33,28 @@ class RowError(csv.Error):
 
 
 def rows_of(
-    lines: Iterator[str], path: str, separator: str, quotes: str = CHECKED, remedy: str = ""
+    lines: Iterator[str], path: str, separator: str = "", quotes: str = CHECKED, remedy: str = ""
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield (number of the line in which a row begins, its fields), none for a blank line; the first names the columns.
 
-    lines: as `bertdata.io.bounded_lines` has them, their ends as in the file. remedy: what the user can do where quotes
-    are part of the text. Raises InputError, with the line, for a field in quotes that holds rows and for
+    lines: as `bertdata.io.bounded_lines` has them, their ends as in the file. separator: "" for the one that the first
+    line declares, and which then is no row, or shows. remedy: what the user can do where quotes are part of the text.
+    Raises InputError, with the line, for a field in quotes that holds rows and for
     rows of over `LONGEST` characters, RowError for quotes that do not end their field, and UnicodeDecodeError.
     """
+    begin = 1
+    if not separator:
+        first = next(lines, "")
+        separator, begin = separator_of(first), 1 + is_declaration(first)
+        lines = lines if begin > 1 else chain([first], lines) if first else iter(())
     if quotes == NONE:
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(lines, begin):
             if text := line.rstrip("\r\n"):
                 yield number, text.split(separator)
         return
     # The limit is one for the whole process and is not put back: a reader that ends would cut short the others.
     csv.field_size_limit(sys.maxsize)
-    source = _Lines(lines, path, separator, quotes == CHECKED, remedy)
+    source = _Lines(lines, path, separator, quotes == CHECKED, remedy, begin)
     reader = csv.reader(source, delimiter=separator, strict=True)
     try:
         for fields in reader:
@@ -59,13 +68,15 @@ def rows_of(
 class _Lines:
     """The lines of a file as `csv` asks for them: those of one row are bounded, and compared with the first row."""
 
-    def __init__(self, lines: Iterator[str], path: str, separator: str, check: bool, remedy: str) -> None:
+    def __init__(
+        self, lines: Iterator[str], path: str, separator: str, check: bool, remedy: str, begin: int = 1
+    ) -> None:
         self._lines = lines
         self._path, self._separator, self._check, self._remedy = path, separator, check, remedy
         self._separators = 0
         self._has_names = self._is_spaced = False
-        self._number = self._run = self._opened = self._size = 0
-        self.begin = 1
+        self._run = self._opened = self._size = 0
+        self._number, self.begin = begin - 1, begin
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -106,14 +117,28 @@ class _Lines:
         self.begin, self._run, self._size = self._number + 1, 0, 0
 
 
-def separator_of(first: str) -> str:
-    """Return the separator of a .csv with this first line: a tab or a semicolon where it has more of these than commas.
+def is_declaration(first: str) -> bool:
+    """Tell whether a first line is no row and declares the separator of the next ones, as spreadsheets write it.
 
-    A line that begins with a quote, or has semicolons and any commas, is separated by commas.
+    >>> is_declaration("sep=;\\r\\n"), is_declaration('"sep=\\t"'), is_declaration("sep=;text"), is_declaration("sep=a")
+    (True, True, False, False)
+    """
+    return _DECLARED.fullmatch(first) is not None
+
+
+def separator_of(first: str) -> str:
+    """Return the separator of a .csv with this first line: the one that it declares, as `sep=;`, or else shows.
+
+    It shows a tab where it has more of these than commas, and, where it has no commas, semicolons or, without these
+    too, vertical bars. A line that begins with a quote, or has semicolons and any commas, is separated by commas.
 
     >>> separator_of("id;text"), separator_of("id,text;more"), separator_of("id\\ttext, as it is\\tlabel")
     (';', ',', '\\t')
+    >>> separator_of("id|text"), separator_of("sep=,\\n")
+    ('|', ',')
     """
+    if declared := _DECLARED.fullmatch(first):
+        return declared[2]
     if not first.startswith('"') and first.count("\t") > first.count(","):
         return "\t"
-    return ";" if "," not in first and ";" in first else ","
+    return next((separator for separator in ";|" if separator in first and "," not in first), ",")

@@ -2,8 +2,8 @@
 
 Their first line names the columns. Fields may stand in double quotes (RFC 4180), and then hold separators, line
 breaks, and quotes written twice, unless the setting `csv_quotes` says otherwise. As a line break in quotes looks like
-any other, a file is read by one worker. A .csv whose first line has semicolons and no commas is separated by these,
-one whose first line has more tabs than commas by tabs.
+any other, a file is read by one worker. The separator of a .csv is what its first line declares or shows: a tab, a
+semicolon or a vertical bar in place of a comma.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bertdata.io import files
 from bertdata.io.bounded_lines import bounded_lines
 from bertdata.io.decoding import how_to_convert
 from bertdata.io.encodings import open_text
-from bertdata.io.separated_lines import CHECKED, NONE, WHAT, RowError, rows_of, separator_of
+from bertdata.io.separated_lines import CHECKED, NONE, WHAT, RowError, rows_of
 from bertdata.sources import unsupported
 from bertdata.sources.beginnings import first_whole
 from bertdata.sources.formats import FileRange, Layout, Request, SourceFile
@@ -39,7 +39,7 @@ _NUMBER = "0123456789+-."
 
 
 class SeparatedFormat(TableFormat):
-    """Lines of values; `separator` is a comma, or what the first line shows (`separator_of`), or a tab.
+    """Lines of values; `separator` is a tab, or "" for what the first line shows or declares (`separator_of`).
 
     A column whose values in the first thousand rows are all numbers holds numbers, for conditions of `--where`.
     """
@@ -133,9 +133,8 @@ class SeparatedFormat(TableFormat):
             first = next(bounded_lines(stream, path, WHAT), "")
             if description := unsupported.what_it_is("", first.encode()):
                 raise InputError(description, path=path)
-            separator = separator_of(first) if self._separator == "," else self._separator
             lines = chain([first] if first else [], bounded_lines(stream, path, WHAT, 1))
-            for _, fields in rows_of(lines, path, separator, quotes, _REMEDY):
+            for _, fields in rows_of(lines, path, self._separator, quotes, _REMEDY):
                 yield fields
         except RowError as error:
             raise InputError(
@@ -148,7 +147,7 @@ class SeparatedFormat(TableFormat):
             raise InputError(f"{problem}; {how_to_convert(error.object[error.start :])}", path=path) from error
 
 
-CSV = SeparatedFormat("csv", ",", "comma-separated values")
+CSV = SeparatedFormat("csv", "", "comma-separated values")
 TSV = SeparatedFormat("tsv", "\t", "tab-separated values")
 
 

@@ -44,12 +44,25 @@ def test_a_row_is_a_document_by_the_columns_of_the_first_line(tmp_path: Path) ->
     assert (counters.counts["rows"], counters.counts["documents"], counters.drops) == (2, 2, {})
 
 
+@pytest.mark.parametrize("quotes", separated_lines.QUOTES)
+def test_a_line_that_declares_the_separator_is_no_row_and_counts_as_a_line(quotes: str) -> None:
+    lines = ["sep=;\n", "n;text, or none\n", "\n", "1;Salt\n"]
+    assert list(rows_of(iter(lines), "rows.csv", quotes=quotes)) == [(2, ["n", "text, or none"]), (4, ["1", "Salt"])]
+    assert list(rows_of(iter(lines[:1]), "rows.csv", quotes=quotes)) == []
+    assert list(rows_of(iter([]), "rows.csv", quotes=quotes)) == []
+    assert list(rows_of(iter(["sep=;x\n"]), "rows.csv", quotes=quotes)) == [(1, ["sep=", "x"])]
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
         ("a.csv", b"text\nSalt.\n"),
         ("a.CSV", b"\xef\xbb\xbftext\r\nSalt.\r\n"),
         ("a.csv", b"n;text\n1;Salt.\n"),
+        ("a.csv", b"n|text\n1|Salt.\n"),
+        ("a.csv", b"sep=;\r\nn;text\r\n1;Salt.\r\n"),
+        ("a.csv", b'\xef\xbb\xbf"sep=\t"\nn\ttext\n1\t"Salt."\n'),
+        ("a.csv", b"SEP=,\nn,text\n1,Salt.\n"),
         ("a.tsv", b"n\ttext\n1\tSalt.\n"),
         ("a.csv.gz", gzip.compress(b"text,n\nSalt.,1\n", mtime=0)),
     ],

@@ -22,7 +22,7 @@ from bertdata.io import compression, files
 from bertdata.io.bounded_lines import bounded_lines
 from bertdata.io.console import counted
 from bertdata.io.decoding import how_to_convert
-from bertdata.io.separated_lines import WHAT, RowError, rows_of, separator_of
+from bertdata.io.separated_lines import WHAT, RowError, is_declaration, rows_of, separator_of
 from bertdata.sources.labelled.json_list import read_json_rows
 from bertdata.sources.labelled.labels import Label
 from bertdata.sources.text_template import value_at
@@ -75,8 +75,7 @@ def read_rows(
     if kind == ".parquet":
         return _parquet_rows(path)
     if kind in TABLES:
-        separator = _separator(path, kind)
-        lines = _tsv_fields(path) if separator == "\t" else _csv_fields(path, separator)
+        lines = _tsv_fields(path) if _is_without_quotes(path, kind) else _csv_fields(path)
         return _table_rows(lines, path, header=header, lenient=lenient, needed=needed)
     if kind == JSON:
         return ((f"row {number}", row) for number, row in enumerate(read_json_rows(path), 1))
@@ -213,20 +212,20 @@ def _tsv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
             yield number, line.split("\t")
 
 
-def _separator(path: str, kind: str) -> str:
-    """Return the separator of a table; that of a .csv file is read from its first line."""
+def _is_without_quotes(path: str, kind: str) -> bool:
+    """Tell whether quotes are text in a table: in a .tsv, and in a .csv whose first line shows tabs."""
     if kind == ".tsv":
-        return "\t"
+        return True
     with compression.open_decompressed(path) as raw:
-        first = next(bounded_lines(raw, path, WHAT), b"")
-    return separator_of(first.decode("utf-8-sig", "replace"))
+        first = next(bounded_lines(raw, path, WHAT), b"").decode("utf-8-sig", "replace")
+    return separator_of(first) == "\t" and not is_declaration(first)
 
 
-def _csv_fields(path: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+def _csv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
     number = 0
     try:
         with compression.open_decompressed(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as text:
-            for number, fields in rows_of(bounded_lines(text, path, WHAT), path, separator, remedy=_REMEDY):
+            for number, fields in rows_of(bounded_lines(text, path, WHAT), path, remedy=_REMEDY):
                 yield number, fields
     except RowError as error:
         raise InputError(f"line {error.line} cannot be read ({error}); check its quotes", path=path) from error
