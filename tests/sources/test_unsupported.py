@@ -56,7 +56,7 @@ from tests.sources.planned import plan_documents
         ("notes.odd", b"[Script Info]\nTitle: Salt\n", r"begins '\[Script Info\]'; expected JSON lines"),
         ("film.srt", b"1\n00:00:01,000 --> 00:00:02,500\nSalt\n", "is subtitles, with a time at each line"),
         ("film", b"WEBVTT\n\n1\n", "is subtitles, with a time at each line"),
-        ("crawl.warc.wet.gz", gzip.compress(b"WARC/1.0\r\n"), r"is a web archive .WARC.; expected text"),
+        ("crawl.warc.wet.gz", gzip.compress(b"WARC/1.0\r\n", mtime=0), r"is a web archive .WARC.; expected text"),
         ("crawl", b"WARC/1.1\r\nWARC-Type: warcinfo\r\n", r"is a web archive .WARC.; expected text"),
         ("notes.markdown", b"# Salt\n", "is Markdown; expected plain text"),
         ("paper.tex", b"\\documentclass{article}\n", "is LaTeX; expected text"),
