@@ -209,7 +209,7 @@ def sealed(values: dict[str, Any]) -> dict[str, Any]:
     >>> sealed({"documents": 3})
     {'documents': 3, 'checksum': '14946792190ca09ae74d4a2a703f205f'}
     """
-    plain = {name: value for name, value in values.items() if name != _CHECKSUM}
+    plain = _without_checksum(values)
     return plain | {_CHECKSUM: fingerprint(json.loads(json.dumps(plain)))}
 
 
@@ -219,7 +219,13 @@ def is_sealed(values: Any) -> bool:
     >>> is_sealed(sealed({"documents": 3})), is_sealed(sealed({"documents": 3}) | {"documents": 4}), is_sealed({})
     (True, False, False)
     """
-    return isinstance(values, dict) and _CHECKSUM in values and sealed(values)[_CHECKSUM] == values[_CHECKSUM]
+    if not isinstance(values, dict) or _CHECKSUM not in values:
+        return False
+    return fingerprint(_without_checksum(values)) == values[_CHECKSUM]
+
+
+def _without_checksum(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name != _CHECKSUM}
 
 
 def read_record(path: str) -> PartMetadata | None:
