@@ -207,10 +207,10 @@ def documents(dump: Path, language: str = "") -> Iterator[str]:
 def titled_documents(dump: Path, language: str = "") -> Iterator[tuple[str, str]]:
     """Yield the titles and the prose of a dump's articles, cleaned as the pipeline does, up to where it is cut off."""
     from bertdata.errors import InputError
+    from bertdata.sources.wikipedia.articles import article
     from bertdata.sources.wikipedia.dump.ranges import plan_ranges
     from bertdata.sources.wikipedia.dump.reader import Page, read_pages
     from bertdata.sources.wikipedia.dump.siteinfo import read_siteinfo
-    from bertdata.sources.wikipedia.format import article
     from bertdata.wikitext.mediawiki.site_config import Namespaces
     from bertdata.wikitext.templates.table import templates_of
 

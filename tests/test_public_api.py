@@ -203,6 +203,19 @@ def test_a_module_imports_no_more_than_it_needs(module: str, never: tuple[str, .
     assert not sorted({name.split(".")[0] for name in loaded} & set(never))
 
 
+def test_what_cleans_books_and_pages_is_imported_where_there_are_some() -> None:
+    code = """import json, sys
+from bertdata.sources import SOURCE_FORMATS
+from bertdata.sources.wikipedia.published.forms import choose
+[SOURCE_FORMATS[name] for name in SOURCE_FORMATS]
+choose(["id", "text"], "text")
+print(json.dumps(sorted(sys.modules)))"""
+    loaded = json.loads(python(code))
+    assert "bertdata.sources.books.format" in loaded
+    cleaning = ("bertdata.sources.books.read", "bertdata.wikitext.clean", "bertdata.wikitext.templates")
+    assert [name for name in loaded if name.startswith(cleaning)] == []
+
+
 def test_no_module_outside_beam_and_torch_imports_them_at_its_top() -> None:
     for path in PACKAGE.rglob("*.py"):
         layer = path.relative_to(PACKAGE).parts[0]

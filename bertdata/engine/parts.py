@@ -221,7 +221,7 @@ def is_sealed(values: Any) -> bool:
     """
     if not isinstance(values, dict) or _CHECKSUM not in values:
         return False
-    return fingerprint(_without_checksum(values)) == values[_CHECKSUM]
+    return bool(fingerprint(_without_checksum(values)) == values[_CHECKSUM])
 
 
 def _without_checksum(values: dict[str, Any]) -> dict[str, Any]:

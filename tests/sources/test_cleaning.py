@@ -21,7 +21,8 @@ from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
 from bertdata.sources.formats import write_documents
 from bertdata.sources.kinds import find_kind
 from bertdata.sources.settings import CleaningConfig
-from bertdata.sources.wikipedia.format import WIKIPEDIA, count_words
+from bertdata.sources.wikipedia.format import WIKIPEDIA
+from bertdata.sources.wikipedia.words import count_words
 from tests.sources.planned import plan_books, plan_wikipedia
 
 PROSE = "Salt is a mineral of the sea and of the earth, and people have carried it over mountains for ages. " * 3

@@ -19,7 +19,7 @@ from bertdata.io import files
 from bertdata.io.console import byte_size
 from bertdata.io.encodings import GUESS
 from bertdata.kernels.warmup import compiling_pays
-from bertdata.sources.books.read import Book, Volume, clean_book, clean_chapters, group_books, read_books
+from bertdata.sources.books.volumes import Volume, group_books
 from bertdata.sources.formats import Request, SourceFile, SourceFormat, text_bytes
 from bertdata.sources.names import InputCount
 from bertdata.sources.text_encodings import DOUBTFUL, READ_AS, parse_encodings
@@ -81,6 +81,9 @@ class BooksFormat(SourceFormat):
 
         Its id begins with its file's label; the number of the chapter follows the book's id.
         """
+        # what cleans books takes long to import, and a build of other sources loads this module too
+        from bertdata.sources.books.read import Book, clean_book, clean_chapters, read_books
+
         group: BookGroup = task.payload
         counters = Counters()
         broken: list[dict[str, Any]] = []

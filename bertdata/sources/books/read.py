@@ -28,6 +28,7 @@ from bertdata.sources.books.chapters import Chapter, cut_chapters
 from bertdata.sources.books.encodings import as_utf8, decode
 from bertdata.sources.books.headings import Heading
 from bertdata.sources.books.long_texts import parts_of
+from bertdata.sources.books.volumes import members_of
 from bertdata.sources.names import LeftOut
 
 PART_BYTES = 16 << 20
@@ -216,64 +217,6 @@ def read_books(
             yield from _books(chunks, stem, counted, part_bytes, encoding)
 
 
-@dataclass(frozen=True)
-class Volume:
-    """A file of books, or a range of the members of a large zip archive, and its stored bytes."""
-
-    path: str
-    weight: int
-    members: tuple[int, int] | None = None
-
-
-def group_books(paths: Sequence[str], target_bytes: int) -> list[tuple[Volume, ...]]:
-    """Return the sorted paths in groups of like size, about `target_bytes` of stored bytes each.
-
-    A zip archive of more is cut into ranges of its members, so that several workers read it.
-    """
-    if target_bytes < 1:
-        raise ConfigError(f"target_bytes is {target_bytes}; expected 1 or more")
-    volumes: list[Volume] = []
-    for path in sorted(paths):
-        weight = size(path)
-        if compression(path) == "zip" and weight > target_bytes:
-            sizes = _member_sizes(path)
-            ranges = [(run[0], run[-1] + 1) for run in _grouped(sizes, target_bytes)]
-            if len(ranges) > 1:
-                volumes += [Volume(path, sum(sizes[slice(*members)]), members) for members in ranges]
-                continue
-        volumes.append(Volume(path, weight))
-    groups = _grouped([volume.weight for volume in volumes], target_bytes)
-    return [tuple(volumes[place] for place in group) for group in groups]
-
-
-def _grouped(weights: Sequence[int], target: int) -> list[list[int]]:
-    """Return the places of some weights, in order, in groups of about the target and of like weight."""
-    total = max(1, sum(weights))
-    count = -(-total // target)
-    groups: dict[int, list[int]] = {}
-    before = 0
-    for place, weight in enumerate(weights):
-        groups.setdefault((2 * before + weight) * count // (2 * total), []).append(place)
-        before += weight
-    return list(groups.values())
-
-
-def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    """Return the books of an archive in the order of their names."""
-    books = [item for item in archive.infolist() if item.filename.lower().endswith(".txt")]
-    return sorted(books, key=lambda item: item.filename)
-
-
-def _member_sizes(path: str) -> list[int]:
-    """Return the stored bytes of each book of a zip archive; none where it is damaged, an error when it is read."""
-    with open_raw(path) as raw:
-        try:
-            with zipfile.ZipFile(raw) as archive:
-                return [item.compress_size for item in _members(archive)]
-        except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError):
-            return []
-
-
 def _stem(path: str) -> str:
     name = files.name(path)
     return re.sub(r"(\.(txt|text))?(\.(gz|bgz|bz2|zst|zip))?$", "", name, flags=re.IGNORECASE) or name
@@ -291,7 +234,7 @@ def _zipped(
     member = None
     try:
         with zipfile.ZipFile(raw) as archive:
-            members = _members(archive)
+            members = members_of(archive)
             if not members:
                 yield BrokenBook(stem, stem, "no .txt in it")
             for item in members if range_of is None else members[slice(*range_of)]:

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.sources.books.long_texts import cut_at
-from bertdata.sources.books.read import Book, BrokenBook, Volume, clean_book, group_books, read_books
+from bertdata.sources.books.read import Book, BrokenBook, clean_book, read_books
+from bertdata.sources.books.volumes import Volume, group_books
 from tests.sources.books.bookish import FIRST, SECOND, SPEECH, books, wrap, write
 
 

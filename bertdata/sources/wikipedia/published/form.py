@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from bertdata.sources.wikipedia.format import count_words
+from bertdata.sources.wikipedia.words import count_words
 from bertdata.wikitext.mediawiki.folding import fold_title
 from bertdata.wikitext.mediawiki.page_kinds import title_kind
 from bertdata.wikitext.mediawiki.site_config import SECTIONS_WITHOUT_PROSE

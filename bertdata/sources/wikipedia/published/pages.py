@@ -11,7 +11,6 @@ from typing import Any
 
 from bertdata.documents import storable
 from bertdata.sources.wikipedia.dump.reader import Page
-from bertdata.sources.wikipedia.format import article
 from bertdata.sources.wikipedia.published.form import (
     Article,
     ArticleRules,
@@ -28,7 +27,6 @@ from bertdata.wikitext.mediawiki.folding import fold_name
 from bertdata.wikitext.mediawiki.language import language_of as wiki_language
 from bertdata.wikitext.mediawiki.page_kinds import page_kinds
 from bertdata.wikitext.mediawiki.site_config import Namespaces
-from bertdata.wikitext.templates.table import templates_of
 
 
 class EnterpriseForm(Form):
@@ -64,6 +62,10 @@ def from_wikitext(metadata: Article, wikitext: str, rules: ArticleRules, categor
 
     category: the name of that namespace in the wiki's language, "" where it is unknown.
     """
+    # what cleans pages takes long to import, and every table is compared with the columns of these forms
+    from bertdata.sources.wikipedia.articles import article
+    from bertdata.wikitext.templates.table import templates_of
+
     page = Page(0, 0, metadata.title, None, "wikitext", storable(wikitext).encode(), 0)
     text, reason = article(
         page,
