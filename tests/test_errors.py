@@ -113,9 +113,10 @@ def test_where_arrow_fails_for_want_of_memory_no_file_is_called_damaged() -> Non
     checked = 0
     for path in Path(bertdata.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            for number, handler in enumerate(node.handlers if isinstance(node, ast.Try) else ()):
+            handlers = node.handlers if isinstance(node, ast.Try) else []
+            for number, handler in enumerate(handlers):
                 if handler.type and "ArrowException" in ast.unparse(handler.type):
-                    earlier = [ast.unparse(before) for before in node.handlers[:number]]
+                    earlier = [ast.unparse(before) for before in handlers[:number]]
                     first = ast.unparse(handler.body[0])
                     checked += 1
                     assert first.startswith("if lacks_memory(") or any(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import deque
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from bertdata.io import bounded_lines
 from bertdata.kernels.warmup import compiling_always
 from bertdata.sources import json_columns, json_lines
 from tests.generated import examples
+from tests.growth import assert_linear, repeated
 from tests.sources.read import documents_of
 
 Read = tuple[list[dict[str, Any]], list[Counters]]
@@ -157,3 +160,19 @@ def test_a_line_that_is_too_long_is_named(tmp_path: Path, monkeypatch: pytest.Mo
         path.write_bytes(b'{"text": "first"}\n\n{"text": "' + b"x" * 2000 + ending)
         with compiling_always(), pytest.raises(InputError, match="what begins in line 3 goes on for over"):
             documents_of([str(path)])
+
+
+@pytest.mark.parametrize(
+    "unit", ["Rain. ", r"\n", r"\u6f22", r"\"", "é", '", "text": "', '", "x": {"y": "', '", "x": ["']
+)
+def test_the_time_of_a_line_grows_as_its_bytes_do_in_however_many_pieces_it_is_read(
+    unit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("PIECE", "BEYOND"):
+        monkeypatch.setattr(json_columns, name, 64)
+
+    def read(text: str) -> None:
+        data = text.encode()
+        deque(json_columns.read_columns(BytesIO(data), 0, len(data), ("text",)), maxlen=0)
+
+    assert_linear(read, repeated(unit, after='{"text": "', before='"}'), enough=1 << 20)
