@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from bertdata.cli.stop_requests import StopRequests
 from bertdata.options.flags import add_cache, add_dry_run, add_flags, add_logging
 from bertdata.options.option import require
 from bertdata.options.request import each_settings_from
@@ -54,10 +55,11 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     place = (arguments.task, arguments.model, arguments.output)
     options = {"library": arguments.library, "restart": arguments.restart, "quiet": arguments.quiet}
     options |= {"cache": arguments.cache, "cache_bytes": arguments.cache_bytes}
-    if len(seeds) == 1 or arguments.dry_run:
-        result = finetune(*place, each[0], dry_run=arguments.dry_run, **options)
-        return result if len(seeds) == 1 else result | {"seeds": f"{names}, each such a run"}
-    figures = finetune_seeds(*place, seeds, each[0], **options)
+    with StopRequests():
+        if len(seeds) == 1 or arguments.dry_run:
+            result = finetune(*place, each[0], dry_run=arguments.dry_run, **options)
+            return result if len(seeds) == 1 else result | {"seeds": f"{names}, each such a run"}
+        figures = finetune_seeds(*place, seeds, each[0], **options)
     spread = {
         name: f"{mean:.4g} (sd {figures['sd'][name]:.2g}, {figures['min'][name]:.4g} to {figures['max'][name]:.4g})"
         for name, mean in figures["mean"].items()

@@ -6,6 +6,7 @@ import argparse
 import os
 from typing import Any
 
+from bertdata.cli.stop_requests import StopRequests
 from bertdata.options.flags import add_cache, add_dry_run, add_flags, add_logging
 from bertdata.options.option import require
 from bertdata.options.request import settings_from
@@ -82,22 +83,24 @@ def run(arguments: argparse.Namespace) -> dict[str, Any] | int:
         "--config has no effect beside --branch, whose checkpoint has the model; leave one of them out",
     )
     overrides = dict(given.split("=", 1) for given in arguments.config_overrides)
-    summary = pretrain(
-        arguments.shards,
-        arguments.config or "base",
-        arguments.output,
-        settings,
-        library=arguments.library,
-        config_overrides=overrides,
-        restart=arguments.restart,
-        branch=arguments.branch,
-        teacher=arguments.teacher,
-        distillation=distillation,
-        cache=arguments.cache,
-        cache_bytes=arguments.cache_bytes,
-        dry_run=arguments.dry_run,
-        quiet=arguments.quiet,
-    )
+    with StopRequests() as stop:
+        summary = pretrain(
+            arguments.shards,
+            arguments.config or "base",
+            arguments.output,
+            settings,
+            library=arguments.library,
+            config_overrides=overrides,
+            restart=arguments.restart,
+            branch=arguments.branch,
+            teacher=arguments.teacher,
+            distillation=distillation,
+            cache=arguments.cache,
+            cache_bytes=arguments.cache_bytes,
+            dry_run=arguments.dry_run,
+            quiet=arguments.quiet,
+            stop=stop,
+        )
     if summary.get("step") == summary.get("steps"):
         summary.pop("step", None)  # of the last line of the log
     return summary if os.environ.get("RANK", "0") == "0" else 0

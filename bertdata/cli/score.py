@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
+from bertdata.cli.stop_requests import StopRequests
 from bertdata.io.console import Row, counted, figure, table
 from bertdata.options.flags import add_flags, add_json, add_quiet
 from bertdata.options.request import settings_from
@@ -70,11 +71,12 @@ def run(arguments: argparse.Namespace) -> int:
     examples = read_examples(arguments.pairs, columns)
     scorer = PseudoLikelihood(arguments.model, settings, library=arguments.library)
     sentences = examples.sentences()
-    if arguments.quiet:
-        token_scores = scorer.token_scores(sentences)
-    else:
-        with progress_bar(total=len({*sentences}), desc="score", unit="sentence") as bar:
-            token_scores = scorer.token_scores(sentences, bar.update)
+    with StopRequests():
+        if arguments.quiet:
+            token_scores = scorer.token_scores(sentences)
+        else:
+            with progress_bar(total=len({*sentences}), desc="score", unit="sentence") as bar:
+                token_scores = scorer.token_scores(sentences, bar.update)
     scores = scorer.reduced(token_scores)
     if arguments.output:
         write_scores(arguments.output, examples, token_scores, scores)

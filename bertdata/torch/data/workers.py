@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -69,9 +70,12 @@ def explaining_workers(dataset: ShardDataset) -> Iterator[None]:
 def begin_worker(then: Callable[[int], None] | None, number: int) -> None:
     """Prepare a worker process of a loader, then call its `worker_init_fn`.
 
+    Interrupts, which a terminal sends to all processes, are those of the process that reads the batches, which may need
+    more of them to end its step.
     When the process that reads its batches is killed, a thread of Python that hands them over prints a traceback; here
     it is left out, for the worker ends by itself.
     """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent, hook = os.getppid(), sys.excepthook
 
     def unless_orphaned(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

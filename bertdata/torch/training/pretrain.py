@@ -95,6 +95,7 @@ def pretrain(
     dry_run: bool = False,
     quiet: bool = False,
     report: Callable[[LogRecord], None] | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:
     """Train the model of a config on shards and return a summary: output, steps, and the last line of the log.
 
@@ -110,9 +111,10 @@ def pretrain(
     run. So a decay can be tried from several checkpoints of a run with a constant rate. `teacher` is the directory of a
     model that the one of `config` learns from, as `distillation` says; a fresh one begins with layers of it. `cache`, a
     folder that never holds more than `cache_bytes`, streams the shards of a URL, as `ShardDataset` does. `report` is
-    called with each record of the log, and with that of the first step; nothing else is then shown. Raises
-    ConfigError where the settings do not fit the shards, the teacher or the checkpoint, and DivergenceError where the
-    loss is not finite.
+    called with each record of the log, and with that of the first step; nothing else is then shown. `stop` is asked
+    after each step, in every process: where it returns true, the run writes a checkpoint and raises KeyboardInterrupt.
+    Raises ConfigError where the settings do not fit the shards, the teacher or the checkpoint, and DivergenceError
+    where the loss is not finite.
     """
     settings, output = settings or PretrainSettings(), files.path_text(output)
     if files.is_remote(output):
@@ -160,7 +162,7 @@ def pretrain(
                 for phase in phases:
                     if run.first < phase.last:
                         with explaining_workers(phase.dataset), explaining_memory(phase, settings):
-                            record = train(run, phase, settings, reports, progress.step) or record
+                            record = train(run, phase, settings, reports, progress.step, stop) or record
             if group.first:
                 save_with_tokenizer(run.model.final, output, tokenizer, run.about)
             group.barrier()

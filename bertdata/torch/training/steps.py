@@ -59,12 +59,14 @@ def train(
     settings: PretrainSettings,
     reports: Sequence[Callable[[LogRecord], None]],
     on_step: Callable[[int], None] = lambda step: None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> LogRecord:
     """Take the remaining steps of a phase and return the last record; all processes call it together.
 
-    reports: what gets each record, and that of the first step; on_step: gets the steps without one. Raises
-    DivergenceError where the loss is not finite, or where the run would go back from a spike once more than
-    `max_rewinds`.
+    reports: what gets each record, and that of the first step; on_step: gets the steps without one; stop: is asked
+    after each step whether the run is to end there. Raises KeyboardInterrupt where it does, after a checkpoint, which a
+    run that goes back from spikes leaves out, for it would go back to it; and DivergenceError where the loss is not
+    finite, or where the run would go back from a spike once more than `max_rewinds`.
     """
     group, draws = run.group, attached(run.model) if settings.dropout_by == "row" else Draws()
     draws.explicit = settings.attention_dropout_by_row
@@ -104,10 +106,10 @@ def train(
         for name in run.word_checkpoints.due(before, seen):
             unread.check()
             run.save_model(name)
-        last = step == phase.last
-        saving = last or step % settings.save_steps == 0
+        last, stopping = step == phase.last, stop()
+        saving = last or step % settings.save_steps == 0 or (stopping and settings.on_spike != "rewind")
         measured = run.phases if last or settings.eval_phases == "all" else [phase]
-        due = bool(settings.eval_steps) and (last or step % settings.eval_steps == 0)
+        due = bool(settings.eval_steps) and (last or (step % settings.eval_steps == 0 and not stopping))
         validating = due and any(of_phase.validation is not None for of_phase in measured)
         logging = saving or validating or step % settings.logging_steps == 0
         if logging or step == first + 1:
@@ -139,6 +141,8 @@ def train(
         if saving:
             run.save(step, loader.state_dict(), settings.save_total_limit)
             interval.began = time.perf_counter()
+        if stopping and step < settings.max_steps:
+            raise KeyboardInterrupt
     return record
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -216,8 +217,11 @@ def test_a_worker_whose_trainer_was_killed_prints_no_traceback_of_its_connection
     begun: list[int] = []
     monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: printed.append(error))
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    signals: list[object] = []
+    monkeypatch.setattr(signal, "signal", lambda *given: signals.append(given))
     begin_worker(begun.append, 3)
     assert begun == [3], "the caller's worker_init_fn is called, too"
+    assert signals == [(signal.SIGINT, signal.SIG_IGN)], "an interrupt is the trainer's"
     if orphaned:
         init = os.getppid() + 1
         monkeypatch.setattr(os, "getppid", lambda: init)

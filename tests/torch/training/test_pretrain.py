@@ -4,6 +4,7 @@ import argparse
 import errno
 import math
 import tracemalloc
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.torch import BertConfig, BertForPreTraining
 from bertdata.torch.distillation.settings import DistillationSettings
 from bertdata.torch.training import metrics_log, optimization, pretrain, schedules
+from bertdata.torch.training.metrics_log import LogRecord
 from bertdata.torch.training.optimization import DivergenceError, make_optimizer
 from bertdata.torch.training.settings import PretrainSettings
 from tests.oracles.masking import draw
@@ -30,6 +32,10 @@ from tests.torch.training.small_runs import SETTINGS, SMALL, log, stop_at
 
 def learned(output: Path) -> list[tuple[float, ...]]:
     return [tuple(record[name] for name in ("step", "loss", "gradient_norm", "epoch")) for record in log(output)]
+
+
+def saved_steps(output: Path) -> list[int]:
+    return [int(path.name.removeprefix("step-")) for path in (output / "checkpoints").iterdir()]
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +62,33 @@ def test_the_loss_falls_and_the_log_says_so(tmp_path: Path, dynamic_build: Path)
         assert "mfu" not in record
         assert record["loss"] == pytest.approx(record["mlm_loss"] + record["pair_loss"], abs=1e-5)
         assert 0 <= record["pair_accuracy"] <= 1
+
+
+@pytest.mark.parametrize(("stop", "saved"), [(1, 1), (4, 4), (5, 5), (12, None)])
+def test_a_run_that_is_asked_to_stop_ends_after_its_step_with_a_checkpoint_and_goes_on(
+    tmp_path: Path, dynamic_build: Path, whole: Path, stop: int, saved: int | None
+) -> None:
+    taken: list[LogRecord] = []
+    ended = pytest.raises(KeyboardInterrupt) if saved else nullcontext()
+    with ended:
+        report, requests = taken.append, lambda: len(taken) + 1 >= stop
+        pretrain.pretrain(dynamic_build, SMALL, tmp_path, SETTINGS, report=report, stop=requests)
+    assert (tmp_path / "model.safetensors").exists() == (saved is None), "the last step ends the run as ever"
+    assert saved is None or max(saved_steps(tmp_path)) == saved
+    assert [record["step"] for record in log(tmp_path)] == [*range(1, stop + 1)]
+    pretrain.pretrain(dynamic_build, SMALL, tmp_path, SETTINGS)
+    assert learned(tmp_path) == learned(whole)
+    assert (tmp_path / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
+
+
+def test_a_run_that_goes_back_from_spikes_stops_without_a_checkpoint_of_its_own(
+    tmp_path: Path, dynamic_build: Path
+) -> None:
+    settings = replace(SETTINGS, on_spike="rewind", spike_ratio=5.0)
+    asked = iter([False] * 6 + [True])
+    with pytest.raises(KeyboardInterrupt):
+        pretrain.pretrain(dynamic_build, SMALL, tmp_path, settings, stop=lambda: next(asked))
+    assert max(saved_steps(tmp_path)) == 5, "another one would be gone back to"
 
 
 @pytest.mark.parametrize(
