@@ -33,7 +33,7 @@ from bertdata.torch.data.frameworks import (
     is_read_ahead_by_ray,
     is_read_out_of_order,
 )
-from bertdata.torch.data.workers import begin_worker, explaining_starts, explaining_workers
+from bertdata.torch.data.workers import begin_worker, explaining_workers, starting_workers
 
 _WRAPPERS = (Subset, ConcatDataset, StackDataset, TensorDataset)
 
@@ -271,7 +271,8 @@ class ResumableLoader(DataLoader[Any]):
         """Begin an iteration at its first batch, so that `set_epoch` is heard until then."""
         assert isinstance(self.dataset, ShardDataset)
         with explaining_workers(self.dataset):
-            with self._order.counting(), explaining_starts(self.num_workers):
+            context = self.multiprocessing_context or multiprocessing
+            with self._order.counting(), starting_workers(self.num_workers, context):
                 batches = super().__iter__()
             iteration, self._read_ahead = self._order.iteration, is_read_ahead_by_ray(self)
 

@@ -10,30 +10,60 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
+from typing import Any
 
 from bertdata.errors import BertDataError, ConfigError
 from bertdata.torch.data.dataset import ShardDataset
 
+NEW_PROCESSES = (
+    "Where workers are new processes and not forks, each imports the script first: since Python 3.14 on Linux, always "
+    "on macOS"
+)
 GUARD = (
     'put what the script does below `if __name__ == "__main__":`, as the scripts in examples/ do, or give the loader '
-    "num_workers=0. Where workers are new processes and not forks, each imports the script first: since Python 3.14 on "
-    "Linux, always on macOS"
+    f"num_workers=0. {NEW_PROCESSES}"
 )
+_MAIN_ALONE = ["__main__"]
+"""What the server of "forkserver" imports where nobody named modules."""
+
+
+def import_once(context: Any) -> None:
+    """Let the server that forks the workers of a context of multiprocessing import torch, so that none of them does.
+
+    Since Python 3.14 this is how processes start on Linux. The server imports the script, but no module or command that
+    is run, no notebook, and nothing that a script imports in a function: each worker would import torch again, in each
+    iteration over the loader. Modules that `multiprocessing.set_forkserver_preload` was given stay as they are. It has
+    no effect where the server runs already.
+    """
+    if context.get_start_method() != "forkserver":
+        return
+    from multiprocessing import forkserver  # there is none on some systems
+
+    server = getattr(forkserver, "_forkserver", None)
+    if getattr(server, "_preload_modules", None) == _MAIN_ALONE:
+        context.set_forkserver_preload([*_MAIN_ALONE, __name__])  # and with it bertdata.torch
 
 
 @contextmanager
-def explaining_starts(workers: int) -> Iterator[None]:
-    """Explain why the workers of a `DataLoader` cannot start where its script does not say what a worker leaves out.
+def starting_workers(workers: int, context: Any) -> Iterator[None]:
+    """Start the workers of a `DataLoader` by a context of multiprocessing; explain why they cannot.
 
-    A worker that is a new process and not a fork begins by importing the script. One that makes its loader without a
-    condition comes to it there again. Raises ConfigError in both: in the worker, and in the process that starts it
-    where it ends before it answers.
+    They need not import torch (`import_once`). A worker that is a new process and not a fork begins by importing the
+    script. One that makes its loader without a condition comes to it there again. Raises ConfigError in both: in the
+    worker, and in the process that starts it where it ends before it answers; and where the script comes from standard
+    input, from which nothing imports it.
     """
     if not workers:
         yield
         return
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise ConfigError(f"this process begins as a worker of a loader, and its script begins a loader again; {GUARD}")
+    if context.get_start_method() != "fork" and getattr(sys.modules["__main__"], "__file__", None) == "<stdin>":
+        raise ConfigError(
+            f"the script comes from standard input, and {workers} workers of the loader would import it; save it as a "
+            f"file and run that, or give the loader num_workers=0. {NEW_PROCESSES}"
+        )
+    import_once(context)
     try:
         yield
     except (ConnectionError, EOFError) as error:
