@@ -153,7 +153,8 @@ def require_documents(parts: Sequence[PartResult], source: str = "") -> None:
         what, remedy = (
             (f"the source {source}", "leave it out, or add to it") if source else ("these sources", "add others")
         )
-        if any(reason.startswith("no text") for reason in drops):
+        broken = (one for _, record in parts for one in record.details.get("broken", ()))
+        if any("place" in row and row["reason"].startswith("no text") for row in broken):  # not of pages, nor of files
             remedy = (
                 "expected strings in the column of --text-column; "
                 '"{NAME.KEY}" takes a string out of an object, "{NAME}" writes a number, "{NAME[]:{KEY}}" takes the '

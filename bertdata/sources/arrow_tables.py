@@ -38,7 +38,7 @@ class ArrowFormat(TableFormat):
     suffixes = (".arrow", ".feather")
     signatures = (_FILE_SIGN, _STREAM_SIGN)
     described = "a folder of datasets' save_to_disk (.arrow, .feather)"
-    revision: int | str = 1
+    revision: int | str = 2
     settings = TableFormat.settings
 
     def select(self, paths: Sequence[str]) -> list[str]:

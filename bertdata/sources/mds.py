@@ -33,7 +33,7 @@ class MdsFormat(TableFormat):
     suffixes = SUFFIXES
     described = "MDS of text or token ids (.mds, .mds.zstd)"
     settings = ("text_column", "id_column", "source_tokenizer")
-    revision: int | str = 1
+    revision: int | str = 2
 
     def names_of(self, path: str) -> list[str]:
         """Return the columns of a file."""

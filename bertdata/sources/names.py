@@ -41,6 +41,10 @@ class IdCount(StrEnum):
     CHANGED = "ids that are others in the text"
 
 
+NO_TEXT = "no text"
+"""Why a row, a file or a page is no document in which there is none, whatever it is read from."""
+
+
 class LeftOut(StrEnum):
     """Why bytes of the text of books are in no document, as `bertdata.documents.BYTES_LEFT_OUT` goes before it."""
 

@@ -44,7 +44,7 @@ class SeparatedFormat(TableFormat):
     A column whose values in the first thousand rows are all numbers holds numbers, for conditions of `--where`.
     """
 
-    revision: int | str = 1
+    revision: int | str = 2
     text = "files"
     settings = ("text_column", "id_column", "csv_quotes", "encoding", "bad_files")
     names_are = "; the first line is taken as their names: if it is a row already, put a line with names above it"

@@ -30,7 +30,7 @@ from bertdata.io.console import byte_size
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.batch_columns import NAMES, document_columns
 from bertdata.sources.formats import FileRange, Layout, RangeFormat, Request, SourceFile, text_bytes
-from bertdata.sources.names import InputCount
+from bertdata.sources.names import NO_TEXT, InputCount
 from bertdata.sources.path_columns import path_columns
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.source_columns import ID
@@ -58,7 +58,7 @@ class TableFormat(RangeFormat):
     """A format of rows with one column of text."""
 
     settings: tuple[str, ...] = ("text_column", "id_column", *_OF_ARTICLES)
-    revision: int | str = 2
+    revision: int | str = 3
     names_are = ""
     """What an error says of where the names of columns are, where a file may lack them."""
 
@@ -200,7 +200,7 @@ class Rows:
             return
         text = paragraphs(text)
         if not text:
-            counters.drop("empty")
+            counters.drop(NO_TEXT)
             return
         self._writer.add(
             _text(_id_of(row, chosen), f"{chosen.label}:{place}"),
@@ -230,7 +230,7 @@ class Rows:
         counters.add(InputCount.ROWS, len(texts))
         filled = pc.not_equal(pc.binary_length(texts), 0)
         if empty := len(texts) - (pc.sum(filled).as_py() or 0):
-            counters.drop("empty", empty)
+            counters.drop(NO_TEXT, empty)
             places, texts = places[filled.to_numpy(zero_copy_only=False)], texts.filter(filled)
             columns = [column.filter(filled) for column in columns]
         ids, sources, titles, urls = columns[:-1]
@@ -258,7 +258,7 @@ def _no_text(row: Mapping[str, Any], text_column: str) -> str:
     """
     value = row.get(text_column)
     kind = next((name for of_kind, name in _KINDS if isinstance(value, of_kind)), type(value).__name__)
-    return "no text" if value is None else f"no text: {kind}"
+    return NO_TEXT if value is None else f"{NO_TEXT}: {kind}"
 
 
 def are_columns_enough(chosen: FileRange) -> bool:

@@ -21,7 +21,7 @@ from bertdata.io.decoding import decode_utf8
 from bertdata.io.encodings import SKIP, encoded, is_stream, open_text
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.formats import Request, SourceFile, SourceFormat, document_writer, unwatched
-from bertdata.sources.names import InputCount
+from bertdata.sources.names import NO_TEXT, InputCount
 from bertdata.sources.source_rows import MOST_BYTES, payload_from, require_local
 from bertdata.sources.text_encodings import NOT_TEXT, count_encodings
 from bertdata.sources.unsupported import marked_up
@@ -60,6 +60,7 @@ class TextGroup:
 class TextFilesFormat(SourceFormat):
     """Text files that are one document each; the format of plain text plans them, where settings ask for it."""
 
+    revision = 2
     settings = ("whole_files", "encoding", "bad_files")
 
     def plan(self, sources: Sequence[SourceFile], request: Request) -> tuple[list[Task], list[str]]:
@@ -151,7 +152,7 @@ def _write(group: TextGroup, encoding_of: Mapping[str, str], writer: DocumentGro
             elif text := paragraphs(_text_of(path)):
                 writer.add(label, "documents", files.name(path).partition(".txt")[0], "", text)
             else:
-                counters.drop("empty")
+                counters.drop(NO_TEXT)
 
 
 def notes_of_marks(sources: Sequence[SourceFile]) -> list[str]:

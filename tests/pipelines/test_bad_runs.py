@@ -122,7 +122,7 @@ def test_a_text_column_of_other_values_than_strings_is_refused_with_the_remedy(
 
 
 def test_documents_of_blanks_alone_are_refused_with_the_reason(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no document is left of these sources \(dropped: empty: 12\)"):
+    with pytest.raises(InputError, match=r"no document is left of these sources \(dropped: no text: 12\); add others"):
         build(tmp_path / "corpus", SMALL, documents(tmp_path / "rows.jsonl", 12, lambda _: " \n "))
 
 

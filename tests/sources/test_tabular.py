@@ -149,6 +149,26 @@ def test_the_ending_of_a_file_may_be_in_capitals(tmp_path: Path) -> None:
     assert [row["text"] for row in read_all(path)[0]] == ["a"]
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "column"),
+    [
+        ("x.jsonl", b'{"text": " "}\n{"text": null}\n{"title": "A"}\n', "text"),
+        ("x.jsonl", b'{"a": "", "b": " "}\n{"a": null, "b": ""}\n{"b": ""}\n', "{a} {b}"),
+        ("x.csv", b'text,title\n" ",A\n"",B\n"\t",C\n', "text"),
+        ("x.parquet", None, "text"),
+    ],
+)
+def test_rows_that_hold_no_text_have_one_name_whatever_they_are_read_from(
+    name: str, content: bytes | None, column: str, tmp_path: Path
+) -> None:
+    if content is None:
+        path = parquet(tmp_path / name, pa.table({"text": [" ", None, ""]}))
+    else:
+        path = write(tmp_path / name, content)
+    rows, [counters] = read_all(path, column=column)
+    assert (rows, dict(counters.drops)) == ([], {"no text": 3})
+
+
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
 def test_every_kind_of_arrow_string_is_text(kind: pa.DataType, tmp_path: Path) -> None:
     path = parquet(tmp_path / "x.parquet", pa.table({"text": pa.array(["a", None], pa.string()).cast(kind)}))
@@ -403,7 +423,7 @@ def test_broken_lines_are_named_by_their_byte_dropped_and_the_rest_read(tmp_path
         for counters in tallies:
             for reason, number in counters.drops.items():
                 drops[reason] = drops.get(reason, 0) + number
-        assert drops == {"not a JSON object": 3, "not UTF-8": 1, "no text: a number": 1, "no text": 1, "empty": 1}
+        assert drops == {"not a JSON object": 3, "not UTF-8": 1, "no text: a number": 1, "no text": 2}
         assert sum(counters.counts.get("rows", 0) for counters in tallies) == 9
 
 

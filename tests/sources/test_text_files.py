@@ -56,7 +56,7 @@ def test_an_empty_file_is_dropped_and_counted(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(" \n")
     [task], _ = plan_rows([str(tmp_path / "a.txt")], CleaningConfig(whole_files=True))
     counters = write_documents(task, io.BytesIO())
-    assert (counters.counts, counters.drops) == ({"rows": 1}, {"empty": 1})
+    assert (counters.counts, counters.drops) == ({"rows": 1}, {"no text": 1})
 
 
 def test_a_file_that_is_not_utf8_is_named(tmp_path: Path) -> None:

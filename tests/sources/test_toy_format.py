@@ -47,7 +47,7 @@ class ToyFormat(RangeFormat):
             if paragraphs := [line for line in text.split("\\n") if line.strip()]:
                 writer.add(f"{chosen.label}:{number}", "documents", "", "", "\\n\\n".join(paragraphs))
             else:
-                counters.drop("empty")
+                counters.drop("no text")
 
 
 SOURCE_FORMATS.add("toy", ToyFormat())
@@ -77,7 +77,7 @@ def test_files_of_a_format_from_outside_are_built_shown_verified_and_read(toys: 
     manifest = json.loads((corpus / "manifest.json").read_text())
     assert manifest["sources"]["documents"]["counts"]["rows"] == 20
     assert manifest["sources"]["news"]["counts"]["rows"] == 30
-    assert manifest["sources"]["news"]["drops"] == {"empty": 1}
+    assert manifest["sources"]["news"]["drops"] == {"no text": 1}
     assert manifest["tokens"]["counts"]["documents"] == 49
     assert len(open_shards(corpus)) > 0
     assert next(iter(numpy_batches(corpus, batch_size=4)))["input_ids"].shape[0] == 4

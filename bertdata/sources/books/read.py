@@ -29,7 +29,7 @@ from bertdata.sources.books.encodings import as_utf8, decode
 from bertdata.sources.books.headings import Heading
 from bertdata.sources.books.long_texts import parts_of
 from bertdata.sources.books.volumes import members_of
-from bertdata.sources.names import LeftOut
+from bertdata.sources.names import NO_TEXT, LeftOut
 
 PART_BYTES = 16 << 20
 KERNELS = Kernels(*(f"bertdata.sources.books.layout_kernel:{name}_kernel" for name in ("lines", "blocks", "plain")))
@@ -62,7 +62,7 @@ class Book:
 
 @dataclass(frozen=True)
 class BrokenBook:
-    """A file that is not text, and why: `empty`, `not text`, `unknown encoding`, `encrypted` or `no .txt in it`.
+    """A file that is not text, and why: `no text`, `not text`, `unknown encoding`, `encrypted` or `no .txt in it`.
 
     `bytes`: how many were read of it.
     """
@@ -207,7 +207,7 @@ def read_books(
     stem = _stem(path)
     counted = Counter[str]() if notes is None else notes
     if size(path) == 0:
-        yield BrokenBook(stem, stem, "empty")
+        yield BrokenBook(stem, stem, NO_TEXT)
         return
     with open_raw(path) as raw:
         if compression(path) == "zip":
@@ -272,4 +272,4 @@ def _books(
             title, author = title_author[0] or name, title_author[1]
         yield Book(identity, title, author, decoded.text, cut, decoded.encoding, decoded.doubt)
     if not number:
-        yield BrokenBook(name, name, "empty")
+        yield BrokenBook(name, name, NO_TEXT)

@@ -101,8 +101,8 @@ def test_a_stray_byte_in_utf8_text_does_not_spoil_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "empty"),
-        (b" \r\n\n", "empty"),
+        (b"", "no text"),
+        (b" \r\n\n", "no text"),
         (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40, "not text"),
         (bytes(500), "not text"),
     ],
@@ -124,7 +124,7 @@ def test_each_text_in_a_zip_is_a_book_in_order_of_name(tmp_path: Path) -> None:
     assert list(read_books(path)) == [
         Book("all/a", "all/a", "", "One."),
         Book("all/b", "all/b", "", "Two."),
-        BrokenBook("all/sub/a", "all/sub/a", "empty"),
+        BrokenBook("all/sub/a", "all/sub/a", "no text"),
     ]
 
 

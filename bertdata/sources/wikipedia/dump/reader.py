@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from bertdata.errors import InputError
 from bertdata.io.files import size
 from bertdata.kernels.warmup import compiling_pays
+from bertdata.sources.names import NO_TEXT
 from bertdata.sources.wikipedia.dump.ranges import DumpRange, read_chunks
 from bertdata.sources.wikipedia.dump.revisions import (
     REVISION,
@@ -243,7 +244,7 @@ def _parse(
     if not name or not name[1].strip():
         return BrokenPage("no title", None, offset)
     if not opening or text_end < 0:
-        return BrokenPage("no text", _readable(name[1]), offset)
+        return BrokenPage(NO_TEXT, _readable(name[1]), offset)
     number = _ID.search(data, 0, header)
     if not number:
         return BrokenPage("no id", _readable(name[1]), offset)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bertdata.sources.names import NO_TEXT
 from bertdata.sources.wikipedia.published.form import Article, ArticleRules, Form, finished, plain, title_reason, whole
 from bertdata.sources.wikipedia.published.pages import from_wikitext
 from bertdata.wikitext.mediawiki.page_kinds import is_mostly_list
@@ -26,7 +27,7 @@ class CirrusForm(Form):
         """Return the text of the page, dropped where it is of another namespace, or no article by its title."""
         article = _identity(row)
         if not article.reason and not isinstance(row.get("text"), str):
-            article = article._replace(reason="no text")
+            article = article._replace(reason=NO_TEXT)
         if article.reason:
             return article
         source = row.get("source_text")

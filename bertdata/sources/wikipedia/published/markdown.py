@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from bertdata.sources.names import NO_TEXT
 from bertdata.sources.wikipedia.published.form import (
     Article,
     ArticleRules,
@@ -46,7 +47,7 @@ class FineWikiForm(Form):
         """Return the prose of the text."""
         metadata = _identity(row)
         if not isinstance(text := row.get("text"), str):
-            return metadata._replace(reason="no text")
+            return metadata._replace(reason=NO_TEXT)
         if reason := title_reason(metadata, rules, mostly_list=_is_mostly_list(text)):
             return metadata._replace(reason=reason)
         lines = list(prose_of_markdown(text, formulas=bool(row.get("has_math"))))

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from bertdata.documents import storable
+from bertdata.sources.names import NO_TEXT
 from bertdata.sources.wikipedia.dump.reader import Page
 from bertdata.sources.wikipedia.published.form import (
     Article,
@@ -51,7 +52,7 @@ class EnterpriseForm(Form):
         if isinstance(html, str) and html.strip():
             kinds = (page_kinds(metadata.language).get(name) for name in _templates_of(row.get("templates")))
             return _from_html(metadata, html, rules, next(filter(None, kinds), ""))
-        return metadata._replace(reason="no text")
+        return metadata._replace(reason=NO_TEXT)
 
 
 ENTERPRISE = EnterpriseForm()
