@@ -97,13 +97,13 @@ def open_shards(
 
 
 @contextlib.contextmanager
-def open_stream(path: str) -> Iterator[pa.RecordBatchStreamReader]:
+def open_stream(path: str, shown: str = "") -> Iterator[pa.RecordBatchStreamReader]:
     """Open a shard to read its record batches one after another; a local one is memory-mapped.
 
-    Raises InputError where a local one is compressed.
+    shown: what to call it, if it is a copy of one at a URL. Raises InputError where a local one is compressed.
     """
     if not files.is_remote(path):
-        with reading_arrow(path, "is not an Arrow stream", "build again"):
+        with reading_arrow(shown or path, "is not an Arrow stream", "build again"):
             check_uncompressed(pa.memory_map(path))
     with (
         contextlib.closing(files.open_raw(path) if files.is_remote(path) else pa.memory_map(path)) as source,
@@ -188,9 +188,9 @@ class Shards:
             self.local_paths = self.cache.hold(self._entries)
         self.check_sizes()
         tables = []
-        for path in self.local_paths:
+        for local, path in zip(self.local_paths, self.paths, strict=True):
             try:
-                tables.append(read_uncompressed(pa.memory_map(path)))
+                tables.append(read_uncompressed(pa.memory_map(local)))
             except MemoryError:
                 raise
             except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -274,7 +274,9 @@ class Shards:
         begins = [0, *self._ends.tolist()]
         slices = [self.unchecked_table.slice(begins[number], begins[number + 1] - begins[number]) for number in wanted]
         require_valid(
-            [(self.local_paths[number], rows) for number, rows in zip(wanted, slices, strict=True)], self.info
+            [(self.local_paths[number], rows) for number, rows in zip(wanted, slices, strict=True)],
+            self.info,
+            dict(zip(self.local_paths, self.paths, strict=True)),
         )
         self._unchecked.difference_update(wanted)
 
@@ -306,7 +308,7 @@ class Shards:
     def check_sizes(self) -> None:
         """Raise InputError, naming the shard, where one is missing or has another size than the manifest says."""
         for path, shard in zip(self.local_paths, self._entries, strict=True):
-            require_size(path, shard.size, path)
+            require_size(path, shard.size, shard.url)
 
     def expect_pretraining(self) -> PretrainingInfo:
         """Return how pretraining shards were made; raises InputError where the rows are for a task."""

@@ -7,9 +7,10 @@ their settings by `bertdata verify`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -33,10 +34,13 @@ REVISION = 1
 """Raised where more is checked: shards that were found valid before are checked again."""
 
 
-def require_valid(tables: Sequence[tuple[str, pa.Table]], info: ShardInfo) -> None:
+def require_valid(
+    tables: Sequence[tuple[str, pa.Table]], info: ShardInfo, urls: Mapping[str, str] = MappingProxyType({})
+) -> None:
     """Raise InputError for the first of some shards (path, table) with a row that cannot be read.
 
-    Each file is read once on a machine, as for its SHA-256 (`bertdata.shards.checked`).
+    urls: what to call those that are copies of shards at URLs, by their paths. Each file is read once on a machine, as
+    for its SHA-256 (`bertdata.shards.checked`).
     """
     contents = dict(tables)
     wanted = fingerprint("rows", REVISION, info.values())
@@ -51,7 +55,7 @@ def require_valid(tables: Sequence[tuple[str, pa.Table]], info: ShardInfo) -> No
         raise InputError(
             f"{problem}: this shard was not written by bertdata, or was changed; copy it again from where it was "
             "built, or build again",
-            path=path,
+            path=urls.get(path, path),
         )
 
 

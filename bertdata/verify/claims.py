@@ -228,7 +228,7 @@ class Claims:
             raise InputError(
                 f"its SHA-256 is {digest}, {MANIFEST} says {shard.sha256}: it was changed; delete it and build again"
             )
-        with open_stream(path) as stream:
+        with open_stream(path, shown) as stream:
             info = type(self.info).from_schema(stream.schema, shown)
             if info.tokenizer != self.info.tokenizer:
                 raise InputError(

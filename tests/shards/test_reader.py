@@ -6,14 +6,17 @@ import hashlib
 import json
 import pickle
 import shutil
+import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from bertdata.errors import BertDataError, ConfigError, InputError
+from bertdata.errors import BertDataError, ConfigError, InputError, VerificationError
 from bertdata.loader import ShardExamples
 from bertdata.objectives import OBJECTIVES
 from bertdata.objectives.settings import MASKINGS, ExamplesConfig
@@ -23,7 +26,7 @@ from bertdata.shards.reader import open_stream
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from bertdata.verify.build import verify
 from tests.shards.build import TOKENIZER, write_build
-from tests.shards.damage import edit
+from tests.shards.damage import edit, rewrite
 
 
 def shard_files(build: Path, split: str = "train") -> list[Path]:
@@ -219,6 +222,36 @@ def test_compressed_shards_are_refused_before_they_are_decompressed(own_build: P
             read(own_build)
     with pytest.raises(InputError, match=rf"{path.name}: .*compressed"), open_stream(str(path)) as stream:
         stream.read_all()
+
+
+def with_ids_outside(table: pa.Table) -> pa.Table:
+    """Return rows whose ids are not in the vocabulary."""
+    place = table.schema.get_field_index("input_ids")
+    ids = [[65000] * len(row) for row in table["input_ids"].to_pylist()]
+    return table.set_column(place, table.schema.field(place), pa.array(ids, table.schema.field(place).type))
+
+
+@pytest.mark.parametrize("damage", ["zstd", "id"])
+def test_what_is_wrong_with_a_shard_in_a_store_names_it_there_and_no_copy_of_it(
+    damage: str, own_build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BERTDATA_CACHE", str(tmp_path / "cache"))
+    shard = shard_files(own_build)[0]
+    if damage == "zstd":
+        compress(shard, own_build / "manifest.json")
+    else:
+        rewrite(own_build, f"train/{shard.name}", with_ids_outside)
+    url = f"memory://{damage}-build"
+    fsspec.filesystem("memory").put(str(own_build), f"/{damage}-build", recursive=True)
+    streamed = partial(ShardExamples, cache=tmp_path / "streamed", cache_bytes=1e9)
+    for read in (lambda: open_shards(url).table, lambda: ShardExamples(url), lambda: streamed(url)[0]):
+        with pytest.raises(InputError) as caught:
+            read()
+        assert str(caught.value).startswith(f"{url}/train/{shard.name}: ")
+    with pytest.raises(VerificationError) as problems:
+        verify(url)
+    assert f"\ntrain/{shard.name}: " in str(problems.value)
+    assert tempfile.gettempdir() not in str(problems.value)
 
 
 def test_shards_open_without_a_tokenizer_beside_them(own_build: Path) -> None:
