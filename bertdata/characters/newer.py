@@ -14,6 +14,7 @@ from pathlib import Path
 
 UNICODE = "17.0.0"
 """The version of Unicode that the table is of."""
+_NEAR = 0xFFFF
 _TABLE = Path(__file__).with_suffix(".txt")
 _ALIKE = {
     "Lu": "\u13a0", "Ll": "\u0561", "Lt": "\u1f88", "Lm": "\u02b0", "Lo": "\ua000", "Mn": "\u0901", "Mc": "\u0903",
@@ -33,7 +34,8 @@ class Table(dict[int, str]):
         self.lower: dict[int, str] = {}
         self.composes: set[int] = set()
         self.numeric: dict[int, str] = {}
-        ranges = []
+        near: list[str] = []
+        far: list[str] = []
         for line in _TABLE.read_text(encoding="ascii").splitlines():
             first, *rest = line.split(" ")
             if first == "lower":
@@ -45,18 +47,19 @@ class Table(dict[int, str]):
                 continue
             last, *kind = rest
             begin, end = int(first, 16), int(last, 16)
-            ranges.append(f"\\U{begin:08x}-\\U{end:08x}")
+            (near if end <= _NEAR else far).append(f"\\U{begin:08x}-\\U{end:08x}")
             alike = _ALIKE[" ".join(name for name in kind if name != "composes")]
             if kind[0] == "Cn":
                 continue
             self.update(dict.fromkeys(range(begin, end + 1), alike))
             if "composes" in kind:
                 self.composes.update(range(begin, end + 1))
-        self.newer = re.compile(f"[{''.join(ranges)}]")
+        # re looks a character up to U+FFFF up in a table, and compares others with one range after another
+        self.newer = re.compile(f"[{''.join(near)}]|(?![\\0-\\U{_NEAR:08x}])[{''.join(far)}]")
 
-    def __missing__(self, point: int) -> str:
-        character = chr(point)
-        return _ALIKE["Cn"] if self.newer.match(character) else character
+    def older(self, text: str) -> str:
+        """Return a text with an older character of the same kind in place of each newer one."""
+        return self.newer.sub(lambda newer: self.get(ord(newer[0]), _ALIKE["Cn"]), text)
 
 
 @functools.cache
@@ -80,7 +83,7 @@ def alike(text: str) -> str:
     >>> alike("a\U00010d50").isalpha()
     True
     """
-    return text.translate(table()) if holds_newer(text) else text
+    return text if text.isascii() else table().older(text)
 
 
 def alike_to_digits(text: str) -> str:

@@ -146,21 +146,24 @@ def _characters() -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int6
         ("`&#-,", NOT_FIRST),
     ):
         classes[[ord(character) for character in of_kind]] = kind
-    flags, lower = np.zeros(KNOWN, np.uint8), np.arange(KNOWN)
+    points = np.arange(KNOWN)
     characters = "".join(map(chr, range(KNOWN)))
-    older, small = alike(characters), lowered(characters)
-    letters, spaces = letters_in(characters), spaces_in(characters)
-    for code, (character, known, lower_form) in enumerate(zip(characters, older, small, strict=True)):
-        form = lower_form.lower()
-        if len(form) != 1 or character == "\u03a3" or (code > 127 and known.isdecimal()):
-            flags[code] = RARE
-            continue
-        lower[code] = ord(form)
-        flags[code] = (
-            (code in letters) * LETTER
-            | known.isupper() * IS_UPPER
-            | known.islower() * IS_LOWER
-            | (code in spaces) * IS_SPACE
-            | (character in QUOTES) * IS_QUOTE
-        )
-    return classes, flags, lower
+    older, forms = np.array(list(alike(characters))), [form.lower() for form in lowered(characters)]
+    rare = (np.fromiter(map(len, forms), np.int64) != 1) | ((points > 127) & np.char.isdecimal(older))
+    rare[ord("\u03a3")] = True
+    lower = np.where(rare, points, np.fromiter((ord(form[0]) for form in forms), np.int64))
+    flags = (
+        _are_among(letters_in(characters)) * LETTER
+        | np.char.isupper(older) * IS_UPPER
+        | np.char.islower(older) * IS_LOWER
+        | _are_among(spaces_in(characters)) * IS_SPACE
+        | _are_among(map(ord, QUOTES)) * IS_QUOTE
+    )
+    return classes, np.where(rare, RARE, flags).astype(np.uint8), lower
+
+
+def _are_among(points: Iterable[int]) -> NDArray[np.bool_]:
+    """Return which of the characters below KNOWN are some of them."""
+    among = np.zeros(KNOWN, np.bool_)
+    among[[point for point in points if point < KNOWN]] = True
+    return among

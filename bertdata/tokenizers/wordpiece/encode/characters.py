@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,25 @@ def ask(normalizer: Normalizer, character: str) -> Becomes:
     >>> ask(Normalizer(), "É") == (LETTER, "e"), ask(Normalizer(), "…") == (SINGLE, "…")
     (True, True)
     """
-    words = normalizer.words(f"a{character}a")
+    return ask_all(normalizer, [character])[0]
+
+
+def ask_all(normalizer: Normalizer, characters: Sequence[str]) -> list[Becomes]:
+    """Return what becomes of each of some characters, which are asked for in one text.
+
+    Each stands between two letters, and between these and the next ones is a word of another letter: nothing that a
+    normalizer or a pre-tokenizer does reaches over it.
+    """
+    words = normalizer.words(" b ".join(f"a{character}a" for character in characters))
+    ends = [place for place, word in enumerate(words) if word == "b"]
+    if len(ends) != len(characters) - 1:
+        raise RuntimeError(f"{len(characters)} characters became {len(ends) + 1} groups of words: {words[:20]}")
+    edges = zip([0, *(end + 1 for end in ends)], [*ends, len(words)], strict=True)
+    return [_becomes(normalizer, words[begin:end]) for begin, end in edges]
+
+
+def _becomes(normalizer: Normalizer, words: Sequence[str]) -> Becomes:
+    """Return what becomes of a character that between two letters a gives these words."""
     if words == ["a", "a"]:
         return SPACE, ""
     if len(words) == 3 and words[0] == words[2] == "a":
@@ -72,7 +90,18 @@ def ask(normalizer: Normalizer, character: str) -> Becomes:
     return kind, body
 
 
-_ask_once = functools.cache(ask)
+@functools.cache
+def _known(normalizer: Normalizer) -> dict[str, Becomes]:
+    """Return what this process has asked for; it grows."""
+    return {}
+
+
+def _asked_once(normalizer: Normalizer, characters: Sequence[str]) -> list[Becomes]:
+    """Return what becomes of each of some characters, of which this process has asked for some before."""
+    known = _known(normalizer)
+    if new := [character for character in dict.fromkeys(characters) if character not in known]:
+        known.update(zip(new, ask_all(normalizer, new), strict=True))
+    return [known[character] for character in characters]
 
 
 def character_table(normalizer: Normalizer) -> CharacterTable:
@@ -86,8 +115,8 @@ def character_table(normalizer: Normalizer) -> CharacterTable:
 def _first(normalizer: Normalizer) -> CharacterTable:
     table = CharacterTable(normalizer)
     table.add(FIRST)
-    for character in map(chr, range(128)):
-        kind, body = _ask_once(normalizer, character)
+    ascii_characters = [*map(chr, range(128))]
+    for character, (kind, body) in zip(ascii_characters, _asked_once(normalizer, ascii_characters), strict=True):
         if kind == LETTER and len(body) == 1 and body.isascii():
             table.arrays.folds[ord(character)] = ord(body)
     return table
@@ -113,9 +142,9 @@ class CharacterTable:
     def add(self, characters: Iterable[str]) -> None:
         """Give a code to each character that has none."""
         codes = self.arrays.codes
-        for character in characters:
-            if codes[ord(character)] == 0:
-                codes[ord(character)] = self._code(*_ask_once(self._normalizer, character))
+        without_code = [character for character in characters if codes[ord(character)] == 0]
+        for character, becomes in zip(without_code, _asked_once(self._normalizer, without_code), strict=True):
+            codes[ord(character)] = self._code(*becomes)
 
     def add_new(self, text: NDArray[np.uint8], start: int, end: int) -> None:
         """Give codes to the character that begins at `start`, and to others after it that have none."""

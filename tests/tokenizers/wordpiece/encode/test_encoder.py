@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
@@ -248,18 +249,32 @@ def test_it_works_and_says_nothing_where_no_cache_can_be_written(tmp_path: Path)
     )
 
 
+@pytest.mark.parametrize("lowers", [True, False])
+@pytest.mark.parametrize("strips", [None, True, False])
+def test_characters_asked_for_together_are_those_asked_for_one_by_one(lowers: bool, strips: bool | None) -> None:
+    normalizer = Normalizer(do_lower_case=lowers, strip_accents=strips)
+    of = [
+        *"aAbB \t\n.,\0\x07\x7f\u0301\u0345\u200d\ufeff\ufffd\u03a3\u0130\u1e9e\u3000\u4e2d\uac00\U0001f600",
+        *map(chr, range(160, 0x3000, 11)),
+    ]
+    assert characters.ask_all(normalizer, of) == [ask(normalizer, character) for character in of]
+    assert characters.ask_all(normalizer, of[::-1]) == characters.ask_all(normalizer, of)[::-1]
+
+
 def test_common_characters_are_asked_for_once_and_before_any_text(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise AssertionError("tokenizers was asked")
 
     asked: list[str] = []
 
-    def ask_and_note(normalizer: Normalizer, character: str) -> characters.Becomes:
-        asked.append(character)
-        return ask(normalizer, character)
+    def ask_and_note(normalizer: Normalizer, of: Sequence[str]) -> list[characters.Becomes]:
+        asked.extend(of)
+        return ask_all(normalizer, of)
 
-    for name, function in (("_ask_once", ask_and_note), ("_first", characters._first.__wrapped__)):
-        monkeypatch.setattr(characters, name, functools.cache(function))  # as in a new process
+    ask_all = characters.ask_all
+    monkeypatch.setattr(characters, "ask_all", ask_and_note)
+    for name in ("_known", "_first"):
+        monkeypatch.setattr(characters, name, functools.cache(getattr(characters, name).__wrapped__))  # a new process's
     monkeypatch.setattr(encoder.Encoder, "reference_ids", fail)
     tokenizer = WordPieceTokenizer.from_tokens(SMALL)
     tokenizer.encode_batch(["a"])
