@@ -164,6 +164,13 @@ def little_memory(folder: Path) -> Case:
 
 
 @case
+def little_memory_and_a_dry_run(folder: Path) -> Case:
+    put(folder, "a.jsonl", lines(*GOOD))
+    case = build(folder, "a.jsonl", counted(8, 0))
+    return Case([*case.command, "--dry-run"], limits=((resource.RLIMIT_AS, 1500 << 20),))
+
+
+@case
 def few_open_files_and_two_workers(folder: Path) -> Case:
     put(folder, "a.jsonl", lines(*GOOD))
     case = build(folder, "a.jsonl", counted(8, 0), workers=2)
