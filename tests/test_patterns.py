@@ -46,7 +46,7 @@ EXAMPLES: dict[str, list[Any]] = {
     ],
     "bertdata.wikitext.reference.variants: f';": [re.compile(r";\s*+(?=(?:zh)\s*+:|[^;]*?=>\s*+(?:zh)\s*+:|\Z)")],
     "bertdata.wikitext.reference.tags: f'</{name}": [re.compile(r"</math\s*+>")],
-    "bertdata.characters.newer: f\"[{''": [re.compile("[\u0560\u0c5d-\u0c5e]")],
+    "bertdata.characters.newer: f\"[{''": [re.compile("[\u0560\u0c5d-\u0c5e]|(?![\\0-\uffff])[\U00010d40-\U00010d65]")],
     'bertdata.tokenizers.wordpiece.train.counter: f"[{_MARKS}': [re.compile(r"[!-/:-@\[-`{-~\u4e00-\u9fff]")],
 }
 """Expressions that are made of arguments, by module and the beginning of the source, as they are in use."""
