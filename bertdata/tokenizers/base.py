@@ -140,7 +140,7 @@ class Tokenizer(TransformersMethods):
     def encode(self, text: str) -> list[int]:
         """Return the ids of one text, without special tokens; raises ConfigError where it is not a string."""
         check_one(text, "encode_batch")
-        ids: list[int] = self.encode_batch([text])[0].as_py()
+        ids: list[int] = self.encode_batch([text]).flatten().to_numpy().tolist()
         return ids
 
     def tokenize(self, text: str) -> list[str]:

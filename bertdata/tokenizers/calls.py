@@ -55,6 +55,9 @@ class TokenizerCalls(ABC):
     """Whether the characters of the first token of a part that was cut from a text have the space before them."""
 
     @abstractmethod
+    def encode(self, text: str) -> list[int]: ...
+
+    @abstractmethod
     def encode_batch(self, texts: Texts) -> pa.ListArray: ...
 
     @abstractmethod
@@ -161,6 +164,10 @@ class TokenizerCalls(ABC):
         """Return the tokens of texts, or of texts that are lists of words, with their characters where asked for."""
         if split:
             return self.encode_words(texts)
+        if not places and len(texts) == 1 and isinstance(texts[0], str):
+            return [
+                TextTokens(self.encode(texts[0]))
+            ]  # without arrays, which take longer to make than a sentence's ids
         if not places:
             return [TextTokens(ids) for ids in self.encode_batch(texts).to_pylist()]
         batch = self.encode_batch_with_offsets(texts).to_pydict()

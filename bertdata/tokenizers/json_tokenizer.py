@@ -101,8 +101,9 @@ class JsonTokenizer(FileTokenizer):
         """Return the ids of one text, without special tokens around it; raises InputError for a lone surrogate."""
         check_one(text, "encode_batch")
         check_text(text, "the text")
-        many = len(self._added) > _MANY_ADDED or holds_newer(text)
-        if len(text) > _SHORT or (many and self._encoder is not None):
+        if len(text) > _SHORT:
+            return super().encode(text)
+        if (len(self._added) > _MANY_ADDED or holds_newer(text)) and self._encoder is not None:
             return super().encode(text)
         with asking_tokenizers():
             ids: list[int] = self.reference.encode(*known_to(self.reference, [text]), add_special_tokens=False).ids

@@ -195,6 +195,14 @@ def test_encodings_tell_where_tokens_stand_as_those_of_transformers(name: str, a
     assert ours.n_sequences == theirs.n_sequences == 2
 
 
+def test_a_call_with_a_short_text_makes_no_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = small(template("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1"))
+    many = tokenizer(["the lower", "café"], ["hello", "low"])
+    monkeypatch.setattr(JsonTokenizer, "_by_kernels", None)
+    for number, pair in enumerate((("the lower", "hello"), ("café", "low"))):
+        assert dict(tokenizer(*pair)) == {name: values[number] for name, values in many.items()}
+
+
 def test_texts_for_the_target_give_labels() -> None:
     for name in ("of RoBERTa", "wordpiece"):
         ours, theirs = opened(name)
