@@ -122,7 +122,7 @@ def phases_of(build: Path) -> list[Path]:
 
 
 def check(folder: Path, device: torch.device) -> bool:
-    """Write `checks.json` on all checks and the loader's speed, and return whether all have passed."""
+    """Write `checks.json` on all checks and the loader's speed, print both, and return whether all have passed."""
     masks = {str(place.relative_to(folder)): masks_differ(place, device) for place in phases_of(folder / "bert")}
     compared = packed(folder / "modernbert", device)
     loader = {
@@ -132,6 +132,7 @@ def check(folder: Path, device: torch.device) -> bool:
     passed = compared.agree and not any(masks.values())
     found = {"passed": passed, "masks_that_differ": masks, "packed": asdict(compared), "loader": loader}
     (folder / "checks.json").write_text(json.dumps(found, indent=2))
+    print(*check_lines(found), sep="\n", flush=True)  # at once, should the machine be taken away
     return passed
 
 
@@ -174,7 +175,8 @@ def report(folder: Path, names: Sequence[str], device: torch.device, rows: int) 
     text = f"{where}\n\n{runs_table(whole)}\n"
     text += "".join(f"\n- **{name} failed**: it has no log.\n" for name in failed)
     text += "\n" + "\n".join(f"- {line}" for line in [*check_lines(checks), *peer_lines(runs)]) + "\n"
-    memory = f"{where} BERT-base, a batch of {rows} rows.\n\n{memory_table(runs, rows)}\n"
+    model = "BERT-base" if device.type == "cuda" else "A tiny BERT"
+    memory = f"{where} {model}, a batch of {rows} rows.\n\n{memory_table(runs, rows)}\n"
     (folder / "report.md").write_text(f"{text}\n{memory}")
     return {"report": text, "memory": memory}
 

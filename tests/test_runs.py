@@ -329,6 +329,10 @@ def test_the_gpu_run_reports_on_a_cpu(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-3000:]
     report = json.loads((tmp_path / "run" / "report.json").read_text())
     assert [(one["run"], one["max_seq_length"], one["steps"]) for one in report["runs"]] == [
+        ("bert-512-fast", 64, 2),
+        ("modernbert-tokens-fast", 256, 2),
+        ("bert-512-reference", 64, 2),
+        ("modernbert-tokens-reference", 256, 2),
         ("bert-eager", 32, 2),
         ("bert-eager", 64, 2),
         ("modernbert-packed-eager", 256, 2),
@@ -336,6 +340,9 @@ def test_the_gpu_run_reports_on_a_cpu(tmp_path: Path) -> None:
         ("bert-transformers-parts-2", 64, 2),
     ]
     assert report["checks"]["passed"]
+    checked = done.stdout.partition("== checks")[2].partition("== pretrain")[0]
+    assert "Packed and padded rows agree" in checked, "what a part found is there before the next one begins"
+    assert done.stdout.count('{"step": 2, ') + done.stdout.count('{"step": 4, ') == 8, "the last line of each run"
     written = page.read_text()
     assert "Packed and padded rows agree" in written
     assert "times the tokens/s of transformers" in written
