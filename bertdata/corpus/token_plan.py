@@ -9,7 +9,7 @@ from functools import cached_property, partial
 
 from bertdata.corpus.plan import ShardPlan, plan_shards
 from bertdata.corpus.selection import STORED
-from bertdata.corpus.stage import ShardsSpec, TokensSpec, plan_tokens, tokens_part
+from bertdata.corpus.stage import ShardsSpec, TokensSpec, plan_tokens, share, tokens_part
 from bertdata.corpus.stored_ids import keys_of
 from bertdata.curation.accounts import WORDS
 from bertdata.curation.languages import LANGUAGE
@@ -158,6 +158,7 @@ class TokenPlan:
             writes.append(partial(save, counts, phase.output, TOKEN_COUNTS))
             writes.append(partial(save_accounts, None, phase.output))
         remote.at_once(lambda write: write(), writes)
+        share(self.tokenizer)
 
 
 def _chosen(segmenter: Segmenter, records: Sequence[PartMetadata]) -> Segmenter:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from bertdata import build
 from bertdata.corpus.plan import ShardPlan
 from bertdata.corpus.stage import (
     ShardsSpec,
@@ -29,6 +30,7 @@ from bertdata.io import files
 from bertdata.masking.settings import MaskingConfig
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.sentences import SentenceSegmenter
+from bertdata.shards import open_shards
 from bertdata.shards.pieces import PIECES, cut
 from bertdata.shards.pretraining_info import PretrainingInfo
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
@@ -171,6 +173,25 @@ def test_a_tokenizer_that_changed_during_a_build_is_an_error(tmp_path: Path) -> 
     with pytest.raises(ConfigError, match="changed while the build was running; build again"):
         run_once(task, partial(shard_part, [spec]))
     assert not files.exists(task.path)
+
+
+def test_parts_that_the_building_process_makes_use_its_tokenizer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(path: str) -> WordPieceTokenizer:
+        raise AssertionError(f"{path} was loaded")
+
+    monkeypatch.setattr("bertdata.corpus.stage.load_tokenizer", fail)
+    (tmp_path / "a.jsonl").write_text('{"text": "It rained. It was late."}\n{"text": "The lamp was lit."}\n')
+    build(
+        documents=tmp_path / "a.jsonl",
+        vocab="bertdata-30k-uncased",
+        output=tmp_path / "corpus",
+        objective="full-sentences",
+        workers=1,
+        quiet=True,
+    )
+    assert len(open_shards(tmp_path / "corpus", "train")) == 1
 
 
 def test_a_large_shard_has_digests_of_its_pieces_in_its_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
