@@ -47,6 +47,17 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def pass_over_what_a_module_leaves() -> Iterator[None]:
+    """Collect the garbage of a module, and let later collections pass over what is left, as over modules and tests.
+
+    Trainers of other packages collect all garbage of the process each time that they begin or end.
+    """
+    yield
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def consent_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
     """What one test consents to is not what the next one does: workers of its loaders would look for its modules."""
