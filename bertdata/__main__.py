@@ -36,7 +36,7 @@ def main(*verb: str) -> None:
         text, code = getattr(sys.modules.get("bertdata.cli.interrupts"), "ending", _interrupted)(stop)
         print(text, file=sys.stderr, flush=True)
     if code:
-        os._exit(code)
+        getattr(sys.modules.get("bertdata.cli.interrupts"), "exit_at_once", os._exit)(code)
     import gc
 
     gc.freeze()

@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from bertdata.cli.interrupts import ending, raise_at_sigterm
+from bertdata.cli.interrupts import ending, exit_at_once, raise_at_sigterm
 from bertdata.errors import (
     BertDataError,
     JobNotRun,
@@ -292,5 +292,5 @@ def console(main: Callable[[], int]) -> NoReturn:
     raise_at_sigterm()
     code = run(main)
     if code:
-        os._exit(code)
+        exit_at_once(code)
     sys.exit(0)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
 import threading
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from bertdata import INTERRUPTED, INTERRUPTED_CODE
 
@@ -75,3 +76,17 @@ def ending(stop: KeyboardInterrupt) -> tuple[str, int]:
     (130, 143)
     """
     return (TERMINATED, TERMINATED_CODE) if isinstance(stop, Terminated) else (INTERRUPTED, INTERRUPTED_CODE)
+
+
+def exit_at_once(code: int) -> NoReturn:
+    """End the process with a code, without waiting for its threads, as `os._exit` does.
+
+    Names of semaphores, which the queues of a loader have whose workers are not forks, are removed. Otherwise a process
+    of multiprocessing removes them, with a warning.
+    """
+    util: Any = sys.modules.get("multiprocessing.util")
+    with contextlib.suppress(Exception):  # a version of Python without these attributes warns
+        for finalizer in list(util._finalizer_registry.values()):
+            if getattr(finalizer._callback, "__qualname__", "") == "SemLock._cleanup":
+                finalizer()
+    os._exit(code)

@@ -14,6 +14,7 @@ import threading
 from types import FrameType, TracebackType
 
 from bertdata import INTERRUPTED, INTERRUPTED_CODE
+from bertdata.cli.interrupts import exit_at_once
 from bertdata.io import log
 
 _LOG = logging.getLogger("bertdata")
@@ -89,7 +90,7 @@ class StopRequests:
         if _is_interrupted(read):
             log.failure(INTERRUPTED, INTERRUPTED_CODE, prefix="")
             log.end(INTERRUPTED_CODE)
-            os._exit(INTERRUPTED_CODE)
+            exit_at_once(INTERRUPTED_CODE)
 
 
 def _is_interrupted(read: int) -> bool:

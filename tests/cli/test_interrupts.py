@@ -53,6 +53,11 @@ def test_sigterm_is_one_line_and_code_143() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (143, "tidied\n", TERMINATED + "\n")
 
 
+def test_queues_of_workers_that_are_not_forks_are_no_warning_of_leaked_semaphores() -> None:
+    done = stopped(before='import multiprocessing; queues = [multiprocessing.get_context("spawn").Queue()]')
+    assert (done.returncode, done.stdout, done.stderr) == (143, "tidied\n", TERMINATED + "\n")
+
+
 def test_a_log_of_json_ends_with_why_and_with_the_code() -> None:
     done = stopped(log_format="json")
     events = [json.loads(line) for line in done.stderr.splitlines()]
