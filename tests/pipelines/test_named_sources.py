@@ -190,7 +190,7 @@ def test_a_source_of_which_no_document_is_left_is_refused_before_a_vocabulary_is
     (tables / "empty.jsonl").write_text('{"text": ""}\n{"text": " "}\n')
     sources = Sources(documents=("news.jsonl", "blank=empty.jsonl"))
     with pytest.raises(
-        InputError, match=r"no document is left of the source blank \(dropped: empty: 2\); leave it out"
+        InputError, match=r"no document is left of the source blank \(dropped: no text: 2\); leave it out"
     ):
         build(tables / "corpus", sources=sources)
     assert not (tables / "corpus" / "stages" / "words").exists()
