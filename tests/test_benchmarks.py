@@ -54,6 +54,41 @@ def test_scores_of_seeds_are_compared_by_their_standard_error(monkeypatch: pytes
     assert scores.f1_of(["O", "B-CAP"])(evaluated) == {"score": 1.0}
 
 
+SCRIPT = """
+import json, pathlib, sys
+flags = dict(zip(sys.argv[3::2], sys.argv[4::2]))
+print("reading", pathlib.Path.cwd().name)
+path = pathlib.Path(flags["--output_dir"], "eval_results.json")
+path.write_text(json.dumps({"eval_accuracy": len(flags["--learning_rate"]) / 8, "flags": flags}))
+sys.exit(pathlib.Path(flags["--train_file"]).read_text() or 0)
+"""
+
+
+def test_an_example_script_is_run_as_it_is_and_its_score_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    for name in ("HF_HOME", "HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HF_EVALUATE_OFFLINE"):
+        monkeypatch.setenv(name, "")
+    scripts = importlib.import_module("_example_scripts")
+    script = tmp_path / "transformers" / "examples" / "pytorch" / "text-classification" / "run_classification.py"
+    (tmp_path / "evaluate" / "metrics").mkdir(parents=True)
+    script.parent.mkdir(parents=True)
+    script.write_text(SCRIPT)
+    files = {split: tmp_path / f"{split}.json" for split in ("train", "validation")}
+    files["train"].write_text("")
+    places = (tmp_path / "transformers", tmp_path / "evaluate", files, tmp_path / "model")
+    with pytest.raises(SystemExit, match=r"run_ner\.py: there is no such file; give --scripts the folder of"):
+        scripts.check_checkout(*places[:2])
+    score = scripts.score_of_script("classification", *places, tmp_path / "out" / "0", {"learning_rate": 2e-05})
+    assert score == len("2e-05") / 8
+    given = json.loads((tmp_path / "out" / "0" / "eval_results.json").read_text())["flags"]
+    assert (given["--model_name_or_path"], given["--validation_file"]) == (str(places[3]), str(files["validation"]))
+    assert (tmp_path / "out" / "0" / "printed.txt").read_text() == "reading metrics\n"
+    files["train"].write_text("no such column")
+    with pytest.raises(SystemExit, match=r"run_classification\.py failed: reading metrics\nno such column"):
+        scripts.score_of_script("classification", *places, tmp_path / "out" / "1", {"learning_rate": 2e-05})
+
+
 def test_a_structured_export_is_gold_for_the_prose_of_a_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     wikitext = importlib.import_module("wikitext")
