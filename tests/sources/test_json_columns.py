@@ -19,6 +19,7 @@ from bertdata.errors import InputError
 from bertdata.io import bounded_lines
 from bertdata.kernels.warmup import compiling_always
 from bertdata.sources import json_columns, json_lines
+from bertdata.sources.batch_columns import NAMES
 from tests.generated import examples
 from tests.growth import assert_linear, repeated
 from tests.sources.read import documents_of
@@ -29,6 +30,7 @@ LINES = [
     b' { "text" :"Salt.\\nIt is white.", "id":"a/1" ,"title": "Salt", "url": "https://x", "source": "notes" } \r',
     b'{"id": 12, "text": "a \\"quoted\\" \\u00e9 \\ud83d\\ude00 \\/ \\b\\f\\t word"}',
     b'{"id": -3, "text": "x", "url": null, "m": {"a": [1, -0.5e+3, {}, [], {"b": [true, false]}], "c": "\\u12aB"}}',
+    rb'{"text": "digits that are letters \uABCD \ufeca \ueDFc", "id": "\uabba"}',
     b'{"id": -0, "text": "x"}',
     b'{"id": 123456789012345678901234567890, "text": "x"}',
     b'{"id": 1.0, "text": "x", "title": true}',
@@ -173,6 +175,17 @@ def test_the_time_of_a_line_grows_as_its_bytes_do_in_however_many_pieces_it_is_r
 
     def read(text: str) -> None:
         data = text.encode()
-        deque(json_columns.read_columns(BytesIO(data), 0, len(data), ("text",)), maxlen=0)
+        deque(json_columns.read_columns(BytesIO(data), 0, len(data), (*NAMES, "text")), maxlen=0)
 
     assert_linear(read, repeated(unit, after='{"text": "', before='"}'), enough=1 << 20)
+
+
+@pytest.mark.parametrize(
+    "escape", [r"\n", r"\"", r"\\", r"\u00e9", r"\uABCD", r"\ufeca", r"\ud83d\ude00", r"\u0041\u12aB"]
+)
+def test_the_kernel_itself_reads_each_escape(escape: str) -> None:
+    line = f'{{"text": "Rain {escape}."}}\n'
+    data = line.encode()
+    [lines] = json_columns.read_columns(BytesIO(data), 0, len(data), (*NAMES, "text"))
+    assert lines.places is not None
+    assert lines.columns[-1].to_pylist() == [json.loads(line)["text"]]
