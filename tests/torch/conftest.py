@@ -15,7 +15,10 @@ from tests.loader.conftest import dynamic_build, static_build
 __all__ = ["dynamic_build", "static_build"]
 
 torch.set_num_threads(1)
-multiprocessing.set_forkserver_preload(["bertdata.torch"])  # else each worker imports torch, on Python 3.14
+# else each worker imports these, on Python 3.14; the Trainer of transformers has collators of its own
+multiprocessing.set_forkserver_preload(
+    ["pytest", "bertdata.torch", "bertdata.masking.masking_kernel", "transformers.trainer_utils"]
+)
 
 
 @pytest.fixture(autouse=True)
