@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from bertdata.cli.main import dispatch
 from bertdata.errors import ConfigError, InputError
-from bertdata.formats import EXPORT_FORMATS, IMPORT_FORMATS, ImportFormat, export
+from bertdata.formats import EXPORT_FORMATS, IMPORT_FORMATS, ImportFormat, export, hdf5
 from bertdata.formats.example import encode_examples
 from bertdata.formats.importing import checked, import_shards
 from bertdata.formats.shard import ExportedShard
@@ -320,6 +321,18 @@ def test_an_hdf5_file_of_another_layout_is_told(tmp_path: Path, vocab: str) -> N
         file["images"] = np.zeros((3, 4))
     with pytest.raises(InputError, match="has no data set 'input_ids', it has images; expected NVIDIA's layout"):
         import_shards({"train": [str(tmp_path / "a.hdf5")]}, vocab, str(tmp_path / "out"))
+
+
+@pytest.mark.parametrize("sizes", [[3, 3, 3, 3, 3], [8, 8, 8], [20, 1], [7, 7], [1, 30, 2], [4]])
+def test_rows_of_hdf5_are_written_a_chunk_of_the_file_at_a_time_whatever_batches_they_come_in(
+    sizes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hdf5, "_CHUNK_ROWS", 7)
+    begins = np.cumsum([0, *sizes])
+    batches = ({"input_ids": np.arange(begin, end)} for begin, end in pairwise(begins))
+    blocks = [block["input_ids"] for block in hdf5._blocks(batches)]
+    assert np.concatenate(blocks).tolist() == list(range(sum(sizes)))
+    assert {len(block) for block in blocks[:-1]} <= {7}
 
 
 def test_hdf5_has_the_types_of_nvidia(build: Path, tmp_path: Path) -> None:
