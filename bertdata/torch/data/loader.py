@@ -33,7 +33,7 @@ from bertdata.torch.data.frameworks import (
     is_read_ahead_by_ray,
     is_read_out_of_order,
 )
-from bertdata.torch.data.workers import begin_worker, explaining_workers, starting_workers
+from bertdata.torch.data.workers import begin_worker, explaining_workers, leave_no_cycle, starting_workers
 
 _WRAPPERS = (Subset, ConcatDataset, StackDataset, TensorDataset)
 
@@ -280,7 +280,11 @@ class ResumableLoader(DataLoader[Any]):
                 iteration.use()
                 return batch
 
-            yield from map(used, batches)  # a local name would hold the last batch while the next one is made
+            try:
+                yield from map(used, batches)  # a local name would hold the last batch while the next one is made
+            except Exception as error:
+                leave_no_cycle(error)
+                raise
             iteration.finish()
 
     def set_epoch(self, epoch: int) -> None:

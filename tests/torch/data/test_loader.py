@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -151,10 +152,16 @@ class Failing(ShardDataset):
 
 def test_rule_27_an_error_in_a_worker_reaches_the_trainer_with_its_cause(dynamic_build: Path) -> None:
     dataset = Failing(dynamic_build)
+    others = {*multiprocessing.active_children()}
     running = iter(ResumableLoader(dataset, ResumableBatchSampler(dataset, 4), num_workers=1))
-    with pytest.raises(InputError, match=r"data-00001\.arrow: is not readable here"):
-        list(running)
-    gc.collect()  # frees the traceback while `running` lives, so that its worker is ended at once
+    gc.disable()
+    try:
+        with pytest.raises(InputError, match=r"data-00001\.arrow: is not readable here"):
+            list(running)
+        # The collector would wait 5 seconds for the worker.
+        assert {*multiprocessing.active_children()} <= others
+    finally:
+        gc.enable()
 
 
 def test_rule_27_a_worker_that_dies_is_an_error_in_the_trainer_that_names_a_shard_cut_off(tmp_path: Path) -> None:
