@@ -106,8 +106,7 @@ class TableFormat(RangeFormat):
             if not form and column not in names:  # a first row may lack what others have
                 names = self.all_names(source.path, config)
                 column, form, note = choose(names, request.text_column)
-        if not {*(read := columns_of_text(column, names))} & {*names}:
-            names = self.all_names(source.path, config)
+        read = columns_of_text(column, names)
         if not {*read} & {*names}:
             offered = self.text_columns(source.path, names)
             hint = next(

@@ -45,6 +45,15 @@ def test_the_rows_with_a_text_are_found(tmp_path: Path, config: ExamplesConfig) 
     assert {shards.split for shards in opened(str(tmp_path), None)} == {"train", "validation"}
 
 
+def test_the_splits_of_each_phase_are_searched(tmp_path: Path) -> None:
+    for name, length in (("first", 32), ("second", 64)):
+        write_build(tmp_path / name, ExamplesConfig(max_seq_length=length))
+    (tmp_path / "manifest.json").write_text('{"phases": ["first", "second"]}')
+    searched = [(shards.info.max_seq_length, shards.split) for shards in opened(str(tmp_path), None)]
+    assert sorted(searched) == [(length, split) for length in (32, 64) for split in ("train", "validation")]
+    assert [shards.split for shards in opened(str(tmp_path), "train")] == ["train"] * 2
+
+
 def test_the_command_counts_the_rows_of_each_split_and_shows_the_first(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

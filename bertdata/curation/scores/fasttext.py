@@ -51,7 +51,7 @@ def _probabilities(model: Any, label: str, texts: pa.StringArray) -> pa.DoubleAr
     probabilities = []
     for text in texts.to_pylist():
         predictions = {name: share for share, name in model.f.predict(one_line(text), -1, -1.0, "strict")}
-        probabilities.append(min(1.0, max(0.0, predictions.get(label, 0.0))))
+        probabilities.append(min(1.0, predictions.get(label, 0.0)))
     return pa.array(probabilities, pa.float64())
 
 

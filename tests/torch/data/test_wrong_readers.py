@@ -17,6 +17,7 @@ from torch.utils.data import DataLoader, Dataset, DistributedSampler, IterableDa
 from bertdata.errors import ConfigError
 from bertdata.loader import EpochBatchSampler, numpy_batches
 from bertdata.torch import ResumableBatchSampler, ResumableLoader, ShardDataset
+from bertdata.torch.data.workers import leave_no_cycle
 
 SIZE = 20  # the 98 rows are five batches
 
@@ -113,8 +114,12 @@ class Streamed(IterableDataset[Any]):
 def test_workers_that_would_each_have_all_rows_are_refused(dynamic_build: Path, outside: bool) -> None:
     loader = numpy_batches(dynamic_build, SIZE, rank=0, world_size=1) if outside else None
     batches: DataLoader[Any] = DataLoader(Streamed(dynamic_build, loader), batch_size=None, num_workers=2)
-    with pytest.raises(ConfigError, match=r"one of 2 workers of a DataLoader, and each of them would have all rows"):
+    with pytest.raises(
+        ConfigError, match=r"one of 2 workers of a DataLoader, and each of them would have all rows"
+    ) as raised:
         list(batches)
+    del batches
+    leave_no_cycle(raised.value)  # torch waits 5 seconds for each worker if the collector frees their iterator
 
 
 def test_workers_that_divide_the_rows_by_rank_have_each_row_once(dynamic_build: Path) -> None:
@@ -278,8 +283,9 @@ def test_rows_of_several_lengths_without_a_collator_are_refused_with_the_name_of
     dynamic_build: Path, workers: int
 ) -> None:
     dataset = ShardDataset(dynamic_build)
-    with pytest.raises(ConfigError, match=r"collate_fn=PretrainingCollator\(dataset\)"):
+    with pytest.raises(ConfigError, match=r"collate_fn=PretrainingCollator\(dataset\)") as raised:
         list(DataLoader(dataset, batch_size=SIZE, num_workers=workers))
+    leave_no_cycle(raised.value)  # torch waits 5 seconds for the worker if the collector frees its iterator
 
 
 @pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")
