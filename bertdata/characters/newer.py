@@ -15,6 +15,7 @@ from pathlib import Path
 UNICODE = "17.0.0"
 """The version of Unicode that the table is of."""
 _NEAR = 0xFFFF
+"""The last character for which a class of `re` has a table."""
 _TABLE = Path(__file__).with_suffix(".txt")
 _ALIKE = {
     "Lu": "\u13a0", "Ll": "\u0561", "Lt": "\u1f88", "Lm": "\u02b0", "Lo": "\ua000", "Mn": "\u0901", "Mc": "\u0903",
@@ -54,7 +55,7 @@ class Table(dict[int, str]):
             self.update(dict.fromkeys(range(begin, end + 1), alike))
             if "composes" in kind:
                 self.composes.update(range(begin, end + 1))
-        # re looks a character up to U+FFFF up in a table, and compares others with one range after another
+        # For characters up to U+FFFF re has a table; those beyond it compares with one range after another.
         self.newer = re.compile(f"[{''.join(near)}]|(?![\\0-\\U{_NEAR:08x}])[{''.join(far)}]")
 
     def older(self, text: str) -> str:

@@ -153,7 +153,7 @@ def require_documents(parts: Sequence[PartResult], source: str = "") -> None:
         what, remedy = (
             (f"the source {source}", "leave it out, or add to it") if source else ("these sources", "add others")
         )
-        broken = (one for _, record in parts for one in record.details.get("broken", ()))
+        broken = (row for _, record in parts for row in record.details.get("broken", ()))
         if any("place" in row and row["reason"].startswith("no text") for row in broken):  # not of pages, nor of files
             remedy = (
                 "expected strings in the column of --text-column; "
