@@ -32,8 +32,12 @@ def main(*verb: str) -> None:
 
         imports.is_command = True
         code = command([*verb, *sys.argv[1:]])
-    except KeyboardInterrupt as stop:
-        text, code = getattr(sys.modules.get("bertdata.cli.interrupts"), "ending", _interrupted)(stop)
+    except (KeyboardInterrupt, RuntimeError) as error:
+        interrupts = sys.modules.get("bertdata.cli.interrupts")
+        stop = getattr(interrupts, "interrupt_of", _itself)(error)
+        if stop is None:
+            raise
+        text, code = getattr(interrupts, "ending", _interrupted)(stop)
         print(text, file=sys.stderr, flush=True)
     if code:
         getattr(sys.modules.get("bertdata.cli.interrupts"), "exit_at_once", os._exit)(code)
@@ -41,6 +45,10 @@ def main(*verb: str) -> None:
 
     gc.freeze()
     sys.exit(0)
+
+
+def _itself(error: BaseException) -> KeyboardInterrupt | None:
+    return error if isinstance(error, KeyboardInterrupt) else None
 
 
 def _interrupted(_: KeyboardInterrupt) -> tuple[str, int]:

@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from bertdata.cli.interrupts import ending, exit_at_once, raise_at_sigterm
+from bertdata.cli.interrupts import ending, exit_at_once, interrupt_of, raise_at_sigterm
 from bertdata.errors import (
     BertDataError,
     JobNotRun,
@@ -276,10 +276,13 @@ def run(main: Callable[[], int]) -> int:
         code = end.code if isinstance(end.code, int) else 1
         raise
     except Exception as error:
-        limit = limit_of(error)
-        if limit is None:
+        if stop_in := interrupt_of(error):
+            text, code = ending(stop_in)
+            log.failure(text, code, prefix="")
+        elif limit := limit_of(error):
+            log.failure(str(limit), code)
+        else:
             raise
-        log.failure(str(limit), code)
     finally:
         log.end(code)
     sys.stdout.flush()

@@ -78,6 +78,20 @@ def ending(stop: KeyboardInterrupt) -> tuple[str, int]:
     return (TERMINATED, TERMINATED_CODE) if isinstance(stop, Terminated) else (INTERRUPTED, INTERRUPTED_CODE)
 
 
+def interrupt_of(error: BaseException) -> KeyboardInterrupt | None:
+    """Return the interrupt that an error is, or that was its cause; None where there was none.
+
+    Before Python 3.12 one that comes while a class is made, as in imports, becomes the cause of a RuntimeError.
+
+    >>> interrupt_of(ValueError()) is None
+    True
+    """
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__
+    return cause
+
+
 def exit_at_once(code: int) -> NoReturn:
     """End the process with a code, without waiting for its threads, as `os._exit` does.
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from bertdata import INTERRUPTED
+
 ROOT = Path(__file__).parents[2]
 TERMINATED = "terminated: run the same command again to go on; what is done is kept"
 STOPPED = """
@@ -56,6 +58,33 @@ def test_sigterm_is_one_line_and_code_143() -> None:
 def test_queues_of_workers_that_are_not_forks_are_no_warning_of_leaked_semaphores() -> None:
     done = stopped(before='import multiprocessing; queues = [multiprocessing.get_context("spawn").Queue()]')
     assert (done.returncode, done.stdout, done.stderr) == (143, "tidied\n", TERMINATED + "\n")
+
+
+MAKES_A_CLASS = """
+import sys, types
+
+class Interrupting:
+    def __set_name__(self, owner, name):
+        raise KeyboardInterrupt
+
+def command(arguments):
+    return type("Made", (), {{"field": Interrupting()}})
+
+if {in_a_command}:
+    from bertdata.cli import command_line
+    sys.exit(command_line.run(lambda: command([])))
+sys.modules["bertdata.cli.main"] = types.ModuleType("bertdata.cli.main")
+sys.modules["bertdata.cli.main"].main = command
+from bertdata.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("in_a_command", [True, False])
+def test_an_interrupt_while_a_class_is_made_is_one(in_a_command: bool) -> None:
+    script = MAKES_A_CLASS.format(in_a_command=in_a_command)
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.stderr, done.returncode) == (f"{INTERRUPTED}\n", 130)
 
 
 def test_a_log_of_json_ends_with_why_and_with_the_code() -> None:
