@@ -283,7 +283,8 @@ class ResumableLoader(DataLoader[Any]):
             try:
                 yield from map(used, batches)  # a local name would hold the last batch while the next one is made
             except Exception as error:
-                leave_no_cycle(error)
+                if self.num_workers:  # else the frames are those of the user's collator, which a debugger may look at
+                    leave_no_cycle(error)
                 raise
             iteration.finish()
 

@@ -164,6 +164,17 @@ def test_rule_27_an_error_in_a_worker_reaches_the_trainer_with_its_cause(dynamic
         gc.enable()
 
 
+def test_the_frames_of_an_error_without_workers_keep_their_values(dynamic_build: Path) -> None:
+    def collate(rows: list[Any]) -> Any:
+        number_of_rows = len(rows)
+        raise ValueError(number_of_rows)
+
+    dataset = ShardDataset(dynamic_build)
+    with pytest.raises(ValueError, match="4") as raised:
+        list(ResumableLoader(dataset, ResumableBatchSampler(dataset, 4), collate))  # type: ignore[arg-type]
+    assert raised.traceback[-1].frame.f_locals["number_of_rows"] == 4
+
+
 def test_rule_27_a_worker_that_dies_is_an_error_in_the_trainer_that_names_a_shard_cut_off(tmp_path: Path) -> None:
     code = f"""
 import multiprocessing, os, signal, time
