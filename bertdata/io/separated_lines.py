@@ -118,7 +118,7 @@ class _Lines:
 
 
 def is_declaration(first: str) -> bool:
-    """Tell whether a first line is no row and declares the separator of the next ones, as spreadsheets write it.
+    """Tell whether a first line only declares the separator of the rows after it, as spreadsheets write it.
 
     >>> is_declaration("sep=;\\r\\n"), is_declaration('"sep=\\t"'), is_declaration("sep=;text"), is_declaration("sep=a")
     (True, True, False, False)

@@ -42,7 +42,7 @@ class IdCount(StrEnum):
 
 
 NO_TEXT = "no text"
-"""Why a row, a file or a page is no document in which there is none, whatever it is read from."""
+"""The reason for which a row, a file or a page without text makes no document, whatever it is read from."""
 
 
 class LeftOut(StrEnum):
