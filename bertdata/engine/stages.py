@@ -158,6 +158,6 @@ def require_documents(parts: Sequence[PartResult], source: str = "") -> None:
             remedy = (
                 "expected strings in the column of --text-column; "
                 '"{NAME.KEY}" takes a string out of an object, "{NAME}" writes a number, "{NAME[]:{KEY}}" takes the '
-                "items of a list"
+                'items of a list, "{NAME[]:{}}" strings in one'
             )
         raise InputError(f"no document is left of {what} (dropped: {dropped}); {remedy}")

@@ -35,7 +35,15 @@ from bertdata.sources.path_columns import path_columns
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.source_columns import ID
 from bertdata.sources.stored_bytes import stored_bytes
-from bertdata.sources.text_template import columns_of_text, is_template, parse_template, text_at, value_at
+from bertdata.sources.text_template import (
+    TEMPLATE_REVISION,
+    columns_of_text,
+    is_template,
+    kind_of,
+    parse_template,
+    text_at,
+    value_at,
+)
 
 if TYPE_CHECKING:
     from bertdata.sources.wikipedia.published.form import Article, Form
@@ -123,7 +131,8 @@ class TableFormat(RangeFormat):
             raise InputError(f"{lacks}{self.rows_inside(source.path)}: {hint}{self.names_are}", path=source.path)
         self._check_ids(source, request, names)
         if not form:
-            return Layout(column, note=note)
+            by_template = is_template(column) and column not in names
+            return Layout(column, made_from=("template", TEMPLATE_REVISION) if by_template else (), note=note)
         templates = files.sha256(config.templates) if config.templates else ""
         compiled = compiling_pays(text_bytes([source]), None)
         chosen = (config.variant, config.keep_lists)
@@ -241,23 +250,20 @@ class Rows:
         self._writer.add_columns([ids, sources, titles, urls, texts])
 
 
-_KINDS: tuple[tuple[Any, str], ...] = (
-    (bool, "true or false"),
-    (int | float, "a number"),
-    (list, "a list"),
-    (Mapping, "an object"),
-)
-
-
 def _no_text(row: Mapping[str, Any], text_column: str) -> str:
     """Return why a row has no text: what is in its column is something else, or nothing is.
 
     >>> _no_text({"text": 5}, "text"), _no_text({"text": ["a"]}, "text"), _no_text({}, "text")
     ('no text: a number', 'no text: a list', 'no text')
+    >>> _no_text({"title": "Salt", "tags": ["sea"]}, "{title} {tags}")
+    'no text: a list in tags'
     """
-    value = row.get(text_column)
-    kind = next((name for of_kind, name in _KINDS if isinstance(value, of_kind)), type(value).__name__)
-    return NO_TEXT if value is None else f"{NO_TEXT}: {kind}"
+    if text_column not in row and is_template(text_column):
+        kind = parse_template(text_column).not_taken(row)
+    else:
+        value = row.get(text_column)
+        kind = "" if value is None else kind_of(value)
+    return f"{NO_TEXT}: {kind}" if kind else NO_TEXT
 
 
 def are_columns_enough(chosen: FileRange) -> bool:

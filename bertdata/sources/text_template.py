@@ -3,16 +3,22 @@ r"""Templates of a document's text from several columns: what `--text-column` ta
     "{title}\n\n{body}"                         two columns, with a blank line between them
     "{metadata.title}: {text}"                  a place in a column of objects
     "{messages[]:{role}: {content}}"            the items of a list, each by a template of its own, as of a chat
+    "{paragraphs[]:{}}"                         the same of a list of strings: {} is the item itself
 
 `\n`, `\t` and `\\` are what they are in Python, `{{` and `}}` are braces. The items of a list are paragraphs. A missing
-or empty field leaves nothing; a row where all fields are empty has no text.
+or empty field leaves nothing; a row where all fields are empty has no text. Nor has a row in which a field holds
+something that the template does not take, as a list where a string is expected: its text would lack a part. A name that
+comes twice, as `{content}{content[]:{text}}`, takes what either takes.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, time, timedelta
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -22,7 +28,30 @@ _EXAMPLES = r'expected one as "{title}\n\n{body}", or of a chat "{messages[]:{ro
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\"}
 _NAME = re.compile(r"[^{}\[\]:]+")
 _ITEMS = "[]"
+_ITSELF = ""
+"""The name of a field that is the item of a list itself."""
 _BETWEEN_ITEMS = "\n\n"
+_WRITTEN = (str, int, float, Decimal, date, time, timedelta)
+"""What a field writes as Python's `str` does; not true and false."""
+_KINDS: tuple[tuple[Any, str], ...] = (
+    (bool, "true or false"),
+    (int | float, "a number"),
+    (str, "a string"),
+    (list, "a list"),
+    (Mapping, "an object"),
+)
+
+TEMPLATE_REVISION = 2
+"""Raised when a template makes another text of a row."""
+
+
+def kind_of(value: Any) -> str:
+    """Return what a value of a row is, in words.
+
+    >>> kind_of(5), kind_of(["a"]), kind_of(b"a")
+    ('a number', 'a list', 'bytes')
+    """
+    return next((name for kind, name in _KINDS if isinstance(value, kind)), type(value).__name__)
 
 
 @dataclass(frozen=True)
@@ -31,6 +60,26 @@ class _Field:
 
     name: str
     items: Template | None = None
+
+    def read(self, row: Any, place: str) -> tuple[str, str]:
+        """Return the text of the field in a row or an item, and what it holds instead of one; `place` is the row's."""
+        if self.name != _ITSELF and not isinstance(row, Mapping):
+            return "", f"{kind_of(row)} in {place}"
+        value = row if self.name == _ITSELF else value_at(row, self.name)
+        inside = f"{place}.{self.name}".strip(".")
+        if value is None or (isinstance(value, list | Mapping) and not value):
+            return "", ""
+        if isinstance(value, float) and math.isnan(value):  # a missing number of pandas
+            return "", ""
+        if self.items is None:
+            written = isinstance(value, _WRITTEN) and not isinstance(value, bool)
+            return (str(value), "") if written else ("", f"{kind_of(value)} in {inside}")
+        if not isinstance(value, list):
+            return "", f"{kind_of(value)} in {inside}"
+        read = [self.items.read(item, f"{inside}{_ITEMS}") for item in value if item is not None]
+        return _BETWEEN_ITEMS.join(text for text, _ in read if text), next(
+            (problem for _, problem in read if problem), ""
+        )
 
 
 @dataclass(frozen=True)
@@ -45,19 +94,39 @@ class Template:
         return tuple(dict.fromkeys(part.name for part in self.parts if isinstance(part, _Field)))
 
     def text_of(self, row: Mapping[str, Any]) -> str | None:
-        """Return the text of a row, None where none of the fields has a value.
+        """Return the text of a row; None where no field has a value, or one has what the template does not take.
 
-        Numbers are written as Python does. A field that holds an object, or a list without a template for its items,
-        has no value.
+        Numbers and dates are written as Python does.
 
         >>> parse_template("{messages[]:{role}: {content}}").text_of(
         ...     {"messages": [{"role": "user", "content": "Salt?"}, {"role": "assistant", "content": "Yes."}]}
         ... )
         'user: Salt?\\n\\nassistant: Yes.'
         """
-        values = [_value(part, row) if isinstance(part, _Field) else part for part in self.parts]
-        filled = any(value for part, value in zip(self.parts, values, strict=True) if isinstance(part, _Field))
-        return "".join(values) if filled else None
+        text, not_taken = self.read(row)
+        return text if text and not not_taken else None
+
+    def not_taken(self, row: Mapping[str, Any]) -> str:
+        """Return what a row holds in a field that takes it not; "" where there is no such field.
+
+        >>> parse_template("{title} {tags}").not_taken({"title": "Salt", "tags": ["sea", "white"]})
+        'a list in tags'
+        """
+        return self.read(row)[1]
+
+    def read(self, row: Any, place: str = "") -> tuple[str, str]:
+        """Return the text of a row or an item ("" where no field has a value), and what it holds that is not taken."""
+        texts: list[str] = []
+        filled, problems = False, dict[str, str]()
+        for part in self.parts:
+            if isinstance(part, str):
+                texts.append(part)
+                continue
+            text, problem = part.read(row, place)
+            texts.append(text)
+            filled = filled or bool(text)
+            problems[part.name] = problem and problems.get(part.name, problem)
+        return "".join(texts) if filled else "", next(filter(None, problems.values()), "")
 
 
 def is_template(text_column: str) -> bool:
@@ -135,7 +204,7 @@ def _parse(text: str, start: int, *, inside: bool) -> tuple[Template, int]:
             break
         elif sign == "{":
             parts += ["".join(literal)] if literal else []
-            field, place = _parse_field(text, place)
+            field, place = _parse_field(text, place, inside=inside)
             parts.append(field)
             literal = []
         else:
@@ -144,8 +213,10 @@ def _parse(text: str, start: int, *, inside: bool) -> tuple[Template, int]:
     return Template((*parts, *(["".join(literal)] if literal else []))), place
 
 
-def _parse_field(text: str, start: int) -> tuple[_Field, int]:
-    """Return the field whose { is at a place, and where it ends."""
+def _parse_field(text: str, start: int, *, inside: bool) -> tuple[_Field, int]:
+    """Return the field whose { is at a place, and where it ends; `inside` a template of items {} is the item."""
+    if inside and text.startswith("{}", start):
+        return _Field(_ITSELF), start + 2
     match = _NAME.match(text, start + 1)
     if not match or not match[0].strip():
         raise _refused(text, start, "has a { without the name of a column after it; write {{ for a brace")
@@ -153,7 +224,8 @@ def _parse_field(text: str, start: int) -> tuple[_Field, int]:
     if text.startswith(_ITEMS, place):
         place += len(_ITEMS)
         if text[place : place + 1] != ":":
-            raise _refused(text, place, f"has no template for the items of {name}[]; write {{{name}[]:{{content}}}}")
+            written = f"write {{{name}[]:{{content}}}}, of strings {{{name}[]:{{}}}}"
+            raise _refused(text, place, f"has no template for the items of {name}[]; {written}")
         items, place = _parse(text, place + 1, inside=True)
     if text[place : place + 1] != "}":
         raise _refused(text, start, "has a { that no } ends")
@@ -162,15 +234,3 @@ def _parse_field(text: str, start: int) -> tuple[_Field, int]:
 
 def _refused(text: str, place: int, problem: str) -> ConfigError:
     return ConfigError(f"--text-column '{text}', character {place}: {problem}; {_EXAMPLES}")
-
-
-def _value(field: _Field, row: Mapping[str, Any]) -> str:
-    value = value_at(row, field.name)
-    if field.items is not None:
-        elements = value if isinstance(value, list) else []
-        return _BETWEEN_ITEMS.join(text for text in _texts(field.items, elements) if text)
-    return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
-
-
-def _texts(template: Template, items: Sequence[Any]) -> Iterator[str | None]:
-    return (template.text_of(item) for item in items if isinstance(item, Mapping))

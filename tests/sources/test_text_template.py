@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +38,56 @@ ROWS: list[dict[str, Any]] = [
         ("{a.b}", {"a.b": "flat", "a": {"b": "deep"}}, "flat"),
         ("{a}", {"a": ["no", "text"]}, None),
         ("{a}", {"a": True}, None),
+        ("{p[]:{}}", {"p": ["One.", "", None, "Two."]}, "One.\n\nTwo."),
+        ("{p[]:<{}>}", {"p": [1, 2.5]}, "<1>\n\n<2.5>"),
+        ("{t}: {day}", {"t": "Salt", "day": date(2024, 5, 1)}, "Salt: 2024-05-01"),
+        ("{t} {n}", {"t": "Salt", "n": float("nan")}, "Salt "),
+        ("{t}{a}", {"t": "Salt", "a": []}, "Salt"),
+        ("{c}{c[]:{text}}", {"c": "plain"}, "plain"),
+        ("{c}{c[]:{text}}", {"c": [{"text": "in parts"}, {"image": "salt.png"}]}, "in parts"),
         ("{t[]:<{c[]:{x}}>}", {"t": [{"c": [{"x": "1"}, {"x": "2"}]}, {"c": []}]}, "<1\n\n2>"),
         (CHAT, {"messages": "not a list"}, None),
     ],
 )
 def test_a_template_makes_one_text_of_a_row(template: str, row: dict[str, Any], text: str | None) -> None:
     assert parse_template(template).text_of(row) == text
+
+
+@pytest.mark.parametrize(
+    ("template", "row", "reason"),
+    [
+        ("{title} {tags}", {"title": "Salt", "tags": ["sea"]}, "a list in tags"),
+        ("{title} {meta}", {"title": "Salt", "meta": {"x": 1}}, "an object in meta"),
+        ("{title} {meta.x}", {"title": "Salt", "meta": {"x": True}}, "true or false in meta.x"),
+        ("{title} {raw}", {"title": "Salt", "raw": b"sea"}, "bytes in raw"),
+        (CHAT, {"messages": "Salt?"}, "a string in messages"),
+        (CHAT, {"messages": ["Salt?"]}, "a string in messages[]"),
+        (CHAT, {"messages": [{"role": "user", "content": [{"text": "Salt?"}]}]}, "a list in messages[].content"),
+        ("{p[]:{}}", {"p": ["Salt", {"text": "Sea"}]}, "an object in p[]"),
+        ("{c}{c[]:{text}}", {"c": True}, "true or false in c"),
+    ],
+)
+def test_a_row_whose_text_would_lack_a_part_has_none_and_the_reason_names_the_part(
+    template: str, row: dict[str, Any], reason: str
+) -> None:
+    parsed = parse_template(template)
+    assert (parsed.text_of(row), parsed.not_taken(row)) == (None, reason)
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.parquet"])
+def test_rows_that_a_template_would_leave_a_part_out_of_are_dropped_by_name(name: str, tmp_path: Path) -> None:
+    rows = [{"title": "Salt", "tags": []}, {"title": "Sea", "tags": ["blue"]}]
+    path = tmp_path / name
+    if name.endswith(".jsonl"):
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    documents, [counters] = documents_of([str(path)], "{title} {tags}")
+    assert [row["text"] for row in documents] == ["Salt"]
+    assert counters.drops == {"no text: a list in tags": 1}
+    assert [row["reason"] for row in counters.details["broken"]] == ["no text: a list in tags"]
+    documents, _ = documents_of([str(path)], "{title} {tags[]:{}}")
+    assert [row["text"] for row in documents] == ["Salt", "Sea blue"]
 
 
 @pytest.mark.parametrize(
