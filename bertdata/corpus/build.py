@@ -43,7 +43,8 @@ class Build:
     Raises InputError where a path matches nothing, and ConfigError where the settings do not suit the sources.
     """
 
-    def __init__(self, sources: Sources, output: str, settings: Settings, recipe: str = "") -> None:
+    def __init__(self, sources: Sources, output: str, settings: Settings, named: Named | None = None) -> None:
+        named = named or Named()
         self.inputs, self.output, self.settings = sources.inputs(), output, settings
         self.formats = sources.formats
         for phase in settings.phases:
@@ -65,8 +66,9 @@ class Build:
         self.fingerprint = self._fingerprint(sources.text_column, vocab)
         stored = settings.stored() | {"vocab": f"{settings.vocab} ({vocab[:8]})" if vocab else None}
         stored |= {"source_format": list(self.formats)} if self.formats else {}
-        stored |= {"recipe": recipe} if recipe else {}
-        self.origin = Origin.of(COMMAND, self.inputs.paths(), sources.given(), stored, sample=sources == SAMPLE)
+        stored |= {"recipe": named.recipe} if named.recipe else {}
+        paths, sample = self.inputs.paths(), sources == SAMPLE
+        self.origin = Origin.of(COMMAND, paths, sources.given(), stored, named.values, sample=sample)
 
     def stages_in(self, output: str, settings: Settings) -> list[Stage]:
         """Return the stages of the build, also of one with other settings, in another output: those of its page."""
@@ -136,7 +138,7 @@ def build_corpus(
     is replaced.
     """
     named = named or Named()
-    build = Build(sources, output, settings, named.recipe)
+    build = Build(sources, output, settings, named)
     with runner.checked(output, build.inputs.paths()), locked(output, "build"):
         finished = None if force else finished_manifest(output, build.fingerprint, runner.say)
         if not finished:

@@ -177,7 +177,7 @@ def dry_run(
     Raises ConfigError where a build would not start: with wrong settings, or too little memory (`ulimit -v`).
     """
     named = named or Named()
-    build = Build(sources, output, settings, named.recipe)
+    build = Build(sources, output, settings, named)
     runner.require_memory()
     rows = list(source_rows(build.inputs))
     if not force and finished_manifest(output, build.fingerprint):

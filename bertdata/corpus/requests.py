@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
 from bertdata.corpus.phase_requests import phases_of, require_model_length, say_defaults
 from bertdata.corpus.recipe_settings import apply_recipe
 from bertdata.corpus.settings import GROUPS, OF_A_PHASE, Settings
-from bertdata.engine.origin import read_origin
+from bertdata.engine.origin import as_flag, read_origin
 from bertdata.engine.output_lock import MARKER
 from bertdata.engine.remote_lock import LOCK
 from bertdata.errors import ConfigError, InputError, did_you_mean
@@ -68,20 +68,24 @@ PLACES = ("wikipedia", "books", "documents")
 class Named:
     """What a command names: its recipe, and its settings by name, these where it leaves its sources to the output.
 
-    output: whether it names that, and so may change a finished one there.
+    output: whether it names that, and so may change a finished one there. values: what it gives its settings, by name,
+    for a later command that leaves the sources to the output.
     """
 
     recipe: str = ""
     settings: frozenset[str] | None = None
     output: bool = True
+    values: Mapping[str, Any] = field(default_factory=dict)
 
     @staticmethod
     def by(request: Request) -> Named:
         """Return what a request names after `settings_of_request`, themselves or by their recipe."""
+        values = {name: getattr(request, name) for name in sorted(_recorded_names() & {*request.named})}
+        values = {name: value for name, value in values.items() if is_plain(value)}
         if any(getattr(request, kind) for kind in KINDS):
-            return Named(request.recipe or "")
-        settings = frozenset(request.named) | request.named_by_recipe
-        return Named(request.recipe or "", settings, "output" in request.named)
+            return Named(request.recipe or "", values=values)
+        settings = frozenset(request.named) | request.named_by_recipe | _replaced_by(request.named)
+        return Named(request.recipe or "", settings, "output" in request.named, values)
 
 
 def request_of(keywords: Mapping[str, Any]) -> Request:
@@ -195,17 +199,62 @@ def columns_of_request(request: Request) -> tuple[str, SourceColumns]:
     return columns.text(""), replace(columns, texts=texts)
 
 
+def _recorded_names() -> set[str]:
+    """Return the names of the settings that a later build without sources takes from its output.
+
+    How the columns of sources are called, and the format of their files, is recorded with the sources themselves.
+    """
+    return {*defaults_of(GROUPS.values()), "vocab", "recipe", "phase", "model_max_length"}
+
+
+def _replaced_by(named: Collection[str]) -> set[str]:
+    """Return the settings that those which are named take the place of: a vocabulary is given, or trained."""
+    trained = {*vars(VocabularyConfig())}
+    return trained if "vocab" in named else {"vocab"} if trained & {*named} else set()
+
+
+def is_plain(value: Any) -> bool:
+    """Return whether a value is text, a number, true or false, or a list of these, as a command line gives it.
+
+    >>> is_plain(["a", 2]), is_plain(len)
+    (True, False)
+    """
+    return all(isinstance(item, str | int | float) for item in (value if isinstance(value, list) else [value]))
+
+
+def take_recorded(request: Request) -> dict[str, Any]:
+    """Give a request without sources the settings that it does not name, as the last command in its output gave them.
+
+    Returns them. A request that names a recipe takes none, and one that names a vocabulary none of how one is trained,
+    or the other way round. None are taken for the sample corpus, which any settings may replace.
+    """
+    finished, begun = read_origin(request.output)
+    origin = finished or begun
+    if origin is None or origin.given is None or origin.command != COMMAND or "recipe" in request.named:
+        return {}
+    names = _recorded_names() - {*request.named} - _replaced_by(request.named)
+    taken = {name: value for name, value in origin.named.items() if name in names and is_plain(value)}
+    for name, value in taken.items():
+        setattr(request, name, value)
+        request.named[name] = flag_of(name)
+    return taken
+
+
 def settings_of_request(request: Request) -> tuple[Sources, Settings]:
     """Return the sources and settings that a request stands for; sets `request.output` to its default.
 
-    With --save-recipe they are written, and there need be no --output.
+    Without sources both are those of the output, but for what the request names. With --save-recipe they are written,
+    and there need be no --output.
     """
+    taken: dict[str, Any] = {}
+    if not any(getattr(request, kind) for kind in KINDS):
+        request.output = request.output or DEFAULT_OUTPUT
+        taken = take_recorded(request)
     apply_recipe(request)
     text_column, columns = columns_of_request(request)
     given = (text_column, tuple(request.source_format), columns)
     sources = Sources(tuple(request.wikipedia), tuple(request.books), tuple(request.documents), *given)
     if not sources.are_named:
-        request.output = request.output or DEFAULT_OUTPUT
         sources = sources_of(request.output)
         if text_column != Sources.text_column:
             sources = replace(sources, text_column=text_column)
@@ -217,6 +266,9 @@ def settings_of_request(request: Request) -> tuple[Sources, Settings]:
         if sources != SAMPLE and not request.quiet:
             shown = ", ".join(path for kind in KINDS for path in getattr(sources, kind))
             print(f"sources: those of {request.output}, {shown}", file=sys.stderr)
+            if taken:
+                flags = " ".join(as_flag(flag_of(name), value) for name, value in taken.items())
+                print(f"settings: those of {request.output}, {flags}", file=sys.stderr)
     if not request.output and not request.save_recipe:
         raise ConfigError("--output is missing; give a folder for the shards")
     _refuse_unread(request, sources)

@@ -29,7 +29,8 @@ class Origin:
     """What a run reads: its files by path with their identity, the arguments that name them, and its settings.
 
     given: the sources by kind, as a later run takes them; None for the sample corpus. versions: what decides bytes
-    beside the settings; none where an earlier version of bertdata wrote it.
+    beside the settings; none where an earlier version of bertdata wrote it. named: the values that the command gave
+    itself, by the names of its settings, for a later run that names no sources.
     """
 
     command: str
@@ -37,6 +38,7 @@ class Origin:
     given: dict[str, Any] | None = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+    named: dict[str, Any] = field(default_factory=dict)
 
     @staticmethod
     def of(
@@ -44,13 +46,15 @@ class Origin:
         paths: Iterable[str],
         given: Mapping[str, Any] | None = None,
         settings: Mapping[str, Any] | None = None,
+        named: Mapping[str, Any] | None = None,
         *,
         sample: bool = False,
     ) -> Origin:
         """Return the origin of a run that reads the existing files at `paths`; passwords in URLs are left out."""
         identities = {without_passwords(absolute(path)): files.identity(path) for path in paths}
-        sources, plain_settings = json.loads(without_passwords(json.dumps([dict(given or {}), dict(settings or {})])))
-        return Origin(command, identities, None if sample else sources, plain_settings, versions())
+        plain = json.loads(without_passwords(json.dumps([dict(given or {}), dict(settings or {}), dict(named or {})])))
+        sources, plain_settings, plain_named = plain
+        return Origin(command, identities, None if sample else sources, plain_settings, versions(), plain_named)
 
     def left_out(self, other: Origin) -> list[str]:
         """Return the files of this run that another run does not read, neither at their paths nor moved or renamed."""
@@ -78,7 +82,7 @@ class Origin:
         names = [name for name in names if name not in (_RECIPE, flag_of("phases"))]
         if names and (recipe := old.get(_RECIPE)) != new.get(_RECIPE):
             return [] if new.get(_RECIPE) else [f"{_RECIPE} {recipe}"]
-        return [_as_flag(name, old[name]) for name in names]
+        return [as_flag(name, old[name]) for name in names]
 
 
 _Recorded = tuple[Origin | None, Origin | None]
@@ -219,10 +223,10 @@ def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
     return flat
 
 
-def _as_flag(name: str, value: Any) -> str:
+def as_flag(name: str, value: Any) -> str:
     """Return a setting as a command line gives it.
 
-    >>> _as_flag("--max-seq-length", [128, 512]), _as_flag("--pack", True), _as_flag("--pack", False)
+    >>> as_flag("--max-seq-length", [128, 512]), as_flag("--pack", True), as_flag("--pack", False)
     ('--max-seq-length 128 512', '--pack', '--no-pack')
     """
     if isinstance(value, bool):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from bertdata import BertDataError, ConfigError, OutputError
 from bertdata.cli.main import run_verb
 from bertdata.corpus.requests import sources_of
 from bertdata.engine.origin import Origin, begin
+from bertdata.engine.parts import sealed
 from bertdata.finetune.task_shards import encode_task
 from bertdata.formats import export
 from bertdata.sample import SAMPLE_BOOKS, SAMPLE_DUMP
@@ -203,18 +206,82 @@ def test_a_build_of_a_recipe_is_not_replaced_where_the_recipe_is_left_out(
     assert run_verb("build", ["--recipe", "two.toml", "--documents", "rows.jsonl", *few]) == 0
     before = digests(tmp_path / "phases" / "long")
     assert before
-    with pytest.raises(OutputError, match=r"made with --recipe two\.toml, which this command leaves out"):
-        run_verb("build", few)
     with pytest.raises(OutputError, match=r"has the phases short, long, which this command leaves out"):
         run_verb("build", ["--documents", "rows.jsonl", *few])
     capsys.readouterr()
-    assert run_verb("build", [*few, "--dry-run"]) == 0
+    assert run_verb("build", ["--documents", "rows.jsonl", *few, "--dry-run"]) == 0
     planned = capsys.readouterr().out
     assert "two.toml -> none" in planned
     assert "doc-sentences -> nsp" in planned
     assert "refused" in planned
     assert digests(tmp_path / "phases" / "long") == before
-    assert run_verb("build", ["--recipe", "two.toml", *few]) == 0
-    assert "nothing to do" in capsys.readouterr().out
+    for recipe in ([], ["--recipe", "two.toml"]):  # left out with the sources, it is taken as they are
+        assert run_verb("build", [*recipe, *few]) == 0
+        assert "nothing to do" in capsys.readouterr().out
     assert run_verb("build", ["--documents", "rows.jsonl", *few, "--force"]) == 0
     assert not (tmp_path / "phases" / "long").exists()
+
+
+def test_settings_left_out_with_the_sources_are_those_of_the_corpus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "old.csv").write_text("Text\nDas Caf\xe9 war offen. Es war voll.\nDer Fluss stieg an.\n", "latin1")
+    reading = ["--documents", "old=old.csv", "--text-column", "Text", "--encoding", "latin1"]
+    small = ["--objective", "doc-sentences", "--max-seq-length", "32", "--vocab-size", "400", "--workers", "1"]
+    assert run_verb("build", [*reading, *small, "--output", "of-old"]) == 0
+    before = digests(tmp_path / "of-old")
+    capsys.readouterr()
+    assert run_verb("build", ["--output", "of-old"]) == 0
+    out, err = capsys.readouterr()
+    assert "nothing to do" in out
+    assert "settings: those of of-old, --encoding latin1 --max-seq-length 32 --objective doc-sentences" in err
+    assert digests(tmp_path / "of-old") == before
+    assert run_verb("build", ["--output", "of-old", "--max-seq-length", "64", "--workers", "1"]) == 0
+    [change] = [line for line in capsys.readouterr().err.splitlines() if "changed --" in line]
+    assert change.endswith("--max-seq-length: 32 -> 64")
+    assert run_verb("build", [*reading, *small, "--max-seq-length", "64", "--output", "of-old"]) == 0
+    assert "nothing to do" in capsys.readouterr().out
+
+
+def test_a_vocabulary_that_is_named_later_takes_the_place_of_one_that_was_trained(own: Path) -> None:
+    vocabulary = shutil.copytree(own / "tokenizer", own.parent / "vocabulary")
+    assert run_verb("build", ["--output", "corpus", "--vocab", str(vocabulary), "--workers", "1"]) == 0
+    assert run_verb("build", ["--output", "corpus", "--vocab-size", "500", "--workers", "1"]) == 0
+
+
+def test_a_build_that_was_interrupted_goes_on_without_its_flags(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = rows(tmp_path / "rows.jsonl")
+    command = ["--documents", f"news={path}", "--objective", "doc-sentences", "--vocab-size", "400", "--workers", "1"]
+    with monkeypatch.context() as patched:
+        patched.setattr("bertdata.corpus.build.run_stages", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            run_verb("build", [*command, "--output", "begun"])
+    assert run_verb("build", ["--output", "begun", "--workers", "1"]) == 0
+    assert "changed --" not in capsys.readouterr().err
+    assert run_verb("build", [*command, "--output", "whole"]) == 0
+    assert digests(tmp_path / "begun") == digests(tmp_path / "whole")
+
+
+def interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_code_that_a_corpus_names_is_not_imported_unasked(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "their_rules.py").write_text("def short(text):\n    return text[:40]\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    origin = json.loads((own / ".bertdata-origin.json").read_text())
+    del origin["checksum"]
+    for run in ("finished", "begun"):
+        origin[run]["named"]["clean"] = ["their_rules:short"]
+    (own / ".bertdata-origin.json").write_text(json.dumps(sealed(origin)))
+    before = digests(own)
+    with pytest.raises(ConfigError, match="--plugin their_rules"):
+        run_verb("build", ["--output", "corpus", "--workers", "1"])
+    assert "their_rules" not in sys.modules
+    assert digests(own) == before
