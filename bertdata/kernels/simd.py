@@ -22,6 +22,7 @@ WHITESPACE = (32, 10, 9, 13)
 PUNCTUATION = ((33, 47), (58, 64), (91, 96), (123, 126))
 """ASCII punctuation, from and to: BERT makes a word of each mark, and no rule of Unicode reaches across one."""
 LETTERS = ((65, 90), (97, 122))
+SMALL_LETTERS = ((97, 122),)
 DIGITS = ((48, 57),)
 SPACES = ((9, 13), (32, 32))
 """What `\\s` matches in ASCII under Unicode's rules."""
@@ -96,6 +97,17 @@ def plain_equal_bits(data: Any, i: Any, byte: Any) -> Any:
     marks = _0
     for j in range(BLOCK):
         if data[_U(i) + _U(j)] == byte:
+            marks |= _1 << _U(j)
+    return marks
+
+
+@kernel
+def plain_range_bits(data: Any, i: Any, first: Any, more: Any) -> Any:
+    """Return 64 bits, one for each byte from `i` on: set where it is `first`, uint8, or one of so many after it."""
+    marks = _0
+    for j in range(BLOCK):
+        byte = data[_U(i) + _U(j)]
+        if byte >= first and byte - first <= more:
             marks |= _1 << _U(j)
     return marks
 
@@ -197,20 +209,36 @@ def bits_of_ranges(ranges: Sequence[tuple[int, int]]) -> Any:
     return intrinsic(bits)
 
 
+def _broadcast(builder: Any, byte: Any, vector: Any) -> Any:
+    """Return a vector of 64 times the same byte."""
+    nothing = ir.Constant(vector, ir.Undefined)
+    first_lane = builder.insert_element(nothing, byte, ir.IntType(32)(0))
+    return builder.shuffle_vector(first_lane, nothing, ir.Constant(ir.VectorType(ir.IntType(32), BLOCK), [0] * BLOCK))
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def _equal_bits(_: Any, data: Any, i: Any, byte: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         vector = ir.VectorType(ir.IntType(8), BLOCK)
         block = builder.load(pointer(context, builder, signature.args[0], args[0], args[1], vector))
         block.align = 1
-        first_lane = builder.insert_element(ir.Constant(vector, ir.Undefined), args[2], ir.IntType(32)(0))
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), BLOCK), [0] * BLOCK)
-        same = builder.icmp_unsigned(
-            "==", block, builder.shuffle_vector(first_lane, ir.Constant(vector, ir.Undefined), zeros)
-        )
+        same = builder.icmp_unsigned("==", block, _broadcast(builder, args[2], vector))
         return builder.bitcast(same, ir.IntType(64))
 
     return types.uint64(data, i, types.uint8), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _range_bits(_: Any, data: Any, i: Any, first: Any, more: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = ir.VectorType(ir.IntType(8), BLOCK)
+        block = builder.load(pointer(context, builder, signature.args[0], args[0], args[1], vector))
+        block.align = 1
+        over = builder.sub(block, _broadcast(builder, args[2], vector))
+        within = builder.icmp_unsigned("<=", over, _broadcast(builder, args[3], vector))
+        return builder.bitcast(within, ir.IntType(64))
+
+    return types.uint64(data, i, types.uint8, types.uint8), generate
 
 
 _whitespace_bits = bits_of_ranges([(byte, byte) for byte in WHITESPACE])
@@ -273,12 +301,13 @@ store64: Any = plain_store64 if PLAIN else _store64
 whitespace_bits: Any = plain_whitespace_bits if PLAIN else _whitespace_bits
 punctuation_bits: Any = plain_punctuation_bits if PLAIN else _punctuation_bits
 equal_bits: Any = plain_equal_bits if PLAIN else _equal_bits
+range_bits: Any = plain_range_bits if PLAIN else _range_bits
 count_bits: Any = plain_count_bits if PLAIN else _count_bits
 lowest_bit: Any = plain_lowest_bit if PLAIN else _lowest_bit
 highest_bit: Any = plain_highest_bit if PLAIN else _highest_bit
 least_of_8: Any = plain_least_of_8 if PLAIN else _least_of_8
 prefetch: Any = plain_prefetch if PLAIN else _prefetch
-letter_bits, digit_bits, space_bits, high_bits, blank_bits, apostrophe_bits, line_end_bits = (
+letter_bits, small_letter_bits, digit_bits, space_bits, high_bits, blank_bits, apostrophe_bits, line_end_bits = (
     plain_bits_of_ranges(ranges) if PLAIN else bits_of_ranges(ranges)
-    for ranges in (LETTERS, DIGITS, SPACES, HIGH, ((32, 32),), ((39, 39),), ((10, 10), (13, 13)))
+    for ranges in (LETTERS, SMALL_LETTERS, DIGITS, SPACES, HIGH, ((32, 32),), ((39, 39),), ((10, 10), (13, 13)))
 )

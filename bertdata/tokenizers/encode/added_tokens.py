@@ -109,9 +109,9 @@ class TokenSet:
     ) -> Iterator[pa.Array]:
         """Yield the pieces of rows of Arrow string arrays, one after another, and add the tokens between to `cuts`.
 
-        mark_changed: returns which of some rows the normalizer may change; these stay whole. Raises InputError,
-        naming the row, for bytes that are not UTF-8, and for a text in which `tokenizers` panics: a token with
-        `lstrip` and without `rstrip` all of whose white space one with `rstrip` before it has taken.
+        The rows are UTF-8. mark_changed: returns which of some rows the normalizer may change; these stay whole. Raises
+        InputError for a text in which `tokenizers` panics: a token with `lstrip` and without `rstrip` all of whose
+        white space one with `rstrip` before it has taken.
         """
         for rows, text, offsets, _ in padded_texts(arrays):
             starts, numbers = self._find(text, offsets)

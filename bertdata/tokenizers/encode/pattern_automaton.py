@@ -22,6 +22,7 @@ NOT = "not "
 """Before an atom: what does not match it."""
 MOST_STATES, MOST_CLASSES = 1 << 11, 1 << 8
 UNKNOWN = -1
+_SMALL_LETTERS = slice(ord("a"), ord("z") + 1)
 
 
 class Atoms:
@@ -41,22 +42,28 @@ class Atoms:
         }
         self._atoms = tuple(atoms)
 
-    def matched_by(self, character: str) -> tuple[bool, ...]:
-        """Return of each atom whether it matches a character."""
-        older = alike(character)
-        holds: dict[str, bool] = {class_name: not removes(older) for class_name, removes in self._removes.items()}
+    def matched_by(self, characters: str) -> list[tuple[bool, ...]]:
+        """Return of each character which atoms match it."""
+        older = "".join(map(alike, characters))
+        holds: dict[str, Any] = {}
+        for class_name, removes in self._removes.items():
+            matches = holds[class_name] = np.ones(len(characters), np.bool_)
+            for _, (begin, end) in removes(older):
+                matches[begin:end] = False
         if self._pieces is not None:
-            n = len(self._pieces(f"a{character}a"))
-            holds |= {ISOLATED: n == 3, JOINED: n == 1}
-        return tuple(holds[atom.removeprefix(NOT)] != atom.startswith(NOT) for atom in self._atoms)
+            n_pieces = np.array([len(self._pieces(f"a{character}a")) for character in characters])
+            holds |= {ISOLATED: n_pieces == 3, JOINED: n_pieces == 1}
+        columns = [(holds[atom.removeprefix(NOT)] != atom.startswith(NOT)).tolist() for atom in self._atoms]
+        return list(zip(*columns, strict=True)) if columns else [()] * len(characters)
 
 
 class PatternAutomaton:
     """The states and classes of a pattern so far.
 
     table: steps from each state with each class, int16 (MOST_STATES, MOST_CLASSES), UNKNOWN where none has been asked
-    for. classes: the class of each code point, uint8; characters with the same atoms have the same. apart: of each
-    class whether no match begins with it.
+    for. loops: of each state the step that all small letters of ASCII have from it, where it leads to the same state,
+    else UNKNOWN, int16 (MOST_STATES,). classes: the class of each code point, uint8; characters with the same atoms
+    have the same. apart: of each class whether no match begins with it.
     """
 
     def __init__(self, program: Program, atoms: Atoms) -> None:
@@ -66,18 +73,19 @@ class PatternAutomaton:
         self._states: list[tuple[int, ...]] = [(), self._closure([0])]
         self._numbers = {state: number for number, state in enumerate(self._states)}
         self.table = np.full((MOST_STATES, MOST_CLASSES), UNKNOWN, np.int16)
+        self.loops = np.full(MOST_STATES, UNKNOWN, np.int16)
         self.classes, self.apart = np.zeros(0x110000, np.uint8), np.zeros(MOST_CLASSES, np.bool_)
 
-    def add(self, point: int) -> None:
-        """Give a class to a code point."""
-        matched = self._atoms.matched_by(chr(point))
-        if matched not in self._classes_of:
-            self._classes_of[matched] = len(self._atoms_of)
-            self._atoms_of.append(matched)
-            if len(self._atoms_of) > MOST_CLASSES:
-                raise OverflowError("the pattern has too many classes of characters")
-            self.apart[len(self._atoms_of) - 1] = not self.begins(len(self._atoms_of) - 1)
-        self.classes[point] = self._classes_of[matched]
+    def add(self, points: Sequence[int]) -> None:
+        """Give classes to code points."""
+        for point, matched in zip(points, self._atoms.matched_by("".join(map(chr, points))), strict=True):
+            if matched not in self._classes_of:
+                self._classes_of[matched] = len(self._atoms_of)
+                self._atoms_of.append(matched)
+                if len(self._atoms_of) > MOST_CLASSES:
+                    raise OverflowError("the pattern has too many classes of characters")
+                self.apart[len(self._atoms_of) - 1] = not self.begins(len(self._atoms_of) - 1)
+            self.classes[point] = self._classes_of[matched]
 
     def begins(self, kind: int) -> bool:
         """Tell whether a match may begin with a character of a class."""
@@ -97,6 +105,9 @@ class PatternAutomaton:
             number = self._numbers[after]
             inside = state != START and number != DEAD and not self.begins(kind)
             self.table[state, kind] = number << STATE_SHIFT | INSIDE * inside | MATCHED * matched
+            if number == state != DEAD:
+                steps = {*self.table[state, self.classes[_SMALL_LETTERS]].tolist()}
+                self.loops[state] = steps.pop() if len(steps) == 1 else UNKNOWN
         return int(self.table[state, kind])
 
     def _run(self, waiting: list[int], kind: int, following: list[int], seen: set[int]) -> bool:

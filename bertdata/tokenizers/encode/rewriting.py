@@ -32,6 +32,7 @@ Stage = Callable[[pa.Array], pa.Array]
 _BY_CHARACTER = {"NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase", "StripAccents", "Precompiled", "BertNormalizer"}
 _POINTS, _BODY_BYTES, _MOST_BYTES, _AT_A_TIME = 0x110000, 1 << 20, 63, 1 << 8
 _MOST_FRAGMENTS = 1 << 16
+_MOST_RUNS = 8
 _ALONE = regex.compile(
     r"(?V1)[[\p{L}\p{N}\p{P}\p{S}\p{Z}\p{Cc}]&&[\p{GCB=Other}\p{GCB=LV}\p{GCB=LVT}\p{GCB=Control}]&&\p{ccc=0}"
     r"&&[^\p{NFC_Quick_Check=Maybe}]]|[\r\n]"
@@ -67,24 +68,14 @@ def stages_of(parts: Sequence[Mapping[str, Any]]) -> list[Stage]:
 
 
 def rewritten(arrays: Iterable[pa.Array], stages: Sequence[Stage]) -> Iterator[pa.Array]:
-    """Yield Arrow string arrays with their texts rewritten.
-
-    Raises InputError, naming the row, for what is not UTF-8.
-    """
-    for rows, *_ in padded_texts(arrays):
+    """Yield Arrow string arrays of UTF-8 with their texts rewritten."""
+    for rows in arrays:
         yield reduce(lambda texts, stage: stage(texts), stages, rows)
 
 
 def begin_with(prefix: str) -> Stage:
     """Return the stage that puts a prefix before texts that do not begin with it, unless they are empty."""
-
-    def stage(rows: pa.Array) -> pa.Array:
-        rows = rows.cast(pa.large_string())
-        empty, first = (pa.scalar(text, rows.type) for text in ("", prefix))
-        with_prefix = pc.binary_join_element_wise(first, rows, empty)
-        return pc.if_else(pc.or_(pc.starts_with(rows, prefix), pc.equal(rows, "")), rows, with_prefix)
-
-    return stage
+    return _prepended(prefix, twice=False)
 
 
 def _kind_of_stage(part: Mapping[str, Any]) -> str:
@@ -115,7 +106,7 @@ def _strings_replaced(pairs: Sequence[tuple[str, str]]) -> Stage:
 def _stage(part: Mapping[str, Any]) -> Stage:
     kind = part["type"]
     if kind == "Prepend":
-        return _prepended(part["prepend"])
+        return _prepended(part["prepend"], twice=True)
     if kind == "Strip":
         return _stripped(left=part["strip_left"], right=part["strip_right"])
     if kind == "Replace":
@@ -129,11 +120,16 @@ def _stage(part: Mapping[str, Any]) -> Stage:
     raise UnknownNormalizerError(f"its normalizer has {kind}")
 
 
-def _prepended(prefix: str) -> Stage:
+def _prepended(prefix: str, *, twice: bool) -> Stage:
+    """Return the stage that puts a prefix before texts that are not empty, and `twice` where they begin with it."""
+    first = np.frombuffer(prefix.encode(), np.uint8)
+
     def stage(rows: pa.Array) -> pa.Array:
-        rows = rows.cast(pa.large_string())
-        empty, first = (pa.scalar(text, rows.type) for text in ("", prefix))
-        return pc.if_else(pc.equal(rows, ""), rows, pc.binary_join_element_wise(first, rows, empty))
+        [(_, text, offsets, _)] = padded_texts([rows])
+        return _written(
+            offsets, len(first) * len(rows),
+            lambda out, out_offsets: kernel.prepend(text, offsets, first, twice, out, out_offsets),
+        )  # fmt: skip
 
     return stage
 
@@ -178,7 +174,7 @@ class CharacterStage:
         lowers = any(part["type"] == "Lowercase" or part.get("lowercase") for part in parts)
         self._steps = [(_sought(part), _step(step, lowers=lowers)) for part, step in zip(parts, steps, strict=True)]
         self._all = _step(normalizers.Sequence(steps), lowers=lowers)
-        self._codes, self._bodies = np.zeros(_POINTS, np.uint32), np.zeros(_BODY_BYTES, np.uint8)
+        self._codes, self._bodies = np.zeros(_POINTS, np.uint32), np.zeros(_BODY_BYTES + 8, np.uint8)
         self._asked, self._used, self._lock = np.zeros(_POINTS, np.uint8), 0, Lock()
         self._graphemes = any(part["type"] == "Precompiled" for part in parts)
         self._fragments: dict[bytes, bytes] = {}
@@ -189,6 +185,10 @@ class CharacterStage:
         single = self._plain[:0x80] & (codes >> kernel.SIZE_SHIFT & 63 == 1)
         self._most = int(max(1, (codes[self._plain[:0x80]] >> kernel.SIZE_SHIFT & 63).max(initial=1)))
         self._folds[:0x80] = np.where(single, self._bodies[codes >> kernel.BODY_SHIFT], 0)
+        changes = np.diff(self._folds[:0x80] != np.arange(0x80), prepend=False, append=False)
+        runs = np.flatnonzero(changes).reshape(-1, 2)
+        first_and_more = np.stack([runs[:, 0], runs[:, 1] - runs[:, 0] - 1], axis=1).astype(np.uint8)
+        self._changed = first_and_more[: len(runs) if len(runs) <= _MOST_RUNS else 0]
 
     def __call__(self, rows: pa.Array) -> pa.Array:
         """Return the rows as the normalizers make them."""
@@ -198,7 +198,7 @@ class CharacterStage:
         ends = np.zeros(len(made) + 1, np.int64)
         np.cumsum([len(one) for one in made], out=ends[1:])
         joined = np.frombuffer(b"".join(made) + b"\0", np.uint8)
-        tables = self._codes, self._bodies, self._folds, self._most
+        tables = self._codes, self._bodies, self._folds, self._changed, self._most
         longer = (self._most - 1) * int(offsets[-1] - offsets[0])
         return _written(
             offsets, int(ends[-1]) + longer,

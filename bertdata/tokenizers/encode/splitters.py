@@ -67,8 +67,9 @@ class Splitter:
             bitmap[: n // 64 + 2] = 0
         while True:
             status = kernel.split(
-                text, begin, n, *cuts, unsure, *new, automaton.classes, automaton.table, between, registers
-            )
+                text, begin, n, *cuts, unsure, *new,
+                automaton.classes, automaton.table, automaton.loops, between, registers,
+            )  # fmt: skip
             if status == kernel.DONE:
                 return
             with self._lock:
@@ -88,18 +89,16 @@ class Splitter:
         automaton = self._automaton
         if not automaton.classes[ord(character)]:
             with self._lock:
-                automaton.add(ord(character))
+                automaton.add([ord(character)])
         return bool(automaton.apart[automaton.classes[ord(character)]])
 
     def _learn(self, text: Any, at: int, end: int) -> None:
         """Give classes to the characters of ASCII, and to some others without one from a byte on."""
         automaton = self._automaton
         if not automaton.classes[ord("a")]:
-            for point in range(0x80):
-                automaton.add(point)
+            automaton.add(range(0x80))
         new = np.empty(_AT_A_TIME, np.int64)
-        for point in new[: bits.new_characters(text, at, end, automaton.classes, new)].tolist():
-            automaton.add(point)
+        automaton.add(new[: bits.new_characters(text, at, end, automaton.classes, new)].tolist())
 
 
 class ClassSplitter:
@@ -232,7 +231,7 @@ class SplittingScanner:
             splitter.split(text, begin, n, pair, bitmaps.unsure, new, joins=joins)
             pair = new
         if self.removes and not joins:
-            bitmaps.starts[:size] = 0
+            bitmaps.starts[size - 1] = 0
             kernel.join_gone(*pair, bitmaps.rows, n, bitmaps.starts)
         else:
             bitmaps.starts[:size] = pair[0]

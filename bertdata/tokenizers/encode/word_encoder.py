@@ -26,7 +26,7 @@ from bertdata.tokenizers.encode.rewriting import Stage, rewritten
 from bertdata.tokenizers.encode.scanners import PatternScanner, Scanner
 from bertdata.tokenizers.encode.whole_unigram import WholeUnigram
 from bertdata.tokenizers.encode.word_cache import Answer, Model, WordCache
-from bertdata.tokenizers.encode.words import UNIT_BYTES, Unit, units
+from bertdata.tokenizers.encode.words import UNIT_BYTES, Unit, checked, units
 from bertdata.tokenizers.newer_characters import known_to
 
 MAX_IDLE, MAX_FIRST = 8, 1 << 16
@@ -78,7 +78,7 @@ class Encoder:
 
             scanner = self.scanner if self.normalize is not None else None
             mark_changed = scanner.mark_unsure if isinstance(scanner, PatternScanner) else None
-            return encode_between(self.added.raw, arrays, encode)
+            return encode_between(self.added.raw, checked(arrays), encode)
 
     def _begin_with(self, cache: WordCache, words: Sequence[bytes]) -> None:
         """Enter words into a new cache, where they cost less than between others."""

@@ -18,7 +18,7 @@ from bertdata.tokenizers.encode.byte_pair import merges_of
 from bertdata.tokenizers.encode.kernels import byte_pair, pair_words, piece_words, unigram_words
 from bertdata.tokenizers.encode.kernels.double_array import base_of
 from bertdata.tokenizers.encode.kernels.id_cache import MAX_KEY
-from bertdata.tokenizers.encode.kernels.merge_table import MAX_ID, NO_RANK
+from bertdata.tokenizers.encode.kernels.merge_table import MAX_ID, NO_ID, NO_RANK
 from bertdata.tokenizers.encode.kernels.spelled_words import Removed
 from bertdata.tokenizers.encode.kernels.unigram import Path
 from bertdata.tokenizers.encode.tables import double_array
@@ -128,7 +128,6 @@ class PairWords(AskedModel):
         pairs = [pair.split(" ") if isinstance(pair, str) else pair for pair in model["merges"]]
         sides = [np.array([vocabulary[pair[side]] for pair in pairs], np.uint64) for side in (0, 1)]
         made = np.array([vocabulary[left + right] for left, right in pairs], np.uint64)
-        self._merges = merges_of(sides[0], sides[1], made, np.zeros(256, np.uint32))
         keys: dict[bytes, int] = {}
         for token, token_id in vocabulary.items():
             for root, ending in zip(_ROOTS, ("", suffix), strict=True):
@@ -137,6 +136,10 @@ class PairWords(AskedModel):
                     key = bytes_of_token(part) if by_bytes else part.encode()
                     keys |= {root + key: token_id} if key else {}
         self._cells, self._by_bytes, self._removed = _cells(keys), by_bytes, removed
+        of_bytes = np.full(256, NO_ID, np.uint32)
+        for byte in range(256 if by_bytes else 0x80):
+            of_bytes[byte] = keys.get(_ROOTS[pair_words.WITHIN] + bytes([byte]), NO_ID)
+        self._merges, self._alike = merges_of(sides[0], sides[1], made, of_bytes), not suffix
         self._fallback = ids_of_bytes(vocabulary) if model.get("byte_fallback") else np.zeros(0, np.int64)
         if not len(self._fallback):
             self._fallback = np.full(256, -1, np.int64)
@@ -152,8 +155,8 @@ class PairWords(AskedModel):
         ids, places = np.empty(MAX_KEY + 1, self.dtype), MAX_KEY + 1 + byte_pair.BESIDE
         room = np.empty((byte_pair.N_ROOM, places), np.uint32)
         return pair_words.Model(
-            self._merges, self._cells, self._roots, self._by_bytes, self._fallback, self._unknown, self._fuses,
-            self._removed, ids, room,
+            self._merges, self._cells, self._roots, self._alike, self._by_bytes, self._fallback, self._unknown,
+            self._fuses, self._removed, ids, room,
         )  # fmt: skip
 
 

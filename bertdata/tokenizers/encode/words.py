@@ -76,18 +76,25 @@ class Words:
         return Unit(text, offsets, row, stop, first_row, self._positions, n_words, self._left, self._longs)
 
 
+def checked(arrays: Iterable[pa.Array]) -> Iterator[pa.Array]:
+    """Yield Arrow string arrays. Raises InputError, naming the row, for bytes that are not UTF-8."""
+    first_row = 0
+    for rows in arrays:
+        check_bytes(rows, first_row)
+        yield rows
+        first_row += len(rows)
+
+
 def padded_texts(
     arrays: Iterable[pa.Array],
 ) -> Iterator[tuple[pa.Array, NDArray[np.uint8], NDArray[np.int64], int]]:
-    """Yield Arrow string arrays with their texts and offsets, and the number of the first row of each.
+    """Yield Arrow string arrays of UTF-8 with their texts and offsets, and the number of the first row of each.
 
-    Text is read-only, and bytes may be read after its end. Raises InputError, naming the row, for bytes that are not
-    UTF-8.
+    Text is read-only, and bytes may be read after its end.
     """
     first_row = 0
     for rows in arrays:
         text, offsets = text_of(rows), offsets_of(rows)
-        check_bytes(rows, first_row)
         if offsets[-1] + READ_AHEAD > len(text):
             text = np.concatenate([text[: offsets[-1]], np.zeros(READ_AHEAD, np.uint8)])
         text = text.view()
@@ -99,7 +106,7 @@ def padded_texts(
 def units(arrays: Iterable[pa.Array]) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64], int, int, int]]:
     """Yield the text and the offsets of Arrow string arrays, runs of rows in them, and the number of the first row.
 
-    Text is as of `padded_texts`, which says what is raised.
+    The arrays are `checked`; text is as of `padded_texts`.
     """
     for _, text, offsets, first_row in padded_texts(arrays):
         for row, stop in units_of(offsets, UNIT_BYTES):

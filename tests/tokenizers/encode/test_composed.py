@@ -31,6 +31,34 @@ def hostile(count: int, seed: int = 0) -> list[str]:
     ]
 
 
+def lines(count: int, seed: int = 0) -> list[str]:
+    """Return so many texts of long and short words of small letters, with little else between them."""
+    draw = random.Random(seed)
+    between = [" "] * 12 + [
+        "\t",
+        "\n",
+        "  ",
+        ", ",
+        "'s ",
+        "S",
+        "\x01",
+        "7",
+        "\u2581",
+        "\xe9",
+        "\u0301",
+        "\u4e2d",
+        "\xa0",
+    ]
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return [
+        "".join(
+            "".join(draw.choices(letters, k=draw.choice([1, 2, 3, 5, 8, 16, 17, 63, 64, 65]))) + draw.choice(between)
+            for _ in range(draw.randrange(1, 30))
+        )
+        for _ in range(count)
+    ]
+
+
 def assert_as_tokenizers(tokenizer: JsonTokenizer, some: list[str]) -> None:
     """Assert that ids and places of words are those of `tokenizers`, in batches and one by one."""
     rows = tokenizer._rows(some)
@@ -61,7 +89,7 @@ def composed(kind: str) -> JsonTokenizer:
 def test_stages_give_the_ids_and_words_of_tokenizers(kind: str) -> None:
     tokenizer = composed(kind)
     assert tokenizer.slow_because is None
-    assert_as_tokenizers(tokenizer, [*hostile(150), *EDGES])
+    assert_as_tokenizers(tokenizer, [*hostile(150), *lines(40), *EDGES])
 
 
 @pytest.mark.parametrize("kind", ["herbert", "metaspace bpe without unknown ones", "words", "smiles", "gemma 3"])

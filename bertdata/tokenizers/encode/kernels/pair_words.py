@@ -13,21 +13,25 @@ from bertdata.tokenizers.encode.kernels.bitmaps import character_size
 from bertdata.tokenizers.encode.kernels.byte_pair import PLACE_BITS, copy_parts, merge_parts
 from bertdata.tokenizers.encode.kernels.double_array import BASE, LABEL, TAKEN, TO_BASE, TO_ID
 from bertdata.tokenizers.encode.kernels.id_cache import MAX_IDS, Cache, put_ids
-from bertdata.tokenizers.encode.kernels.merge_table import Merges, likely_rank
+from bertdata.tokenizers.encode.kernels.merge_table import NO_ID, Merges, likely_rank
 from bertdata.tokenizers.encode.kernels.spelled_words import Removed, skip_removed
 
 WITHIN, LAST = range(2)
 ASKED, DROPPED = -1, -2
 """What a part without a token may be instead of an unknown token: asked of `tokenizers`, or nothing."""
 _U = np.uint64
-_0, _1 = _U(0), _U(1)
+_0, _1, _8 = _U(0), _U(1), _U(8)
+_NO_BYTE = _U(256)
+_RANK_UNKNOWN = np.uint32(0)  # that of no place in a word, which is 1 at least
 _TO_RANK = np.uint32(PLACE_BITS)
 
 
 class Model(NamedTuple):
     """The merges, the tokens of single parts, in a double array of two roots, and room for a word.
 
-    roots: the bases of the roots of parts within a word and of last ones. by_bytes: whether parts are bytes.
+    The merges have the ids of characters of ASCII, or of bytes, that are parts within a word, and NO_ID for others.
+    roots: the bases of the roots of parts within a word and of last ones; alike: whether these have the same parts.
+    by_bytes: whether parts are bytes.
     fallback: the ids of bytes that stand for a part without a token, int64 (256,), -1 for none. unknown: the id of
     other parts without a token, ASKED or DROPPED; fuses: whether several of them are one.
     """
@@ -35,6 +39,7 @@ class Model(NamedTuple):
     merges: Merges
     cells: NDArray[np.uint64]
     roots: NDArray[np.int64]
+    alike: bool
     by_bytes: bool
     fallback: NDArray[np.int64]
     unknown: int
@@ -66,7 +71,22 @@ def _encode(cache: Any, entry: Any, text: Any, start: Any, end: Any, model: Any)
     count: Any = 0
     known: Any = True
     after_unknown: Any = False
+    last: Any = _NO_BYTE
     while at < end and known:
+        byte = _U(text[at])
+        short = model.merges.bytes[byte]
+        if short != NO_ID and (model.alike or at + 1 < end):
+            count += 1
+            parts[count] = short
+            ranks[count - 1] = _RANK_UNKNOWN
+            if last != _NO_BYTE:
+                ranks[count - 1] = model.merges.first[last << _8 | byte] << _TO_RANK | np.uint32(count - 1)
+            last = byte
+            after_unknown = False
+            at += 1
+            continue
+        last = _NO_BYTE
+        begun = count
         size: Any = 1 if model.by_bytes else character_size(text[at])
         root = model.roots[LAST] if at + size >= end else model.roots[WITHIN]
         found = _part(text, at, size, _U(root), model.cells)
@@ -82,11 +102,14 @@ def _encode(cache: Any, entry: Any, text: Any, start: Any, end: Any, model: Any)
             if model.unknown >= 0 and not (model.fuses and after_unknown):
                 count += 1
                 parts[count] = np.uint32(model.unknown)
+        for j in range(begun, count):
+            ranks[j] = _RANK_UNKNOWN
         after_unknown = is_unknown
         at += size
     if known and count > 0:
         for j in range(1, count):
-            ranks[j] = likely_rank(model.merges, parts[j], parts[j + 1]) << _TO_RANK | np.uint32(j)
+            if ranks[j] == _RANK_UNKNOWN:
+                ranks[j] = likely_rank(model.merges, parts[j], parts[j + 1]) << _TO_RANK | np.uint32(j)
         count = merge_parts(count, model.merges, model.room)
         copy_parts(model.room, count, model.ids)
     if known and count <= MAX_IDS:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bertdata.kernels.jit import kernel
-from bertdata.kernels.simd import BLOCK, high_bits, lowest_bit, space_bits
+from bertdata.kernels.jit import inlined, kernel
+from bertdata.kernels.simd import BLOCK, high_bits, load64, lowest_bit, range_bits, space_bits, store64
 from bertdata.kernels.utf8 import decode
 
 NOT_ASKED, ALONE, TOGETHER, WHOLE_ROW = range(4)
@@ -20,7 +20,7 @@ row has to be asked for."""
 BODY_SHIFT, SIZE_SHIFT, KIND = 8, 2, 3
 FULL = -1
 _U = np.uint64
-_0, _1, _64 = _U(0), _U(1), _U(64)
+_0, _1, _8, _64 = _U(0), _U(1), _U(8), _U(64)
 _SIZE_SHIFT, _BODY_SHIFT, _63 = _U(SIZE_SHIFT), _U(BODY_SHIFT), _U(63)
 _SLACK = 64
 
@@ -86,15 +86,54 @@ def find_fragments(text: Any, offsets: Any, codes: Any, plain: Any, fragments: A
     return registers[1]
 
 
+@inlined
+def _copy(source: Any, start: Any, size: Any, out: Any, written: Any) -> None:
+    """Copy bytes eight at a time; up to seven bytes after them are read and written as well."""
+    for j in range(_0, size, _8):
+        store64(out, written + j, load64(source, start + j))
+
+
+@inlined
+def _write_blocks(
+    text: Any, at: Any, last: Any, changed: Any, codes: Any, bodies: Any, out: Any, written: Any
+) -> Any:  # fmt: skip
+    """Write blocks of text, few characters of which are `changed`, up to the first byte beyond ASCII.
+
+    Returns where it ended, less than a block before `last`, and the bytes written.
+    """
+    plain: Any = True
+    while plain and at + _64 <= last:
+        stops = high_bits(text, at)
+        for j in range(len(changed)):
+            stops |= range_bits(text, at, changed[j, 0], changed[j, 1])
+        after = at + _64
+        while at < after and plain:
+            stop = min(after - _64 + lowest_bit(stops), after)
+            _copy(text, at, stop - at, out, written)
+            written += stop - at
+            at = stop
+            if at < after:
+                stops &= stops - _1
+                plain = text[at] < 0x80
+                if plain:
+                    code = _U(codes[text[at]])
+                    size = code >> _SIZE_SHIFT & _63
+                    _copy(bodies, code >> _BODY_SHIFT, size, out, written)
+                    written += size
+                    at += _1
+    return at, written
+
+
 @kernel
 def write(
-    text: Any, offsets: Any, codes: Any, bodies: Any, folds: Any, most: int, fragments: Any, n_fragments: int,
-    made: Any, ends: Any, out: Any, out_offsets: Any,
+    text: Any, offsets: Any, codes: Any, bodies: Any, folds: Any, changed: Any, most: int, fragments: Any,
+    n_fragments: int, made: Any, ends: Any, out: Any, out_offsets: Any,
 ) -> Any:  # fmt: skip
     """Write the normalized rows and where each ends; returns the bytes, or FULL.
 
-    folds: the byte that each byte of ASCII becomes, uint8 (256,), 0 where it becomes none or several; most: the most
-    bytes that one becomes. The fragments become made[ends[k] : ends[k + 1]].
+    folds: the byte that each byte of ASCII becomes, uint8 (256,), 0 where it becomes none or several; changed: runs of
+    those that are not what they become, the first and how many more, uint8 (n, 2), none where they are many; most: the
+    most bytes that one becomes. The fragments become made[ends[k] : ends[k + 1]].
     """
     written = _U(0)
     k: Any = 0
@@ -108,6 +147,8 @@ def write(
             if np.int64(written) + most * (stop - i) + _SLACK > len(out):
                 return FULL
             at, last = _U(i), _U(stop)
+            if len(changed) > 0:
+                at, written = _write_blocks(text, at, last, changed, codes, bodies, out, written)
             while at < last:
                 byte = text[at]
                 folded = folds[byte]
@@ -141,6 +182,28 @@ def write(
                 written += _U(long)
                 i = fragments[k, 1]
                 k += 1
+        out_offsets[row + 1] = written
+    return np.int64(written)
+
+
+@kernel
+def prepend(text: Any, offsets: Any, prefix: Any, twice: bool, out: Any, out_offsets: Any) -> Any:
+    """Write rows with a prefix before those that are not empty, and `twice` where they begin with it.
+
+    There is room for all of it; returns the bytes.
+    """
+    written = _0
+    for row in range(len(offsets) - 1):
+        at, end = _U(offsets[row]), _U(offsets[row + 1])
+        has: Any = end - at >= _U(len(prefix))
+        for j in range(len(prefix) if has else 0):
+            has = has and text[at + _U(j)] == prefix[j]
+        if at < end and (twice or not has):
+            for j in range(len(prefix)):
+                out[written + _U(j)] = prefix[j]
+            written += _U(len(prefix))
+        _copy(text, at, end - at, out, written)
+        written += end - at
         out_offsets[row + 1] = written
     return np.int64(written)
 

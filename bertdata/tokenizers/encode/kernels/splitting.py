@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bertdata.kernels.jit import inlined, kernel
-from bertdata.kernels.simd import BLOCK, lowest_bit
+from bertdata.kernels.simd import BLOCK, lowest_bit, small_letter_bits
 from bertdata.kernels.utf8 import decode
 from bertdata.tokenizers.encode.kernels.bitmaps import is_set, set_bit
 
@@ -26,7 +26,7 @@ STATE_SHIFT, MATCHED, INSIDE = 2, 1, 2
 """A step of the automaton: the next state, whether a match ends before the character, and whether a match goes on over
 one that no match begins with."""
 _U = np.uint64
-_0, _1 = _U(0), _U(1)
+_0, _1, _63 = _U(0), _U(1), _U(63)
 
 
 @inlined
@@ -43,13 +43,14 @@ def _next_bit(bitmap: Any, at: Any) -> Any:
 @kernel
 def split(
     text: Any, begin: int, n: int, cuts: Any, gone: Any, unsure: Any, new_cuts: Any, new_gone: Any,
-    classes: Any, table: Any, between: int, registers: Any,
+    classes: Any, table: Any, loops: Any, between: int, registers: Any,
 ) -> Any:  # fmt: skip
     """Cut segments at the matches of a pattern, from byte AT on; returns DONE, or what must be asked for first.
 
     between: ISOLATES, REMOVES, or JOINS where no segment is gone yet. Where a match holds a character that what is
-    removed may have, or this holds one that a match may begin with, its first byte is set in `unsure`. NEW_CHARACTER:
-    the one at byte KIND has no class; NEW_TRANSITION: that of STATE with KIND is not known.
+    removed may have, or this holds one that a match may begin with, its first byte is set in `unsure`. loops: of each
+    state the step that small letters of ASCII have from it to itself, or a negative number. NEW_CHARACTER: the one at
+    byte KIND has no class; NEW_TRANSITION: that of STATE with KIND is not known.
     """
     i: Any = registers[AT]
     while i < n:
@@ -84,8 +85,14 @@ def split(
                 seen |= step
                 if step & MATCHED != 0:
                     last = at
+                before = state
                 state = _U(step >> STATE_SHIFT)
                 at += size
+                if state == before and loops[state] == step and at < stop:  # the letters that follow do the same
+                    letters = min(lowest_bit(~small_letter_bits(text, np.int64(at))), stop - at)
+                    at += letters
+                    if step & MATCHED != 0 and letters > _0:
+                        last = at - _1
             matched = np.int64(last) - begin
             if matched > i:
                 start = i
@@ -119,12 +126,18 @@ def split(
 
 @kernel
 def join_gone(cuts: Any, gone: Any, rows: Any, n: int, starts: Any) -> None:
-    """Set the bits in `starts` at which words begin: what is gone is joined to the word after it, within a row."""
-    at: Any = 0
-    joins: Any = False
-    while at < n:
-        if not joins or is_set(rows, at):
-            set_bit(starts, at)
-        joins = is_set(gone, at)
-        at = _next_bit(cuts, at + 1)
-    set_bit(starts, n)
+    """Set the bits in `starts` at which words begin: what is gone is joined to the word after it, within a row.
+
+    A cut after what is gone is where a carry stops: a bit that is added after the first byte of what is gone runs
+    through the bytes that are no cuts.
+    """
+    last_gone = carry = _0
+    for b in range(n // BLOCK + 1):
+        within = ~cuts[b]
+        begun = gone[b] << _1 | last_gone
+        after = within + begun
+        carries = after < within
+        after += carry
+        carry = _U(carries or after < carry)
+        starts[b] = cuts[b] & (~after | rows[b])
+        last_gone = gone[b] >> _63

@@ -98,6 +98,13 @@ def _fetch_window(text: Any, begin: Any, positions: Any, size: Any, table: Table
     return n_free
 
 
+@always_inlined
+def _is_at(entries: Any, place: Any, low: Any, high: Any, length: Any) -> Any:
+    """Tell whether the word of so many bytes is at a place of `entries`; not of one that is longer than an entry."""
+    unlike = (entries[place] ^ low) | (entries[place + _1] ^ high)
+    return unlike | ((entries[place + _2] & _LENGTH) ^ min(length, _LONGEST)) == _0
+
+
 @inlined
 def _place_of(text: Any, word: Any, length: Any, low: Any, high: Any, table: Table) -> Any:
     """Return where in `entries` a word is, entering it where it is new; 0 if it is too long or there is no room.
@@ -128,7 +135,6 @@ def look_up(
     word in the text that is over MAX_KEY bytes, or for which there is no room, int64 (n_words, 2). window: room, uint64
     (4, WINDOW + 1).
     """
-    entries = table.entries
     n_long: Any = 0
     for first in range(0, n_words, WINDOW):
         size = min(WINDOW, n_words - first)
@@ -137,8 +143,7 @@ def look_up(
         for k in range(size):
             low, high, place = window[0, k], window[1, k], window[2, k]
             word, length = begin + np.int64(some[k]), np.int64(some[k + 1]) - np.int64(some[k])
-            unlike = (entries[place] ^ low) | (entries[place + _1] ^ high)
-            if unlike | ((entries[place + _2] & _LENGTH) ^ min(_U(length), _LONGEST)) != _0:
+            if not _is_at(table.entries, place, low, high, _U(length)):
                 place = _place_of(text, word, length, low, high, table)
                 if place == _0:
                     longs[n_long, 0], longs[n_long, 1] = word, word + length
@@ -224,7 +229,9 @@ def write_known(
                     word_starts[at] = True
                 after = _U(some[k + _1])
                 word, length = begin + np.int64(start), np.int64(after - start)
-                place = _with_ids(cache, text, word, length, window[0, k], window[1, k], encode, model)
+                place = window[2, k]
+                if not _is_at(table.entries, place, window[0, k], window[1, k], _U(length)):
+                    place = _with_ids(cache, text, word, length, window[0, k], window[1, k], encode, model)
                 count = count_of(cache, place)
                 fits = np.int64(at) + count + MOST_SHORT * (n_words - first - np.int64(k)) < len(out)
                 number = np.int64(place >> _2)
