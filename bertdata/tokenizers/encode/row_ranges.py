@@ -30,15 +30,15 @@ def units_of(offsets: NDArray[np.int64], size: int = BATCH_BYTES) -> Iterator[tu
 
 
 def padded_units(
-    text: NDArray[np.uint8], offsets: NDArray[np.int64], padding: int
+    text: NDArray[np.uint8], offsets: NDArray[np.int64], padding: int, size: int = BATCH_BYTES
 ) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64], int, int]]:
     """Yield text, offsets and runs of rows, from and to, such that `padding` bytes may be read after each run.
 
-    Text and offsets are those given, or copies for rows at the very end; read-only in any case, so that kernels see one
-    type.
+    The runs are those of `units_of`. Text and offsets are those given, or copies for rows at the very end; read-only in
+    any case, so that kernels see one type.
     """
     n_padded = int(np.searchsorted(offsets, len(text) - padding, side="right")) - 1
-    for row, stop in units_of(offsets):
+    for row, stop in units_of(offsets, size):
         split = min(max(row, n_padded), stop)
         if row < split:
             yield _frozen(text.view()), offsets, row, split

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bertdata.text_arrays import READ_AHEAD, check_bytes, offsets_of, text_of
 from bertdata.tokenizers.encode.kernels import bitmaps as bits
-from bertdata.tokenizers.encode.row_ranges import units_of
+from bertdata.tokenizers.encode.row_ranges import padded_units
 from bertdata.tokenizers.encode.scanners import Scanner
 
 UNIT_BYTES = 1 << 18
@@ -104,10 +104,12 @@ def padded_texts(
 
 
 def units(arrays: Iterable[pa.Array]) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64], int, int, int]]:
-    """Yield the text and the offsets of Arrow string arrays, runs of rows in them, and the number of the first row.
+    """Yield text and offsets of Arrow string arrays, runs of rows in them, and the number of the first row of an array.
 
-    The arrays are `checked`; text is as of `padded_texts`.
+    The arrays are `checked`. Text is read-only, and bytes may be read after the end of each run.
     """
-    for _, text, offsets, first_row in padded_texts(arrays):
-        for row, stop in units_of(offsets, UNIT_BYTES):
-            yield text, offsets, row, stop, first_row
+    first_row = 0
+    for rows in arrays:
+        for run in padded_units(text_of(rows), offsets_of(rows), READ_AHEAD, UNIT_BYTES):
+            yield *run, first_row
+        first_row += len(rows)
