@@ -185,7 +185,9 @@ def test_dask_missing_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> N
         Runner(0, ("--runner=dask",), quiet=True).check("memory://out", [])
 
 
-def test_an_element_is_a_partition_up_to_a_limit_unless_flags_say_otherwise(cluster: Any) -> None:
+def test_an_element_is_a_partition_up_to_eight_a_worker_unless_flags_say_otherwise(cluster: Any) -> None:
+    from distributed import LocalCluster
+
     from bertdata.beam import internals
 
     runner = on(cluster)
@@ -194,6 +196,11 @@ def test_an_element_is_a_partition_up_to_a_limit_unless_flags_say_otherwise(clus
             f"--dask_client_address={cluster.scheduler_address}",
             "--dask_npartitions=7",
         ]
-        assert found.flags([], 10_000)[-1] == f"--dask_npartitions={dask_cluster.MOST_PARTITIONS}"
+        assert found.flags([], 10_000)[-1] == "--dask_npartitions=16"
         assert found.flags(["--dask_npartitions=3"], 7)[0] == "--dask_npartitions=3"
         assert len(found.flags(["--dask_partition_size=3"], 7)) == 2
+    with (
+        LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as empty,
+        dask_cluster.DaskCluster(internals.parse_flags(on(empty).flags)) as found,
+    ):
+        assert found.flags([], 10_000)[-1] == "--dask_npartitions=256"
