@@ -1,7 +1,9 @@
 """Labels for words (BERT section 5.3, CoNLL-2003): the label of a word is at its first token, -100 everywhere else.
 
-Words are tokenized one by one, as `transformers` does with `is_split_into_words=True`. A word that the tokenizer drops
-has no token and no label; such words, and the tokens over the length, are counted.
+Words are tokenized one by one, as `transformers` does with `is_split_into_words=True`. In byte-level BPE a space is
+part of the token after it, so each word is given one, as by `add_prefix_space=True` in the recipe of transformers.
+Without it the words of a sentence would be one. A word that the tokenizer drops has no token and no label; such words,
+and the tokens over the length, are counted.
 """
 
 from __future__ import annotations
@@ -52,10 +54,11 @@ def encode_token_classification(
         raise ConfigError(
             f"max_seq_length is {max_seq_length}; expected at least {special + 1}, for [CLS], a token and [SEP]"
         )
+    apart = _with_space if _has_spaces(tokenizer) else str
     numbers = np.array([len(words) for words in sentences], np.int64)
     if labels is not None and (len(labels) != len(sentences) or (numbers != [len(ids) for ids in labels]).any()):
         raise ConfigError("there are not as many labels as words in every sentence; expected one for each word")
-    tokens = Segments.of(tokenizer.encode_batch([word for words in sentences for word in words]))
+    tokens = Segments.of(tokenizer.encode_batch([apart(word) for words in sentences for word in words]))
     ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(tokens.lengths)])
     borders = np.concatenate([np.zeros(1, np.int64), np.cumsum(numbers)])
     starts, lengths = ends[borders[:-1]], np.diff(ends[borders])
@@ -83,6 +86,18 @@ def encode_token_classification(
     if without := sum(label is None for ids in labels or () for label in ids):
         counts["unlabelled_words"] = without
     return Encoded(rows.columns() | {"labels": rows.lists(targets)}, counts)
+
+
+def _has_spaces(tokenizer: Tokenizer) -> bool:
+    """Return whether words of a tokenizer that are encoded one by one are not the words of a text."""
+    if tokenizer.IGNORES_WHITESPACE:
+        return False
+    in_text, alone = tokenizer.encode_batch(["a a", "a"]).to_pylist()
+    return bool(in_text != alone * 2)
+
+
+def _with_space(word: str) -> str:
+    return f" {word}" if word and not word[0].isspace() else word
 
 
 def read_token_classification(

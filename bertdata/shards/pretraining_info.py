@@ -298,7 +298,7 @@ class PretrainingInfo(ShardInfo):
             dropped = ", ".join(f"{reason}: {number:,}" for reason, number in source["drops"].items()) or "none"
             came = sum(counts[unit] for unit in units_of(counts))
             sources.append([name, came, counts.get("documents", 0), dropped])
-        numbered = {SOURCE: ", ".join(f": {number} {name}" for number, name in enumerate(self.sources))}
+        numbered = {SOURCE: ": " + ", ".join(f"{number} {name}" for number, name in enumerate(self.sources))}
         columns = [
             [f"`{column.name}`", column.meaning + numbered.get(column.name, "")] for column, _ in self.typed_columns()
         ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,11 @@ def test_the_card_describes_the_columns_there_are(objective: str, masking: str, 
     assert {*names} == {"input_ids", "token_type_ids", "example_id", *columns}
     assert columns.items() <= described.items()
     assert f"# {objective.upper()} pretraining examples of 32 tokens" in card
+
+
+def test_the_card_numbers_the_sources_of_rows() -> None:
+    card = card_of(replace(info_of(), sources=("books", "notes", "wikipedia")))
+    assert "| `source` | the number of the source of the first token: 0 books, 1 notes, 2 wikipedia |" in card
 
 
 def test_the_card_gives_the_numbers_of_splits_and_sources() -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bertdata.errors import ConfigError
 from bertdata.finetune import encode_token_classification
+from bertdata.tokenizers import load_tokenizer
 from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from tests.data import data_path
 from tests.finetune import reference
@@ -57,6 +61,26 @@ def test_labels_of_real_sentences_are_those_of_the_recipe(tmp_path_factory: pyte
     for length in (24, 128):
         expected = reference.token_classification(fast, sentences, labels, length)
         assert rows(encode_token_classification(tokenizer, sentences, labels, max_seq_length=length)) == expected
+
+
+@pytest.mark.parametrize(
+    "name", ["bertdata-32k-bpe", "roberta", "modernbert", "xlm_roberta", "deberta_v3", "xlnet_cased"]
+)
+def test_words_are_apart_as_the_recipe_sets_them_apart(name: str, tmp_path: Path) -> None:
+    tokenizer = load_tokenizer(name if name.startswith("bertdata") else str(data_path("tokenizers", name)))
+    tokenizer.save_pretrained(tmp_path)
+    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    if isinstance(theirs.pre_tokenizer, tokenizers.pre_tokenizers.ByteLevel):
+        theirs.pre_tokenizer.add_prefix_space = True  # as run_ner has it
+    words = ["Today", "Ann", "Lee", "came", "(", "late", ")", ".", "", "unbelievable", "42"]
+    encoded = encode_token_classification(tokenizer, [words], [list(range(len(words)))])
+    expected = theirs.encode(words, is_pretokenized=True)
+    firsts = [word != before for before, word in pairwise([None, *expected.word_ids])]
+    targets = [
+        -100 if word is None or not first else word for word, first in zip(expected.word_ids, firsts, strict=True)
+    ]
+    assert rows(encoded) == [(expected.ids, targets)]
+    assert " ".join(words[:4]) in tokenizer.decode(expected.ids)
 
 
 def test_a_word_that_the_tokenizer_deletes_has_no_label_and_is_counted() -> None:
