@@ -17,7 +17,7 @@ from typing import Any
 from bertdata.beam.quiet_import import quiet_dask_worker
 from bertdata.beam.worker_check import Needs
 from bertdata.errors import BertDataError, ConfigError, MissingExtraError
-from bertdata.io.digests import cores
+from bertdata.io.machine import cores
 
 _LOG = logging.getLogger("bertdata")
 RUNNER = "apache_beam.runners.dask.dask_runner.DaskRunner"

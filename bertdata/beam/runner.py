@@ -34,7 +34,7 @@ from bertdata.engine.stages import Step
 from bertdata.errors import BertDataError, ConfigError, JobNotRun, names_flags
 from bertdata.io import imports, log
 from bertdata.io.console import counted
-from bertdata.io.digests import cores
+from bertdata.io.machine import cores, without_cores
 from bertdata.io.os_errors import require_address_space
 from bertdata.io.time_limit import finished_within
 from bertdata.kernels import warmup
@@ -264,6 +264,8 @@ class Runner:
         """
         self.require_memory()
         if not self.flags:
+            if message := without_cores(self.workers):
+                self.say(message)
             return
         parsed = self._checked([output, *inputs])
         name = runner_flags.runner_name(parsed)

@@ -24,8 +24,8 @@ from bertdata.engine.run_stages import State, stage_states
 from bertdata.errors import BertDataError
 from bertdata.io import files
 from bertdata.io.console import Row, counted, largest, table
-from bertdata.io.digests import cores
 from bertdata.io.listed import kept_listings
+from bertdata.io.machine import cores
 from bertdata.sentences.by_language import Segmenter, not_served
 from bertdata.sentences.languages import code_of
 from bertdata.sentences.settings import SentencesConfig

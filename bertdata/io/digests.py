@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from bertdata.errors import InputError
 from bertdata.io import files
+from bertdata.io.machine import cores
 
 SHOW_AFTER = 2.0
 """Seconds of reading after which a terminal is shown how far it is."""
@@ -36,8 +36,3 @@ def _problem(path: str, digest: str) -> str:
     except InputError as error:
         return str(error).removeprefix(f"{path}: ")
     return "" if sha256 == digest else f"its SHA-256 is {sha256[:12]}, expected {digest[:12]}"
-
-
-def cores() -> int:
-    """Return the processor cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -6,13 +6,13 @@ also measures how fast their store hands them over, and says what both feed, and
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Unpack
 
 from bertdata.errors import ConfigError
+from bertdata.io import machine
 from bertdata.loader.read_ahead import AT_ONCE
 from bertdata.loader.sampling import Sampling
 from bertdata.shards.streaming import StreamedShards
@@ -64,7 +64,7 @@ def measure(
         tokens += sum(map(len, batch_rows.lists("input_ids")))
         places += batch["input_ids"].size
     spent = clock() - worked
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = machine.cores()
     fed, of_store = tokens / spent * cores, {}
     if cache is not None:
         stored = sum(shard.size for shard_set in examples.sets for shard in getattr(shard_set, "files", ()))

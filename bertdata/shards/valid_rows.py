@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bertdata.engine.parts import fingerprint
 from bertdata.errors import InputError
 from bertdata.io.arrow_data import checked
-from bertdata.io.digests import cores
+from bertdata.io.machine import cores
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.checked import once_each
 from bertdata.shards.columns import CU_SEQLENS

@@ -23,7 +23,7 @@ from bertdata.engine.parts import Counters
 from bertdata.errors import ConfigError, InputError, did_you_mean, printable
 from bertdata.io import compression, files
 from bertdata.io.console import counted
-from bertdata.io.digests import SHOW_AFTER, cores
+from bertdata.io.digests import SHOW_AFTER
 from bertdata.io.encoding_guess import keeps_ascii
 from bertdata.io.encodings import (
     GUESS,
@@ -39,6 +39,7 @@ from bertdata.io.encodings import (
     is_mostly_utf_8,
     open_text,
 )
+from bertdata.io.machine import cores
 from bertdata.sources import unsupported
 from bertdata.sources.names import is_source_name
 

@@ -174,3 +174,16 @@ def test_a_cluster_is_told_its_jobs_and_that_this_process_must_live(capsys: pyte
     Runner(0, ("--direct_runner_bundle_repeat=2",)).announce(["clean books"])
     Runner(0, ("--runner=FlinkRunner",)).announce([])
     assert capsys.readouterr().err == ""
+
+
+def test_more_workers_than_the_cores_of_a_step_are_remarked_and_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    Runner(32).check(str(tmp_path), [])
+    assert "--workers is 32, but this process may use 1 core of the 64 here" in capsys.readouterr().err
+    Runner(32, quiet=True).check(str(tmp_path), [])
+    Runner(1).check(str(tmp_path), [])
+    Runner(0).check(str(tmp_path), [])
+    assert capsys.readouterr().err == ""

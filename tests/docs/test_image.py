@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -55,3 +57,19 @@ def test_the_dockerfile_uses_the_script_and_extras_that_there_are() -> None:
     extras = dockerfile.partition("bertdata[")[2].partition("]")[0].split(",")
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert all(f"\n{extra} = [" in settings for extra in extras)
+
+
+def test_the_image_is_given_what_it_is_made_from_and_nothing_else() -> None:
+    """`.dockerignore` names what `COPY` and the wheel take: an old build/ would be packed into the wheel."""
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    patterns = [line for line in lines if line and not line.startswith("#")]
+    given = {pattern.removeprefix("!") for pattern in patterns if pattern.startswith("!")}
+    assert patterns[0] == "*"
+    copied = re.findall("^COPY (?!--from)([^. ].*) ", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    beside = re.search(r"BESIDE = \((.*)\)", (ROOT / "setup.py").read_text(encoding="utf-8"))
+    assert beside
+    packages = ["bertdata", *re.findall('"(.*?)"', beside[1])]
+    wheel = ["pyproject.toml", "setup.py", project["readme"], *project["license-files"], *packages]
+    assert copied
+    assert given == {*copied, *wheel}

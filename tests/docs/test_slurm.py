@@ -1,4 +1,4 @@
-"""The Slurm scripts of the pages requeue jobs at the time limit alone: run with stand-ins for the commands of Slurm."""
+"""The Slurm scripts of the pages: run with stand-ins for the commands of Slurm."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def script(page: str, beginning: str, folder: Path, step: str) -> list[str]:
 
     step: what `srun` does in bash.
     """
-    programs = {"srun": step, "scontrol": '[ "$1" = show ] || echo "$*" >> asked'}
+    programs = {"srun": f'echo "$*" > step\n{step}', "scontrol": '[ "$1" = show ] || echo "$*" >> asked'}
     for name, body in programs.items():
         (folder / name).write_text(f"#!/bin/bash\n{body}\n")
         (folder / name).chmod(0o755)
@@ -38,9 +38,24 @@ def asked(folder: Path) -> str:
     return (folder / "asked").read_text() if (folder / "asked").exists() else ""
 
 
+@pytest.mark.parametrize(
+    ("page", "beginning", "cores"),
+    [
+        ("clusters.md", "bertdata build ", "2"),
+        ("clusters.md", "clean-wikipedia", "4"),
+        ("howto/slurm.md", "pretrain", "2"),
+    ],
+)
+def test_a_step_is_given_the_cores_of_its_job(page: str, beginning: str, cores: str, tmp_path: Path) -> None:
+    """From Slurm 22.05 on `srun` does not take `--cpus-per-task` from the job, and may bind the step to one core."""
+    command = script(page, beginning, tmp_path, "exit 0")
+    subprocess.run(command, cwd=tmp_path, env=environment(tmp_path) | {"SLURM_ARRAY_TASK_ID": "0"}, check=True)
+    assert (tmp_path / "step").read_text().startswith(f"--cpus-per-task {cores} ")
+
+
 @pytest.mark.parametrize(("code", "requeued"), [(143, "requeue 7\n"), (0, ""), (1, "")])
 def test_a_build_that_was_terminated_is_requeued(tmp_path: Path, code: int, requeued: str) -> None:
-    command = script("clusters.md", "srun bertdata build ", tmp_path, f"exit {code}")
+    command = script("clusters.md", "bertdata build ", tmp_path, f"exit {code}")
     done = subprocess.run(command, cwd=tmp_path, env=environment(tmp_path), check=False)
     assert (done.returncode, asked(tmp_path)) == (code, requeued)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from bertdata.corpus.estimate.figures import Estimate
 from bertdata.corpus.estimate.rates import DRIVER_BYTES, KERNELS_SECONDS, START_SECONDS
-from bertdata.io import files
+from bertdata.io import files, machine
 from bertdata.io.console import Row, byte_size, counted
 
 WORKERS = (1, 2, 16, 64)
@@ -23,7 +23,7 @@ MOST_REFERENCES = 100_000_000
 
 @dataclass(frozen=True)
 class Room:
-    """What there is for a build, in bytes: free on the disk of its output, None for a URL, and memory of this machine.
+    """What there is for a build, in bytes: free on the disk of its output (None for a URL), and memory.
 
     workers: how many it would have here, 0 on a cluster.
     """
@@ -39,7 +39,7 @@ class Room:
         while not os.path.exists(folder):
             folder = os.path.dirname(folder)
         disk = None if files.is_remote(output) else shutil.disk_usage(folder).free
-        return Room(disk, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), workers)
+        return Room(disk, machine.memory(), workers)
 
 
 def limits(estimate: Estimate, room: Room) -> list[str]:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from bertdata.errors import ConfigError, InputError
-from bertdata.io import files
+from bertdata.io import files, machine
 from bertdata.tokenizers.base import Tokenizer
 from bertdata.tokenizers.loading import replace_saved
 from bertdata.torch.data.dataset import PretrainingCollator
@@ -173,11 +173,11 @@ def remove_companions(directory: str) -> None:
 
 
 def check_memory(config: EncoderConfig) -> None:
-    """Raise ConfigError where the weights of a model in float32 take more than the machine's memory."""
-    needed, there = 4 * config.weights, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    """Raise ConfigError where the weights of a model in float32 take more than the memory that this process may use."""
+    needed, there = 4 * config.weights, machine.memory()
     if needed > there and torch.get_default_device().type != "meta":
         raise ConfigError(
-            f"the model has {config.weights:,} weights, which take {needed / 2**30:,.0f} GiB, and this machine has "
+            f"the model has {config.weights:,} weights, which take {needed / 2**30:,.0f} GiB, and this process may use "
             f"{there / 2**30:,.0f} GiB of memory; expected a smaller vocab_size, hidden_size, intermediate_size or "
             "num_hidden_layers"
         )
