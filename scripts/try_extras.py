@@ -76,6 +76,13 @@ def verbs(corpus: str, out: str) -> list[tuple[str, list[str]]]:
         ("", ["clean-books", f"{out}/books", "--output", f"{out}/documents"]),
         ("", ["build", "--books", f"{out}/books", *ONE_BOOK, "--vocab", vocabulary, "--output", f"{out}/build"]),
         (
+            "",
+            [
+                *("build", "--books", f"{out}/books", *ONE_BOOK, "--vocab", vocabulary, "--output", f"{out}/unrepeated"),
+                *("--dedup", "near", "--dedup-spans", "sentences"),
+            ],
+        ),
+        (
             "beam",
             [
                 *("build", "--books", f"{out}/books", *ONE_BOOK, "--vocab", vocabulary, "--output", f"{out}/by-beam"),

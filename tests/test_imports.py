@@ -151,3 +151,26 @@ def test_what_was_imported_is_not_collected_again_once_a_build_begins() -> None:
     finally:
         gc.unfreeze()
         gc.set_threshold(*before)
+
+
+_WITHOUT_PANDAS = """
+import sys
+class NotInstalled:
+    def find_spec(self, name, *_):
+        if name == "pandas":
+            raise ModuleNotFoundError("No module named 'pandas'")
+sys.meta_path.insert(0, NotInstalled())
+from bertdata.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("units", ["paragraphs", "sentences"])
+def test_repeated_text_is_left_out_without_pandas_which_no_extra_declares(units: str, tmp_path: Path) -> None:
+    book = "It rained all day in the town.\n\nNobody went out of the house, and it rained.\n"
+    (tmp_path / "first.txt").write_text(book)
+    (tmp_path / "second.txt").write_text(book + "\nSomebody did.\n")
+    call = ["build", "--books", str(tmp_path), "--vocab", "bertdata-30k-uncased", "--objective", "full-sentences"]
+    call += ["--dedup-spans", units, "--output", str(tmp_path / "out"), "--quiet"]
+    subprocess.run([sys.executable, "-c", _WITHOUT_PANDAS, *call], check=True, cwd=ROOT)
+    assert (tmp_path / "out" / "manifest.json").exists()

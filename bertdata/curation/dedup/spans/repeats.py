@@ -72,7 +72,7 @@ class Occurrences:
     @staticmethod
     def joined(parts: list[Occurrences]) -> Occurrences:
         """Return those of several, one after another; empties the list."""
-        empty = Occurrences.of({column.name: np.zeros(0, column.type.to_pandas_dtype()) for column in SPANS}, 0)
+        empty = Occurrences.of({column.name: pa.array([], column.type).to_numpy() for column in SPANS}, 0)
         names = [field.name for field in fields(Occurrences)]
         result = Occurrences(
             *(np.concatenate([getattr(occurrences, name) for occurrences in [empty, *parts]]) for name in names)
