@@ -45,6 +45,11 @@ def others(parsed: argparse.Namespace) -> list[str]:
     return sorted(name for name in names if CHECK.replace(" ", "-") not in name)
 
 
+def free_slots(cluster: str) -> int:
+    """Return how many slots of a cluster run no task; raises OSError, ValueError or KeyError."""
+    return int(_answer(f"{cluster}/overview")["slots-available"])
+
+
 def cancel(cluster: str, name: str) -> None:
     """Cancel the active jobs of a name; raises OSError or ValueError."""
     for job, its_name in active(cluster).items():

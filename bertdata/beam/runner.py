@@ -286,7 +286,7 @@ class Runner:
             def job_of(function: Callable[[Any], None]) -> internals.Job:
                 import apache_beam
 
-                pipeline = self._pipeline(parsed, 1, [flink_jobs.CHECK])
+                pipeline = self._pipeline(parsed, 1, [flink_jobs.CHECK], runner_flags.of_check(parsed))
                 _ = pipeline | apache_beam.Create([0], reshuffle=False) | "Ask" >> apache_beam.Map(function)
                 return internals.Job(pipeline, flink_jobs.address(parsed))
 
@@ -297,6 +297,8 @@ class Runner:
                 raise
             except Exception as error:
                 raise runner_flags.explained(error, parsed) or error from error
+            if words := runner_flags.too_few_slots(parsed):
+                self.say(words)
 
     def _checked(self, paths: Sequence[str]) -> argparse.Namespace:
         import_beam(without_packages=imports.is_command and not self.flags)
@@ -327,12 +329,17 @@ class Runner:
                 progress.update()
         return outcome[0]
 
-    def _pipeline(self, parsed: argparse.Namespace, tasks: int, titles: Sequence[str]) -> Any:
-        """Return an empty pipeline of so many tasks for the runner of the flags, without one Beam's for one machine."""
+    def _pipeline(
+        self, parsed: argparse.Namespace, tasks: int, titles: Sequence[str], further: Sequence[str] = ()
+    ) -> Any:
+        """Return an empty pipeline of so many tasks for the runner of the flags, without one Beam's for one machine.
+
+        further: flags of this pipeline, which come after those of the runner.
+        """
         from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
         from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
-        flags = [*self.flags, *runner_flags.job_name(parsed, titles), *runner_flags.defaults(parsed)]
+        flags = [*self.flags, *further, *runner_flags.job_name(parsed, titles), *runner_flags.defaults(parsed)]
         options = PipelineOptions(flags)
         runner = None
         if dask_cluster.is_named(parsed.runner):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from bertdata.beam import dask_cluster, flink_jobs, job_server
 from bertdata.errors import BertDataError, ConfigError, MissingExtraError
 from bertdata.io import files
+from bertdata.io.console import counted
 
 CLUSTERS = ("dataflow", "flink", "spark", "portable", "kafkastreams")
 """The runners, by their short names, whose workers may be on other machines."""
@@ -97,6 +98,17 @@ def defaults(parsed: argparse.Namespace) -> list[str]:
     if runner_name(parsed) in ("flink", "spark") and not parsed.environment_cache_millis:
         flags.append(f"--environment_cache_millis={_CACHE_MILLISECONDS}")
     return flags
+
+
+def of_check(parsed: argparse.Namespace) -> list[str]:
+    """Return the flags of the job that asks a worker: on Flink one slot, since one worker has the question.
+
+    With more, Beam's own pool may stop that worker in the place of those that have none (`bertdata.beam.worker_pool`).
+
+    >>> of_check(argparse.Namespace(runner="FlinkRunner", parallelism=8))
+    ['--parallelism=1']
+    """
+    return ["--parallelism=1"] if runner_name(parsed) == "flink" or parsed.parallelism > 0 else []
 
 
 def starts_job_server(parsed: argparse.Namespace) -> bool:
@@ -215,6 +227,18 @@ def silence(parsed: argparse.Namespace) -> str:
             "build that was killed"
         )
     return _silence(parsed)
+
+
+def too_few_slots(parsed: argparse.Namespace) -> str:
+    """Return which jobs leave Flink fewer free slots than --parallelism asks for, "" where none do."""
+    cluster, names = flink_jobs.address(parsed), flink_jobs.others(parsed)
+    try:
+        free = flink_jobs.free_slots(cluster) if cluster and names else parsed.parallelism
+    except (OSError, ValueError, KeyError):
+        return ""
+    if free >= parsed.parallelism:
+        return ""
+    return f"Flink has {counted(free, 'free slot')}, and --parallelism asks for {parsed.parallelism}: {silence(parsed)}"
 
 
 def _silence(parsed: argparse.Namespace) -> str:

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from bertdata.beam import flink_jobs, runner_flags
+from bertdata.beam import flink_jobs, internals, runner_flags
 
 JOBS = [
     {"jid": "a1", "name": "bertdata-tokenize-1", "state": "RUNNING"},
@@ -28,7 +28,8 @@ def rest() -> Iterator[tuple[str, list[str]]]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self.answer(json.dumps({"jobs": JOBS}).encode())
+            answers = {"/jobs/overview": {"jobs": JOBS}, "/overview": {"slots-total": 4, "slots-available": 1}}
+            self.answer(json.dumps(answers[self.path]).encode())
 
         def do_PATCH(self) -> None:
             changes.append(self.path)
@@ -68,6 +69,34 @@ def test_the_jobs_that_hold_slots_are_told_where_no_worker_begins() -> None:
         assert runner_flags.silence(parsed).startswith(
             "these jobs are on Flink, and may hold its slots: another, bertdata-tokenize-1; wait for them, or cancel"
         )
+
+
+@pytest.mark.parametrize(
+    ("parallelism", "words"), [(2, "Flink has 1 free slot, and --parallelism asks for 2: "), (1, "")]
+)
+def test_jobs_that_leave_too_few_slots_are_told_once_a_worker_has_answered(parallelism: int, words: str) -> None:
+    with rest() as (cluster, _):
+        parsed = internals.parse_flags(
+            [
+                "--runner=FlinkRunner",
+                f"--flink_master={cluster.removeprefix('http://')}",
+                f"--parallelism={parallelism}",
+            ]
+        )
+        assert runner_flags.too_few_slots(parsed) == (words and words + runner_flags.silence(parsed))
+
+
+@pytest.mark.parametrize(
+    ("flags", "further"),
+    [
+        (["--runner=FlinkRunner"], ["--parallelism=1"]),
+        (["--runner=PortableRunner", "--parallelism=4"], ["--parallelism=1"]),
+        (["--runner=PortableRunner"], []),
+        (["--runner=SparkRunner"], []),
+    ],
+)
+def test_the_question_to_a_worker_takes_one_slot(flags: list[str], further: list[str]) -> None:
+    assert runner_flags.of_check(internals.parse_flags(flags)) == further
 
 
 @pytest.mark.parametrize(
