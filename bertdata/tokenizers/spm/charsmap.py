@@ -12,7 +12,7 @@ import struct
 import unicodedata
 from collections.abc import Iterator
 
-_VOICE_MARKS = "\uff9e\uff9f\u3099\u309a"
+VOICE_MARKS = "\uff9e\uff9f\u3099\u309a"
 _KANA = [*map(chr, range(0xFF66, 0xFF9E)), *map(chr, range(0x3041, 0x3100))]
 _CAPITALS = [*range(0x41, 0x5B), *range(0x391, 0x3AA), *range(0x401, 0x430)]
 _LETTERS = [*map(chr, (*range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B), *_CAPITALS))]
@@ -35,15 +35,32 @@ class Charsmap:
 
     def get(self, key: str) -> str | None:
         """Return what a rule makes of a string; None where there is no rule for just that."""
+        place, units = self._place_of(key), self._units
+        if place is None or not units[place] >> 8 & 1:
+            return None
+        begin = units[place ^ _offset(units[place])] & 0x7FFFFFFF
+        return self._strings[begin : self._strings.index(b"\0", begin)].decode()
+
+    def change(self, text: str) -> bool:
+        """Tell whether there is a rule for some part of a text."""
+        ends = range(1, len(text) + 1)
+        return any(self.get(text[begin:end]) is not None for end in ends for begin in range(end))
+
+    def goes_on(self, key: str) -> bool:
+        """Tell whether there is a rule for a longer string that begins with one."""
+        place, units = self._place_of(key), self._units
+        if place is None:
+            return False
+        following = ((place ^ _offset(units[place]) ^ byte, byte) for byte in range(1, 256))
+        return any(child < len(units) and units[child] & 0x800000FF == byte for child, byte in following)
+
+    def _place_of(self, key: str) -> int | None:
         place, units = 0, self._units
         for byte in key.encode():
             place ^= _offset(units[place]) ^ byte
             if place >= len(units) or units[place] & 0x800000FF != byte:
                 return None
-        if not units[place] >> 8 & 1:
-            return None
-        begin = units[place ^ _offset(units[place])] & 0x7FFFFFFF
-        return self._strings[begin : self._strings.index(b"\0", begin)].decode()
+        return place
 
 
 def _offset(unit: int) -> int:
@@ -58,7 +75,7 @@ def missed_rules(charsmap: bytes, *, kana: bool, accents: bool) -> Iterator[tupl
     """
     rules = Charsmap(charsmap)
     for base in _KANA if kana else ():
-        for mark in _VOICE_MARKS:
+        for mark in VOICE_MARKS:
             composed = rules.get(base + mark)
             if composed is not None:
                 yield base + mark, composed

@@ -22,6 +22,7 @@ from bertdata.errors import InputError
 from bertdata.tokenizers import json_format, json_parts
 from bertdata.tokenizers.base import SpecialTokens
 from bertdata.tokenizers.spm.charsmap import missed_rules
+from bertdata.tokenizers.spm.defined_symbols import around, kept_symbols
 from bertdata.tokenizers.spm.proto import BPE_MODEL, UNIGRAM_MODEL, PieceType
 
 _XLNET = frozenset({"<cls>", "<sep>", "<eod>"})
@@ -205,14 +206,18 @@ def _rules(model: Any) -> list[Any]:
     first = tuple(piece.piece for piece in model.pieces[:4])
     text = "".join(piece.piece for piece in model.pieces if piece.type == PieceType.NORMAL)
     missed: Iterable[tuple[str, str]] = ()
+    kept: Sequence[str] = ()
     if not any(first == names[:4] for names, _ in NUMBERINGS.values()):
         kana = bool(_KANA.search(text)) or bool(model.trainer.byte_fallback)
         accents = bool(model.trainer.byte_fallback) or unicodedata.normalize("NFD", text) != text
         try:
             missed = [*missed_rules(charsmap, kana=kana, accents=accents)]
+            kept = kept_symbols(_defined(model), charsmap)
+        except InputError as error:
+            raise InputError(f"{error}, which no tokenizer.json does; {_BY_TRANSFORMERS}") from None
         except (ValueError, IndexError, struct.error) as error:
             raise InputError(f"the rules of its normalizer are damaged ({error}); get the file again") from error
-    return [*(normalizers.Replace(*rule) for rule in missed), normalizers.Precompiled(charsmap)]
+    return around([*(normalizers.Replace(*rule) for rule in missed), normalizers.Precompiled(charsmap)], kept)
 
 
 def _byte_pair_tokenizer(model: Any) -> Any:

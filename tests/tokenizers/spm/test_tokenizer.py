@@ -130,6 +130,45 @@ def test_spaces_are_where_sentencepiece_has_them(sentencepiece: Any, more: dict[
     same()
 
 
+KEPT = ["\n", "\u2026", "<SEP>", "\uff21\uff22", "-", "--", "\u00bd", "e"]
+"""Symbols of which rules would make others, or that they would join to an accent."""
+
+
+@pytest.mark.parametrize("rules", ["nmt_nfkc", "nmt_nfkc_cf", "nfkc", "identity"])
+@pytest.mark.parametrize("fallback", [False, True])
+def test_user_defined_symbols_are_left_out_of_the_rules(sentencepiece: Any, rules: str, fallback: bool) -> None:
+    more = {"normalization_rule_name": rules, "byte_fallback": fallback, "vocab_size": 340 if fallback else 70}
+    data = model_of(sentencepiece, user_defined_symbols=KEPT, **more)
+    processor, tokenizer = sentencepiece.SentencePieceProcessor(model_proto=data), SentencePieceTokenizer(data)
+    pieces = [*KEPT, *KEPT, *"fox the", " ", "  ", "<sep>", "SEP>", "\uff21", "AB", "...", "1\u20442", "\u0301", "\t"]
+
+    @settings(deadline=None, max_examples=examples(60))
+    @given(st.lists(st.sampled_from(pieces), max_size=9).map("".join))
+    def same(text: str) -> None:
+        text = text.replace("\u0301\u0301", "").replace("\u00bd\u0301", "").replace("\u2044", "")
+        assert tokenizer.encode(text) == processor.EncodeAsIds(text)
+        assert tokenizer.encode_batch([text]).to_pylist() == [tokenizer.encode(text)]
+
+    same()
+    assert processor.EncodeAsIds("a\u2026\n") == tokenizer.encode("a\u2026\n")
+    assert "\n" in tokenizer.convert_ids_to_tokens(tokenizer.encode("the\nfox"))
+
+
+@pytest.mark.parametrize(
+    ("symbols", "message"),
+    [
+        (["\u0301"], "'\u0301', which begins with a mark on the letter before it, which no tokenizer.json does; take"),
+        (["a  b"], "'a  b', in which SentencePiece keeps spaces as they are, which no tokenizer.json does"),
+        (["\u2026x", "x\u2026"], "'x\u2026' and '\u2026x', which may overlap in a text, and rules"),
+    ],
+)
+def test_symbols_that_no_tokenizer_json_finds_as_sentencepiece_are_refused(
+    sentencepiece: Any, symbols: list[str], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        SentencePieceTokenizer(model_of(sentencepiece, user_defined_symbols=symbols))
+
+
 def test_a_vocabulary_of_words_between_white_space_is_cut_at_all_of_it(sentencepiece: Any) -> None:
     data = model_of(sentencepiece, normalization_rule_name="identity")
     cut, as_it_is = SentencePieceTokenizer(data, at_white_space=True), SentencePieceTokenizer(data)
