@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from bertdata.cli.command_line import VOCABULARY, add_new_output
@@ -16,6 +16,10 @@ from bertdata.io.console import Row, counted, table
 from bertdata.options.flags import add_flags, add_quiet
 from bertdata.options.option import flag_of
 from bertdata.options.request import settings_from
+from bertdata.sources.labelled.labelled_files import quoted_lines
+
+_QUOTED_SHARE = 0.05
+"""The share of lines with quoted fields from which on these are no text, as a few in files of GLUE are."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     manifest = encode_task(arguments.output, arguments.vocab, paths, config, columns, force=arguments.force)
     if not arguments.quiet:
         print(table(summary_rows(manifest)))
-    for warning in warnings_of(manifest):
+    for warning in [*warnings_of(manifest), *quote_warnings(paths.values())]:
         print(f"warning: {warning}", file=sys.stderr)
     return 0
 
@@ -79,6 +83,18 @@ def warnings_of(manifest: Mapping[str, Any]) -> list[str]:
             number = f"{lost:,} of {lost + kept:,} {what}"
             lines.append(f"{split}: {number} are cut off, as they do not fit into rows; {remedy}")
     return lines
+
+
+def quote_warnings(paths: Iterable[str]) -> Iterator[str]:
+    """Yield a warning for each table with tabs that was written with the quotes of CSV, which are read as text."""
+    for path in paths:
+        quoted, lines = quoted_lines(path)
+        if quoted > lines * _QUOTED_SHARE:
+            yield (
+                f'{path}: {quoted:,} of the first {counted(lines, "line")} have a field in quotes, with "" for a quote '
+                "inside; where fields are separated by tabs, quotes are text, and stay in the examples; write the file "
+                "with commas, as .csv, or without these quotes"
+            )
 
 
 def summary_rows(manifest: Mapping[str, Any]) -> list[Row]:

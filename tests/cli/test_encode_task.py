@@ -145,3 +145,32 @@ def test_flags_name_the_columns_and_the_labels(tmp_path: Path, vocab: str, capsy
     assert words == ["[CLS] salt [SEP] water [SEP]", "[CLS] stone [SEP] [SEP]"]
     with pytest.raises(ConfigError, match="--label-column"):
         dispatch(["encode-task", *flags, "--text-columns", "first"])
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ('"He said ""salt"" twice"', True),
+        ('"""salt"" he said"', True),
+        ('"the salt water"', False),
+        ('salt, 5" deep', False),
+        ('"salt" and "water"', False),
+    ],
+)
+def test_a_tsv_that_was_written_with_the_quotes_of_csv_is_warned_of(
+    text: str, quoted: bool, tmp_path: Path, vocab: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train = tmp_path / "train.tsv"
+    train.write_text("text\tlabel\n" + "".join(f"{text}\t{place % 2}\n" for place in range(4)))
+    arguments = ["encode-task", "--train", str(train), "--vocab", vocab, "--output", str(tmp_path / "out")]
+    assert dispatch(arguments) == 0
+    assert ("4 of the first 5 lines have a field in quotes" in capsys.readouterr().err) is quoted
+
+
+def test_quotes_of_a_csv_are_no_text_and_not_warned_of(
+    tmp_path: Path, vocab: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "train.csv").write_text("text,label\n" + '"He said ""salt"" twice",x\n"salt ""water""",y\n' * 3)
+    arguments = ["--train", str(tmp_path / "train.csv"), "--vocab", vocab, "--output", str(tmp_path / "out")]
+    assert dispatch(["encode-task", *arguments]) == 0
+    assert "warning" not in capsys.readouterr().err

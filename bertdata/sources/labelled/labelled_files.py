@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from bertdata.documents import open_parquet, read_batches
@@ -28,6 +30,7 @@ from bertdata.sources.labelled.labels import Label
 from bertdata.sources.text_template import value_at
 
 Row = Mapping[str, Any]
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 _REMEDY = "write quotes that are part of the text twice, in a field in quotes, or make it a .tsv, which has none"
 TABLES = (".csv", ".tsv")
 """Formats whose first line may name the columns."""
@@ -210,6 +213,19 @@ def _tsv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
     for number, line in text_lines(path):
         if line or number == 1:
             yield number, line.split("\t")
+
+
+def quoted_lines(path: str, most: int = 1000) -> tuple[int, int]:
+    """Return how many of the first lines of a table whose quotes are text have a field quoted as in CSV, and all those.
+
+    Such a field is in quotes, and has quotes inside that are doubled, as programs write them; (0, 0) of other files.
+    """
+    kind = file_format(path, ("",))
+    if kind not in TABLES or not _is_without_quotes(path, kind):
+        return 0, 0
+    lines = [fields for _, fields in islice(_tsv_fields(path), most)]
+    quoted = [any('""' in field[1:-1] and _QUOTED.fullmatch(field) for field in fields) for fields in lines]
+    return sum(quoted), len(lines)
 
 
 def _is_without_quotes(path: str, kind: str) -> bool:
