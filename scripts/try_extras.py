@@ -78,7 +78,7 @@ def verbs(corpus: str, out: str) -> list[tuple[str, list[str]]]:
         (
             "",
             [
-                *("build", "--books", f"{out}/books", *ONE_BOOK, "--vocab", vocabulary, "--output", f"{out}/unrepeated"),
+                *("build", "--books", f"{out}/books", *ONE_BOOK, "--vocab", vocabulary, "--output", f"{out}/spans"),
                 *("--dedup", "near", "--dedup-spans", "sentences"),
             ],
         ),
