@@ -16,6 +16,7 @@ import numpy as np
 from bertdata.counter_rng import argsort, bits
 from bertdata.io import compression, files
 from bertdata.kernels import warmup
+from bertdata.kernels.hash_table import empty_table, rehash
 from bertdata.sample import SAMPLE_DUMP
 
 FILTERS = ("gopher-repetition", "gopher-quality", "fineweb-quality", "c4-quality")
@@ -61,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
                 _build(files.join(folder, "corpus"), settings)
             _build(files.join(folder, "texts"), texts)
             argsort(bits(0, np.arange(1 << 12)))
+            rehash(empty_table(1), empty_table(4))  # tables of large vocabularies grow
     finally:
         warmup.listeners.remove(count)
     print(f"compiled {compiled} kernels in {time.monotonic() - began:.0f} s; they are kept in {_place()}")

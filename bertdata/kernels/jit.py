@@ -18,10 +18,12 @@ What is numba's own and not promised by it (`_nrt`, `_cache`, `_insert`, code li
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import hashlib
 import inspect
 import operator
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -168,19 +170,31 @@ def _kept_signatures(dispatcher: Any) -> list[Any]:
     return [signature for signature, *rest in keys if (signature, *rest) == cache._index_key(signature, codegen)]
 
 
-_LOCATORS = ("UserProvided", "UserWide", "InTree")
+_LOCATORS = tuple(
+    getattr(caching, f"{name}CacheLocator", None) or getattr(caching, f"_{name}CacheLocator")
+    for name in ("UserProvided", "UserWide", "InTree")
+)
+
+
+def _that_only_reads(locator: Any) -> Any:
+    """Return numba's class of a place of machine code for where that cannot be written, as in a read-only container."""
+
+    class Locator(locator):  # type: ignore[misc]
+        def ensure_cache_path(self) -> None:
+            if not os.path.isdir(self.get_cache_path()):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.get_cache_path())
+
+    return Locator
 
 
 class _CacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
     """Keeps machine code in the user's cache folder, or beside the module where that folder cannot be used.
 
-    What is written into the folder of an installed package stays there when the package is removed, and hides the
-    package that is installed next.
+    Where neither can be written, what an earlier run kept there is read. What is written into the folder of an
+    installed package stays there when the package is removed, and hides the package that is installed next.
     """
 
-    _locator_classes = tuple(
-        getattr(caching, f"{name}CacheLocator", None) or getattr(caching, f"_{name}CacheLocator") for name in _LOCATORS
-    )
+    _locator_classes = (*_LOCATORS, *map(_that_only_reads, _LOCATORS))
 
 
 class _Cache(caching.FunctionCache):  # type: ignore[misc]

@@ -15,6 +15,7 @@ from bertdata.beam.runner import COMPILING
 from bertdata.cli import compile as module
 from bertdata.cli.main import main
 from bertdata.curation import FILTERS
+from bertdata.kernels.hash_table import empty_table
 from bertdata.kernels.warmup import COMPILED_FROM, compiling_always, compiling_pays
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,7 +46,9 @@ def test_every_group_of_settings_is_built_and_the_number_of_kernels_printed(
         built.append(settings)
         original(folder, settings)
 
+    tables: list[Any] = []
     monkeypatch.setattr(module, "_build", noted)
+    monkeypatch.setattr(module, "rehash", lambda *types: tables.append(types))
     assert main(["compile", "--vocab", "bertdata-30k-cased"]) == 0
     assert [one.get("vocab", "") for one in built] == [
         "bertdata-30k-uncased",
@@ -53,6 +56,10 @@ def test_every_group_of_settings_is_built_and_the_number_of_kernels_printed(
         "bertdata-30k-uncased",
     ]
     assert built[-1]["decontaminate"]
+    [(old, new)] = tables  # no table of the sample grows, as one of a trained vocabulary does
+    assert type(old) is type(new) is type(empty_table(1))
+    assert len(new) > len(old)
+    assert old.dtype == new.dtype == empty_table(1).dtype
     assert re.fullmatch(r"compiled \d+ kernels in \d+ s; they are kept in /.*\n", capsys.readouterr().out)
 
 

@@ -121,6 +121,29 @@ def test_a_kernel_says_that_it_is_compiled_and_nothing_where_it_is_loaded(tmp_pa
     assert told() == found.format(2, 3)
 
 
+READ_ONLY = """
+import errno, tempfile
+def refused(*_, **__):
+    raise OSError(errno.EROFS, "Read-only file system")
+tempfile.TemporaryFile = refused
+"""
+"""How numba finds out that it cannot write into a folder."""
+
+
+def test_machine_code_is_loaded_where_nothing_can_be_written(tmp_path: Path) -> None:
+    """As in a container whose root is read-only, of an image in which `bertdata compile` ran."""
+    file = tmp_path / "kernel.py"
+    file.write_text(KERNEL)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": str(PACKAGE.parent)}
+
+    def told(script: str) -> str:
+        command = [sys.executable, "-c", f"{script}import runpy\nrunpy.run_path({str(file)!r})\n"]
+        return subprocess.run(command, env=environment, capture_output=True, check=True, text=True).stdout.strip()
+
+    assert told("") == "[0, 2, 4, 6] 6 2 [0.0, 2.0, 4.0, 6.0] 3"
+    assert told(READ_ONLY) == "[0, 2, 4, 6] 6 0 [0.0, 2.0, 4.0, 6.0] 0"
+
+
 GATHERED = """
 import sys
 import numpy as np
