@@ -13,11 +13,13 @@ from bertdata.tokenizers.json_format import parts_of
 WITH_TYPES = frozenset(
     {
         "BertTokenizer", "CanineTokenizer", "ConvBertTokenizer", "DPRContextEncoderTokenizer",
-        "DPRQuestionEncoderTokenizer", "DebertaTokenizer", "DebertaV2Tokenizer", "FNetTokenizer", "LayoutLMv2Tokenizer",
-        "MarkupLMTokenizer", "TapasTokenizer",
+        "DPRQuestionEncoderTokenizer", "DebertaTokenizer", "DebertaV2Tokenizer", "ElectraTokenizer", "FNetTokenizer",
+        "LayoutLMTokenizer", "LayoutLMv2Tokenizer", "LxmertTokenizer", "MarkupLMTokenizer", "MobileBertTokenizer",
+        "SqueezeBertTokenizer", "TapasTokenizer",
     }
 )  # fmt: skip
-"""Classes of transformers 5 whose `model_input_names` have `token_type_ids`; a test holds this against its modules."""
+"""Classes of transformers 5, and names it takes for one of them, whose `model_input_names` have `token_type_ids`; a test
+holds this against its modules."""
 PADS_LEFT = frozenset(
     {
         "CodeLlamaTokenizer", "CohereTokenizer", "GemmaTokenizer", "LlamaTokenizer", "Siglip2Tokenizer",

@@ -303,6 +303,36 @@ def test_the_classes_with_types_and_with_padding_on_the_left_are_those_of_transf
         assert (found.model_input_names, found.padding_side) == (["input_ids", "attention_mask"], "right"), name
 
 
+@pytest.mark.parametrize("with_vocabulary", [True, False])
+@pytest.mark.parametrize(
+    "class_name",
+    [
+        *("BertTokenizer", "ConvBertTokenizer", "DPRReaderTokenizer", "DistilBertTokenizer", "ElectraTokenizer"),
+        *("FunnelTokenizer", "LayoutLMTokenizer", "LxmertTokenizer", "MPNetTokenizer", "MobileBertTokenizer"),
+        *("RetriBertTokenizer", "SplinterTokenizer", "SqueezeBertTokenizer", "TokenizersBackend"),
+    ],
+)
+def test_a_call_gives_what_the_class_of_the_settings_gives_in_transformers(
+    class_name: str, with_vocabulary: bool, tmp_path: Path
+) -> None:
+    transformers = pytest.importorskip("transformers")
+    if int(transformers.__version__.split(".")[0]) < 5:
+        pytest.skip("the classes are those of transformers 5")
+    MADE["wordpiece"].save_pretrained(tmp_path)
+    settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({**settings, "tokenizer_class": class_name}))
+    if not with_vocabulary:
+        (tmp_path / "vocab.txt").unlink()
+    elif class_name in ("FunnelTokenizer", "MPNetTokenizer", "SplinterTokenizer"):
+        pytest.skip("its vocabulary has other special tokens")
+    names = list(transformers.AutoTokenizer.from_pretrained(tmp_path)("the").keys())
+    tokenizer = load_tokenizer(tmp_path)
+    assert sorted(tokenizer("the").keys()) == sorted(names)
+    tokenizer.save_pretrained(tmp_path / "saved")
+    assert sorted(load_tokenizer(tmp_path / "saved")("the").keys()) == sorted(names)
+    assert sorted(transformers.AutoTokenizer.from_pretrained(tmp_path / "saved")("the").keys()) == sorted(names)
+
+
 def test_unknown_sides_and_texts_are_refused() -> None:
     tokenizer = MADE["wordpiece"]
     with pytest.raises(ConfigError, match="padding_side is 'top'"):

@@ -18,7 +18,7 @@ from bertdata.io import compression, files
 from bertdata.io.contents import once_for_contents
 from bertdata.tokenizers.call_inputs import UNLIMITED
 from bertdata.tokenizers.call_rows import rows_of_template
-from bertdata.tokenizers.call_settings import rows_of_file
+from bertdata.tokenizers.call_settings import input_names_of, rows_of_file
 from bertdata.tokenizers.file_keys import REMEDY, check_bare, check_config
 from bertdata.tokenizers.ids import read_added, read_ids, reading_json
 from bertdata.tokenizers.json_parts import longest_row
@@ -49,6 +49,8 @@ BERT_CLASSES = frozenset(
 )  # fmt: skip
 """Classes that the BertConverter of transformers makes a tokenizer.json for, without Fast; None where none is named."""
 _CALL = ("model_input_names", "padding_side", "truncation_side")
+_NAMES = ("input_ids", "token_type_ids", "attention_mask")
+"""What a call of BERT's tokenizer gives."""
 _LOOKED_AT = 1 << 20
 """Bytes of a file of any name in which [UNK] is looked for."""
 PUNCTUATION = frozenset(string.punctuation)
@@ -106,6 +108,8 @@ def read(path: str, do_lower_case: bool | None = None) -> Parts:
         settings = {**settings, "do_lower_case": do_lower_case}
     length = longest_row(config, UNLIMITED)
     call = {name: config[name] for name in _CALL if name in config}
+    if (names := input_names_of(config, types=True)) != _NAMES:  # of a class without token types, as DistilBERT's
+        call["model_input_names"] = list(names)
     return replace(parts, normalizer=replace(parts.normalizer, **settings), model_max_length=length, call=call)
 
 
