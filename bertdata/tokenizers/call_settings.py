@@ -18,8 +18,9 @@ WITH_TYPES = frozenset(
         "SqueezeBertTokenizer", "TapasTokenizer",
     }
 )  # fmt: skip
-"""Classes of transformers 5, and names it takes for one of them, whose `model_input_names` have `token_type_ids`; a test
-holds this against its modules."""
+"""Classes of transformers 5, and names it takes for one of them, whose `model_input_names` have `token_type_ids`.
+
+A test holds this against its modules."""
 PADS_LEFT = frozenset(
     {
         "CodeLlamaTokenizer", "CohereTokenizer", "GemmaTokenizer", "LlamaTokenizer", "Siglip2Tokenizer",
