@@ -1,5 +1,5 @@
 # An image that runs bertdata, and Beam's workers on a cluster: on Beam's own, with the stores, and the kernels compiled.
-#   docker build --tag IMAGE .
+#   docker build --tag IMAGE .     (with BuildKit; where Docker has none, with --target worker)
 #   docker run --rm --volume "$PWD:/data" --workdir /data IMAGE build --documents texts.jsonl --output corpus
 # Dataflow takes it by --sdk_container_image=IMAGE; a worker of Dask is `docker run IMAGE dask worker ...`. It has no torch.
 #   docker build --target flex --build-arg LAUNCHER=BASE --tag IMAGE .
