@@ -25,7 +25,7 @@ _TEST = re.compile(r"`(tests/[\w./-]+\.py)::(\w+)")
 _DOTTED = re.compile(r"(?<![\w/.-])bertdata(?:\.[A-Za-z_]\w*)+(?![\w/(]*\.py)")
 _IMPORT = re.compile(r"^from (bertdata[\w.]*) import (?:\((.*?)\)|([^\n(]+))", re.MULTILINE | re.DOTALL)
 OTHER_PROGRAMS = {
-    "docker": "build-arg tag target",
+    "docker": "build-arg cpus tag target",
     "kubectl": "follow",
     "slurm": "array cpus-per-task dependency gpus-per-node mem nodes ntasks-per-node open-mode parsable requeue signal "
     "time wrap",
