@@ -30,7 +30,8 @@ class Origin:
 
     given: the sources by kind, as a later run takes them; None for the sample corpus. versions: what decides bytes
     beside the settings; none where an earlier version of bertdata wrote it. named: the values that the command gave
-    itself, by the names of its settings, for a later run that names no sources.
+    itself, by the names of its settings, for a later run that names no sources; runs that differ in these alone are the
+    same, so that a finished output is left as it is.
     """
 
     command: str
@@ -38,7 +39,7 @@ class Origin:
     given: dict[str, Any] | None = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
-    named: dict[str, Any] = field(default_factory=dict)
+    named: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @staticmethod
     def of(

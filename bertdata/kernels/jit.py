@@ -170,9 +170,9 @@ def _kept_signatures(dispatcher: Any) -> list[Any]:
     return [signature for signature, *rest in keys if (signature, *rest) == cache._index_key(signature, codegen)]
 
 
-_LOCATORS = tuple(
-    getattr(caching, f"{name}CacheLocator", None) or getattr(caching, f"_{name}CacheLocator")
-    for name in ("UserProvided", "UserWide", "InTree")
+_LOCATORS = ("UserProvided", "UserWide", "InTree")
+_PLACES = tuple(
+    getattr(caching, f"{name}CacheLocator", None) or getattr(caching, f"_{name}CacheLocator") for name in _LOCATORS
 )
 
 
@@ -194,7 +194,7 @@ class _CacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
     installed package stays there when the package is removed, and hides the package that is installed next.
     """
 
-    _locator_classes = (*_LOCATORS, *map(_that_only_reads, _LOCATORS))
+    _locator_classes = (*_PLACES, *map(_that_only_reads, _PLACES))
 
 
 class _Cache(caching.FunctionCache):  # type: ignore[misc]
