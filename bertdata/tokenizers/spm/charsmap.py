@@ -35,32 +35,42 @@ class Charsmap:
 
     def get(self, key: str) -> str | None:
         """Return what a rule makes of a string; None where there is no rule for just that."""
-        place, units = self._place_of(key), self._units
-        if place is None or not units[place] >> 8 & 1:
+        places, units = self._places(key.encode()), self._units
+        if len(places) < len(key.encode()) or not places or not units[places[-1]] >> 8 & 1:
             return None
-        begin = units[place ^ _offset(units[place])] & 0x7FFFFFFF
+        begin = units[places[-1] ^ _offset(units[places[-1]])] & 0x7FFFFFFF
         return self._strings[begin : self._strings.index(b"\0", begin)].decode()
 
     def change(self, text: str) -> bool:
         """Tell whether there is a rule for some part of a text."""
-        ends = range(1, len(text) + 1)
-        return any(self.get(text[begin:end]) is not None for end in ends for begin in range(end))
+        data, units = text.encode(), self._units
+        return any(units[place] >> 8 & 1 for begin in range(len(data)) for place in self._places(data[begin:]))
 
-    def goes_on(self, key: str) -> bool:
-        """Tell whether there is a rule for a longer string that begins with one."""
-        place, units = self._place_of(key), self._units
-        if place is None:
-            return False
-        following = ((place ^ _offset(units[place]) ^ byte, byte) for byte in range(1, 256))
-        return any(child < len(units) and units[child] & 0x800000FF == byte for child, byte in following)
+    def go_on(self, text: str) -> bool:
+        """Tell whether there is a rule for an end of a text and more after it."""
+        for begin in range(len(text)):
+            end = text[begin:].encode()
+            places = self._places(end)
+            if len(places) == len(end) and self._has_children(places[-1]):
+                return True
+        return False
 
-    def _place_of(self, key: str) -> int | None:
+    def _places(self, data: bytes) -> list[int]:
+        """Return the places of the trie that bytes lead to, as far as rules go on."""
+        places: list[int] = []
         place, units = 0, self._units
-        for byte in key.encode():
+        for byte in data:
             place ^= _offset(units[place]) ^ byte
             if place >= len(units) or units[place] & 0x800000FF != byte:
-                return None
-        return place
+                break
+            places.append(place)
+        return places
+
+    def _has_children(self, place: int) -> bool:
+        units = self._units
+        first = place ^ _offset(units[place])
+        children = ((first ^ label, label) for label in range(1, 256))
+        return any(child < len(units) and units[child] & 0x800000FF == label for child, label in children)
 
 
 def _offset(unit: int) -> int:

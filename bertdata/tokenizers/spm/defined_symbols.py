@@ -8,7 +8,10 @@ a line feed or an ellipsis stays what it is, of which the rules of NFKC make a s
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import repeat
 from typing import Any
 
 from bertdata.errors import InputError
@@ -16,34 +19,64 @@ from bertdata.tokenizers.spm.charsmap import VOICE_MARKS, Charsmap
 
 _FIRST, _MOST = 0x10F000, 0xFFF
 """The characters that stand for symbols are from here on, so many at most; the one after them stands for these."""
+_LONGEST, _MOST_WITH_JOINED = 1000, 64
 
 
 def kept_symbols(symbols: Sequence[str], charsmap: bytes) -> list[str]:
-    """Return the symbols that rules would change, or join to what is after them, the longest first.
+    """Return the symbols that rules would change, or whose last letter they would join to an accent, the longest first.
 
-    One with a space is no piece of a text, as marks stand for spaces. Raises InputError where no `tokenizer.json` finds
-    a symbol as SentencePiece does.
+    The latter are left out where they are many, or may overlap with others in a text: the accent is then joined. A
+    symbol with a space is no piece of a text, as marks stand for spaces. Raises InputError where no `tokenizer.json`
+    finds a symbol as SentencePiece does.
     """
     rules = Charsmap(charsmap)
     for symbol in symbols:
+        if len(symbol) > _LONGEST:
+            raise InputError(f"has a user-defined symbol of {len(symbol):,} characters, over {_LONGEST:,}")
         if unicodedata.combining(symbol[0]) or symbol[0] in VOICE_MARKS:
             raise InputError(
                 f"has the user-defined symbol {symbol!r}, which begins with a mark on the letter before it"
             )
         if " " in symbol and (symbol.strip(" ") != symbol or "  " in symbol or rules.change(symbol)):
             raise InputError(f"has the user-defined symbol {symbol!r}, in which SentencePiece keeps spaces as they are")
-    may_be_kept = (symbol for symbol in symbols if " " not in symbol and _is_touched(symbol, rules))
-    kept = sorted(may_be_kept, key=lambda symbol: (-len(symbol), symbol))
-    for symbol in kept:
-        for other in symbols:
-            if other != symbol and (_overlap(symbol, other) or _overlap(other, symbol)):
-                raise InputError(
-                    f"has the user-defined symbols {symbol!r} and {other!r}, which may overlap in a text, and rules "
-                    "of normalisation that would change them"
-                )
-    if len(kept) > _MOST:
-        raise InputError(f"has {len(kept)} user-defined symbols that its rules would change; at most {_MOST} are read")
-    return kept
+    overlaps = _Overlaps(symbols)
+    changed = [symbol for symbol in symbols if " " not in symbol and rules.change(symbol)]
+    if overlapping := next(filter(overlaps.has, changed), None):
+        raise InputError(
+            f"has the user-defined symbol {overlapping!r}, which rules of normalisation would change, and which may "
+            "overlap with another one in a text"
+        )
+    if len(changed) > _MOST:
+        raise InputError(f"has {len(changed):,} user-defined symbols that its rules would change, over {_MOST:,}")
+    others = {*symbols} - {*changed}
+    joined = [symbol for symbol in others if symbol[-1].isalpha() and " " not in symbol and rules.go_on(symbol)]
+    joined = [symbol for symbol in joined if not overlaps.has(symbol)]
+    kept = [*changed, *(joined if len(changed) + len(joined) <= _MOST_WITH_JOINED else [])]
+    return sorted(kept, key=lambda symbol: (-len(symbol), symbol))
+
+
+class _Overlaps:
+    """Tells of symbols whether an end of one begins another one that reaches beyond it, or the other way round."""
+
+    def __init__(self, symbols: Sequence[str]) -> None:
+        self._sorted = sorted(symbols)
+        self._ends = Counter(end for symbol in symbols for end in {*_ends(symbol)})
+
+    def has(self, symbol: str) -> bool:
+        """Tell whether a symbol overlaps with another one."""
+        own_ends = {*_ends(symbol)}
+        return any(map(self._begins_another, own_ends, repeat(symbol))) or any(
+            self._ends[symbol[:stop]] > (symbol[:stop] in own_ends) for stop in range(1, len(symbol))
+        )
+
+    def _begins_another(self, end: str, symbol: str) -> bool:
+        place = bisect_right(self._sorted, end)  # those that begin with it and go on come next
+        following = self._sorted[place : place + 2]
+        return any(other != symbol and other.startswith(end) for other in following)
+
+
+def _ends(symbol: str) -> Iterator[str]:
+    return (symbol[begin:] for begin in range(1, len(symbol)))
 
 
 def around(rules: Sequence[Any], kept: Sequence[str]) -> list[Any]:
@@ -61,13 +94,3 @@ def around(rules: Sequence[Any], kept: Sequence[str]) -> list[Any]:
         *rules,
         *(normalizers.Replace(stand_in, symbol) for symbol, stand_in in zip(kept, stand_ins, strict=True)),
     ]
-
-
-def _is_touched(symbol: str, rules: Charsmap) -> bool:
-    """Tell whether a rule changes a part of a symbol, or goes over its end."""
-    return rules.change(symbol) or any(rules.goes_on(symbol[begin:]) for begin in range(len(symbol)))
-
-
-def _overlap(first: str, second: str) -> bool:
-    """Tell whether an end of one symbol begins another one that reaches beyond it."""
-    return any(second.startswith(first[begin:]) for begin in range(1, len(first)) if len(first) - begin < len(second))

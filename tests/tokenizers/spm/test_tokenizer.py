@@ -159,7 +159,8 @@ def test_user_defined_symbols_are_left_out_of_the_rules(sentencepiece: Any, rule
     [
         (["\u0301"], "'\u0301', which begins with a mark on the letter before it, which no tokenizer.json does; take"),
         (["a  b"], "'a  b', in which SentencePiece keeps spaces as they are, which no tokenizer.json does"),
-        (["\u2026x", "x\u2026"], "'x\u2026' and '\u2026x', which may overlap in a text, and rules"),
+        (["\u2026x", "x\u2026"], "'\u2026x', which rules of normalisation would change, and which may overlap"),
+        (["\u2026" * 1001], "of 1,001 characters, over 1,000, which no tokenizer.json does"),
     ],
 )
 def test_symbols_that_no_tokenizer_json_finds_as_sentencepiece_are_refused(
@@ -167,6 +168,13 @@ def test_symbols_that_no_tokenizer_json_finds_as_sentencepiece_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         SentencePieceTokenizer(model_of(sentencepiece, user_defined_symbols=symbols))
+
+
+def test_words_that_may_overlap_are_read_as_symbols(sentencepiece: Any) -> None:
+    data = model_of(sentencepiece, user_defined_symbols=["salt", "table", "\n", "tea"], vocab_size=70)
+    processor, tokenizer = sentencepiece.SentencePieceProcessor(model_proto=data), SentencePieceTokenizer(data)
+    for text in ("saltable", "a\nsalt table\n", "teatable salt"):
+        assert tokenizer.encode(text) == processor.EncodeAsIds(text), text
 
 
 def test_a_vocabulary_of_words_between_white_space_is_cut_at_all_of_it(sentencepiece: Any) -> None:
