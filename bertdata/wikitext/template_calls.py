@@ -150,6 +150,8 @@ def numbered(parts: list[str]) -> dict[str, str]:
     >>> numbered(["a", " x = b ", "c"])
     {'1': 'a', 'x': 'b', '2': 'c'}
     """
+    if not any("=" in part for part in parts):
+        return dict(zip(map(str, range(1, len(parts) + 1)), parts, strict=True))
     arguments: dict[str, str] = {}
     position = 0
     for part in parts:

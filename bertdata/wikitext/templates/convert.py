@@ -63,7 +63,8 @@ def convert(arguments: Arguments, *, abbreviate: bool = False) -> str | None:
     >>> convert({"1": "5", "2": "to", "3": "10", "4": "km", "5": "mi"}, abbreviate=True)
     '5 to 10 km (3.1 to 6.2 mi)'
     """
-    options = {key: value.strip() for key, value in arguments.items()}
+    options = {key: value.strip() for key, value in arguments.items() if not key.isdecimal()}
+    options |= {n: arguments[n].strip() for n in _POSITIONS if n in arguments}
     quantity = _read_quantity([options[n] for n in _POSITIONS if n in options])
     if quantity is None:
         return None
