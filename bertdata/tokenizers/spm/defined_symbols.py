@@ -26,8 +26,8 @@ def kept_symbols(symbols: Sequence[str], charsmap: bytes) -> list[str]:
     """Return the symbols that rules would change, or whose last letter they would join to an accent, the longest first.
 
     The latter are left out where they are many, or may overlap with others in a text: the accent is then joined. A
-    symbol with a space is no piece of a text, as marks stand for spaces. Raises InputError where no `tokenizer.json`
-    finds a symbol as SentencePiece does.
+    symbol with a space is never found, as marks stand for spaces. Raises InputError where no `tokenizer.json` finds a
+    symbol as SentencePiece does.
     """
     rules = Charsmap(charsmap)
     for symbol in symbols:
