@@ -107,7 +107,7 @@ class Template:
         return text if text and not not_taken else None
 
     def not_taken(self, row: Mapping[str, Any]) -> str:
-        """Return what a row holds in a field that does not take it; "" where there is no such field.
+        """Return what a row has where the template expects something else, and in which field; "" where all fits.
 
         >>> parse_template("{title} {tags}").not_taken({"title": "Salt", "tags": ["sea", "white"]})
         'a list in tags'
