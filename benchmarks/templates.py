@@ -69,7 +69,7 @@ class _Silent(Templates):
     def carries_text(self, name: str) -> bool:
         return True
 
-    def render(self, name: str, arguments: dict[str, str], expansions: PageExpansions | None = None) -> str | None:
+    def render(self, name: str, arguments: Mapping[str, str], expansions: PageExpansions | None = None) -> str | None:
         is_known = name in self.known or (bool(self.known) and name.startswith("lang-"))
         return super().render(name, arguments, expansions) if is_known else None
 

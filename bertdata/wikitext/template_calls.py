@@ -7,12 +7,14 @@ as a character reference, so that it does not name an argument.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from bertdata.wikitext.mediawiki.folding import fold_name, fold_prefix
 from bertdata.wikitext.mediawiki.site_config import DEFAULT_NAMESPACES, Namespaces
 from bertdata.wikitext.rules import LINE_MARKUP, NAME_EDGES, PROTOCOLS
+from bertdata.wikitext.templates.convert import Arguments
 from bertdata.wikitext.templates.expansions import PageExpansions
 from bertdata.wikitext.templates.parser_functions import (
     is_variable,
@@ -144,14 +146,44 @@ def _decoded(title: str) -> str:
     return title if _NOT_IN_TITLES.search(decoded) else decoded
 
 
-def numbered(parts: list[str]) -> dict[str, str]:
+_MANY = 64
+"""Arguments of a call from which no table of all of them is made: one of a million is slow to make and to read."""
+
+
+class _Unnamed(Mapping[str, str]):
+    """The arguments of a call without equals signs, by position, as `numbered` names them.
+
+    >>> arguments = _Unnamed(["a", "b"])
+    >>> arguments["2"], arguments.get("3"), arguments.get("02"), list(arguments)
+    ('b', None, None, ['1', '2'])
+    """
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, parts: list[str]) -> None:
+        self._parts = parts
+
+    def __getitem__(self, name: str) -> str:
+        position = int(name) if name.isascii() and name.isdigit() and len(name) < 20 else 0
+        if not 0 < position <= len(self._parts) or name[0] == "0":
+            raise KeyError(name)
+        return self._parts[position - 1]
+
+    def __iter__(self) -> Iterator[str]:
+        return map(str, range(1, len(self._parts) + 1))
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+
+def numbered(parts: list[str]) -> Arguments:
     """Name the arguments of a call as MediaWiki does: positions count the unnamed ones; the last of a name wins.
 
     >>> numbered(["a", " x = b ", "c"])
     {'1': 'a', 'x': 'b', '2': 'c'}
     """
-    if not any("=" in part for part in parts):  # as most calls are, and those of a million arguments
-        return dict(zip(map(str, range(1, len(parts) + 1)), parts, strict=True))
+    if not any("=" in part for part in parts):
+        return _Unnamed(parts) if len(parts) >= _MANY else {str(n): part for n, part in enumerate(parts, 1)}
     arguments: dict[str, str] = {}
     position = 0
     for part in parts:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 
 from bertdata.wikitext.templates.measurement_units import UNITS, Unit
@@ -24,7 +24,7 @@ from bertdata.wikitext.templates.quantities import (
 )
 from bertdata.wikitext.templates.rounding import converted_numbers, default_places
 
-Arguments = dict[str, str]
+Arguments = Mapping[str, str]
 
 _COMPOUND = {
     "ftin": ("ft", "in"),
@@ -63,7 +63,7 @@ def convert(arguments: Arguments, *, abbreviate: bool = False) -> str | None:
     >>> convert({"1": "5", "2": "to", "3": "10", "4": "km", "5": "mi"}, abbreviate=True)
     '5 to 10 km (3.1 to 6.2 mi)'
     """
-    options = {key: value.strip() for key, value in arguments.items() if not key.isdecimal()}
+    options = {name: arguments[name].strip() for name in arguments if not name.isdecimal()}
     options |= {n: arguments[n].strip() for n in _POSITIONS if n in arguments}
     quantity = _read_quantity([options[n] for n in _POSITIONS if n in options])
     if quantity is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from functools import cached_property
 
 PAGE_WORK = 1_000_000
@@ -41,7 +42,7 @@ class PageExpansions:
         return max(_LEAST_SHARE, PAGE_WORK // max(1, len(set(_CALL.findall(self._source)))))
 
 
-def key_of(name: str, arguments: dict[str, str]) -> Key:
+def key_of(name: str, arguments: Mapping[str, str]) -> Key:
     """Return what calls of the same text have in common."""
     return name, frozenset(arguments.items())
 
@@ -50,9 +51,9 @@ class OnPage(ABC):
     """Writes the text of a template for one page, within its budget."""
 
     @abstractmethod
-    def __call__(self, arguments: dict[str, str]) -> str | None:
+    def __call__(self, arguments: Mapping[str, str]) -> str | None:
         """Return the text of a call on a page of its own."""
 
     @abstractmethod
-    def expand(self, arguments: dict[str, str], expansions: PageExpansions) -> str | None:
+    def expand(self, arguments: Mapping[str, str], expansions: PageExpansions) -> str | None:
         """Return the text of a call, None where it has none, or would take more than its share."""
