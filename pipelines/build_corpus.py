@@ -9,7 +9,10 @@ Run: bertdata build, or python -m pipelines.build_corpus [--wikipedia [NAME=]DUM
 
 from __future__ import annotations
 
+from functools import partial
+
 from bertdata.corpus.build import Build
+from bertdata.corpus.column_checks import check_first_values
 from bertdata.corpus.count_tokens import write_stages
 from bertdata.corpus.settings import Settings, choices_of, conditions_of
 from bertdata.corpus.write_shards import CheckDocuments, WriteShards
@@ -65,6 +68,7 @@ def read_source(build: Build, kind: str, folder: str, settings: Settings) -> Rea
         conditions=conditions_of(settings.phases, build.inputs.names()),
         own_columns=build.own_columns,
         made=settings.accounts.made,
+        check=partial(check_first_values, settings.phases, settings.accounts),
     )
 
 

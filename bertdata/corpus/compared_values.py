@@ -44,6 +44,8 @@ def count_compared(condition: Condition, columns: Mapping[str, pa.Array]) -> Cou
     tallies: dict[str, dict[str, int]] = {}
     for place, text in enumerate(texts):
         values = columns[text.column]
+        if pa.types.is_list(values.type):
+            values = _listed_once(values)
         if not pa.types.is_string(values.type):  # no document here has a value
             counts[_name(text, place)] = 0
         elif text.ordered:
@@ -55,6 +57,12 @@ def count_compared(condition: Condition, columns: Mapping[str, pa.Array]) -> Cou
                 tallies[text.column] = dict(zip(pairs.field(0).to_pylist(), pairs.field(1).to_pylist(), strict=True))
             counts[_name(text, place)] = tallies[text.column].get(text.text, 0)
     return counts
+
+
+def _listed_once(lists: pa.ListArray) -> pa.Array:
+    """Return what lists hold, each value once for a list."""
+    listed = pa.table({"row": pc.list_parent_indices(lists), "value": lists.flatten()})
+    return listed.group_by(["row", "value"]).aggregate([])["value"].combine_chunks()
 
 
 def _name(text: ComparedText, place: int) -> str:

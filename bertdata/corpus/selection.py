@@ -12,20 +12,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from bertdata.corpus.column_checks import carried_values
 from bertdata.corpus.compared_values import count_compared
 from bertdata.corpus.left_out import MOVED, count_left_out
 from bertdata.counter_rng import bernoulli, text_bits
 from bertdata.curation.accounts import WORDS, parse_account, words_in
+from bertdata.curation.condition_values import column_of_values
 from bertdata.curation.languages import LANGUAGE, UNKNOWN
 from bertdata.curation.scores import Score
 from bertdata.curation.where import parse_condition
-from bertdata.documents import storable
 from bertdata.engine.parts import Counts
 from bertdata.errors import InputError
 from bertdata.io.console import counted
 from bertdata.objectives.blocks import TokenBlock, take_documents
 from bertdata.shards.accounts import DOCUMENTS_IN, TOKENS_IN
-from bertdata.shards.kept_columns import TYPES
 from bertdata.shards.pretraining_info import PretrainingInfo
 
 LEFT_OUT = "_left_out"
@@ -85,14 +85,7 @@ def _with_carried(block: TokenBlock, columns: Sequence[str], info: PretrainingIn
                 "names; "
                 f"leave them out by --where '{name} is not None', or give them one"
             )
-        try:
-            carried[name] = column.cast(TYPES[kind]).to_numpy(zero_copy_only=False)
-        except MemoryError:
-            raise
-        except pa.ArrowException as error:
-            raise InputError(f"the column {name} of --keep {name}={kind} holds other values: {error}") from error
-        if not np.isfinite(carried[name]).all():
-            raise InputError(f"the column {name} of --keep {name}={kind} holds other values: infinity")
+        carried[name] = carried_values(name, kind, column)
     return replace(block, document_values=carried)
 
 
@@ -242,22 +235,9 @@ def _columns(
         "tokens": lambda: np.diff(block.document_ends, prepend=0),
     }
     return {
-        name: pa.array(of_all[name]()) if name in of_all else _column(name, [row.get(name) for row in rows])
+        name: pa.array(of_all[name]()) if name in of_all else column_of_values(name, [row.get(name) for row in rows])
         for name in names
     }
-
-
-def _column(name: str, values: Sequence[Any]) -> pa.Array:
-    """Return the values of a column; raises InputError where they are of several types."""
-    try:
-        return pa.array([storable(value) if isinstance(value, str) else value for value in values])
-    except MemoryError:
-        raise
-    except (pa.ArrowException, OverflowError) as error:
-        raise InputError(
-            f"the column {name!r}, which --where reads, has values of several types ({error}); expected strings, "
-            "numbers, or true and false, in all documents alike"
-        ) from error
 
 
 def _counts(sentence_ends: NDArray[np.int64], document_ends: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,41 +2,33 @@
 
     condition  = comparison | condition and condition | condition or condition | not condition | ( condition )
     comparison = value == value | != | < | <= | > | >= | value in (constant, ...) | value not in (...)
-               | name is None | name is not None
+               | constant in name | constant not in name | name is None | name is not None
     value      = name | 'text' | number | True | False
 
-A name is a column, or a place in a column of objects, as `metadata.score`. The syntax is that of Python. Where a
-column has no value, a comparison with it does not hold, nor does its opposite, as in SQL: `owner != 'lee'` leaves out
-documents without an owner, and `owner is None or owner != 'lee'` takes them.
+A name is a column, or a place in a column of objects, as `metadata.score`; after a constant and `in` stands a column of
+lists, as in `'news' in tags`. The syntax is that of Python. Where a column has no value, a comparison with it does not
+hold, nor does its opposite, as in SQL: `owner != 'lee'` leaves out documents without an owner, and `owner is None or
+owner != 'lee'` takes them.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from bertdata.curation.condition_values import Evaluation, constant_of, is_constant, name_of
 from bertdata.errors import ConfigError, parse_problem
 
 OF_ALL = ("source", "id", "title", "url", "characters", "sentences", "tokens")
 """The columns that every document has: strings, and how long it is."""
-_COMPARISONS: dict[type[ast.cmpop], Callable[..., Any]] = {
-    ast.Eq: pc.equal,
-    ast.NotEq: pc.not_equal,
-    ast.Lt: pc.less,
-    ast.LtE: pc.less_equal,
-    ast.Gt: pc.greater,
-    ast.GtE: pc.greater_equal,
-}
 _OTHER_SIGNS = {"=>": ">=", "=<": "<=", "<>": "!=", "&&": "and", "||": "or"}
 """What other languages write, and what it is here."""
 _EXAMPLE = "expected a condition as score >= 3 and language == 'en'"
@@ -87,7 +79,7 @@ class Condition:
         [True, False, True]
         """
         number = len(next(iter(columns.values()))) if columns else 0
-        outcomes = _Evaluation(self.label, columns, number).condition(self.tree)
+        outcomes = Evaluation(self.label, columns, number).condition(self.tree)
         flags: NDArray[np.bool_] = outcomes.fill_null(False).to_numpy(zero_copy_only=False)
         return flags
 
@@ -149,16 +141,20 @@ def _check(node: ast.expr, label: str) -> None:
 def _check_comparison(node: ast.Compare, label: str) -> None:
     for left, operator, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
         if isinstance(operator, (ast.In, ast.NotIn)):
-            fits = _is_value(left) and isinstance(right, (ast.Tuple, ast.List)) and all(map(_is_constant, right.elts))
-            fits = fits and bool(right.elts) and len({type(_constant(item)) is str for item in right.elts}) == 1  # type: ignore[attr-defined]
-            if not fits and _is_constant(right):
+            if is_constant(left) and name_of(right):
+                continue
+            fits = _is_value(left) and isinstance(right, (ast.Tuple, ast.List)) and all(map(is_constant, right.elts))
+            fits = fits and bool(right.elts) and len({type(constant_of(item)) is str for item in right.elts}) == 1  # type: ignore[attr-defined]
+            if not fits and is_constant(right):
                 same = "!=" if isinstance(operator, ast.NotIn) else "=="
                 plain = f"{ast.unparse(left)} {same} {ast.unparse(right)}"
                 raise _refused(node, label, f"has one value, and no list after `in`; write {plain}")
             if not fits:
-                raise _refused(node, label, "is not a value in (constant, ...) of one type")
+                raise _refused(
+                    node, label, "is not a value in (constant, ...) of one type, nor a constant in a column of lists"
+                )
         elif isinstance(operator, (ast.Is, ast.IsNot)):
-            if not (_name(left) and isinstance(right, ast.Constant) and right.value is None):
+            if not (name_of(left) and isinstance(right, ast.Constant) and right.value is None):
                 raise _refused(node, label, "is not as `score is None`")
         elif not (_is_value(left) and _is_value(right)):
             raise _refused(node, label, "compares what is neither a column nor a constant")
@@ -168,31 +164,12 @@ def _refused(node: ast.expr, label: str, problem: str) -> ConfigError:
     return ConfigError(f"{label}: {ast.unparse(node)!r} {problem}; {_EXAMPLE}")
 
 
-def _name(node: ast.expr) -> str:
-    """Return the column that a node names, "" where it names none."""
-    if isinstance(node, ast.Attribute):
-        before = _name(node.value)
-        return f"{before}.{node.attr}" if before else ""
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _is_constant(node: ast.expr) -> bool:
-    signed = isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd))
-    inner = node.operand if isinstance(node, ast.UnaryOp) and signed else node
-    kinds = (int, float) if signed else (str, int, float, bool)
-    return isinstance(inner, ast.Constant) and isinstance(inner.value, kinds)
-
-
 def _is_value(node: ast.expr) -> bool:
-    return bool(_name(node)) or _is_constant(node)
-
-
-def _constant(node: ast.expr) -> Any:
-    return ast.literal_eval(node)
+    return bool(name_of(node)) or is_constant(node)
 
 
 def _names(tree: ast.expr) -> Iterator[str]:
-    if name := _name(tree):
+    if name := name_of(tree):
         yield name
         return
     for node in ast.iter_child_nodes(tree):
@@ -208,7 +185,7 @@ def _texts(tree: ast.expr) -> Iterator[ComparedText]:
         return
     for left, operator, right in zip([tree.left, *tree.comparators], tree.ops, tree.comparators, strict=False):
         ordered = isinstance(operator, (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
-        for column, constants in ((_name(left), right), (_name(right), left)):
+        for column, constants in ((name_of(left), right), (name_of(right), left)):
             for constant in constants.elts if isinstance(constants, (ast.Tuple, ast.List)) else [constants]:
                 if column and isinstance(constant, ast.Constant) and isinstance(constant.value, str):
                     yield ComparedText(column, constant.value, ordered)
@@ -236,7 +213,7 @@ def _outcomes(node: ast.expr, missing: Collection[str]) -> set[bool | None]:
 
 def _names_none(node: ast.expr) -> str:
     """Return the column that a comparison as `score is None` names, "" of others."""
-    return _name(node.left) if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is) else ""
+    return name_of(node.left) if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is) else ""
 
 
 def _taking_missing(node: ast.expr, missing: Collection[str]) -> ast.expr:
@@ -252,68 +229,3 @@ def _taking_missing(node: ast.expr, missing: Collection[str]) -> ast.expr:
         return node
     empty = [ast.Compare(ast.parse(name, mode="eval").body, [ast.Is()], [ast.Constant(None)]) for name in names]
     return ast.BoolOp(ast.Or(), [*empty, node])
-
-
-@dataclass(frozen=True)
-class _Evaluation:
-    """The evaluation of a condition on the columns of `number` documents."""
-
-    label: str
-    columns: Mapping[str, pa.Array]
-    number: int
-
-    def condition(self, node: ast.expr) -> pa.BooleanArray:
-        if isinstance(node, ast.BoolOp):
-            combine = pc.and_kleene if isinstance(node.op, ast.And) else pc.or_kleene
-            combined = self.condition(node.values[0])
-            for value in node.values[1:]:
-                combined = combine(combined, self.condition(value))
-            return combined
-        if isinstance(node, ast.UnaryOp):
-            return pc.invert(self.condition(node.operand))
-        assert isinstance(node, ast.Compare)
-        combined = pa.array(np.ones(self.number, np.bool_))
-        for left, operator, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
-            combined = pc.and_kleene(combined, self.compare(node, left, operator, right))
-        return combined
-
-    def compare(self, node: ast.Compare, left_node: ast.expr, operator: ast.cmpop, right_node: ast.expr) -> Any:
-        if isinstance(operator, (ast.Is, ast.IsNot)):
-            return (
-                pc.is_null(self.value(left_node))
-                if isinstance(operator, ast.Is)
-                else pc.is_valid(self.value(left_node))
-            )
-        left = self.value(left_node)
-        if isinstance(operator, (ast.In, ast.NotIn)):
-            assert isinstance(right_node, (ast.Tuple, ast.List))
-            right = pa.array([_constant(item) for item in right_node.elts])
-            is_member = self.checked(node, left, right, lambda: pc.is_in(left, value_set=right.cast(left.type)))
-            is_member = pc.if_else(pc.is_valid(left), is_member, pa.scalar(None, pa.bool_()))
-            return pc.invert(is_member) if isinstance(operator, ast.NotIn) else is_member
-        right = self.value(right_node)
-        return self.checked(node, left, right, lambda: _COMPARISONS[type(operator)](left, right))
-
-    def value(self, node: ast.expr) -> pa.Array | pa.Scalar:
-        """Return the values of a column, or a constant."""
-        return self.columns[name] if (name := _name(node)) else pa.scalar(_constant(node))
-
-    def checked(self, node: ast.Compare, left: Any, right: Any, compare: Callable[[], Any]) -> Any:
-        """Return a comparison, null where a column has no value at all; raises ConfigError where it is of two types."""
-        if pa.types.is_null(left.type) or pa.types.is_null(right.type):
-            return pa.scalar(None, pa.bool_())
-        if _kind(left.type) == _kind(right.type):
-            return compare()
-        raise ConfigError(
-            f"{self.label}: {ast.unparse(node)!r} compares {_kind(left.type)} with {_kind(right.type)}; "
-            "compare with a value of the column's type"
-        )
-
-
-def _kind(kind: pa.DataType) -> str:
-    """Return what messages call a type; types of one name can be compared."""
-    if pa.types.is_boolean(kind):
-        return "True or False"
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        return "numbers"
-    return "strings" if pa.types.is_string(kind) else str(kind)

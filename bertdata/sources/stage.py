@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from bertdata.curation.cleaners import with_cleaners
 from bertdata.curation.filters import with_filters
@@ -20,6 +20,7 @@ from bertdata.io.unchanged import file_states
 from bertdata.options.option import require
 from bertdata.sources import SOURCE_FORMATS
 from bertdata.sources.finished import finished_parts, refuse_damaged
+from bertdata.sources.first_rows import first_values
 from bertdata.sources.formats import Request, SourceFile, write_documents
 from bertdata.sources.kinds import formats_at, formats_of
 from bertdata.sources.path_columns import path_columns
@@ -53,7 +54,8 @@ class ReadSource:
     columns: those of tables that are kept beside the text, for selections. formats: the names of source formats that
     are not registered. sampler: chooses what an estimate reads of the files, all else. notes: what the user is told of
     the files before anything else. conditions: those of selections, by the source whose documents they choose.
-    made: the columns that are made of documents later, which sources must not have.
+    made: the columns that are made of documents later, which sources must not have. check: raises an error where what
+    the first rows hold in the columns, by their names, does not suit what reads them.
     text_column, own_columns: the column of the text, and those of the text and the id that sources have of their own.
 
     Parts of documents that an earlier run of bertdata wrote are taken as they are.
@@ -71,6 +73,7 @@ class ReadSource:
     conditions: Mapping[str, tuple[Condition, ...]] = field(default_factory=dict)
     own_columns: SourceColumns = field(default_factory=SourceColumns)
     made: tuple[str, ...] = ()
+    check: Callable[[Mapping[str, Sequence[Any]]], None] | None = None
     first = True
 
     @property
@@ -158,6 +161,8 @@ class ReadSource:
         problems.raise_any()
         if not tasks:
             raise InputError("these files hold no rows; expected documents", path=", ".join(paths[:3]))
+        if self.check and self.columns:
+            self.check(first_values(tasks, self.source_of, self.columns))
         if len(by_format) > 1:
             place_of = {path: place for place, path in enumerate(paths)}
             tasks.sort(key=lambda task: place_of[task.payload.path])

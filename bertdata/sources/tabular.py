@@ -9,11 +9,9 @@ columns are read as `wikipedia/published` says.
 from __future__ import annotations
 
 import json
-import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +28,7 @@ from bertdata.io.console import byte_size
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.batch_columns import NAMES, document_columns
 from bertdata.sources.formats import FileRange, Layout, RangeFormat, Request, SourceFile, text_bytes
+from bertdata.sources.kept_values import kept_values
 from bertdata.sources.names import NO_TEXT, InputCount
 from bertdata.sources.path_columns import path_columns
 from bertdata.sources.settings import CleaningConfig
@@ -216,7 +215,7 @@ class Rows:
             _text(row.get("title"), ""),
             _text(row.get("url"), ""),
             text,
-            columns=_kept(row, chosen) if chosen.columns else None,
+            columns=kept_values(row, chosen) if chosen.columns else None,
         )
 
     def add_batch(self, place: int, batch: pa.RecordBatch) -> None:
@@ -310,7 +309,7 @@ def _write_article(
     if article.language:
         languages = counters.details.setdefault("languages", {})
         languages[article.language] = languages.get(article.language, 0) + 1
-    columns = _kept(row, chosen) if chosen.columns else None
+    columns = kept_values(row, chosen) if chosen.columns else None
     if LANGUAGE in chosen.columns and article.language:
         columns = json.dumps({LANGUAGE: article.language} | json.loads(columns or "{}"))
     named = None if chosen.id_column == ID else _id_of(row, chosen)
@@ -332,23 +331,6 @@ def root(name: str) -> str:
     ('metadata', 'score')
     """
     return name.partition(".")[0]
-
-
-def _kept(row: dict[str, Any], chosen: FileRange) -> str:
-    """Return the columns of a row that are kept, as a JSON object; raises InputError for lists and the like."""
-    values = {}
-    for name in chosen.columns:
-        value = value_at(row, name)
-        if isinstance(value, (date, time)):
-            value = value.isoformat()
-        if not isinstance(value, (str, int, float, bool, type(None))):
-            raise InputError(
-                f"the column {name!r} holds {type(value).__name__}; expected strings, numbers, or true and false",
-                path=chosen.path,
-            )
-        if value is not None and not (isinstance(value, float) and math.isnan(value)):
-            values[name] = value
-    return json.dumps(values)
 
 
 def _text(value: Any, default: str) -> str:

@@ -15,6 +15,7 @@ COLUMNS = {
     "date": pa.array(["2016-01-02", "2017-05-03", None]),
     "size": pa.array(["9", "100", "25"]),
     "empty": pa.nulls(3),
+    "tags": pa.array([["sea", "news", "sea"], [], None]),
 }
 
 
@@ -36,6 +37,7 @@ def warned(where: str, columns: dict[str, pa.Array] = COLUMNS) -> list[str]:
         ("owner is None or owner not in ('lee', 'Kim', 'bob')", "owner with 'Kim', 'bob'"),
         ("id not in ('c2', 'c9')", "id with 'c9'"),
         ("'x' != empty", "empty with 'x'"),
+        ("'News' in tags or 'land' not in tags or 'sea' in tags", "tags with 'News', 'land'"),
     ],
 )
 def test_a_text_that_no_document_has_is_named(where: str, names: str) -> None:
@@ -53,6 +55,7 @@ def test_a_text_that_no_document_has_is_named(where: str, names: str) -> None:
         "'2016' <= date < '2018-01'",
         "owner > 'l'",
         "empty < '5'",
+        "'sea' in tags and 'news' not in tags",
     ],
 )
 def test_texts_that_documents_have_and_dates_of_one_form_are_not_warned_of(where: str) -> None:

@@ -19,6 +19,9 @@ ROWS: dict[str, Any] = {
     "tokens": pa.array([5, 100, 2000, 7]),
     "clean": pa.array([True, False, None, True]),
     "metadata.score": pa.array([1, 2, 3, 4]),
+    "tags": pa.array([["news", "sea"], None, [], ["news", None]]),
+    "years": pa.array([[1999], [2001, 1999], None, []]),
+    "no_tags": pa.nulls(4),
 }
 
 
@@ -38,6 +41,12 @@ ROWS: dict[str, Any] = {
         ("metadata.score > 2", [0, 0, 1, 1]),
         ("tokens > metadata.score", [1, 1, 1, 1]),
         ("(score > 3 or tokens > 50) and not language == 'de'", [1, 1, 0, 0]),
+        ("'news' in tags", [1, 0, 0, 1]),
+        ("'sea' not in tags", [0, 0, 1, 1]),
+        ("not 'sea' in tags", [0, 0, 1, 1]),
+        ("tags is None or 'sea' in tags", [1, 1, 0, 0]),
+        ("1999 in years", [1, 1, 0, 0]),
+        ("'news' in no_tags or 'news' not in no_tags", [0, 0, 0, 0]),
     ],
 )
 def test_a_condition_holds_as_in_sql_where_a_value_is_missing(text: str, expected: list[int]) -> None:

@@ -11,8 +11,11 @@ import pytest
 
 from bertdata.beam.runner import Runner
 from bertdata.corpus.build import build_corpus
+from bertdata.corpus.dry_run import Planned, dry_run
 from bertdata.corpus.ledger import ledger
+from bertdata.corpus.settings import Settings
 from bertdata.corpus.summary import build_rows
+from bertdata.curation.settings import AccountsConfig
 from bertdata.engine.parts import sealed
 from bertdata.errors import BertDataError, ConfigError, VerificationError
 from bertdata.masking.settings import MaskingConfig
@@ -109,6 +112,44 @@ def test_documents_are_selected_by_a_column_of_a_table(rated: Sources, tmp_path:
     other = SelectionConfig(where="score >= 4 and metadata.language == 'en' and characters > 0")
     assert counts_of(build(tmp_path / "out", with_phase(selection=other), rated), "documents") < wanted
     assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "stages" / "tokens").iterdir()}
+
+
+def test_documents_are_selected_by_what_is_in_a_list_of_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "tagged.jsonl"
+    rows = [{"text": text_of(number), "tags": [["news", "sea"], ["sea"], []][number % 3]} for number in range(60)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    where = with_phase(selection=SelectionConfig(where="'news' in tags"))
+    assert counts_of(build(tmp_path / "out", where, Sources(documents=(str(path),))), "documents") == 20
+    verify(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("selection", "account", "message"),
+    [
+        (SelectionConfig(where="score == 'high'"), (), "compares numbers with strings"),
+        (SelectionConfig(where="tags == 'news'"), (), "compares lists with strings; .* as in 'news' in tags"),
+        (SelectionConfig(where="'en' in metadata.language"), (), "holds strings; write metadata.language == 'en'"),
+        (SelectionConfig(where="metadata == 'x'"), (), "'metadata' holds an object"),
+        (SelectionConfig(source_where=("good=tokens > 9 and tags > 3",)), (), "compares lists with numbers"),
+        (SelectionConfig(keep=("tags=int",)), (), "the column tags of .* holds other values"),
+        (SelectionConfig(), ("tags",), "counts documents by a column that holds lists"),
+    ],
+)
+def test_a_condition_that_does_not_suit_the_values_of_a_column_is_refused_before_any_work(
+    selection: SelectionConfig, account: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "rated.jsonl"
+    row = {"text": text_of(1), "score": 3, "tags": ["news"], "metadata": {"language": "en"}}
+    path.write_text(json.dumps(row) + "\n")
+    settings = replace(with_phase(selection=selection), accounts=AccountsConfig(account))
+    for run in (build, planned):
+        with pytest.raises(BertDataError, match=message):
+            run(tmp_path / "out", settings, Sources(documents=(str(path),)))
+    assert not (tmp_path / "out" / "stages").exists()
+
+
+def planned(output: Path, settings: Settings, sources: Sources) -> Planned:
+    return dry_run(sources, str(output), settings, Runner())
 
 
 def test_a_source_whose_files_lack_a_column_is_told_before_the_work_and_warned_of(

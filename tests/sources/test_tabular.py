@@ -94,9 +94,20 @@ def test_columns_are_kept_where_asked_for_in_every_format(tmp_path: Path) -> Non
     assert kept(write(tmp_path / "rows.jsonl", lines(RATED)), names) == expected
 
 
-def test_a_column_of_lists_and_one_that_no_file_has_are_refused(tmp_path: Path) -> None:
-    path = write(tmp_path / "rows.jsonl", lines([{"text": "Salt.", "tags": ["a"]}]))
-    with pytest.raises(InputError, match="the column 'tags' holds list; expected strings, numbers, or true and false"):
+def test_lists_are_kept_in_every_format_with_what_they_hold(tmp_path: Path) -> None:
+    rows: list[Row] = [{"text": "Salt.", "tags": ["a", None]}, {"text": "Water.", "tags": []}, {"text": "Sea."}]
+    expected = [{"tags": ["a", None]}, {"tags": []}, {}]
+    assert kept(write(tmp_path / "rows.jsonl", lines(rows)), ("tags",)) == expected
+    assert kept(parquet(tmp_path / "rows.parquet", pa.Table.from_pylist(rows)), ("tags",)) == expected
+
+
+@pytest.mark.parametrize(("value", "kind"), [({"a": 1}, "an object"), ([{"a": 1}], "an object"), ([["a"]], "a list")])
+def test_a_column_of_objects_and_one_that_no_file_has_are_refused(value: Any, kind: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "rows.jsonl", lines([{"text": "Salt.", "tags": value}]))
+    with pytest.raises(
+        InputError,
+        match=f"the column 'tags' holds {kind}; expected strings, numbers, true and false, or lists of these",
+    ):
         kept(path, ("tags",))
     with pytest.raises(
         ConfigError, match=r"names the column 'tag', which these .* did you mean 'tags'\? Their columns"

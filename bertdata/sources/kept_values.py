@@ -1,0 +1,36 @@
+"""The columns of a row that are kept beside its text: strings, numbers, true and false, and lists of these."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from datetime import date, time
+from typing import Any
+
+from bertdata.curation.languages import LANGUAGE
+from bertdata.errors import InputError
+from bertdata.sources.formats import FileRange
+from bertdata.sources.text_template import kind_of, value_at
+
+_KEPT = (str, int, float, bool, type(None))
+
+
+def kept_values(row: Mapping[str, Any], chosen: FileRange) -> str:
+    """Return the columns of a row that are kept, as a JSON object; raises InputError for objects, and lists of them."""
+    values = {name: _kept(value_at(row, name), name, chosen.path) for name in chosen.columns}
+    return json.dumps({name: value for name, value in values.items() if value is not None})
+
+
+def _kept(value: Any, name: str, path: str, *, inside: bool = False) -> Any:
+    """Return a value as it is kept, None for none: a day or a time as it is written, no language but a string."""
+    if isinstance(value, list) and name != LANGUAGE and not inside:
+        return [_kept(item, name, path, inside=True) for item in value]
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    if not isinstance(value, _KEPT):
+        raise InputError(
+            f"the column {name!r} holds {kind_of(value)}; expected strings, numbers, true and false, or lists of these",
+            path=path,
+        )
+    return None if isinstance(value, float) and math.isnan(value) else value
