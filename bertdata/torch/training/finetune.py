@@ -1,8 +1,8 @@
 """Fine-tuning on the shards of `bertdata encode-task`: texts, tags of words, questions (BERT section 4), embeddings.
 
 The output directory gets the model, its configuration, its tokenizer, `log.jsonl` (a line for each step),
-`scores.json`, and last `run.json`, which says what was trained. A run takes minutes; an interrupted one starts again,
-and one that is finished is not run again.
+`scores.json`, the predictions of the test splits, and last `run.json`, which says what was trained. A run takes
+minutes; an interrupted one starts again, and one that is finished is not run again.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from typing import Any
 
@@ -19,6 +19,8 @@ import torch
 
 from bertdata.engine.output_lock import output_lock
 from bertdata.errors import ConfigError
+from bertdata.finetune.layout import is_unlabelled
+from bertdata.finetune.task import TASK_SPLITS
 from bertdata.finetune.task_info import TaskInfo
 from bertdata.io import files
 from bertdata.loader import text_numbers
@@ -108,6 +110,7 @@ def finetune(
         torch.manual_seed(settings.seed)
         classifier = _made(head, chosen, directory, config, info, settings).to(device)
         identity = identity_of(files.path_text(task), directory, settings, chosen) | {"seed": settings.seed}
+        predicted = _predicted(head, learned)
         finished = not restart and is_finished(place, identity)
         phase = plan_of_rows(learned, settings.batch_size, classifier, len(batches), settings.epochs)
         plan = RunPlan(
@@ -141,6 +144,7 @@ def finetune(
             if mismatched is not None:
                 others = evaluate(classifier, mismatched, settings.batch_size, device)
                 scores |= {f"mismatched_{name}": value for name, value in others.items()}
+            _predict(head, classifier, predicted, settings.batch_size, device, place, quiet=quiet)
             save_with_tokenizer(classifier, place, learned.shards.tokenizer())
             files.write_json(files.join(place, SCORES), scores)
             files.write_json(files.join(place, RUN), identity)
@@ -152,7 +156,53 @@ def finetune(
         "steps": int(record["step"]),
         "loss": record["loss"],
         **scores,
+        **({"predictions": " ".join(files_of_test)} if (files_of_test := _written(predicted, head, place)) else {}),
     }
+
+
+def _predicted(head: Head, learned: ShardDataset) -> dict[str, ShardDataset]:
+    """Return the test splits of a task, of which predictions are written, by their names."""
+    if head.predict is None:
+        return {}
+    tests = {name: validation_split(learned.shards, name) for name in TASK_SPLITS if is_unlabelled(name)}
+    return {name: split for name, split in tests.items() if split is not None}
+
+
+def _predict(
+    head: Head,
+    model: PreTrainedModel,
+    splits: Mapping[str, ShardDataset],
+    batch_size: int,
+    device: torch.device,
+    output: str,
+    *,
+    quiet: bool,
+) -> None:
+    """Write the predictions of test splits into an output, and remove those of an earlier run."""
+    model.eval()
+    for name in TASK_SPLITS:
+        path, text = _path_of(name, head, output), ""
+        if name in splits and head.predict is not None:
+            with torch.no_grad():
+                text = head.predict(model, splits[name], batch_size, device)
+            if not text and not quiet:
+                print(
+                    f"no predictions of {name} are written: its words have no tags, so it is not known which tokens "
+                    "begin a word; give each word any tag, as O, and encode again",
+                    file=sys.stderr,
+                )
+        if text:
+            files.write_bytes(path, text.encode())
+        elif head.predictions:
+            files.remove(path)
+
+
+def _path_of(split: str, head: Head, output: str) -> str:
+    return files.join(output, f"predictions_{split}{head.predictions}")
+
+
+def _written(splits: Iterable[str], head: Head, output: str) -> list[str]:
+    return [path for split in splits if files.exists(path := _path_of(split, head, output))]
 
 
 def library_of(directory: str, settings: FinetuneSettings, *, quiet: bool) -> str:

@@ -5,22 +5,21 @@ A head is an object `Head`, and a line in `HEADS`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from bertdata.errors import ConfigError
 from bertdata.finetune import TASKS
-from bertdata.finetune.answers import answers_from_logits, read_originals
+from bertdata.finetune.answers import read_originals
 from bertdata.finetune.tag_schemes import scheme_of, why_no_entities
 from bertdata.finetune.task_info import TaskInfo
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.torch.data.dataset import PretrainingCollator, ShardDataset
+from bertdata.torch.data.dataset import ShardDataset
 from bertdata.torch.models.heads import (
     BertForQuestionAnswering,
     BertForSequenceClassification,
@@ -37,6 +36,8 @@ from bertdata.torch.training.metrics import (
     tag_scores,
     text_scores,
 )
+from bertdata.torch.training.predictions import predicted_answers, predicted_labels, predicted_tags, question_answers
+from bertdata.torch.training.split_batches import batches_of, moved
 
 Logits = NDArray[np.float32]
 Device = torch.device
@@ -57,7 +58,9 @@ class Head:
     main: the score by which one model is better than another, "" for the first of the task's metrics;
     check: raises ConfigError or MissingExtraError, before anything is loaded, for (info, settings) that do not go
     together;
-    doubt: returns what the user should know about the scores of a task, "" for nothing.
+    doubt: returns what the user should know about the scores of a task, "" for nothing;
+    predict: returns the text of the file of predictions of (model, split, batch size, device), whose name ends as
+    `predictions` says, "" where a split lacks what they need; None of tasks that have none.
     """
 
     make: Callable[[str, TaskInfo, FinetuneSettings], PreTrainedModel]
@@ -65,6 +68,8 @@ class Head:
     main: str = ""
     check: Callable[[TaskInfo, FinetuneSettings], None] = lambda info, settings: None
     doubt: Callable[[TaskInfo], str] = lambda info: ""
+    predict: Callable[[Any, ShardDataset, int, Device], str] | None = None
+    predictions: str = ""
     others: Mapping[str, Callable[[str, Any, TaskInfo, FinetuneSettings], PreTrainedModel]] = field(
         default_factory=dict
     )
@@ -166,40 +171,15 @@ def _make_questions(directory: str, info: TaskInfo, settings: FinetuneSettings) 
 
 
 def _questions(model: TaskModel, dataset: ShardDataset, batch_size: int, device: Device) -> dict[str, float]:
-    starts: list[Logits] = []
-    ends: list[Logits] = []
-    for batch in batches_of(dataset, batch_size):
-        inputs = {name: value for name, value in batch.items() if not name.endswith("_positions")}
-        result = model(**moved(inputs, device))
-        for target, logits in ((starts, result.start_logits), (ends, result.end_logits)):
-            target.extend(logits.float().cpu().numpy())
     originals = read_originals(dataset.shards)
     answers = {
         question: answer["text"]
         for question, answer in zip(originals["id"].to_pylist(), originals["answers"].to_pylist(), strict=True)
     }
-    threshold = 0.0 if any(not texts for texts in answers.values()) else None
-    answers_by_id = answers_from_logits(_stacked(starts), _stacked(ends), dataset.shards, null_threshold=threshold)
+    answers_by_id = question_answers(
+        model, dataset, batch_size, device, may_have_none=any(not texts for texts in answers.values())
+    )
     return answer_scores({question: answer.text for question, answer in answers_by_id.items()}, answers)
-
-
-def _stacked(rows: list[Logits]) -> Logits:
-    stacked = np.zeros((len(rows), max(map(len, rows))), np.float32)
-    for row, values in zip(stacked, rows, strict=True):
-        row[: len(values)] = values
-    return stacked
-
-
-def batches_of(dataset: ShardDataset, batch_size: int) -> Iterator[dict[str, Tensor]]:
-    """Yield the batches of a split in the order of its rows."""
-    collator = PretrainingCollator(dataset)
-    for start in range(0, len(dataset), batch_size):
-        yield collator(dataset.__getitems__(range(start, min(start + batch_size, len(dataset)))))
-
-
-def moved(batch: dict[str, Tensor], device: Device) -> dict[str, Tensor]:
-    """Return a batch on a device."""
-    return {name: value.to(device) for name, value in batch.items()}
 
 
 def of_transformers(name: str) -> Callable[[str, Any, TaskInfo, FinetuneSettings], PreTrainedModel]:
@@ -235,6 +215,8 @@ TEXTS = Head(
     make=_make_texts,
     evaluate=_texts,
     check=_check_texts,
+    predict=predicted_labels,
+    predictions=".tsv",
     others={"transformers": of_transformers("TransformersForSequenceClassification")},
 )
 TOKENS = Head(
@@ -243,11 +225,15 @@ TOKENS = Head(
     main="f1",
     check=_check_tokens,
     doubt=lambda info: why_no_entities(info.labels),
+    predict=predicted_tags,
+    predictions=".txt",
     others={"transformers": of_transformers("TransformersForTokenClassification")},
 )
 QUESTIONS = Head(
     make=_make_questions,
     evaluate=_questions,
     main="f1",
+    predict=predicted_answers,
+    predictions=".json",
     others={"transformers": of_transformers("TransformersForQuestionAnswering")},
 )
