@@ -26,7 +26,8 @@ from bertdata.torch.training.finetune_settings import FinetuneSettings
 from bertdata.torch.training.metrics import pearson, spearman
 from bertdata.torch.training.sentence_copies import numbers_of_texts
 from bertdata.torch.training.sentence_losses import Embeddings, SentenceLoss
-from bertdata.torch.training.tasks import Device, Head, adapted, batches_of, moved, require_labels, task_of
+from bertdata.torch.training.split_batches import batches_of, moved
+from bertdata.torch.training.tasks import Device, Head, adapted, require_labels, task_of
 
 Vectors = NDArray[np.float32]
 _AT_ONCE = 1024
