@@ -59,11 +59,13 @@ class TextTokens(NamedTuple):
     def with_space_before(self, token: str) -> TextTokens:
         """Return the tokens, of which the first, a `token` of byte-level BPE, has its first space among its characters.
 
-        `tokenizers` leaves it there at the start of each part of a text where `add_prefix_space` is set.
+        `tokenizers` leaves it there at the start of each part of a text where `add_prefix_space` is set. The space that
+        it puts before a word that is given by itself has no place in the word.
         """
-        if not token.startswith(SPACE):
-            return self
         start, end = self.offsets[0]
+        spaces = len(token) - len(token.lstrip(SPACE))
+        if not spaces or start < spaces:
+            return self
         first = (start - 1, end if token.strip(SPACE) else start - 1)
         return self._replace(offsets=[first, *self.offsets[1:]])
 

@@ -255,11 +255,22 @@ def saved_settings(data: Mapping[str, Any], config: Mapping[str, Any]) -> dict[s
     """Return the settings to save beside a `tokenizer.json`, with which transformers 4 and 5 take it as it is.
 
     A named class of transformers 5 builds a pipeline of its own from the vocabulary, so none is named; what the file
-    has already, as added tokens, is left out, as are paths of other machines. transformers 4 takes the space before a
-    text from the settings and none where they do not say it.
+    has already, as added tokens, is left out, as are paths of other machines. Special tokens are named alone, as there
+    is no way to write `lstrip` and so on that both versions read; the file has these. transformers 4 takes the space
+    before a text from the settings and none where they do not say it.
     """
-    settings = {key: value for key, value in config.items() if key not in _NOT_SAVED}
+    settings = {key: _names_alone(value) for key, value in config.items() if key not in _NOT_SAVED}
     pre_tokenizer = data.get("pre_tokenizer") or {}
     if pre_tokenizer.get("type") == "ByteLevel":
         settings["add_prefix_space"] = bool(pre_tokenizer.get("add_prefix_space", True))
     return settings | {"tokenizer_class": "PreTrainedTokenizerFast"}
+
+
+def _names_alone(value: Any) -> Any:
+    """Return the setting of a key with each token that is an object as its `content`."""
+    if isinstance(value, list):
+        return [_names_alone(token) for token in value]
+    if not isinstance(value, dict):
+        return value
+    content = value.get("content")
+    return content if isinstance(content, str) else {key: _names_alone(token) for key, token in value.items()}

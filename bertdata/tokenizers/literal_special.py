@@ -64,6 +64,8 @@ def merges_with(model: Mapping[str, Any], tokens: Collection[str]) -> dict[str, 
     >>> merges_with({"vocab": dict.fromkeys(["lo", "low"]), "merges": ["l o", ["lo", "w"], "a b"]}, {"lo"})
     {'lo': ('l', 'o'), 'low': ('lo', 'w')}
     """
+    if not model.get("merges"):
+        return {}
     prefix, vocabulary = model.get("continuing_subword_prefix") or "", model["vocab"]
     made: dict[str, tuple[str, str]] = {}
     if not prefix:  # most tokens are not of merges, which the vocabulary tells sooner than the merges

@@ -57,6 +57,12 @@ MADE: dict[str, Tokenizer] = {
     "unigram": SMALL["albert"],
     "gemma": small(template("[CLS] $A", "[CLS] $A [CLS]:1 $B:1")),
     "first with a type": small(template("[CLS]:1 $A:1 [SEP]", "[CLS]:1 $B:2 [SEP] $A:0")),
+    "a space before words": JsonTokenizer(
+        dict(json_tokenizer(byte_pair_model(), byte_level(add_prefix_space=True))._data)
+        | {"post_processor": {"type": "RobertaProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2],
+                              "trim_offsets": True, "add_prefix_space": True}},
+        {},
+    ),
     "nothing around": small(None),
     "bytes around": small(byte_level()),
     "left, with types": small(
@@ -259,6 +265,16 @@ def test_words_are_given_as_lists() -> None:
             found = ours(text, is_split_into_words=True)
             assert found["input_ids"] == expected["input_ids"]
             assert found.word_ids(0) == expected.word_ids(0)
+
+
+def test_a_space_before_a_word_that_is_given_alone_has_no_place_in_it() -> None:
+    ours, theirs = opened("a space before words")
+    arguments: dict[str, Any] = {"truncation": True, "max_length": 4, "return_overflowing_tokens": True}
+    arguments |= {"is_split_into_words": True, "return_offsets_mapping": True}
+    for text in (["the", "lower", "  low", "hello", " ab"], [["the", "the", "the"], ["low", "ab", "", " "]]):
+        assert result_of(ours, text, None, arguments) == result_of(theirs, text, None, arguments)
+        offsets = ours(text, **arguments)["offset_mapping"]
+        assert min(start for row in offsets for start, _ in row) == 0
 
 
 def test_rows_of_two_texts_are_refused_only_where_builds_ask_for_them() -> None:

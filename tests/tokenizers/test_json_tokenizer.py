@@ -9,12 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tokenizers import Tokenizer as Reference
 
 from bertdata import load_tokenizer
 from bertdata.errors import ConfigError, InputError
 from bertdata.tokenizers import RowTemplate
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
-from tests.tokenizers.small import SMALL, byte_level, byte_pair_model, json_tokenizer
+from tests.tokenizers.small import METASPACES, SMALL, byte_level, byte_pair_model, json_tokenizer, unigram_model
 
 BYTES = SMALL["gpt2"]
 
@@ -162,3 +163,14 @@ def test_added_words_are_found_before_the_pre_tokenizer() -> None:
     tokenizer = SMALL["nfc"]
     assert tokenizer.tokenize("a|||MAIL|||b") == ["a", "|||MAIL|||", "b"]
     assert tokenizer.encode_batch_with_words(["a|||MAIL|||b"])["word_starts"].to_pylist() == [[True] * 3]
+
+
+def test_pieces_with_the_usual_names_of_special_tokens_that_no_file_adds_have_their_roles() -> None:
+    model = unigram_model()
+    pieces = [*model["vocab"], ["<mask>", -1.5], ["<cls>", -1.5]]
+    data = dict(json_tokenizer(model, METASPACES)._data) | {"model": {**model, "vocab": pieces}}
+    data |= {"added_tokens": [], "post_processor": None}
+    tokenizer = JsonTokenizer(data, {"mask_token": "<mask>"})
+    assert (tokenizer.mask_token, tokenizer.cls_token) == ("<mask>", "[CLS]")
+    reference = Reference.from_str(json.dumps(data))
+    assert tokenizer.encode("the lower world") == reference.encode("the lower world").ids

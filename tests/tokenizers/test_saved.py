@@ -106,6 +106,19 @@ def test_what_is_saved_opens_with_the_same_ids(name: str, model_type: str | None
     assert_same_ids(tokenizer, tmp_path)
 
 
+@pytest.mark.parametrize("key", ["bos_token", "additional_special_tokens", "extra_special_tokens"])
+def test_special_tokens_that_are_named_as_objects_are_saved_so_that_transformers_reads_them(
+    key: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("transformers")
+    token = {"content": "[MASK]", "lstrip": True, "rstrip": False, "single_word": False, "normalized": False}
+    value: Any = {"bos_token": token, "extra_special_tokens": {"mark_token": token}}.get(key, [token])
+    tokenizer = JsonTokenizer(SMALL["gpt2"]._data, {key: value, "mask_token": token})
+    tokenizer.save_pretrained(tmp_path)
+    assert json.loads((tmp_path / "tokenizer_config.json").read_text())["mask_token"] == "[MASK]"
+    assert_same_ids(tokenizer, tmp_path)
+
+
 @pytest.mark.parametrize("lower", [True, False])
 def test_berts_wordpiece_opens_with_the_same_ids(lower: bool, tmp_path: Path) -> None:
     pytest.importorskip("transformers")
