@@ -65,6 +65,7 @@ class Build:
         vocab = self.tokenizer.fingerprint if self.tokenizer else None
         self.fingerprint = self._fingerprint(sources.text_column, vocab)
         stored = settings.stored() | {"vocab": f"{settings.vocab} ({vocab[:8]})" if vocab else None}
+        stored |= {"vocabulary": None} if vocab else {}
         stored |= {"source_format": list(self.formats)} if self.formats else {}
         stored |= {"recipe": named.recipe} if named.recipe else {}
         paths, sample = self.inputs.paths(), sources == SAMPLE

@@ -226,11 +226,13 @@ def take_recorded(request: Request) -> dict[str, Any]:
     """Give a request without sources the settings that it does not name, as the last command in its output gave them.
 
     Returns them. A request that names a recipe takes none, and one that names a vocabulary none of how one is trained,
-    or the other way round. None are taken for the sample corpus, which any settings may replace.
+    or the other way round. None are taken for a finished build of the sample corpus, which any settings may replace.
     """
     finished, begun = read_origin(request.output)
     origin = finished or begun
-    if origin is None or origin.given is None or origin.command != COMMAND or "recipe" in request.named:
+    if origin is None or origin.command != COMMAND or "recipe" in request.named:
+        return {}
+    if origin.given is None and finished:
         return {}
     names = _recorded_names() - {*request.named} - _replaced_by(request.named)
     taken = {name: value for name, value in origin.named.items() if name in names and is_plain(value)}
@@ -263,9 +265,10 @@ def settings_of_request(request: Request) -> tuple[Sources, Settings]:
             sources = replace(sources, columns=SourceColumns(texts, ids))
         if request.source_format and sources.documents:
             sources = replace(sources, formats=tuple(request.source_format))
-        if sources != SAMPLE and not request.quiet:
-            shown = ", ".join(path for kind in KINDS for path in getattr(sources, kind))
-            print(f"sources: those of {request.output}, {shown}", file=sys.stderr)
+        if not request.quiet:
+            if sources != SAMPLE:
+                shown = ", ".join(path for kind in KINDS for path in getattr(sources, kind))
+                print(f"sources: those of {request.output}, {shown}", file=sys.stderr)
             if taken:
                 flags = " ".join(as_flag(flag_of(name), value) for name, value in taken.items())
                 print(f"settings: those of {request.output}, {flags}", file=sys.stderr)

@@ -28,7 +28,8 @@ _RECIPE = "--recipe"
 class Origin:
     """What a run reads: its files by path with their identity, the arguments that name them, and its settings.
 
-    given: the sources by kind, as a later run takes them; None for the sample corpus. versions: what decides bytes
+    given: the sources by kind, as a later run takes them; None for the sample corpus. settings: some in groups, None for
+    a group without effect, as how a vocabulary is trained where one is given. versions: what decides bytes
     beside the settings; none where an earlier version of bertdata wrote it. named: the values that the command gave
     itself, by the names of its settings, for a later run that names no sources; runs that differ in these alone are the
     same, so that a finished output is left as it is.
@@ -77,7 +78,7 @@ class Origin:
 
         named: the names of its settings. One that names another recipe leaves nothing out.
         """
-        old, new = _flat(self.settings), _flat(other.settings)
+        old, new = _compared(self.settings, other.settings)
         flags = {flag_of(name) for name in named}
         names = [name for name in sorted(old) if old[name] != new.get(name) and name not in flags]
         names = [name for name in names if name not in (_RECIPE, flag_of("phases"))]
@@ -208,12 +209,28 @@ def _changes(directory: str, recorded: _Recorded, origin: Origin) -> list[tuple[
 
 
 def _settings_changed(last: Origin, origin: Origin) -> list[tuple[str, str]]:
-    old, new = _flat(last.settings), _flat(origin.settings)
+    old, new = _compared(last.settings, origin.settings)
     return [
         (name, f"{_shown(old.get(name))} -> {_shown(new.get(name))}")
         for name in sorted({*old, *new})
         if old.get(name) != new.get(name)
     ]
+
+
+def _compared(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the settings of two runs by the names of their flags, without groups that have no effect in one of them.
+
+    >>> _compared({"vocab": None, "vocabulary": {"vocab_size": 300}}, {"vocab": "x", "vocabulary": None})
+    ({'--vocab': None}, {'--vocab': 'x'})
+    """
+    without_effect = {name for run in (old, new) for name in run if run[name] is None and _is_group(name, old, new)}
+    first, second = ({name: run[name] for name in run if name not in without_effect} for run in (old, new))
+    return _flat(first), _flat(second)
+
+
+def _is_group(name: str, *runs: Mapping[str, Any]) -> bool:
+    """Tell whether a name is that of several settings, in one of some runs."""
+    return any(isinstance(run.get(name), Mapping) for run in runs)
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -285,3 +285,33 @@ def test_code_that_a_corpus_names_is_not_imported_unasked(
         run_verb("build", ["--output", "corpus", "--workers", "1"])
     assert "their_rules" not in sys.modules
     assert digests(own) == before
+
+
+def test_a_vocabulary_that_is_given_changes_nothing_of_how_one_is_trained(
+    own: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = ["--documents", "rows.jsonl", "--output", "corpus", *FEW, "--dry-run"]
+    place = named.index("--vocab-size")
+    with_vocab = [*named[:place], "--vocab", "bertdata-30k-uncased", *named[place + 2 :]]
+    capsys.readouterr()
+    assert run_verb("build", with_vocab) == 0
+    planned = capsys.readouterr().out
+    assert "changed --vocab " in planned
+    assert "--vocab-size" not in planned
+    assert run_verb("build", [*with_vocab[2:]]) == 0  # without sources, whose settings it would have to name again
+    assert "refused" not in capsys.readouterr().out
+
+
+def test_an_interrupted_build_of_the_sample_goes_on_without_its_flags(
+    own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(BertDataError, match="no document of train is left"):
+        run_verb("build", ["--output", "tried", *FEW, "--where", "tokens > 99999999"])
+    capsys.readouterr()
+    assert run_verb("build", ["--output", "tried", "--dry-run"]) == 0
+    shown = capsys.readouterr()
+    assert "settings: those of tried, " in shown.err
+    assert "changed" not in shown.out
+    assert run_verb("build", ["--output", "tried", "--where", "tokens > 1"]) == 0
+    assert run_verb("build", ["--output", "tried", "--dry-run"]) == 0  # a finished one gives way to any settings
+    assert "changed --where" in capsys.readouterr().out
