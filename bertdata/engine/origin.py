@@ -28,11 +28,11 @@ _RECIPE = "--recipe"
 class Origin:
     """What a run reads: its files by path with their identity, the arguments that name them, and its settings.
 
-    given: the sources by kind, as a later run takes them; None for the sample corpus. settings: some in groups, None for
-    one without effect, as how a vocabulary is trained where one is given. versions: what decides bytes beside the
-    settings; none where an earlier version of bertdata wrote it. named: the values that the command gave itself, by the
-    names of its settings, for a later run that names no sources; runs that differ in these alone are the same, so that a
-    finished output is left as it is.
+    given: the sources by kind, as a later run takes them; None for the sample corpus. settings: some in groups, None
+    for one without effect, as how a vocabulary is trained where one is given. versions: what decides bytes beside the
+    settings; none where an earlier version of bertdata wrote it. named: the values that the command gave itself, by
+    the names of its settings, for a later run that names no sources; runs that differ in these alone are the same, so
+    that a finished output is left as it is.
     """
 
     command: str
