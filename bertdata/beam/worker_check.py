@@ -40,7 +40,8 @@ TOKEN = f"{files.TEMPORARY}seen-by-workers-"
 class Needs:
     """What each worker must have: versions, the packages of stores, and what this process reads at local paths.
 
-    versions: by what has them. seen: what `_state_function` makes of each path.
+    versions: by what has them. seen: what `_state_function` makes of each path, as it is given: a relative one is read
+    from the working directory of a worker there.
     """
 
     versions: dict[str, str]
@@ -60,7 +61,7 @@ class Needs:
         }
         stores = tuple(sorted(scheme for scheme in schemes if re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme)))
         bases = [base_url(path) for path in inputs]
-        local = [os.path.abspath(path) for path in bases if not files.is_remote(path)]
+        local = [path for path in bases if not files.is_remote(path)]
         with _token(output) as tokens:
             state = _state_function()
             yield Needs(versions(), stores, {path: state(path) for path in [*tokens, *local]})
@@ -131,9 +132,13 @@ class Needs:
                 is_token = files.name(path).startswith(TOKEN)
                 there = answer["seen"].get(path) or "nothing"
                 what = "a file that this process wrote is not there" if is_token else f"{there} in the place of {state}"
+                remedy = "give a URL such as s3://bucket/folder, or a folder that all workers share"
+                if not os.path.isabs(path):
+                    remedy = (
+                        "a relative path is read from the working directory of the worker there: give all paths from /"
+                    )
                 raise ConfigError(
-                    f"{worker} does not see this path as this process does ({what}); give a URL such as "
-                    "s3://bucket/folder, or a folder that all workers share",
+                    f"{worker} does not see this path as this process does ({what}); {remedy}",
                     path=os.path.dirname(path) if is_token else path,
                 )
 
@@ -171,7 +176,7 @@ def _token(output: str) -> Iterator[list[str]]:
         made.append(folder)
         folder = os.path.dirname(folder)
     token = secrets.token_hex(16)
-    path = os.path.join(os.path.abspath(output), TOKEN + token)
+    path = os.path.join(output, TOKEN + token)
     try:
         files.write_bytes(path, token.encode())
         yield [path]

@@ -140,7 +140,8 @@ def build_corpus(
     """
     named = named or Named()
     build = Build(sources, output, settings, named)
-    with runner.checked(output, build.inputs.paths()), locked(output, "build"):
+    read_by_workers = [*build.inputs.paths(), *filter(None, [settings.cleaning.templates])]
+    with runner.checked(output, read_by_workers), locked(output, "build"):
         finished = None if force else finished_manifest(output, build.fingerprint, runner.say)
         if not finished:
             require_consent(output, build.origin, named, force=force)

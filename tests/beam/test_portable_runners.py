@@ -261,6 +261,25 @@ def test_a_worker_without_what_it_needs_is_refused(answer: object, words: str) -
         Needs(versions(), (), {"/data": "7 bytes, a"}).require(answer, "it")
 
 
+def test_a_relative_path_is_that_of_the_working_directory_of_a_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+    (here / "a.txt").write_text("Salt")
+    monkeypatch.chdir(here)
+    for output, inputs in (("corpus", []), (str(tmp_path / "corpus"), ["a.txt"])):
+        with Needs.of(output, inputs) as needs:
+            look = needs.question()
+            needs.require(look(), "it")
+            monkeypatch.chdir(there)
+            with pytest.raises(ConfigError, match=r"(corpus|a\.txt): it does not see .*: give all paths from /"):
+                needs.require(look(), "it")
+            monkeypatch.chdir(here)
+    assert not (here / "corpus").exists()
+
+
 def test_a_worker_is_asked_for_what_the_paths_need(tmp_path: Path) -> None:
     output, given = tmp_path / "new" / "folder", tmp_path / "a.txt"
     given.write_text("Salt")
