@@ -71,6 +71,17 @@ def pad_type_of(config: Mapping[str, Any]) -> int:
     return 3 if str(config.get("tokenizer_class")).removesuffix("Fast") in ("XLNetTokenizer", "CpmTokenizer") else 0
 
 
+def sides_of_file(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the sides on which a `tokenizer.json` pads and cuts, as settings name them: transformers takes them over.
+
+    >>> sides_of_file({"padding": {"direction": "Left"}, "truncation": None})
+    {'padding_side': 'left'}
+    """
+    parts = {"padding_side": data.get("padding"), "truncation_side": data.get("truncation")}
+    directions = {side: part.get("direction") for side, part in parts.items() if isinstance(part, Mapping)}
+    return {side: str(direction).lower() for side, direction in directions.items() if direction in ("Left", "Right")}
+
+
 def side_of(config: Mapping[str, Any]) -> str:
     """Return on which side rows are padded: as settings say, else as the class that they name does."""
     side = config.get("padding_side")

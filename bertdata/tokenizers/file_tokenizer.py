@@ -21,6 +21,7 @@ from bertdata.tokenizers.call_settings import (
     parts_keep_a_space,
     rows_of_file,
     side_of,
+    sides_of_file,
 )
 from bertdata.tokenizers.file_keys import check_config
 from bertdata.tokenizers.files_beside import (
@@ -89,8 +90,9 @@ class FileTokenizer(Tokenizer):
             check_flags([*self._added.values(), *self._spelled.values()])
         super().__init__(tokens, special)
         self.model_max_length = longest_row(config, UNLIMITED)
-        self.padding_side = side_of(config)
-        self.truncation_side = str(config.get("truncation_side") or "right")
+        sides = sides_of_file(data) | dict(config)
+        self.padding_side = side_of(sides)
+        self.truncation_side = str(sides.get("truncation_side") or "right")
         self.pad_token_type_id = pad_type_of(config)
         self.parts_keep_a_space = parts_keep_a_space(data)
         self._bare = open_reference({**self._plain, "added_tokens": []})

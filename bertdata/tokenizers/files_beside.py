@@ -16,6 +16,7 @@ from bertdata.tokenizers.file_keys import SPECIAL_KEYS, check_config, check_file
 from bertdata.tokenizers.ids import read_id_key, read_ids, reading_json
 from bertdata.tokenizers.json_format import METASPACE, content_of, named_special, parts_of
 from bertdata.tokenizers.literal_special import kind_of
+from bertdata.tokenizers.model_types import MODEL, class_of_model
 
 CONFIG, SPECIAL, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
@@ -50,11 +51,17 @@ def read_settings(folder: str) -> dict[str, Any]:
     """Return the settings beside a tokenizer, the special tokens of `special_tokens_map.json` among them.
 
     That file goes first unless `tokenizer_config.json` has an `added_tokens_decoder`: newer versions of transformers
-    write that, and do not read the map then. Raises InputError for a key that is not known.
+    write that, and do not read the map then. The class is that of `config.json` where no other is named. Raises
+    InputError for a key that is not known.
     """
     config, special = _read(folder, CONFIG), _read(folder, SPECIAL)
-    check_config(config, CONFIG)
-    check_config(special, SPECIAL, SPECIAL_KEYS)
+    try:
+        check_config(config, CONFIG)
+        check_config(special, SPECIAL, SPECIAL_KEYS)
+    except InputError as error:
+        raise InputError(str(error), path=folder or None) from error
+    if config.get("tokenizer_class") is None and (name := class_of_model(_read(folder, MODEL))) is not None:
+        config = {**config, "tokenizer_class": name}
     return special | config if "added_tokens_decoder" in config else config | special
 
 
@@ -86,7 +93,7 @@ def whole_file(
             f"{CONFIG} says fix_mistral_regex = true, which changes the pre-tokenizer when transformers opens it; save "
             "it with transformers, and delete the key"
         )
-    return _with_added(result, config, added or {})
+    return with_added(result, config, added or {})
 
 
 def is_byte_level(data: Mapping[str, Any]) -> bool:
@@ -141,6 +148,9 @@ def _with_prefix_space(data: dict[str, Any], config: Mapping[str, Any]) -> dict[
             continue
         alone = part is data["pre_tokenizer"] and part["type"] == "ByteLevel"
         if alone and str(config.get("tokenizer_class")).removesuffix("Fast") not in _BACKEND:
+            around = data.get("post_processor") or {}
+            if around.get("type") in ("ByteLevel", "RobertaProcessing"):  # which leaves that space out of offsets
+                data = {**data, "post_processor": {**around, "add_prefix_space": wanted}}
             return {**data, "pre_tokenizer": {**part, "add_prefix_space": wanted}}
         raise InputError(
             f"its {part['type']} {'puts' if says else 'does not put'} a space before a text, but {CONFIG} beside it "
@@ -181,7 +191,7 @@ def _check_parts(data: Mapping[str, Any], config: Mapping[str, Any]) -> None:
             )
 
 
-def _with_added(data: dict[str, Any], config: Mapping[str, Any], beside: Mapping[str, int]) -> dict[str, Any]:
+def with_added(data: dict[str, Any], config: Mapping[str, Any], beside: Mapping[str, int]) -> dict[str, Any]:
     """Return a file with the added tokens of the settings, else of `added_tokens.json`, as transformers adds them."""
     in_file = {entry["content"]: entry for entry in data.get("added_tokens") or ()}
     more = [entry for entry in _entries(config, beside) if in_file.get(entry["content"]) != entry]

@@ -34,7 +34,7 @@ from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.newer_characters import known_to
 from bertdata.tokenizers.saved_check import warn_of_other_ids
 from bertdata.tokenizers.text_rows import TextRows, asking_tokenizers
-from bertdata.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
+from bertdata.tokenizers.wordpiece import formats
 
 TOKENIZER = "tokenizer.json"
 _SHORT = 200
@@ -60,7 +60,7 @@ class JsonTokenizer(FileTokenizer):
         name = _file(path)
         if not files.exists(name):
             return False
-        return _is_another_model(name, files.read_bytes(name))
+        return _is_another_model(name, *formats.contents_with_beside(name))
 
     @classmethod
     def from_pretrained(cls, path: str | os.PathLike[str]) -> JsonTokenizer:
@@ -70,8 +70,9 @@ class JsonTokenizer(FileTokenizer):
         """
         name = _file(find_saved(path, [cls])[1])
         folder = name.rpartition("/")[0]
+        config = read_settings(folder)
         try:
-            return cls(files.read_json(name), read_settings(folder), added=read_added(folder))
+            return cls(files.read_json(name), config, added=read_added(folder))
         except InputError as error:
             raise InputError(str(error), path=name) from error
 
@@ -252,9 +253,11 @@ def _opened(
 
 
 @once_for_contents
-def _is_another_model(path: str, contents: bytes) -> bool:
-    data = files.parse_json(contents, path)
-    return isinstance(data, dict) and isinstance(data.get("model"), dict) and not WordPieceTokenizer.reads(data)
+def _is_another_model(path: str, *contents: bytes | None) -> bool:
+    data = files.parse_json(contents[0] or b"", path)
+    if not isinstance(data, dict) or not isinstance(data.get("model"), dict):
+        return False
+    return not formats.reads_with(data, formats.folder_of(path))
 
 
 def _offsets(ends: NDArray[np.int64]) -> pa.Array:

@@ -394,3 +394,47 @@ def test_rows_are_padded_as_by_transformers(name: str) -> None:
     for wrong in wrong_rows:
         with pytest.raises(ConfigError, match="there are no input_ids to pad"):
             ours.pad(wrong)
+
+
+@pytest.mark.parametrize("name", ["wordpiece", "unigram"])
+@pytest.mark.parametrize("said", [{}, {"padding_side": "right"}])
+def test_sides_that_a_tokenizer_json_says_are_those_of_calls(name: str, said: dict[str, Any], tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    MADE[name].save_pretrained(tmp_path)
+    data = json.loads((tmp_path / "tokenizer.json").read_text())
+    data["truncation"] = {"direction": "Left", "max_length": 3, "strategy": "LongestFirst", "stride": 0}
+    data["padding"] = {
+        "strategy": "BatchLongest", "direction": "Left", "pad_to_multiple_of": None, "pad_id": 0, "pad_type_id": 0,
+        "pad_token": "[PAD]",
+    }  # fmt: skip
+    (tmp_path / "tokenizer.json").write_text(json.dumps(data))
+    settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    settings.pop("padding_side", None)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings | said))
+    ours, theirs = load_tokenizer(tmp_path), transformers.AutoTokenizer.from_pretrained(tmp_path)
+    assert (ours.padding_side, ours.truncation_side) == (said.get("padding_side", "left"), "left")
+    arguments: dict[str, Any] = {"padding": True, "truncation": True, "max_length": 4}
+    texts = ["the hello low a b", "a"]
+    assert result_of(ours, texts, None, arguments) == result_of(theirs, texts, None, arguments)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [{"model_type": "bert"}, {"model_type": "mpnet"}, {"model_type": "x", "tokenizer_class": "DistilBertTokenizer"}],
+)
+def test_the_class_of_a_call_is_that_of_the_config_json_where_the_settings_name_none(
+    model: dict[str, Any], tmp_path: Path
+) -> None:
+    transformers = pytest.importorskip("transformers")
+    MADE["unigram"].save_pretrained(tmp_path)
+    MADE["wordpiece"].save_pretrained(tmp_path / "wordpiece")
+    for folder in (tmp_path, tmp_path / "wordpiece"):
+        (folder / "vocab.txt").unlink(missing_ok=True)
+        settings = json.loads((folder / "tokenizer_config.json").read_text())
+        roles = {key: value for key, value in settings.items() if key.endswith("_token")}
+        (folder / "tokenizer_config.json").write_text(json.dumps(roles))
+        (folder / "config.json").write_text(json.dumps(model))
+        names = sorted(load_tokenizer(folder)("the").keys())
+        if folder != tmp_path:  # of a Unigram model AutoTokenizer makes none with these classes
+            assert names == sorted(transformers.AutoTokenizer.from_pretrained(folder)("the").keys())
+        assert ("token_type_ids" in names) == (model["model_type"] == "bert")

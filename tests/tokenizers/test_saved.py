@@ -142,6 +142,11 @@ def test_settings_of_a_former_tokenizer_do_not_stay_beside_what_is_saved(tmp_pat
     (tmp_path / "added_tokens.json").write_text(json.dumps({"salt": 9000}))
     SMALL["gpt2"].save_pretrained(tmp_path)
     assert load_tokenizer(tmp_path).mask_token == "[MASK]"
+    (tmp_path / "special_tokens_map.json").write_text(json.dumps({"mask_token": "[UNK]"}))
+    (tmp_path / "added_tokens.json").write_text(json.dumps({"salt": len(PIECES)}))
+    bert = WordPieceTokenizer.from_tokens(PIECES)
+    bert.save_pretrained(tmp_path)
+    assert load_tokenizer(tmp_path) == bert
 
 
 def test_other_ids_are_said_when_it_is_saved(

@@ -35,15 +35,6 @@ _KINDS: dict[str, tuple[str, SpecialTokens]] = {
     "GPT2Tokenizer": ("none", SpecialTokens(None, "<|endoftext|>", None, None, None)),
 }
 """By class the rows and the special tokens that transformers gives it (in its `convert_slow_tokenizer`)."""
-_MODEL_TYPES = {
-    "roberta": "RobertaTokenizer",
-    "bart": "BartTokenizer",
-    "longformer": "LongformerTokenizer",
-    "led": "LEDTokenizer",
-    "mvp": "MvpTokenizer",
-    "deberta": "DebertaTokenizer",
-    "gpt2": "GPT2Tokenizer",
-}
 
 
 class VocabMergesTokenizer(JsonTokenizer):
@@ -81,9 +72,7 @@ _ROLES = ("pad", "unk", "cls", "sep", "mask")
 
 def _class_of(folder: str, config: Mapping[str, Any]) -> str:
     """Return the class of a folder; raises InputError, with what to do, where it is none of those known."""
-    beside = files.join(folder, "config.json")
-    model_type = files.read_json_object(beside).get("model_type") if files.exists(beside) else None
-    name = str(config.get("tokenizer_class") or _MODEL_TYPES.get(str(model_type), model_type)).removesuffix("Fast")
+    name = str(config.get("tokenizer_class")).removesuffix("Fast")
     if name not in _KINDS:
         raise InputError(
             f"has {VOCAB} and {MERGES}, which do not say what stands around texts, and the settings beside them name "

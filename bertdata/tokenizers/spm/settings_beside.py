@@ -28,8 +28,8 @@ def check_beside(config: Mapping[str, Any]) -> None:
     name = str(config.get("tokenizer_class")).removesuffix("Fast")
     if name in RENUMBERED and not (name == "T5Tokenizer" and config.get("extra_ids") == 0):
         raise InputError(
-            f"{CONFIG} beside it names {name}, which numbers the pieces anew or adds tokens; expected the model alone: "
-            + REMEDY
+            f"the settings beside it name {name}, which numbers the pieces anew or adds tokens; expected the model "
+            "alone: " + REMEDY
         )
     for key, why in _REFUSED.items():
         if config.get(key):

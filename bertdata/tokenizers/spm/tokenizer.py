@@ -61,9 +61,9 @@ class SentencePieceTokenizer(JsonTokenizer):
         """Tell whether a path is a `.model` file, or a directory with one and without a tokenizer of another family."""
         if _is_model(path):
             return files.exists(path)
-        if any(files.exists(files.join(path, name)) for name in (TOKENIZER, VOCAB)):
+        if files.exists(files.join(path, TOKENIZER)) or not any(files.exists(files.join(path, n)) for n in _NAMES):
             return False
-        return any(files.exists(files.join(path, name)) for name in _NAMES)
+        return not files.exists(files.join(path, VOCAB)) or read_settings(path).get("tokenizer_class") is None
 
     @classmethod
     def from_pretrained(cls, path: str | os.PathLike[str]) -> SentencePieceTokenizer:
@@ -77,6 +77,12 @@ class SentencePieceTokenizer(JsonTokenizer):
         if not _is_model(place):
             folder = place
             name = next(path for each in _NAMES if files.exists(path := files.join(place, each)))
+            if files.exists(files.join(place, VOCAB)):
+                raise InputError(
+                    f"has {files.name(name)} and {VOCAB}, which are two tokenizers, and no settings beside them say "
+                    f"which one is meant; give the path of that file, or name its class as tokenizer_class in {CONFIG}",
+                    path=place,
+                )
         config, added = read_settings(folder), read_added(folder)
         with files.open_raw(name) as file:
             data = file.read()

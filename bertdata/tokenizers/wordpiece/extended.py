@@ -12,6 +12,7 @@ from typing import Any
 
 from bertdata.errors import InputError
 from bertdata.io import files
+from bertdata.tokenizers.files_beside import read_settings
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.wordpiece import formats, rebuilt
@@ -25,7 +26,7 @@ class ExtendedWordPiece(JsonTokenizer):
     """The family of such folders, each of which becomes a `JsonTokenizer`."""
 
     FILES = (formats.VOCAB,)
-    EXTRA_FILES = (formats.CONFIG, formats.ADDED)
+    EXTRA_FILES = (formats.CONFIG, formats.SPECIAL, formats.ADDED)
 
     @classmethod
     def recognizes(cls, path: str) -> bool:
@@ -33,13 +34,13 @@ class ExtendedWordPiece(JsonTokenizer):
         has = {name: files.exists(files.join(path, name)) for name in (formats.VOCAB, formats.TOKENIZER)}
         if not has[formats.VOCAB] or has[formats.TOKENIZER]:
             return False
-        return any(not special for *_, special in formats.added_tokens(path, formats.config_of(path)))
+        return any(not special for *_, special in formats.added_tokens(path, read_settings(path)))
 
     @classmethod
     def from_pretrained(cls, path: str | os.PathLike[str]) -> JsonTokenizer:
         """Load such a directory; raises InputError where a file is damaged, or the ids are not those that follow."""
         folder = find_saved(path, [cls])[1]
-        config, place = formats.config_of(folder), files.join(folder, formats.VOCAB)
+        config, place = read_settings(folder), files.join(folder, formats.VOCAB)
         settings = formats.settings_of(config, files.join(folder, formats.CONFIG))
         formats.check_class(config, place)
         tokenizer = rebuilt.build(formats.Parts(read_vocabulary(place), SPECIAL_TOKENS, Normalizer(**settings)))
@@ -52,7 +53,7 @@ class ExtendedWordPiece(JsonTokenizer):
                     "next; renumber what is added",
                     path=place,
                 )
-        return JsonTokenizer(json.loads(tokenizer.to_str()), config)
+        return JsonTokenizer(json.loads(tokenizer.to_str()), {"tokenizer_class": "BertTokenizer"} | config)
 
 
 def _add(tokenizer: Any, token: str, entry: Mapping[str, Any], *, special: bool) -> None:

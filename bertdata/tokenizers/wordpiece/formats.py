@@ -18,10 +18,14 @@ from bertdata.io import compression, files
 from bertdata.io.contents import once_for_contents
 from bertdata.tokenizers.call_inputs import UNLIMITED
 from bertdata.tokenizers.call_rows import rows_of_template
-from bertdata.tokenizers.call_settings import input_names_of, rows_of_file
-from bertdata.tokenizers.file_keys import REMEDY, check_bare, check_config
+from bertdata.tokenizers.call_settings import input_names_of, rows_of_file, sides_of_file
+from bertdata.tokenizers.file_keys import REMEDY, check_bare
+from bertdata.tokenizers.files_beside import read_added as beside_added
+from bertdata.tokenizers.files_beside import read_settings, with_added
 from bertdata.tokenizers.ids import read_added, read_ids, reading_json
+from bertdata.tokenizers.json_format import content_of, named_special
 from bertdata.tokenizers.json_parts import longest_row
+from bertdata.tokenizers.model_types import MODEL
 from bertdata.tokenizers.pairs import bert_template
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.vocabulary import (
@@ -35,7 +39,7 @@ from bertdata.tokenizers.wordpiece.vocabulary import (
 )
 
 VOCAB, TOKENIZER, CONFIG = "vocab.txt", "tokenizer.json", "tokenizer_config.json"
-ADDED = "added_tokens.json"
+SPECIAL, ADDED = "special_tokens_map.json", "added_tokens.json"
 MAX_WORD_CHARACTERS = 100
 """A word of more characters, after normalisation, is [UNK]: `max_input_chars_per_word` of BERT's released code."""
 
@@ -86,9 +90,8 @@ def read(path: str, do_lower_case: bool | None = None) -> Parts:
     WordPiece as BERT has it, or where two files contradict each other.
     """
     folder, name = _place(path)
-    config = config_of(folder)
+    config = read_settings(folder)
     named = settings_of(config, files.join(folder, CONFIG))
-    check_config(config, CONFIG)
     if not name.endswith(".json"):
         check_class(config, files.join(folder, name))
         tokens, special = _with_special(folder, name, config)
@@ -96,7 +99,7 @@ def read(path: str, do_lower_case: bool | None = None) -> Parts:
         settings = named
     else:
         where = files.join(folder, name)
-        parts = _parse_file(where, files.read_bytes(where))
+        parts = _parse_file(where, *contents_with_beside(where))
         _check_agreement(parts, named, where, do_lower_case)
         settings = {}
         beside = files.join(folder, VOCAB)
@@ -107,7 +110,7 @@ def read(path: str, do_lower_case: bool | None = None) -> Parts:
     if do_lower_case is not None:
         settings = {**settings, "do_lower_case": do_lower_case}
     length = longest_row(config, UNLIMITED)
-    call = {name: config[name] for name in _CALL if name in config}
+    call = {**parts.call, **{name: config[name] for name in _CALL if name in config}}
     if (names := input_names_of(config, types=True)) != _NAMES:  # of a class without token types, as DistilBERT's
         call["model_input_names"] = list(names)
     return replace(parts, normalizer=replace(parts.normalizer, **settings), model_max_length=length, call=call)
@@ -118,8 +121,14 @@ def check_class(config: Mapping[str, Any], path: str) -> None:
     name = str(config.get("tokenizer_class")).removesuffix("Fast")
     if name not in BERT_CLASSES:
         raise InputError(
-            f"{CONFIG} beside it names {name}, which does not cut a text as BERT does; if the vocabulary is "
+            f"the settings beside it name {name}, which does not cut a text as BERT does; if the vocabulary is "
             f"BERT's, delete tokenizer_class; else {REMEDY}",
+            path=path,
+        )
+    if (key := other_role(config)) is not None:
+        raise InputError(
+            f"the settings beside it name {content_of(config[key])!r} as {key}, and a vocabulary alone has BERT's "
+            f"special tokens; {REMEDY}",
             path=path,
         )
     with reading_json("is not BERT's", path):
@@ -142,15 +151,34 @@ def is_vocabulary(path: str) -> bool:
 
 def _place(path: str) -> tuple[str, str]:
     if is_file(path):
-        folder, _, name = path.rpartition("/" if files.is_remote(path) else os.sep)
-        return folder or (os.sep if path.startswith(os.sep) else ""), name
+        return folder_of(path), files.name(path)
     return path, TOKENIZER if files.exists(files.join(path, TOKENIZER)) else VOCAB
 
 
-def config_of(folder: str, name: str = CONFIG) -> dict[str, Any]:
-    """Return the contents of the `tokenizer_config.json` of a folder; an empty dict where the file is missing."""
-    path = files.join(folder, name)
-    return files.read_json_object(path) if files.exists(path) else {}
+def with_files_beside(data: Any, folder: str) -> Any:
+    """Return a `tokenizer.json` with the tokens that the files beside it add."""
+    config, beside = read_settings(folder), beside_added(folder)
+    with reading_json("the tokens it adds are damaged", files.join(folder, CONFIG)):
+        known = {*SPECIAL_TOKENS, *(entry["content"] for entry in data.get("added_tokens") or ())}
+        decoder = (config.get("added_tokens_decoder") or {}).values()
+        added = {*(entry["content"] for entry in decoder), *named_special(config), *beside}
+    return with_added(data, config, beside) if added - known else data
+
+
+def reads_with(data: Any, folder: str) -> bool:
+    """Tell whether a `tokenizer.json` is BERT's pipeline, whole, with what the files beside it say of its tokens."""
+    try:
+        parse(data)
+        parse(with_files_beside(data, folder))
+    except InputError:
+        return False
+    return other_role(read_settings(folder)) is None
+
+
+def other_role(config: Mapping[str, Any]) -> str | None:
+    """Return the key of a role that settings give to another token than BERT; None where there is none."""
+    keys = {f"{token.strip('[]').lower()}_token": token for token in SPECIAL_TOKENS}
+    return next((key for key, token in keys.items() if content_of(config.get(key)) not in (None, token)), None)
 
 
 def settings_of(config: Mapping[str, Any], path: str) -> dict[str, Any]:
@@ -171,7 +199,8 @@ def _with_special(folder: str, name: str, config: Mapping[str, Any]) -> tuple[tu
     special += _add(vocabulary, added, path)
     if missing := [token for token in special if token not in vocabulary]:
         raise InputError(
-            f"has no {missing[0]!r}, which {CONFIG} beside it names as special; add a line, or leave it out there",
+            f"has no {missing[0]!r}, which the settings beside it name as special, and which transformers puts after "
+            f"the others; {REMEDY}",
             path=path,
         )
     return _in_order(vocabulary, path), special
@@ -182,19 +211,17 @@ def added_tokens(folder: str, config: Mapping[str, Any]) -> list[tuple[str, int,
 
     Raises InputError where one of the files is damaged.
     """
-    where, older = files.join(folder, CONFIG), files.join(folder, ADDED)
+    where = files.join(folder, CONFIG)
     special = _named_special(config, where)
     with reading_json("the tokens it adds are damaged", where):
         added = [read_added(entry, key) for key, entry in (config.get("added_tokens_decoder") or {}).items()]
     special_tokens = {*SPECIAL_TOKENS, *special, *(token for token, _, is_special in added if is_special)}
-    beside = config_of(folder, ADDED)
-    with reading_json("the tokens it adds are damaged", older):
-        return added + [(token, token_id, token in special_tokens) for token, token_id in read_ids(beside).items()]
+    return added + [(token, token_id, token in special_tokens) for token, token_id in beside_added(folder).items()]
 
 
 def _named_special(config: Mapping[str, Any], path: str) -> list[str]:
     """Return the further special tokens that a `tokenizer_config.json` names."""
-    special: list[str] = []
+    special = [token for key in ("bos_token", "eos_token") if (token := content_of(config.get(key))) is not None]
     for key in _EXTRA:
         named = config.get(key) or []
         for token in named.values() if isinstance(named, dict) else named if isinstance(named, list) else [named]:
@@ -221,9 +248,24 @@ def _check_agreement(parts: Parts, config: Mapping[str, Any], path: str, do_lowe
             )
 
 
+def contents_with_beside(path: str) -> list[bytes | None]:
+    """Return the bytes of a `tokenizer.json`, and of each file that may be beside it; None for one that is missing."""
+    folder = folder_of(path)
+    beside = [files.join(folder, name) if folder else name for name in (CONFIG, SPECIAL, ADDED, MODEL)]
+    return [files.read_bytes(path), *(files.read_bytes(name) if files.exists(name) else None for name in beside)]
+
+
+def folder_of(path: str) -> str:
+    """Return the folder of a file, empty for the current one."""
+    folder, _, name = path.rpartition("/" if files.is_remote(path) else os.sep)
+    return folder or (os.sep if path.startswith(os.sep) and name else "")
+
+
 @once_for_contents
-def _parse_file(path: str, contents: bytes) -> Parts:
-    return parse(files.parse_json(contents, path), path)
+def _parse_file(path: str, *contents: bytes | None) -> Parts:
+    data = files.parse_json(contents[0] or b"", path)
+    parse(data, path)
+    return parse(with_files_beside(data, folder_of(path)), path)
 
 
 def parse(data: Any, path: str | None = None) -> Parts:
@@ -255,7 +297,8 @@ def parse(data: Any, path: str | None = None) -> Parts:
         added = [read_added(entry) for entry in data["added_tokens"]]
         around = _around(data, vocabulary)
     special = _add(vocabulary, added, path)
-    return Parts(_in_order(vocabulary, path), merge_special(special), settings, post_processor=around)
+    sides = sides_of_file(data)
+    return Parts(_in_order(vocabulary, path), merge_special(special), settings, post_processor=around, call=sides)
 
 
 def _around(data: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Mapping[str, Any] | None:

@@ -9,7 +9,16 @@ from typing import Any
 from bertdata.io import files
 from bertdata.tokenizers.call_inputs import UNLIMITED
 from bertdata.tokenizers.text_rows import asking_tokenizers
-from bertdata.tokenizers.wordpiece.formats import CONFIG, MAX_WORD_CHARACTERS, PUNCTUATION, TOKENIZER, VOCAB, Parts
+from bertdata.tokenizers.wordpiece.formats import (
+    ADDED,
+    CONFIG,
+    MAX_WORD_CHARACTERS,
+    PUNCTUATION,
+    SPECIAL,
+    TOKENIZER,
+    VOCAB,
+    Parts,
+)
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.vocabulary import (
     CLS,
@@ -111,3 +120,5 @@ def write(directory: str, parts: Parts) -> None:
     if extra:
         config["additional_special_tokens"] = extra
     files.write_json(files.join(directory, CONFIG), config)
+    former = [files.join(directory, name) for name in (SPECIAL, ADDED)]  # which would be read with what is written
+    files.remove_files(path for path in former if files.exists(path))

@@ -58,7 +58,7 @@ class WordPieceTokenizer(Tokenizer):
     """
 
     FILES = (formats.TOKENIZER, formats.VOCAB)
-    EXTRA_FILES = (formats.CONFIG, formats.ADDED)
+    EXTRA_FILES = (formats.CONFIG, formats.SPECIAL, formats.ADDED)
     SAVED = (formats.VOCAB, formats.TOKENIZER, formats.CONFIG)
     NOTATION = f"{CONTINUATION} in a mark: this token continues the word before it"
     IGNORES_WHITESPACE = True
@@ -76,15 +76,6 @@ class WordPieceTokenizer(Tokenizer):
     def recognizes(cls, path: str) -> bool:
         """Tell whether a path is a directory with one of the files, a .txt or .json file, or one with a line [UNK]."""
         return (formats.is_file(path) and formats.is_vocabulary(path)) or super().recognizes(path)
-
-    @classmethod
-    def reads(cls, data: Any) -> bool:
-        """Tell whether the contents of a `tokenizer.json` are BERT's pipeline, whole."""
-        try:
-            formats.parse(data)
-        except InputError:
-            return False
-        return True
 
     @classmethod
     def from_pretrained(cls, path: str | os.PathLike[str], *, do_lower_case: bool | None = None) -> WordPieceTokenizer:

@@ -211,7 +211,7 @@ def test_rules_that_are_damaged_are_refused(sentencepiece: Any) -> None:
 def test_settings_that_ask_for_another_tokenizer_than_the_model_are_refused(sentencepiece: Any, tmp_path: Path) -> None:
     place = saved(tmp_path, model_of(sentencepiece))
     refused = {
-        "names T5Tokenizer, which numbers the pieces anew": {"tokenizer_class": "T5TokenizerFast"},
+        "name T5Tokenizer, which numbers the pieces anew": {"tokenizer_class": "T5TokenizerFast"},
         "says sp_model_kwargs": {"sp_model_kwargs": {"enable_sampling": True}},
         "says split_by_punct = True": {"split_by_punct": True},
         "says do_lower_case = true": {"tokenizer_class": "DebertaV2Tokenizer", "do_lower_case": True},
@@ -299,7 +299,7 @@ def test_a_model_whose_family_numbers_its_pieces_anew_is_read_where_the_settings
     with pytest.raises(InputError, match="beside it name None; expected a tokenizer_class in tokenizer_config"):
         load_tokenizer(path)
     (tmp_path / "config.json").write_text('{"model_type": "mbart"}')
-    with pytest.raises(InputError, match=r"beside it name 'mbart'; expected .* of xlm-roberta or camembert"):
+    with pytest.raises(InputError, match="settings beside it name MBartTokenizer, which numbers the pieces anew"):
         load_tokenizer(path)
     (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "XLMRobertaTokenizer"}')
     tokenizer = load_tokenizer(tmp_path)
@@ -340,6 +340,17 @@ def test_settings_beside_a_model_name_the_roles(sentencepiece: Any, tmp_path: Pa
     saved(tmp_path, model_of(sentencepiece, user_defined_symbols=["<blank>"]))
     (tmp_path / "tokenizer_config.json").write_text('{"mask_token": "<blank>"}')
     assert load_tokenizer(tmp_path).mask_token_id == 3
+
+
+def test_a_vocabulary_beside_a_model_is_refused_unless_a_class_is_named(sentencepiece: Any, tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.model").write_bytes(model_of(sentencepiece))
+    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the"]))
+    with pytest.raises(InputError, match=r"has tokenizer\.model and vocab\.txt, which are two tokenizers"):
+        load_tokenizer(tmp_path)
+    assert load_tokenizer(tmp_path / "vocab.txt").vocab_size == 6
+    assert load_tokenizer(tmp_path / "tokenizer.model").vocab_size > 6
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizer"}')
+    assert load_tokenizer(tmp_path).vocab_size == 6
 
 
 def test_a_tokenizer_json_beside_a_model_comes_first(sentencepiece: Any, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_further_special_tokens_are_read_as_each_transformers_writes_them(
 @pytest.mark.parametrize(
     ("named", "message"),
     [
-        ({"additional_special_tokens": ["[ENT]"]}, "vocab.txt: has no '[ENT]', which tokenizer_config.json beside it"),
+        ({"additional_special_tokens": ["[ENT]"]}, "vocab.txt: has no '[ENT]', which the settings beside it name"),
         ({"additional_special_tokens": [7]}, "additional_special_tokens holds 7; expected tokens"),
         ({"added_tokens_decoder": {"999": ENTRY | {"special": True}}}, "the ids are not 0 to"),
         ({"added_tokens_decoder": {"0": ENTRY | {"special": False}}}, "'[ENT]' is not special"),
