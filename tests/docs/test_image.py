@@ -42,7 +42,8 @@ def runs(folder: Path, *arguments: str) -> str:
             "boot: --id=1 --logging_endpoint=localhost:1 --provision_endpoint=localhost:2",
         ),
         (["-id=1"], "boot: -id=1"),
-        (["--worker_pool"], "boot: --worker_pool"),
+        (["--worker_pool"], "python: -m bertdata.cli.worker_pool --service_port=50000"),
+        (["--worker_pool", "--idle=2"], "python: -m bertdata.cli.worker_pool --service_port=50000 --idle=2"),
     ],
 )
 def test_an_image_runs_bertdata_and_beams_program_for_beam(arguments: list[str], expected: str, tmp_path: Path) -> None:
