@@ -19,6 +19,7 @@ CLEANERS: Registry[Any] = Registry(
         "nfc": "bertdata.curation.cleaners:NFC",
         "emails": "bertdata.curation.personal:EMAILS",
         "ip-addresses": "bertdata.curation.personal:IP_ADDRESSES",
+        "ipv6-addresses": "bertdata.curation.personal:IPV6_ADDRESSES",
     },
     "bertdata.curation.cleaners:_cleaner",
 )

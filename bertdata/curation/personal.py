@@ -2,6 +2,7 @@
 
 What is taken for an address is what datatrove 0.10's `PIIFormatter` takes for one, which FineWeb was cleaned with. That
 draws on several replacements in turn, so that its result depends on the order of documents; here there is one of each.
+It knows no IPv6: those have a cleaner of their own.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ import pyarrow.compute as pc
 
 from bertdata.curation.cleaners import Cleaner
 
-EMAIL, IP_ADDRESS = "email@example.com", "192.0.2.1"
-"""What replaces addresses: of a domain and of a network that are kept for examples (RFC 2606, RFC 5737)."""
+EMAIL, IP_ADDRESS, IPV6_ADDRESS = "email@example.com", "192.0.2.1", "2001:db8::1"
+"""What replaces addresses: of a domain and of networks that are kept for examples (RFC 2606, RFC 5737, RFC 3849)."""
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|[01]?[0-9][0-9]?)"
 _NUMBERS = re.compile(rf"(?:{_OCTET}\.){{3}}{_OCTET}")
+_UNICAST = re.compile(r"(?<![0-9A-Za-z:.])[23][0-9A-Fa-f]{3}:[0-9A-Fa-f:]*+(?![0-9A-Za-z]|\.[0-9])")
+"""What may be an address of 2000::/3, of which all public ones are (RFC 4291): names as `a::b` of programs are not."""
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
 _LABEL = "[A-Za-z0-9]++(?:-++[A-Za-z0-9]++)*+"
 _DOMAIN = re.compile(rf"@(?:{_LABEL}(?:\.{_LABEL})++|\[(?:{_OCTET}\.){{3}}(?:{_OCTET}|[A-Za-z0-9-]*[A-Za-z0-9]:)\])")
@@ -46,6 +49,26 @@ def without_ip_addresses(texts: pa.StringArray) -> pa.StringArray:
     """
     likely = pc.match_substring_regex(texts, r"[0-9]\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]")
     return _changed(texts, likely, lambda text: _NUMBERS.sub(_public_replaced, text))
+
+
+def without_ipv6_addresses(texts: pa.StringArray) -> pa.StringArray:
+    """Return texts with `2001:db8::1` for each IPv6 address that can be reached from anywhere.
+
+    >>> without_ipv6_addresses(pa.array(["From 2a00:1450:4001::200e to fe80::1, in std::string"])).to_pylist()
+    ['From 2001:db8::1 to fe80::1, in std::string']
+    """
+    likely = pc.match_substring_regex(texts, r"[23][0-9A-Fa-f]{3}:[0-9A-Fa-f:]*:")
+    return _changed(texts, likely, lambda text: _UNICAST.sub(_unicast_replaced, text))
+
+
+def _unicast_replaced(match: re.Match[str]) -> str:
+    address = match[0]
+    after = ":" if address.endswith(":") and not address.endswith("::") else ""  # of the sentence
+    try:
+        is_public = ipaddress.IPv6Address(address.removesuffix(after)).is_global
+    except ValueError:  # not eight groups, as a time
+        return address
+    return IPV6_ADDRESS + after if is_public else address
 
 
 def _with_emails_replaced(text: str) -> str:
@@ -97,4 +120,5 @@ def _changed(texts: pa.StringArray, likely: pa.BooleanArray, replace: Callable[[
 
 
 EMAILS = Cleaner(help=f"e-mail addresses become {EMAIL}", clean=without_emails)
-IP_ADDRESSES = Cleaner(help=f"public IP addresses become {IP_ADDRESS}", clean=without_ip_addresses)
+IP_ADDRESSES = Cleaner(help=f"public IP addresses of version 4 become {IP_ADDRESS}", clean=without_ip_addresses)
+IPV6_ADDRESSES = Cleaner(help=f"public IP addresses of version 6 become {IPV6_ADDRESS}", clean=without_ipv6_addresses)

@@ -46,7 +46,10 @@ def path_text(path: str | os.PathLike[str]) -> str:
         url = str(path)
         text = _url_of(path, url) if is_remote(url) else os.fspath(path)
     if not isinstance(text, str):
-        raise ConfigError(f"expected a path as text or a pathlib.Path, found {type(path).__name__}")
+        hint = ""
+        if type(path).__module__.partition(".")[0] == "datasets":
+            hint = " of datasets; name the folder that it was loaded from, as 'corpus' or 'corpus/train'"
+        raise ConfigError(f"expected a path as text or a pathlib.Path, found {type(path).__name__}{hint}")
     if "\0" in text:
         raise ConfigError(f"the path {text!r} has a NUL character in it; no file has such a name")
     return as_given(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertdata.curation.cleaners import cleaned
-from bertdata.curation.personal import EMAIL, IP_ADDRESS, without_emails
+from bertdata.curation.personal import EMAIL, IP_ADDRESS, IPV6_ADDRESS, without_emails, without_ipv6_addresses
 from bertdata.engine.parts import Counters
 from tests.data import data_path
 from tests.growth import REPETITIONS, assert_linear, repeated
@@ -85,6 +86,35 @@ def clean(texts: list[str]) -> tuple[list[str], dict[str, int]]:
 )
 def test_addresses_are_replaced(text: str, expected: str) -> None:
     assert clean([text])[0] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("at 2a00:1450:4001:0831:0000:0000:0000:200e, or", "at {}, or"),
+        ("[2606:4700::1111]:443 and 2001:4860:4860::8888/64.", "[{}]:443 and {}/64."),
+        ("2a02:2f0e::: is not, 2620:fe::fe: is", "2a02:2f0e::: is not, {}: is"),
+        ("http://[2A00:1450:4001::200E]/", "http://[{}]/"),
+        ("local fe80::1%eth0, fd00::1, ::1, 2001:db8::7", "local fe80::1%eth0, fd00::1, ::1, 2001:db8::7"),
+        ("2024:05:01 12:30:45, 2001::Space, a2a00::1, 2a00::1x, cafe::babe", None),
+        ("2a00:1:2:3:4:5:6:7:8 has nine groups, 2a00:1:2:3:4:5:6 seven", None),
+    ],
+)
+def test_public_addresses_of_version_6_are_replaced(text: str, expected: str | None) -> None:
+    clean_text = text if expected is None else expected.replace("{}", IPV6_ADDRESS)
+    assert without_ipv6_addresses(pa.array([text])).to_pylist() == [clean_text]
+
+
+@given(st.ip_addresses(v=6), st.sampled_from(["{}", "({})", "at {}, and", "{}\n", "<{}>"]))
+def test_an_address_of_version_6_is_replaced_where_it_is_public_and_of_unicast(address: Any, frame: str) -> None:
+    replaced = IPV6_ADDRESS if address.is_global and int(address) >> 125 == 1 else str(address)
+    for written in (str(address), address.exploded, str(address).upper()):
+        [text] = without_ipv6_addresses(pa.array([frame.format(written)])).to_pylist()
+        assert text == frame.format(replaced if replaced == IPV6_ADDRESS else written)
+
+
+def test_long_runs_of_groups_take_linear_time() -> None:
+    assert_linear(lambda text: without_ipv6_addresses(pa.array([text])), lambda number: "2a00:" * number)
 
 
 def test_changed_documents_are_counted_for_each_kind_of_address() -> None:

@@ -78,6 +78,10 @@ def test_a_path_is_the_text_that_names_it(given_path: Any, text: str) -> None:
         ("file://server/share", "is a file of the machine server; expected one of this machine"),
         (b"folder", "expected a path as text or a pathlib.Path, found bytes"),
         (OfBytes(), "expected a path as text or a pathlib.Path, found OfBytes"),
+        (
+            type("Dataset", (), {"__module__": "datasets.arrow_dataset"})(),
+            "Dataset of datasets; name the folder that it ",
+        ),
         (None, "found NoneType"),
         (["a"], "found list"),
         (zipfile.ZipInfo("a"), "found ZipInfo"),

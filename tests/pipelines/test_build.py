@@ -60,7 +60,10 @@ def test_settings_of_one_value_are_those_of_the_shards(documents: Path, tmp_path
         ({"max_seq_len": 64}, "there is no setting 'max_seq_len', did you mean 'max_seq_length'?"),
         ({"help": True}, "there is no setting 'help'"),
         ({"objective": "nps"}, "did you mean 'nsp'?"),
-        ({"clean": "nfx"}, "there is no cleaner 'nfx'; expected one of nfc, emails, ip-addresses, did you mean 'nfc'?"),
+        (
+            {"clean": "nfx"},
+            "there is no cleaner 'nfx'; expected one of nfc, emails, ip-addresses, ipv6-addresses, did you mean 'nfc'?",
+        ),
         ({"filter": "min-charcters=3"}, "did you mean 'min-characters'?"),
         ({"sources": "documnts"}, "the sources of this build are: documents, did you mean 'documents'?"),
         ({"mix": "documnts=2"}, "the sources of this build are: documents, did you mean 'documents'?"),
