@@ -47,17 +47,19 @@ CONFIG_KEYS = (
     | _all(
         """
     __slow_tokenizer _commit_hash _from_auto _from_pipeline _json_padding _json_truncation
-    _spm_precompiled_charsmap auto_map backend cache_dir cell_trim_length chat_control_tokens chat_template
-    clean_up_tokenization_spaces clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output
-    cls_token_box code_revision config default_velocity description device_map do_rescale entity_token_1
-    entity_token_2 entity_vocab entity_vocab_file errors files_loaded force_download from_slow
-    full_tokenizer_file generator gguf_file grounded_generation_template ids_to_tokens image_processor_type
-    init_inputs init_kwargs is_local license local_files_only mask_padding_with_zero max_column_id max_depth
+    _spm_precompiled_charsmap auto_map backend cache_dir cell_trim_length chat_control_tokens
+    chat_template clean_up_tokenization_spaces
+    clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output cls_token_box code_revision config
+    default_velocity description device_map do_rescale entity_token_1 entity_token_2 entity_vocab
+    entity_vocab_file errors files_loaded force_download from_slow full_tokenizer_file generator gguf_file
+    grounded_generation_template ids_to_tokens image_processor_type init_inputs init_kwargs is_local
+    is_split_into_words license local_files_only mask_padding_with_zero max_column_id max_depth
     max_entity_length max_length max_mention_length max_question_length max_row_id max_seq_length max_width
-    merges merges_file min_question_length mode model_name model_type name name_or_path num_bars
+    merges merges_file min_question_length mirror mode model_name model_type name name_or_path num_bars
     only_label_first_subword pad_to_multiple_of pad_token_box pad_token_label pad_token_type_id pad_width
     padding post_processor processor_class proxies question_encoder response_schema response_template
-    resume_download return_attention_mask return_token_type_ids revision sep_token_box source_lang
+    resume_download return_attention_mask return_length return_offsets_mapping return_overflowing_tokens
+    return_special_tokens_mask return_tensors return_token_type_ids revision sep_token_box source_lang
     spaces_between_special_tokens special_tokens special_tokens_map_file special_tokens_pattern
     split_special_tokens stride strip_column_names subfolder tags_dict target_lang task token
     token_type_ids_include_special_tokens token_type_ids_pattern tokenizer tokenizer_file tokenizer_object

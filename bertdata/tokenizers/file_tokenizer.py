@@ -87,7 +87,7 @@ class FileTokenizer(Tokenizer):
                 for entry in (data.get("added_tokens") or ())
                 if self._added and entry["content"] in special.names
             }
-            check_flags([*self._added.values(), *self._spelled.values()])
+            check_flags(data.get("added_tokens") or ())
         super().__init__(tokens, special)
         self.model_max_length = longest_row(config, UNLIMITED)
         sides = sides_of_file(data) | dict(config)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bertdata.errors import InputError
+from bertdata.errors import InputError, shortened
 from bertdata.tokenizers.base import SpecialTokens
 
 BEGIN = "<s>"
@@ -86,15 +86,18 @@ def searched_texts(
 
 
 def check_flags(entries: Iterable[Mapping[str, Any]]) -> None:
-    """Raise TypeError or KeyError where an added token lacks a flag, or has another value than true and false.
+    """Raise InputError where an added token lacks a flag, or has another value than true and false.
 
     UnicodeEncodeError, a ValueError, where its text has half a character, as JSON may spell it.
     """
     for entry in entries:
         entry["content"].encode()
         for name in ("single_word", "lstrip", "rstrip", "normalized"):
-            if not isinstance(entry[name], bool):
-                raise TypeError(f"{name} of the added token {entry['content']!r} is not true or false")
+            if not isinstance(entry.get(name), bool):
+                raise InputError(
+                    f"{name} of the added token {entry['content']!r} is not true or false, but "
+                    f"{shortened(entry.get(name))}, and tokenizers does not open such a file; correct it"
+                )
 
 
 def longest_row(config: Mapping[str, Any], default: int = 512) -> int:

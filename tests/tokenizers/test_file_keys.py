@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import json
 import re
 from importlib.util import find_spec
@@ -110,6 +111,22 @@ def test_the_settings_are_arguments_of_the_classes_of_transformers() -> None:
         pytest.skip("transformers is not installed")
     missing = {name: where for name, where in _arguments(Path(spec.origin).parent) if name not in CONFIG_KEYS}
     assert {name: where for name, where in missing.items() if not name.endswith(("_token", "_token_id"))} == {}
+
+
+def test_arguments_of_a_call_that_were_left_in_the_settings_have_no_effect(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    SMALL["gpt2"].save_pretrained(tmp_path)
+    path = tmp_path / "tokenizer_config.json"
+    settings = json.loads(path.read_text())
+    parameters = inspect.signature(transformers.PreTrainedTokenizerBase.__call__).parameters
+    names = [name for name in parameters if name not in ("self", "kwargs", "tokenizer_kwargs", "padding_side")]
+    names.remove("add_special_tokens")  # which it refuses, and so do we
+    left = {name: True for name in names if "text" not in name} | {"max_length": 3, "return_tensors": "pt", "stride": 1}
+    path.write_text(json.dumps({**settings, **left, "mirror": "tuna"}))
+    theirs, ours = transformers.AutoTokenizer.from_pretrained(tmp_path), load_tokenizer(tmp_path)
+    for texts in (["the lower hello low", "ab"], ["the", "low"]):
+        assert dict(ours(texts)) == dict(theirs(texts))
+    assert ours == SMALL["gpt2"]
 
 
 def _arguments(root: Path) -> list[tuple[str, str]]:

@@ -174,3 +174,13 @@ def test_pieces_with_the_usual_names_of_special_tokens_that_no_file_adds_have_th
     assert (tokenizer.mask_token, tokenizer.cls_token) == ("<mask>", "[CLS]")
     reference = Reference.from_str(json.dumps(data))
     assert tokenizer.encode("the lower world") == reference.encode("the lower world").ids
+
+
+@pytest.mark.parametrize("name", ["single_word", "lstrip", "rstrip", "normalized"])
+def test_an_added_token_without_a_flag_is_refused_as_tokenizers_refuses_it(name: str) -> None:
+    data = json.loads(json.dumps(BYTES._data))
+    del data["added_tokens"][0][name]
+    with pytest.raises(Exception, match=f"missing field `{name}`"):
+        Reference.from_str(json.dumps(data))
+    with pytest.raises(InputError, match=rf"{name} of the added token '\[PAD\]' is not true or false, but None"):
+        JsonTokenizer(data, {})

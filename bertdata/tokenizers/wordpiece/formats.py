@@ -279,6 +279,12 @@ def parse(data: Any, path: str | None = None) -> Parts:
         value = data.get(name) if isinstance(data, dict) else None
         return value if isinstance(value, dict) else {}
 
+    if not isinstance(data, dict) or not isinstance(data.get("model"), dict):
+        raise InputError(
+            "has no model, so it is not of the package tokenizers (Keras writes files of that name, too); expected the "
+            "tokenizer.json of an encoder, or one that bertdata train-vocab wrote",
+            path=path,
+        )
     model, normalizer = part("model"), part("normalizer")
     # Old files have no type; what tells a WordPiece model then is its limit on the length of a word.
     kind = model.get("type", "WordPiece" if "max_input_chars_per_word" in model else None)

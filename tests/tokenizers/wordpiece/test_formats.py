@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tokenizers import AddedToken, Tokenizer
 
+from bertdata import load_tokenizer
 from bertdata.errors import ConfigError, InputError, OutputError
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 from tests.tokenizers.wordpiece.reference import SMALL, reference
@@ -292,7 +293,7 @@ def _set(*keys: str, value: Any) -> Callable[[dict[str, Any]], None]:
         (_set("pre_tokenizer", value={"type": "Whitespace"}), "the pre_tokenizer"),
         (_set("model", "vocab", "the", value=999), "the ids are not 0 to"),
         (_set("model", "vocab", value=["a"]), "is not a whole tokenizer.json"),
-        (_set("model", value=None), "expected 'WordPiece'"),
+        (_set("model", value=None), "has no model, so it is not of the package tokenizers"),
         (_set("added_tokens", value=[{"content": "x", "id": 0, "special": False}]), "'x' is not special"),
         (_set("added_tokens", value=[{"content": "[SEP]", "id": 0, "special": True}]), "has the ids 3 and 0"),
     ],
@@ -309,6 +310,13 @@ def test_a_tokenizer_json_that_is_not_berts_is_refused_and_says_why(
         WordPieceTokenizer.from_pretrained(path)
     assert message in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("data", [{"class_name": "Tokenizer", "config": {}}, ["the"], {"model": []}])
+def test_a_file_of_that_name_without_a_model_is_refused(data: Any, tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text(json.dumps(data))
+    with pytest.raises(InputError, match="has no model, so it is not of the package tokenizers"):
+        load_tokenizer(tmp_path)
 
 
 def test_a_tokenizer_of_another_kind_is_refused() -> None:
