@@ -100,9 +100,9 @@ class Needs:
 
         return look
 
-    def answer(self, told: str) -> dict[str, Any]:
-        """Return the answer of a worker that told in base64 of all but the paths that it sees as this process does."""
-        answer: dict[str, Any] = json.loads(base64.b64decode(told))
+    def answer(self, encoded: str) -> dict[str, Any]:
+        """Return the answer of a worker, which in base64 has all but the paths that it sees as this process does."""
+        answer: dict[str, Any] = json.loads(base64.b64decode(encoded))
         return answer | {"seen": self.seen | answer["seen"]}
 
     def require(self, answer: Any, worker: str) -> None:

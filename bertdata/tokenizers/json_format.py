@@ -36,7 +36,11 @@ def parts_of(part: Any, key: str) -> list[dict[str, Any]]:
     """
     if part is None:
         return []
-    return [one for inner in part[key] for one in parts_of(inner, key)] if part.get("type") == "Sequence" else [part]
+    return (
+        [single_part for inner in part[key] for single_part in parts_of(inner, key)]
+        if part.get("type") == "Sequence"
+        else [part]
+    )
 
 
 def check_parts(data: Mapping[str, Any]) -> None:
@@ -183,7 +187,7 @@ def row_template(data: Mapping[str, Any]) -> RowTemplate | None:
             return RowTemplate((cls,), (sep, sep), (sep,), second_type=0)
         if part["type"] == "TemplateProcessing":
             ids = {
-                name: [read_id(one, f"an id of {name!r} in the post_processor") for one in entry["ids"]]
+                name: [read_id(token_id, f"an id of {name!r} in the post_processor") for token_id in entry["ids"]]
                 for name, entry in part["special_tokens"].items()
             }
             template = _template(part["pair"], part["single"], ids)

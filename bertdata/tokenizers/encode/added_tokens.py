@@ -81,7 +81,7 @@ class TokenSet:
         self._flags = np.zeros(len(self._texts), np.uint8)
         for name, flag in _FLAGS.items():
             self._flags += np.fromiter(
-                (entries[one].get(name, False) for one in self._texts), np.uint8, len(self._texts)
+                (entries[text].get(name, False) for text in self._texts), np.uint8, len(self._texts)
             ) * np.uint8(flag)
         self._classes = np.zeros(_POINTS if (self._flags & ~np.uint8(kernel.TEXT)).any() else 0, np.uint8)
         self._lock = Lock()
@@ -164,11 +164,11 @@ class TokenSet:
         pieces = pre_tokenizers.Whitespace().pre_tokenize_str  # \w+|[^\w\s]+
         first = point - point % _POINTS_AT_A_TIME
         with self._lock:
-            for one in range(first, first + _POINTS_AT_A_TIME):
-                if not 0xD800 <= one < 0xE000:
-                    cut = pieces(f"a{chr(one)}")
+            for code_point in range(first, first + _POINTS_AT_A_TIME):
+                if not 0xD800 <= code_point < 0xE000:
+                    cut = pieces(f"a{chr(code_point)}")
                     kind = kernel.NEITHER if len(cut) == 2 else kernel.WORD if len(cut[0][0]) == 2 else kernel.WHITE
-                    self._classes[one] = kind
+                    self._classes[code_point] = kind
 
 
 class AddedTokens:

@@ -87,7 +87,9 @@ class Output:
 
     def insert_left(self, unit: Unit, cache: WordCache, left: NDArray[np.int64], answers: Sequence[Answer]) -> None:
         """Insert the ids of the words that are left; the ids of the long ones are those of the answers."""
-        long_ids = np.concatenate([np.zeros(0, self._dtype), *(np.array(one.ids, self._dtype) for one in answers)])
+        long_ids = np.concatenate(
+            [np.zeros(0, self._dtype), *(np.array(answer.ids, self._dtype) for answer in answers)]
+        )
         long_ends = np.cumsum([0, *(len(answer.ids) for answer in answers)])
         total = int(kernel.count_left(left, len(left), cache.arrays)) + len(long_ids)
         self._make_room(total)

@@ -196,7 +196,7 @@ class CharacterStage:
         fragments = self._find(text, offsets)
         made = [self._made(text[start:stop].tobytes()) for start, stop in fragments.tolist()]
         ends = np.zeros(len(made) + 1, np.int64)
-        np.cumsum([len(one) for one in made], out=ends[1:])
+        np.cumsum([len(text) for text in made], out=ends[1:])
         joined = np.frombuffer(b"".join(made) + b"\0", np.uint8)
         tables = self._codes, self._bodies, self._folds, self._changed, self._most
         longer = (self._most - 1) * int(offsets[-1] - offsets[0])

@@ -225,7 +225,7 @@ class SplittingScanner:
         bitmaps.unsure[:size] = 0
         cuts, gone = bitmaps.rows[:size].copy(), np.zeros(size, np.uint64)
         pair: tuple[NDArray[np.uint64], NDArray[np.uint64]] = cuts, gone
-        joins = self.removes and not any(one.removes for one in self._splitters[:-1])
+        joins = self.removes and not any(splitter.removes for splitter in self._splitters[:-1])
         for splitter in self._splitters:
             new = np.empty(size, np.uint64), np.empty(size, np.uint64)
             splitter.split(text, begin, n, pair, bitmaps.unsure, new, joins=joins)
@@ -326,15 +326,15 @@ def _of_split(part: Mapping[str, Any], behavior: str) -> Splitter:
     if atom is None or inverted:
         raise UnknownSplitError(f"its Split has a pattern of several characters with {behavior}, or is inverted")
     atoms = atom, NOT + atom
-    one, others = ("atom", 0), ("atom", 1)
-    some = ("repeat", others, 1, None, False)
+    inside, outside = ("atom", 0), ("atom", 1)
+    some = ("repeat", outside, 1, None, False)
     repeated = pattern != atom
     if behavior == "Removed":
         return Splitter(program_of_node(some, atoms), removes=True)
     if behavior == "Contiguous":
-        return Splitter(program_of_node(("either", (("repeat", one, 1, None, False), some)), atoms), removes=False)
+        return Splitter(program_of_node(("either", (("repeat", inside, 1, None, False), some)), atoms), removes=False)
     if repeated:
         raise UnknownSplitError(f"its Split has a pattern of several characters with {behavior}")
-    any_others = ("repeat", others, 0, None, False)
-    row = (any_others, one) if behavior == "MergedWithPrevious" else (one, any_others)
+    any_others = ("repeat", outside, 0, None, False)
+    row = (any_others, inside) if behavior == "MergedWithPrevious" else (inside, any_others)
     return Splitter(program_of_node(("either", (("row", row), some)), atoms), removes=False)

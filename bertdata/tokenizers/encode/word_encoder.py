@@ -73,8 +73,8 @@ class Encoder:
                 for stage in self.after:
                     texts = map(stage, texts)
                 unsure = run.encode(texts)
-                found = run.with_answers(list(unsure), self._answers(list(unsure.values()), cache, words))
-                return _with_whole_rows(found) if self.whole and words else found
+                encoded = run.with_answers(list(unsure), self._answers(list(unsure.values()), cache, words))
+                return _with_whole_rows(encoded) if self.whole and words else encoded
 
             scanner = self.scanner if self.normalize is not None else None
             mark_changed = scanner.mark_unsure if isinstance(scanner, PatternScanner) else None
@@ -126,11 +126,11 @@ class Encoder:
             self._idle.append(cache)
 
 
-def _with_whole_rows(found: Encoded) -> Encoded:
+def _with_whole_rows(encoded: Encoded) -> Encoded:
     """Return ids of which each row is one word."""
-    starts = np.zeros(len(found.ids), np.bool_)
-    starts[found.ends[:-1][np.diff(found.ends) > 0]] = True
-    return found._replace(word_starts=starts)
+    starts = np.zeros(len(encoded.ids), np.bool_)
+    starts[encoded.ends[:-1][np.diff(encoded.ends) > 0]] = True
+    return encoded._replace(word_starts=starts)
 
 
 class _Run:
@@ -148,8 +148,8 @@ class _Run:
         for text, offsets, row, stop, first_row in units(arrays):
             self._cache.begin(int(offsets[stop] - offsets[row]) // 4)
             unit = self._words.find(text, offsets, row, stop, first_row)
-            for one in (row + np.flatnonzero(self._encode(unit))).tolist():
-                unsure[first_row + one] = text[offsets[one] : offsets[one + 1]].tobytes().decode()
+            for row_number in (row + np.flatnonzero(self._encode(unit))).tolist():
+                unsure[first_row + row_number] = text[offsets[row_number] : offsets[row_number + 1]].tobytes().decode()
         return unsure
 
     def _encode(self, unit: Unit) -> NDArray[np.bool_]:

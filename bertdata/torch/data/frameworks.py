@@ -82,8 +82,10 @@ def is_read_out_of_order(sampler: Any) -> bool:
 
     Such a loader hands out the batch that is ready first, so those used are not the first ones that were asked for.
     """
-    loaders = [one for one in _objects_of(*_LOADER) if not getattr(one, "in_order", True) and one.num_workers]
-    return any(one is sampler for loader in loaders for one in _batch_samplers(loader))
+    loaders = [
+        loader for loader in _objects_of(*_LOADER) if not getattr(loader, "in_order", True) and loader.num_workers
+    ]
+    return any(batch_sampler is sampler for loader in loaders for batch_sampler in _batch_samplers(loader))
 
 
 def is_divided_once_more(sampler: Any) -> bool:

@@ -202,13 +202,13 @@ def mark_rows_with(text: Any, offsets: Any, asked: Any, classes: Any, kind: int,
 
 
 @kernel
-def new_characters(text: Any, i: int, end: int, classes: Any, found: Any) -> Any:
-    """Put code points of no class, each once, into `found` as they come up from `i` on; returns how many.
+def new_characters(text: Any, i: int, end: int, classes: Any, points: Any) -> Any:
+    """Put code points of no class, each once, into `points` as they come up from `i` on; returns how many.
 
-    It ends where `found` is full, and passes over what is not UTF-8.
+    It ends where `points` is full, and passes over what is not UTF-8.
     """
     n: Any = 0
-    while i < end and n < len(found):
+    while i < end and n < len(points):
         skipped: Any = np.int64(lowest_bit(high_bits(text, i)))
         if skipped > 0:
             i += skipped
@@ -217,8 +217,8 @@ def new_characters(text: Any, i: int, end: int, classes: Any, found: Any) -> Any
         i += size
         if point >= 0x80 and classes[point] == NOT_ASKED:
             known: Any = 0
-            while known < n and found[known] != point:
+            while known < n and points[known] != point:
                 known += 1
-            found[n] = point
+            points[n] = point
             n += known == n
     return n

@@ -52,15 +52,15 @@ class Model(NamedTuple):
 @inlined
 def _part(text: Any, at: Any, size: Any, root: Any, cells: Any) -> Any:
     """Return the id of a part plus 1, or 0."""
-    base, found = root, _0
+    base, part_id = root, _0
     for j in range(size):
         label = _U(text[at + j])
         cell = cells[base ^ label]
         if cell & LABEL != label | TAKEN:
             return _0
-        found = cell >> TO_ID
+        part_id = cell >> TO_ID
         base = cell >> TO_BASE & BASE
-    return found
+    return part_id
 
 
 @inlined
@@ -89,12 +89,12 @@ def _encode(cache: Any, entry: Any, text: Any, start: Any, end: Any, model: Any)
         begun = count
         size: Any = 1 if model.by_bytes else character_size(text[at])
         root = model.roots[LAST] if at + size >= end else model.roots[WITHIN]
-        found = _part(text, at, size, _U(root), model.cells)
-        if found != _0:
+        part_id = _part(text, at, size, _U(root), model.cells)
+        if part_id != _0:
             count += 1
-            parts[count] = np.uint32(found - _1)
-        is_unknown = found == _0 and model.fallback[text[at]] < 0
-        for j in range(size if found == _0 and not is_unknown else 0):
+            parts[count] = np.uint32(part_id - _1)
+        is_unknown = part_id == _0 and model.fallback[text[at]] < 0
+        for j in range(size if part_id == _0 and not is_unknown else 0):
             count += 1
             parts[count] = np.uint32(model.fallback[text[at + j]])
         if is_unknown:

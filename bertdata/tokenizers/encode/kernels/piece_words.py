@@ -42,7 +42,7 @@ def _encode(cache: Any, entry: Any, text: Any, start: Any, end: Any, model: Any)
     root = _U(model.settings[FIRST])
     fits: Any = characters <= model.settings[MOST_CHARACTERS]
     while at < stop and fits:
-        base, found, after, i = root, _0, at, at
+        base, piece, after, i = root, _0, at, at
         while i < stop:
             label = _U(text[i])
             cell = model.cells[base ^ label]
@@ -50,11 +50,11 @@ def _encode(cache: Any, entry: Any, text: Any, start: Any, end: Any, model: Any)
                 break
             i += _1
             if cell >> TO_ID != _0:
-                found, after = cell >> TO_ID, i
+                piece, after = cell >> TO_ID, i
             base = cell >> TO_BASE & BASE
-        fits = found != _0
+        fits = piece != _0
         if fits:
-            model.ids[count] = found - _1
+            model.ids[count] = piece - _1
             count += 1
             at = after
             root = _U(model.settings[LATER])

@@ -167,8 +167,8 @@ def write(
             i = np.int64(at)
             if i < stop:
                 point, length = decode(text, i, end)
-                found = np.int64(codes[max(point, 0)])
-                long, start = found >> SIZE_SHIFT & 63, found >> BODY_SHIFT
+                entry = np.int64(codes[max(point, 0)])
+                long, start = entry >> SIZE_SHIFT & 63, entry >> BODY_SHIFT
                 for j in range(long):
                     out[written + _U(j)] = bodies[start + j]
                 written += _U(long)

@@ -127,7 +127,7 @@ def _place_of(text: Any, word: Any, length: Any, low: Any, high: Any, table: Tab
 
 @kernel
 def look_up(
-    text: Any, begin: int, positions: Any, n_words: int, table: Table, found: Any, longs: Any, window: Any
+    text: Any, begin: int, positions: Any, n_words: int, table: Table, entries: Any, longs: Any, window: Any
 ) -> Any:
     """Write the entry of each word, entering those that are new; returns how many are not in the table.
 
@@ -147,10 +147,10 @@ def look_up(
                 place = _place_of(text, word, length, low, high, table)
                 if place == _0:
                     longs[n_long, 0], longs[n_long, 1] = word, word + length
-                    found[first + k] = LONG + n_long
+                    entries[first + k] = LONG + n_long
                     n_long += 1
                     continue
-            found[first + k] = place >> _2
+            entries[first + k] = place >> _2
     return n_long
 
 

@@ -53,17 +53,17 @@ def find_stops(text: Any, offsets: Any, row: Any, last_row: Any, block: Any, aft
         end = _U(offsets[row + 1])
         left = end - block
         spaces, marks = whitespace_bits(text, block), punctuation_bits(text, block)
-        found = spaces | (marks << _1 | after & _1) | (marks & ~(spaces << _1 | after >> _1))
+        edges = spaces | (marks << _1 | after & _1) | (marks & ~(spaces << _1 | after >> _1))
         after = marks >> _63 | spaces >> _63 << _1
         if left < _U(BLOCK):
-            found = (found & ((_1 << left) - _1)) | (_1 << left)
+            edges = (edges & ((_1 << left) - _1)) | (_1 << left)
         k = n
-        n += count_bits(found)
+        n += count_bits(edges)
         while True:  # so many at a time, some for nothing, that how many there are is seldom a surprise
             for j in range(AT_A_TIME):
-                bit = lowest_bit(found)
+                bit = lowest_bit(edges)
                 stops[k + _U(j)] = (block + bit) << _2 | (spaces >> (bit & _63) & AT_SPACE)
-                found &= found - _1
+                edges &= edges - _1
             k += _U(AT_A_TIME)
             if k >= n:
                 break

@@ -32,7 +32,7 @@ def longest_match(trie: Trie, word: Any, n_word: Any, out: Any, written: Any) ->
     end, first = _U(n_word), written
     root = _U(trie.settings[WORD_ROOT])
     while start < end:
-        at, stop, base, found = start, start, root, _0
+        at, stop, base, piece = start, start, root, _0
         while at < end:
             label = _U(word[at])
             cell = trie.cells[base ^ label]
@@ -40,14 +40,14 @@ def longest_match(trie: Trie, word: Any, n_word: Any, out: Any, written: Any) ->
                 break
             at += _1
             if cell >> TO_ID != _0:
-                found, stop = cell >> TO_ID, at
+                piece, stop = cell >> TO_ID, at
             base = cell >> TO_BASE & BASE
         if written + SLACK > len(out):
             return NO_ROOM
-        if found == _0:
+        if piece == _0:
             out[first] = trie.settings[UNK_ID]
             return first + 1
-        out[written] = found - _1
+        out[written] = piece - _1
         written += 1
         start = stop
         root = _U(trie.settings[CONTINUATION_ROOT])
