@@ -46,6 +46,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--label-column", metavar="NAME", help="column of the label or the tags (CoNLL: the last)")
     parser.add_argument(
+        "--label-columns",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="multi-label classification: the columns of 0 and 1, one for each label, in place of --label-column",
+    )
+    parser.add_argument(
+        "--label-separator",
+        default="",
+        metavar="TEXT",
+        help="multi-label classification: what separates the labels in a cell of text, as ,",
+    )
+    parser.add_argument(
         "--labels",
         nargs="+",
         default=[],
@@ -60,13 +73,24 @@ def run(arguments: argparse.Namespace) -> int:
     """Encode as parsed arguments say, and print what was written and truncated, unless --quiet."""
     config = settings_from(arguments, TaskConfig)
     paths = {split: getattr(arguments, split) for split in TASK_SPLITS if getattr(arguments, split)}
-    columns = Columns(tuple(arguments.text_columns), arguments.label_column, tuple(arguments.labels))
+    columns = columns_from(arguments)
     manifest = encode_task(arguments.output, arguments.vocab, paths, config, columns, force=arguments.force)
     if not arguments.quiet:
         print(table(summary_rows(manifest)))
     for warning in [*warnings_of(manifest), *quote_warnings(paths.values())]:
         print(f"warning: {warning}", file=sys.stderr)
     return 0
+
+
+def columns_from(arguments: argparse.Namespace) -> Columns:
+    """Return the columns that parsed arguments name."""
+    return Columns(
+        tuple(arguments.text_columns),
+        arguments.label_column,
+        tuple(arguments.labels),
+        tuple(arguments.label_columns),
+        arguments.label_separator,
+    )
 
 
 def warnings_of(manifest: Mapping[str, Any]) -> list[str]:

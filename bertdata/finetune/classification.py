@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,8 @@ from bertdata.finetune.settings import LEAVE_OUT, Columns, TaskConfig
 from bertdata.finetune.task import Labels, Task
 from bertdata.io.console import counted
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.sources.labelled.labelled_files import LabelledText, class_names, read_texts, score_column
+from bertdata.sources.labelled.labelled_files import class_names, score_column
+from bertdata.sources.labelled.labelled_texts import LabelledText, read_classes
 from bertdata.sources.labelled.labels import (
     FLOAT32,
     find_labels,
@@ -30,6 +32,7 @@ from bertdata.sources.labelled.labels import (
     label_ids,
     label_name,
     numbers,
+    require_single,
 )
 from bertdata.tokenizers.base import Tokenizer
 
@@ -121,7 +124,10 @@ def read_classification(
     """Return the labels and the splits of files of texts with classes. Only a test file may have no labels."""
     train, column = paths["train"], columns.label_column or "label"
     given = columns.labels or class_names(train, column)
-    labels = given or find_labels((text.label for text in read_texts(train, columns.text_columns, column)), train)
+    labels = given
+    if not given:
+        labels = find_labels((text.label for text in read_classes(train, columns.text_columns, column)), train)
+        require_single(labels, train)
     read = partial(_read, columns=columns.text_columns, label=column)
     return labels, class_splits(paths, read, labels, tokenizer, config, numbered=bool(given))
 
@@ -134,12 +140,12 @@ def read_regression(
     return (), number_splits(paths, read, tokenizer, config)
 
 
-def _read(split: str, path: str, *, columns: Sequence[str], label: str | None) -> Iterator[LabelledText]:
+def _read(split: str, path: str, *, columns: Sequence[str], label: str | None) -> Iterator[LabelledText[Any]]:
     column = label or score_column(path)
-    return read_texts(path, columns, column, unlabelled=is_unlabelled(split))
+    return read_classes(path, columns, column, unlabelled=is_unlabelled(split))
 
 
-ReadSplit = Callable[[str, str], Iterator[LabelledText]]
+ReadSplit = Callable[[str, str], Iterator[LabelledText[Any]]]
 """Reads the file of a split, given (split, path)."""
 
 
@@ -161,16 +167,16 @@ def class_splits(
     learned: set[int | None] = set()
     is_class = frozenset(labels)
 
-    def is_unlabelled_text(text: LabelledText) -> bool:
+    def is_unlabelled_text(text: LabelledText[Any]) -> bool:
         return is_missing(text.label) and (text.label is None or label_name(text.label) not in is_class)
 
-    def ids(split: str, texts: Sequence[LabelledText]) -> list[int | None]:
+    def ids(split: str, texts: Sequence[LabelledText[Any]]) -> list[int | None]:
         placed = [(text.place, text.label) for text in texts]
         ids_of_labels = label_ids(placed, labels, paths[split], numbered=numbered, unlabelled=is_unlabelled(split))
         learned.update(ids_of_labels if split == "train" else ())
         return ids_of_labels
 
-    splits = _splits(paths, read_labelled(read, is_unlabelled_text, config), ids, tokenizer, config)
+    splits = text_splits(paths, read_labelled(read, is_unlabelled_text, config), ids, tokenizer, config)
     if len(learned) < 2:
         [only] = learned
         name = labels[only or 0]
@@ -188,28 +194,28 @@ def number_splits(
     """Return the splits of texts with numbers, within `bounds` or the range of the settings where there are any."""
     within = config.scores or bounds or FLOAT32
 
-    def values(split: str, texts: Sequence[LabelledText]) -> list[float | None]:
+    def values(split: str, texts: Sequence[LabelledText[Any]]) -> list[float | None]:
         placed = [(text.place, text.label) for text in texts]
         return numbers(placed, paths[split], unlabelled=is_unlabelled(split), bounds=within)
 
-    def is_unlabelled_text(text: LabelledText) -> bool:
+    def is_unlabelled_text(text: LabelledText[Any]) -> bool:
         return is_missing_number(text.label, within)
 
     labelled = read_labelled(read, is_unlabelled_text, config)
-    return _splits(paths, labelled, values, tokenizer, config, regression=True)
+    return text_splits(paths, labelled, values, tokenizer, config, partial(encode_classification, regression=True))
 
 
-def read_labelled(read: ReadSplit, without: Callable[[LabelledText], bool], config: TaskConfig) -> ReadSplit:
+def read_labelled(read: ReadSplit, without: Callable[[LabelledText[Any]], bool], config: TaskConfig) -> ReadSplit:
     """Return a reader that leaves out, of training and validation, the texts `without` a label, if the settings do.
 
     They are counted in `unlabelled` of the next text, or the last one, and so are the damaged lines around them.
     """
 
-    def read_split(split: str, path: str) -> Iterator[LabelledText]:
+    def read_split(split: str, path: str) -> Iterator[LabelledText[Any]]:
         if config.unlabelled != LEAVE_OUT or is_unlabelled(split):
             yield from read(split, path)
             return
-        waiting: LabelledText | None = None
+        waiting: LabelledText[Any] | None = None
         unlabelled = damaged = 0
         for text in read(split, path):
             if without(text):
@@ -226,26 +232,27 @@ def read_labelled(read: ReadSplit, without: Callable[[LabelledText], bool], conf
     return read_split
 
 
-def _splits(
+def text_splits(
     paths: Mapping[str, str],
     read: ReadSplit,
-    targets: Callable[[str, Sequence[LabelledText]], Sequence[int | None] | Sequence[float | None]],
+    targets: Callable[[str, Sequence[LabelledText[Any]]], Sequence[Any]],
     tokenizer: Tokenizer,
     config: TaskConfig,
-    *,
-    regression: bool = False,
+    encode_texts: Callable[..., Encoded] = encode_classification,
 ) -> dict[str, TaskSplit]:
-    """Return the splits; `targets` gives what is predicted of texts of a split, and checks it."""
+    """Return the splits; `targets` gives what is predicted of texts of a split, and checks it.
 
-    def encode(split: str, texts: Sequence[LabelledText]) -> Encoded:
+    encode_texts: encodes (tokenizer, texts, pairs, what is predicted of each), with `max_seq_length`.
+    """
+
+    def encode(split: str, texts: Sequence[LabelledText[Any]]) -> Encoded:
         pairs = [text.pair for text in texts]
-        encoded = encode_classification(
+        encoded = encode_texts(
             tokenizer,
             [text.text for text in texts],
             None if all(pair is None for pair in pairs) else pairs,
             targets(split, texts),
             max_seq_length=config.length,
-            regression=regression,
         )
         empty = sum(not text.text.strip() or (text.pair is not None and not text.pair.strip()) for text in texts)
         others = {

@@ -22,13 +22,12 @@ from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.finetune.task import TASK_SPLITS, Labels, Task
 from bertdata.io.package_data import toml_beside
 from bertdata.sources.labelled.labelled_files import (
-    LabelledText,
     class_names,
     column_names,
     file_format,
     read_rows,
-    read_texts,
 )
+from bertdata.sources.labelled.labelled_texts import LabelledText, read_classes
 from bertdata.tokenizers.base import Tokenizer
 
 
@@ -80,7 +79,7 @@ def read_glue(
     return task.labels, class_splits(paths, read, task.labels, tokenizer, config, numbered=True)
 
 
-def _read(split: str, path: str, *, task: GlueTask) -> Iterator[LabelledText]:
+def _read(split: str, path: str, *, task: GlueTask) -> Iterator[LabelledText[Any]]:
     without_names = task.positions is not None and file_format(path) == ".tsv"
     there = _first_fields(path) if without_names else column_names(path)
     texts = next((names for names in task.texts if set(names) <= set(there)), ())
@@ -102,7 +101,7 @@ def _read(split: str, path: str, *, task: GlueTask) -> Iterator[LabelledText]:
             "--task classification",
             path=path,
         )
-    for text in read_texts(path, texts, label, unlabelled=is_unlabelled(split), lenient=True):
+    for text in read_classes(path, texts, label, unlabelled=is_unlabelled(split), lenient=True):
         if len(texts) == 2 and text.pair is None:
             raise InputError(f"{text.place} has no text in {texts[1]!r}; expected a pair of texts", path=path)
         yield text

@@ -86,14 +86,25 @@ def _is_range(texts: tuple[str, ...]) -> bool:
 class Columns:
     """The columns of the files, and the labels in the order of their ids; by default both are found in the files.
 
-    Raises ConfigError for one label, or one given twice.
+    Where a text may have several labels, label_columns are columns of 0 and 1, one for each label, and label_separator
+    is what separates labels in a cell. Raises ConfigError for one label, one given twice, and columns given twofold.
     """
 
     text_columns: tuple[str, ...] = ()
     label_column: str | None = None
     labels: tuple[str, ...] = ()
+    label_columns: tuple[str, ...] = ()
+    label_separator: str = ""
 
     def __post_init__(self) -> None:
+        require(
+            not self.label_columns or not (self.label_column or self.label_separator or self.labels),
+            "--label-columns names a column for each label; leave out --label-column, --label-separator and --labels",
+        )
+        require(
+            len(self.label_columns) != 1 and len({*self.label_columns}) == len(self.label_columns),
+            f"--label-columns names {' '.join(self.label_columns)}; expected two columns or more, each once",
+        )
         require(len(self.labels) != 1, "--labels names 1; expected two or more, in the order of their ids")
         for name in self.labels:
             once = self.labels.count(name) == 1

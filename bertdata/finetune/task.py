@@ -33,6 +33,8 @@ class Task:
     columns: the columns of a shard beside `input_ids`, `token_type_ids` and `example_id`.
     batch_lists: the columns of lists with a value for each token that go into a batch, padded.
     batch_numbers: the columns of numbers that go into a batch, with the names that they have there.
+    batch_sets: the columns of lists of label ids, of any length, which are rows of 0 and 1 in a batch, with the names
+    that they have there; a text whose labels are not known has the id -100 alone, and NaN in the batch.
     texts: how many texts a row has that have ids of their own, in the columns `input_ids`, `input_ids_2` and so on.
     max_seq_length: tokens in a row where --max-seq-length is 0.
     windows: whether rows are windows of texts, which are then kept beside the shards.
@@ -47,6 +49,7 @@ class Task:
     columns: tuple[tuple[str, pa.DataType], ...]
     batch_lists: tuple[str, ...] = ()
     batch_numbers: Mapping[str, str] = field(default_factory=dict)
+    batch_sets: Mapping[str, str] = field(default_factory=dict)
     texts: int = 1
     max_seq_length: int = 128
     windows: bool = False
@@ -64,10 +67,11 @@ class Task:
     def __post_init__(self) -> None:
         names = [*_FIXED_COLUMNS, *(name for name, _ in self.columns)]
         repeated = {name for name in names if names.count(name) > 1}
-        unknown = {*self.batch_lists, *self.batch_numbers} - {name for name, _ in self.columns}
+        unknown = {*self.batch_lists, *self.batch_numbers, *self.batch_sets} - {name for name, _ in self.columns}
         if repeated or unknown:
             problem = f"has the column {min(repeated)!r} twice" if repeated else f"has no column {min(unknown)!r}"
             raise ConfigError(
                 f"the task ({self.help}) {problem}; expected distinct names in `columns` beside "
-                f"{', '.join(_FIXED_COLUMNS)}, and in `batch_lists` and `batch_numbers` names from `columns`"
+                f"{', '.join(_FIXED_COLUMNS)}, and in `batch_lists`, `batch_numbers` and `batch_sets` names from "
+                "`columns`"
             )

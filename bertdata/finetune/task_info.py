@@ -44,7 +44,8 @@ class TaskInfo(ShardInfo):
 
     @property
     def limits(self) -> dict[str, tuple[str, int]]:
-        of_labels = dict.fromkeys(("label", "labels"), ("a label", len(self.labels))) if self.labels else {}
+        names = ("label", "labels", *self.definition.batch_sets)
+        of_labels = dict.fromkeys(names, ("a label", len(self.labels))) if self.labels else {}
         of_answers = {f"{end}_positions": ("the place of an answer", self.max_seq_length) for end in ("start", "end")}
         return super().limits | of_answers | of_labels
 
@@ -77,14 +78,19 @@ class TaskInfo(ShardInfo):
     def scalar_columns(self) -> dict[str, str]:
         return dict(self.definition.batch_numbers)
 
+    @property
+    def set_columns(self) -> dict[str, tuple[str, int]]:
+        return {column: (name, len(self.labels)) for column, name in self.definition.batch_sets.items()}
+
     def columns(self) -> list[pa.Field]:
         """Return the columns of a shard.
 
         `input_ids_2` and so on: the ids of the other texts of sentence embeddings. `label`: the class, -100 where it is
-        not known; float32, NaN where not known, in regression and similarity. `labels`: the class
-        of a word at its first token, -100 elsewhere. `start_positions` and `end_positions`: the first and last token of
-        the answer, both 0 ([CLS]) where the window does not hold it. `offsets_start` and `offsets_end`: the characters
-        of the context that a token stands for, -1 where it is not of the context.
+        not known; float32, NaN where not known, in regression and similarity. `label_ids`: the classes of a text that
+        may have any number, -100 alone where these are not known. `labels`: the class of a word at its first token,
+        -100 elsewhere. `start_positions` and `end_positions`: the first and last token of the answer, both 0 ([CLS])
+        where the window does not hold it. `offsets_start` and `offsets_end`: the characters of the context that a token
+        stands for, -1 where it is not of the context.
         """
         columns = [*self.token_columns.items(), ("example_id", pa.int64()), *self.definition.columns]
         return [pa.field(name, kind) for name, kind in columns]

@@ -65,11 +65,17 @@ def encode_task(
         if split not in task.splits:
             expected = ", ".join(task.splits)
             raise ConfigError(f"--task {settings.task} has no split {split}; expected some of {expected}")
+    given = columns or Columns()
+    if (given.label_columns or given.label_separator) and not task.batch_sets:
+        raise ConfigError(
+            f"--label-columns and --label-separator are for --task multi-label-classification, and --task is "
+            f"{settings.task}; leave them out"
+        )
     paths = {split: sources[split] for split in TASK_SPLITS if split in sources}
     refuse_own(directory, list(paths.values()))
     states = file_states(paths.values())
     with unchanged(states):
-        labels, splits = task.read(paths, tokenizer, settings, columns or Columns())
+        labels, splits = task.read(paths, tokenizer, settings, given)
     if set(splits) != set(paths) or len(set(labels)) < len(labels):
         raise ConfigError(
             f"the task {settings.task} gives the splits {', '.join(splits)} and the labels {', '.join(labels)}; "

@@ -37,13 +37,13 @@ def measure_task(shards: Shards, info: TaskInfo) -> TaskFigures:
         row_lengths = np.diff(batch["input_ids"].offsets.to_numpy())
         lengths += np.bincount(row_lengths, minlength=len(lengths))[: len(lengths)]
         if info.labels:
-            column = "labels" if "labels" in batch.schema.names else "label"
-            values = batch[column].flatten() if column == "labels" else batch[column]
+            column = next((name for name in ("labels", *info.set_columns) if name in batch.schema.names), "label")
+            values = batch[column] if column == "label" else batch[column].flatten()
             numbers = values.to_numpy(zero_copy_only=False).astype(np.int64)
             for value, number in zip(*np.unique(numbers, return_counts=True), strict=True):
                 if value != _UNKNOWN:
                     labels[info.labels[value]] += int(number)
-                elif column == "label":
+                elif column != "labels":
                     labels["unlabelled"] += int(number)
     counts = shards.manifest["splits"][shards.split]["counts"]
     return TaskFigures(len(shards), info.max_seq_length, tuple(lengths.tolist()), dict(labels), dict(counts))
@@ -91,6 +91,9 @@ def _target(row: Mapping[str, Any], info: TaskInfo, tokens: Sequence[str]) -> st
         start, end = int(row["start_positions"]), int(row["end_positions"])
         answer = " ".join(tokens[i] for i in row["input_ids"].tolist()[start : end + 1])
         return f"answer: {answer}" if end else "no answer in this window"
+    for name in info.set_columns:
+        names = [info.labels[label] for label in row[name].tolist() if label != _UNKNOWN]
+        return f"labels: {', '.join(names)}" if names else "unlabelled" if len(row[name]) else "no labels"
     label = row.get("label")
     if label is None or label == _UNKNOWN or math.isnan(label):
         return "unlabelled" if "label" in row else ""

@@ -39,6 +39,7 @@ from bertdata.loader.read_columns import (
     column_numbers,
     lists_of_examples,
     of_examples,
+    rows_of_sets,
 )
 from bertdata.loader.weights import check_rates
 from bertdata.masking.masking import IGNORE_INDEX, Masker
@@ -232,10 +233,14 @@ class BatchCollator(HasEpoch):
         return DrawnBy(column_numbers(examples, "example_id"), epochs, of_run, rates)
 
     def _numbers(self, examples: Examples) -> Batch:
-        return {name: column_numbers(examples, column) for column, name in self._scalars.items()}
+        sets = {
+            name: rows_of_sets(column_lists(examples, column), width)
+            for column, (name, width) in self.info.set_columns.items()
+        }
+        return {name: column_numbers(examples, column) for column, name in self._scalars.items()} | sets
 
     def _check(self, examples: Examples) -> None:
-        needed = [*self._list_columns, *([] if self.static else ["example_id"]), *self._scalars]
+        needed = [*self._list_columns, *([] if self.static else ["example_id"]), *self._scalars, *self.info.set_columns]
         needed += [CU_SEQLENS] if self.info.packed else []
         needed += [WORD_STARTS] if self._reads_words else []
         needed += [MASK_RATE] if self._static_rates else []

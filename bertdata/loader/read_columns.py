@@ -54,6 +54,21 @@ def column_numbers(examples: Examples, name: str) -> NDArray[Any]:
     return as_numbers(values) if np.ndim(values[0]) == 0 else as_numbers(np.concatenate(values).tolist())
 
 
+def rows_of_sets(lists: Sequence[NDArray[Any]], width: int) -> NDArray[np.float32]:
+    """Return lists of numbers below `width` as rows of 0 and 1, float32 (N, width); NaN for a list with a negative one.
+
+    >>> rows_of_sets([np.array([0, 2]), np.array([], int), np.array([-100])], 3).tolist()
+    [[1.0, 0.0, 1.0], [0.0, 0.0, 0.0], [nan, nan, nan]]
+    """
+    rows = np.zeros((len(lists), width), np.float32)
+    for row, numbers in zip(rows, lists, strict=True):
+        if len(numbers) and numbers[0] < 0:
+            row[:] = np.nan
+        else:
+            row[numbers] = 1
+    return rows
+
+
 def lists_of_examples(examples: Examples, name: str) -> list[NDArray[Any]]:
     """Return the lists of a column of packed rows, one for each example in them."""
     rows = zip(column_lists(examples, name), column_lists(examples, CU_SEQLENS), strict=True)

@@ -146,6 +146,11 @@ class ShardInfo(ABC):
     def scalar_columns(self) -> dict[str, str]:
         """The columns of numbers that go into a batch, with the names that they have there."""
 
+    @property
+    def set_columns(self) -> dict[str, tuple[str, int]]:
+        """The columns of lists of numbers that are rows of 0 and 1 in a batch: their names there, and how wide."""
+        return {}
+
     @abstractmethod
     def columns(self) -> list[pa.Field]:
         """Return the columns of a shard."""

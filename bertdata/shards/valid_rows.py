@@ -97,13 +97,13 @@ def _check(batch: pa.RecordBatch, info: ShardInfo) -> None:
             )
         _require(f"an id of {name}", _values(lists[name]), info.vocab_size)
     lengths = _lengths(lists["input_ids"])
-    for name in lists.keys() - others:
+    for name in lists.keys() - others - info.set_columns.keys():
         if not np.array_equal(_lengths(lists[name]), lengths):
             raise ValueError(f"{name} does not have a value for each token")
     for name, (what, number) in info.limits.items():
         if name in batch.schema.names and pa.types.is_integer(_kind(batch[name])):
             values = _values(batch[name])
-            _require(what, values[values != IGNORE_INDEX] if name in _LABELS else values, number)
+            _require(what, values[values != IGNORE_INDEX] if name in (*_LABELS, *info.set_columns) else values, number)
 
 
 def _require(what: str, values: NDArray[Any], number: int) -> None:

@@ -80,7 +80,7 @@ def _check_rows(batch: pa.RecordBatch, info: ShardInfo, broken: BrokenRules) -> 
     offsets -= offsets[0]
     lengths, aligned = np.diff(offsets), True
     for field in batch.schema:
-        if pa.types.is_list(field.type) and field.name not in others:
+        if pa.types.is_list(field.type) and field.name not in (*others, *info.set_columns):
             wrong = np.diff(batch[field.name].offsets.to_numpy()) != lengths
             broken.add_flags(f"{field.name} does not have a value for each token", wrong)
             aligned &= not wrong.any()
@@ -91,6 +91,11 @@ def _check_rows(batch: pa.RecordBatch, info: ShardInfo, broken: BrokenRules) -> 
     if "labels" in values:
         kind = "one of the task" if isinstance(info, TaskInfo) else "an id of the vocabulary"
         broken.add_flags(f"a label is not {kind}", _outside(values["labels"], labels), offsets)
+    for name in info.set_columns:
+        offsets_of_sets = batch[name].offsets.to_numpy().astype(np.int64)
+        broken.add_flags(
+            "a label is not one of the task", _outside(values[name], labels), offsets_of_sets - offsets_of_sets[0]
+        )
     if "label" in values and labels:
         broken.add_flags("the label is not one of the task", _outside(values["label"], labels))
     if "start_positions" in values:

@@ -14,7 +14,7 @@ import pytest
 from bertdata.cli import encode_task
 from bertdata.errors import BertDataError, naming_flags
 from bertdata.finetune import TASKS
-from bertdata.finetune.settings import Columns, TaskConfig
+from bertdata.finetune.settings import TaskConfig
 from bertdata.options.request import settings_from
 from bertdata.sources.labelled.column_files import Sentence
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
@@ -49,7 +49,7 @@ def examples(folder: Path, task: str, name: str, flags: str, content: str) -> st
     encode_task.add_arguments(parser)
     needed = ["--task", task, "--train", str(folder / name), "--vocab", "", "--output", ""]
     given = parser.parse_args([*needed, *shlex.split(flags)])
-    columns = Columns(tuple(given.text_columns), given.label_column, tuple(given.labels))
+    columns = encode_task.columns_from(given)
     labels, splits = TASKS[task].read({"train": given.train}, TOKENIZER, settings_from(given, TaskConfig), columns)
     read: list[Any] = list(splits["train"].read())
     encoded = splits["train"].encode(read).columns
@@ -57,6 +57,9 @@ def examples(folder: Path, task: str, name: str, flags: str, content: str) -> st
     if "label" in encoded:
         ids = encoded["label"].to_pylist()
         return "; ".join(f"{text}/{labels[one] if labels else one}" for text, one in zip(shown, ids, strict=True))
+    if "label_ids" in encoded:
+        several = zip(shown, encoded["label_ids"].to_pylist(), strict=True)
+        return "; ".join(f"{text}/{' '.join(labels[one] for one in ids)}" for text, ids in several)
     if task == "token-classification":
         learned = {labels[one] for one in encoded["labels"].flatten().to_pylist() if one >= 0}
         assert learned == set(labels) == {word.rpartition("/")[2] for one in shown for word in one.split()} - {""}
@@ -71,6 +74,7 @@ def words(one: Sentence) -> str:
 SHOWN: dict[str, Callable[[Any], str]] = {
     "token-classification": words,
     "classification": lambda one: one.text if one.pair is None else f"{one.text} + {one.pair}",
+    "multi-label-classification": lambda one: one.text,
     "sentence-similarity": lambda one: " + ".join(one.texts),
     "question-answering": lambda one: f"{one.id}: {', '.join(f'{text}@{start}' for text, start in one.answers)}",
 }

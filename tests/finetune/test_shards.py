@@ -50,6 +50,12 @@ KINDS = [name for name in TASKS if not name.startswith("glue/")]
 """The tasks but those of GLUE, which are written as classification and regression are (`test_glue.py`)."""
 
 
+MULTI_LABEL = "".join(
+    json.dumps({"text": text, "labels": labels}) + "\n"
+    for text, labels in (("The sea", ["wet", "salt"]), ("salt", ["salt"]), ("A boat.", []))
+)
+
+
 @pytest.fixture
 def vocab(tmp_path: Path) -> str:
     TOKENIZER.save_pretrained(tmp_path / "vocab")
@@ -60,6 +66,7 @@ def source(folder: Path, task: str) -> str:
     """Write a small file of a task and return its path."""
     name, text = {
         "classification": ("texts.csv", "text,text_pair,label\nThe sea,a boat,good\nsalt,,bad\nA boat.,sea,bad\n"),
+        "multi-label-classification": ("labels.jsonl", MULTI_LABEL),
         "regression": ("scores.csv", "text,text_pair,label\nThe sea,a boat,1.5\nsalt,,-2\nA boat.,sea,0\n"),
         "token-classification": ("words.conll", CONLL),
         "question-answering": ("squad.json", json.dumps(SQUAD)),
@@ -83,7 +90,11 @@ def test_the_reader_tells_the_task_and_how_rows_were_made(tmp_path: Path, vocab:
     shards = open_shards(encoded(tmp_path, task, vocab), "validation")
     info = shards.info
     assert isinstance(info, TaskInfo)
-    labels = {"classification": ("bad", "good"), "token-classification": ("B-SEA", "I-SEA", "O")}.get(task, ())
+    labels = {
+        "classification": ("bad", "good"),
+        "multi-label-classification": ("salt", "wet"),
+        "token-classification": ("B-SEA", "I-SEA", "O"),
+    }.get(task, ())
     assert (info.task, info.labels, info.max_seq_length) == (task, labels, 12)
     assert info.id2label == dict(enumerate(labels))
     assert info.doc_stride == (2 if task == "question-answering" else 0)

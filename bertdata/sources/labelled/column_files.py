@@ -4,15 +4,17 @@ CoNLL-2003: a word a line, columns separated by spaces or a tab, a blank line af
 beginning of a document; the word is the first column and the tag the last unless said otherwise. The first line may
 name the columns. A line that begins with "#" or "##" and a space or a tab before the first word of a sentence is a
 comment, unless it has as many columns as the words and a tag that other words have: then it is the word "#". CoNLL-U:
-ten columns separated by tabs, comments (`# newdoc` begins a document). In both, where the first column numbers the
+ten columns separated by tabs, or those that a first line `# global.columns = ` names (CoNLL-U Plus), and comments
+(`# newdoc` begins a document). In both, where the first column numbers the
 words, ranges of words (1-2) and empty words (1.1) are left out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 
 from bertdata.errors import ConfigError, InputError
@@ -23,6 +25,7 @@ from bertdata.sources.labelled.word_columns import (
     column_names,
     column_number,
     default_word_column,
+    may_name_columns,
     with_true_words,
 )
 
@@ -30,7 +33,11 @@ BYTE_ORDER_MARK = "\ufeff"
 DOCUMENT = "-DOCSTART-"
 Line = tuple[int, list[str]]
 """The number of a line and its fields."""
-_CONLLU = {"form": 1, "lemma": 2, "upos": 3, "xpos": 4, "feats": 5, "deprel": 7, "misc": 9}
+Lines = Callable[[], Iterator[tuple[int, str]]]
+"""Reads the lines of a file, with their numbers, from the start."""
+_CONLLU = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+_GLOBAL_COLUMNS = re.compile(r"#[ \t]*global\.columns[ \t]*=(.*)")
+"""The first line of CoNLL-U Plus, which names the columns."""
 _KEYED = ("feats", "misc")
 """The columns of CoNLL-U that hold `key=value|key=value`."""
 _UNSAID = "_"
@@ -63,20 +70,31 @@ def read_conll(
     Raises InputError, with the line, for another number of columns, and where the words are none; ConfigError for a
     column that is not there.
     """
-    first = next((fields for _, line in _lines(path) if (fields := _fields(line))), [])
-    names = column_names(first)
+    begin, first = next(((number, fields) for number, line in _lines(path) if (fields := _fields(line))), (0, []))
+    names = column_names(first, (words_column, tags_column))
     word_at = column_number(words_column, names, default_word_column(names), "--text-columns")
     tag_at = column_number(tags_column, names, -1, "--label-column")
-    blocks = _blocks(path, word_at, _is_comment(path, tag_at))
-    if names:
-        blocks = _without_first_line(blocks)
+    if not names and words_column is None and may_name_columns(first):
+        _require_words(path, first, begin, tag_at)
+    lines = partial(_lines, path, after=begin if names else 0)
+    blocks = _blocks(lines(), path, word_at, _is_comment(lines, tag_at))
     is_tagged = True if tags_column is not None else None if unlabelled else False
     return with_true_words(_conll_sentences(path, blocks, word_at, tag_at, is_tagged), path, word_at)
 
 
-def _without_first_line(blocks: Iterator[tuple[bool, list[Line]]]) -> Iterator[tuple[bool, list[Line]]]:
-    begins, lines = next(blocks)
-    yield from chain([(begins, lines[1:])], blocks)
+def _require_words(path: str, first: list[str], begin: int, tag_at: int) -> None:
+    """Raise InputError for a first line with a usual name of a column, and a tag that no other line has."""
+    tag = first[tag_at] if -len(first) <= tag_at < len(first) else ""
+    for _, line in _lines(path, after=begin):
+        fields = _fields(line)
+        if len(fields) == len(first) and fields[tag_at] == tag:
+            return
+    raise InputError(
+        f"line {begin} seems to name the columns ({', '.join(first)}): no other line has the tag {tag!r}; name the "
+        f"column of the tags, as --label-column {tag or 'NAME'}, or, if the line is a word with its tag, the number of "
+        "the column of the words, as --text-columns 1",
+        path=path,
+    )
 
 
 def _conll_sentences(
@@ -95,7 +113,7 @@ def _conll_sentences(
             if len(fields) != width:
                 raise InputError(
                     f"line {number} has {counted(len(fields), 'column')}, the lines before have {width}; expected as "
-                    "many",
+                    "many: a word in each line, with its tags, and a blank line after each sentence",
                     path=path,
                 )
             if max(word_at, tag_at) >= width or -tag_at > width:
@@ -113,25 +131,28 @@ def _conll_sentences(
 
 
 def read_conllu(path: str, words_column: str | None, tags_column: str | None) -> Iterator[Sentence]:
-    """Yield the sentences of a CoNLL-U file; a key of FEATS or MISC is a column too, as `misc:name`.
+    """Yield the sentences of a CoNLL-U or CoNLL-U Plus file; a key of FEATS or MISC is a column too, as `misc:name`.
 
     Raises InputError, with the line, for a line that is not CoNLL-U, for MISC as a whole as the tag where it holds
     keys, and where no word is given; ConfigError for a column that is not there.
     """
-    word_at, _ = _conllu_column(words_column, "form", "--text-columns")
-    tag_at, key = _conllu_column(tags_column, "upos", "--label-column")
+    columns = _conllu_columns(path)
+    word_at, _ = _conllu_column(words_column, "form", "--text-columns", columns)
+    tag_at, key = _conllu_column(tags_column, "upos", "--label-column", columns)
+    numbered = columns[0] == "id"
     is_given = False
-    for begins, lines in _blocks(path, word_at, lambda number, line: line.startswith("#"), conllu=True):
+    is_comment = lambda number, line: line.startswith("#")  # noqa: E731
+    for begins, lines in _blocks(_lines(path), path, word_at, is_comment, conllu=len(columns)):
         words: list[str] = []
         tags: list[Label] = []
         numbers: list[int] = []
         for number, fields in lines:
-            if _NOT_A_WORD.fullmatch(fields[0]):
+            if numbered and _NOT_A_WORD.fullmatch(fields[0]):
                 continue
-            if not fields[0].isdigit():
+            if numbered and not fields[0].isdigit():
                 raise InputError(f"line {number} begins with {fields[0]!r}; expected the number of a word", path=path)
             words.append(fields[word_at])
-            tags.append(_conllu_tag(fields[tag_at], tag_at, key, number, path))
+            tags.append(_conllu_tag(fields[tag_at], columns[tag_at], key, number, path))
             numbers.append(number)
         if words:
             is_given = is_given or any(word != _UNSAID for word in words)
@@ -142,14 +163,26 @@ def read_conllu(path: str, words_column: str | None, tags_column: str | None) ->
         )
 
 
+def _conllu_columns(path: str) -> tuple[str, ...]:
+    """Return the names of the columns, those of the first line of CoNLL-U Plus where there is one."""
+    first = next((line for _, line in _lines(path) if line.strip()), "")
+    names = _GLOBAL_COLUMNS.match(first)
+    return tuple(names[1].lower().split()) or _CONLLU if names else _CONLLU
+
+
 def _sentence(words: list[str], tags: list[Label], numbers: list[int], *, begins: bool) -> Sentence:
     there = None if all(tag is None for tag in tags) else tuple(tags)
     return Sentence(tuple(words), there, begins, f"line {numbers[0]}", tuple(f"line {number}" for number in numbers))
 
 
-def _lines(path: str) -> Iterator[tuple[int, str]]:
-    """Yield (number, line) without byte order marks, which concatenated files have in the middle; one may be a word."""
+def _lines(path: str, *, after: int = 0) -> Iterator[tuple[int, str]]:
+    """Yield (number, line) without byte order marks, which concatenated files have in the middle; one may be a word.
+
+    after: the number of the line that is left out, with all before it.
+    """
     for number, line in text_lines(path, keep_mark=True):
+        if number <= after:
+            continue
         rest = line.removeprefix(BYTE_ORDER_MARK)
         yield number, line if rest[:1].isspace() and rest.strip() else rest
 
@@ -161,19 +194,28 @@ def _fields(line: str) -> list[str]:
 
 
 def _blocks(
-    path: str, word_at: int, is_comment: Callable[[int, str], bool], *, conllu: bool = False
+    lines: Iterator[tuple[int, str]],
+    path: str,
+    word_at: int,
+    is_comment: Callable[[int, str], bool],
+    *,
+    conllu: int = 0,
 ) -> Iterator[tuple[bool, list[Line]]]:
-    """Yield (whether a document begins, the lines of words) of each sentence; in CoNLL-U comments may be anywhere."""
+    """Yield (whether a document begins, the lines of words) of each sentence.
+
+    conllu: the columns of CoNLL-U, where comments may be anywhere; 0 of other files.
+    """
     block: list[Line] = []
     begins = True
-    for number, line in chain(_lines(path), [(0, "")]):
+    for number, line in chain(lines, [(0, "")]):
         fields = line.split("\t") if conllu and line.strip() else _fields(line)
         comment = bool(fields) and (conllu or not block) and is_comment(number, line)
         marks = not comment and not conllu and DOCUMENT in (*fields[:1], *fields[word_at : word_at + 1])
         if fields and not comment and not marks:
-            if conllu and len(fields) != 10:
+            if conllu and len(fields) != conllu:
+                expected = f"CoNLL-U has {conllu}" if conllu == len(_CONLLU) else f"the first line names {conllu}"
                 raise InputError(
-                    f"line {number} has {counted(len(fields), 'column')}; CoNLL-U has 10, separated by tabs", path=path
+                    f"line {number} has {counted(len(fields), 'column')}; {expected}, separated by tabs", path=path
                 )
             block.append((number, fields))
             continue
@@ -184,7 +226,7 @@ def _blocks(
         begins = begins or marks or bool(comment_match and comment_match["begin"])
 
 
-def _is_comment(path: str, tag_at: int) -> Callable[[int, str], bool]:
+def _is_comment(lines: Lines, tag_at: int) -> Callable[[int, str], bool]:
     """Return a function that tells whether (number, line), a line before the first word of a sentence, is a comment."""
     seen: list[tuple[int, frozenset[str]]] = []
 
@@ -194,7 +236,7 @@ def _is_comment(path: str, tag_at: int) -> Callable[[int, str], bool]:
         if not _COMMENT.match(line):
             return False
         if not seen:
-            seen.append(_width_and_tags(path, tag_at))
+            seen.append(_width_and_tags(lines, tag_at))
         [(width, tags)] = seen
         fields = _fields(line)
         if len(fields) != width or tag_at >= width:
@@ -204,11 +246,11 @@ def _is_comment(path: str, tag_at: int) -> Callable[[int, str], bool]:
     return is_comment
 
 
-def _width_and_tags(path: str, tag_at: int) -> tuple[int, frozenset[str]]:
+def _width_and_tags(lines: Lines, tag_at: int) -> tuple[int, frozenset[str]]:
     """Return how many columns the words have, of the lines that cannot be comments, and the tags of these words."""
     width, inside = 0, False
     tags: set[str] = set()
-    for _, line in _lines(path):
+    for _, line in lines():
         fields = _fields(line)
         if not fields:
             inside = False
@@ -219,29 +261,33 @@ def _width_and_tags(path: str, tag_at: int) -> tuple[int, frozenset[str]]:
     return width, frozenset(tags)
 
 
-def _conllu_tag(value: str, tag_at: int, key: str, number: int, path: str) -> Label:
+def _conllu_tag(value: str, column: str, key: str, number: int, path: str) -> Label:
     """Return a tag of CoNLL-U, None where it is not given."""
     if key:
         pairs = (pair.partition("=") for pair in value.split("|"))
         return next((tag for name, _, tag in pairs if name == key), "") or None
-    if tag_at == _CONLLU["misc"] and "=" in value:
+    if column == "misc" and "=" in value:
         names = ", ".join(pair.partition("=")[0] for pair in value.split("|"))
         raise InputError(
             f"line {number} has {value!r} in MISC, which holds keys with values ({names}); name the key of the tag, as "
             f"--label-column misc:{value.rpartition('|')[2].partition('=')[0]}",
             path=path,
         )
-    return None if value == _UNSAID and tag_at != _CONLLU["feats"] else value or None
+    return None if value == _UNSAID and column != "feats" else value or None
 
 
-def _conllu_column(given: str | None, default: str, flag: str) -> tuple[int, str]:
+def _conllu_column(given: str | None, default: str, flag: str, columns: Sequence[str]) -> tuple[int, str]:
     """Return the place of a column, and the key in it, "" for the whole."""
+    wanted = (given or default).lower()
+    if wanted in columns:
+        return columns.index(wanted), ""
     name, _, key = (given or default).partition(":")
-    if key and name.lower() not in _KEYED:
-        raise ConfigError(f"{flag} is {given}; keys are of {' and '.join(_KEYED)}, as misc:name")
-    if name.lower() in _CONLLU:
-        return _CONLLU[name.lower()], key
-    number = column_number(given, (), 0, flag)
-    if number >= 10:
-        raise ConfigError(f"{flag} is {given}; CoNLL-U has 10 columns: {', '.join(_CONLLU)}")
-    return number, ""
+    if key and name.lower() in _KEYED and name.lower() in columns:
+        return columns.index(name.lower()), key
+    if not wanted.isdigit() or not 0 < int(wanted) <= len(columns):
+        keyed = " and ".join(name for name in _KEYED if name in columns)
+        raise ConfigError(
+            f"{flag} is {given or default}; expected one of {counted(len(columns), 'column')}: {', '.join(columns)}"
+            + (f"; keys are of {keyed}, as misc:name" if keyed else "")
+        )
+    return int(wanted) - 1, ""

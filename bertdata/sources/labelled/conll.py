@@ -10,7 +10,8 @@ from bertdata.sources.labelled.column_files import DOCUMENT, Sentence, read_conl
 from bertdata.sources.labelled.labelled_files import column_names, file_format, has_column, read_rows
 from bertdata.sources.text_template import value_at
 
-CONLL = (".conll", ".conllu", ".txt", ".bio", ".iob", ".iob2", ".bioes", ".iobes", ".bilou", ".bmes")
+CONLLU = (".conllu", ".conllup", ".cupt")
+CONLL = (".conll", *CONLLU, ".txt", ".bio", ".iob", ".iob2", ".bioes", ".iobes", ".bilou", ".bmes")
 _COLUMN_FILES = (*CONLL, ".tsv")
 """Formats of a word a line; a .tsv is one too, as its cells hold no lists."""
 _WORDS, _TAGS = ("tokens", "words"), ("ner_tags", "tags", "labels", "pos_tags", "chunk_tags")
@@ -26,7 +27,7 @@ def read_sentences(
     line or row, where the file is not in its format, and ConfigError for a missing column.
     """
     kind = file_format(path, CONLL)
-    if kind == ".conllu":
+    if kind in CONLLU:
         sentences = read_conllu(path, words_column, tags_column)
     elif kind in _COLUMN_FILES:
         sentences = read_conll(path, words_column, tags_column, unlabelled=unlabelled)

@@ -1,4 +1,4 @@
-"""Rows of labelled examples in JSON, CSV, TSV and Parquet files, and labelled texts and text pairs from them.
+"""Rows of labelled examples in JSON, CSV, TSV and Parquet files, and in those of fastText.
 
 The format is that of the name's ending: .jsonl, .ndjson, .json, .csv and .tsv (compressed or not), .parquet. A .json is
 a list of rows, an object with the list `data`, or JSON lines. CSV is read with quotes, TSV without, as GLUE's files are
@@ -14,20 +14,18 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from bertdata.documents import open_parquet, read_batches
-from bertdata.errors import ConfigError, InputError, parse_problem
+from bertdata.errors import InputError, parse_problem
 from bertdata.io import compression, files
 from bertdata.io.bounded_lines import bounded_lines
 from bertdata.io.console import counted
 from bertdata.io.decoding import how_to_convert
 from bertdata.io.separated_lines import WHAT, RowError, is_declaration, rows_of, separator_of
+from bertdata.sources.labelled.fasttext_lines import is_labelled, labelled_row
 from bertdata.sources.labelled.json_list import read_json_rows
-from bertdata.sources.labelled.labels import Label
-from bertdata.sources.text_template import value_at
 
 Row = Mapping[str, Any]
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
@@ -35,6 +33,8 @@ _REMEDY = "write quotes that are part of the text twice, in a field in quotes, o
 TABLES = (".csv", ".tsv")
 """Formats whose first line may name the columns."""
 JSON = ".json"
+FASTTEXT = "fastText"
+"""The format of lines with `__label__`, which are in files of several endings."""
 FORMATS = (".jsonl", ".ndjson", JSON, ".csv", ".tsv", ".parquet")
 KNOWN_COLUMNS = (
     ("text", "text_pair"),
@@ -50,21 +50,6 @@ SCORE_COLUMNS = ("label", "score", "similarity_score")
 _KNOWN_NAMES = {"labels", *SCORE_COLUMNS, *(name for names in KNOWN_COLUMNS for name in names)}
 
 
-@dataclass(frozen=True)
-class LabelledText:
-    """A text in a file, with its second text and its label, None where there is none.
-
-    left_out: how many damaged lines around it were left out; unlabelled: how many texts that have no label.
-    """
-
-    text: str
-    pair: str | None
-    label: Label
-    place: str
-    left_out: int = 0
-    unlabelled: int = 0
-
-
 def read_rows(
     path: str, *, header: bool = True, lenient: bool = False, needed: Sequence[str] = ()
 ) -> Iterator[tuple[str, Row]]:
@@ -78,15 +63,20 @@ def read_rows(
     if kind == ".parquet":
         return _parquet_rows(path)
     if kind in TABLES:
-        lines = _tsv_fields(path) if _is_without_quotes(path, kind) else _csv_fields(path)
-        return _table_rows(lines, path, header=header, lenient=lenient, needed=needed)
+        fields = _tsv_fields(path) if _is_without_quotes(path, kind) else _csv_fields(path)
+        return _table_rows(fields, path, header=header, lenient=lenient, needed=needed)
+    if kind == FASTTEXT:
+        lines = ((number, line) for number, line in text_lines(path) if line.strip())
+        return ((f"line {number}", labelled_row(line, number, path)) for number, line in lines)
     if kind == JSON:
         return ((f"row {number}", row) for number, row in enumerate(read_json_rows(path), 1))
     return _json_rows(path)
 
 
 def file_format(path: str, others: Sequence[str] = ()) -> str:
-    """Return the ending that names a file's format, without that of compression; raises InputError for another ending.
+    """Return the ending that names a file's format, without that of compression, or `FASTTEXT`, by the first line.
+
+    Raises InputError for another ending.
 
     >>> file_format("s3://data/train.tsv.gz")
     '.tsv'
@@ -96,6 +86,8 @@ def file_format(path: str, others: Sequence[str] = ()) -> str:
     for suffix in (*FORMATS, *others):
         if plain.endswith(suffix):
             return suffix
+    if is_labelled(path):
+        return FASTTEXT
     endings = ", ".join((*FORMATS, *others))
     raise InputError(
         f"has a name of no known format; expected one that ends in {endings} (or these with .gz): rename it by what it "
@@ -246,7 +238,7 @@ def _csv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
     except RowError as error:
         raise InputError(f"line {error.line} cannot be read ({error}); check its quotes", path=path) from error
     except UnicodeDecodeError as error:
-        remedy = how_to_convert(error.object, is_start=False)
+        remedy = how_to_convert(error.object, is_start=not number)
         raise InputError(f"is not UTF-8 after line {number}; {remedy}", path=path) from error
 
 
@@ -257,83 +249,20 @@ def _checked_names(names: list[str], path: str) -> list[str]:
     return names
 
 
-def read_texts(
-    path: str,
-    text_columns: Sequence[str] = (),
-    label_column: str = "label",
-    *,
-    unlabelled: bool = False,
-    lenient: bool = False,
-) -> Iterator[LabelledText]:
-    """Yield texts and labels; default `text_columns`: the first of `KNOWN_COLUMNS` that the file has.
-
-    With `unlabelled` there may be no labels. A CSV or TSV file has no line of names if all given columns are numbers
-    and its first line has none of the known names. With `lenient`, lines of it without a field for each of these
-    columns are left out, and counted in `left_out`. Raises ConfigError for a missing column, InputError, with the line
-    or row, where a text is not a string.
-    """
-    header, numbered = has_names(path, text_columns, label_column), _are_numbers(path, text_columns)
-    there = column_names(path, header=header)
-    known_columns = next((names for names in KNOWN_COLUMNS if set(names) <= set(there)), ())
-    if unlabelled and header and numbered and known_columns and not set(text_columns) <= set(there):
-        text_columns = known_columns
-    columns = tuple(text_columns) or known_columns
-    missing = [name for name in columns if not has_column(name, there, path)]
-    if not 1 <= len(columns) <= 2 or missing:
-        asked = f"no column {missing[0]!r}" if missing else "no text columns with known names"
-        raise ConfigError(
-            f"has {asked}; its columns are {', '.join(map(repr, there))}: name one or two with --text-columns",
-            path=path,
-        )
-    has_labels = has_column(label_column, there, path)
-    if not has_labels and not unlabelled:
-        raise ConfigError(
-            f"has no column {label_column!r}; its columns are {', '.join(map(repr, there))}: name the one of the "
-            "labels with --label-column",
-            path=path,
-        )
-    needed = {*columns, *([label_column] if has_labels else [])}
-    lenient = lenient and file_format(path) in TABLES
-    pending, left_out = None, 0
-    for place, row in read_rows(path, header=header, lenient=lenient, needed=tuple(needed)):
-        if lenient and not needed <= row.keys():
-            left_out += 1
-            continue
-        if pending:
-            yield pending
-        pending, left_out = _labelled(row, columns, label_column, place, path, left_out), 0
-    if not pending:
-        raise InputError("holds no rows; expected labelled texts", path=path)
-    yield replace(pending, left_out=pending.left_out + left_out)
-
-
-def _labelled(
-    row: Row, columns: Sequence[str], label_column: str, place: str, path: str, left_out: int
-) -> LabelledText:
-    text, label = value_at(row, columns[0]), value_at(row, label_column)
-    if not isinstance(text, str):
-        raise InputError(f"{place} has {text!r} in {columns[0]!r}; expected a text", path=path)
-    if not isinstance(label, str | int | float | None):
-        raise InputError(f"{place} has the label {label!r}; expected a string or a number", path=path)
-    pair = value_at(row, columns[1]) if len(columns) == 2 else None
-    if not isinstance(pair, str | None):
-        raise InputError(f"{place} has {pair!r} in {columns[1]!r}; expected a text", path=path)
-    return LabelledText(text, pair, label, place, left_out)
-
-
-def has_names(path: str, text_columns: Sequence[str], label_column: str | None) -> bool:
+def has_names(path: str, text_columns: Sequence[str], *label_columns: str | None) -> bool:
     """Return whether a file names its columns.
 
     A CSV or TSV file does not if all given columns of texts are numbers, and its first line is an example: it has no
     known name, and not all the numbers as names.
     """
-    if not _are_numbers(path, text_columns):
+    if not are_numbers(path, text_columns):
         return True
-    numbers = {name for name in (*text_columns, label_column or "") if name.isdecimal()}
+    numbers = {name for name in (*text_columns, *label_columns) if name and name.isdecimal()}
     first = set(next((row for _, row in read_rows(path, header=False)), {}).values())
     return bool(_KNOWN_NAMES & first) or numbers <= first
 
 
-def _are_numbers(path: str, text_columns: Sequence[str]) -> bool:
+def are_numbers(path: str, text_columns: Sequence[str]) -> bool:
+    """Return whether columns of a table are given by numbers."""
     numbers = bool(text_columns) and all(name.isdecimal() for name in text_columns)
     return numbers and file_format(path) in TABLES

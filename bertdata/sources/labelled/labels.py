@@ -11,6 +11,7 @@ from bertdata.errors import InputError
 Label = str | int | float | bool | None
 _WHOLE = re.compile(r"0|-?[1-9][0-9]*")
 _SHOWN = 12
+_SEPARATORS = (",", ";", "|")
 NO_LABEL = ("", "-", "-1", "-100")
 """What means that there is no label: SNLI and spaCy have "-", data set hubs -1, losses -100."""
 _NOT_LABELS = "nothing, '-', -1 and -100 mean no label"
@@ -75,6 +76,24 @@ def find_labels(values: Iterable[Label], path: str) -> tuple[str, ...]:
             path=path,
         )
     return labels
+
+
+def require_single(labels: Sequence[str], path: str) -> None:
+    """Raise InputError where the names of classes are lists of labels: `0,2` beside `0` and `2`, or `['a', 'b']`."""
+    names, several = {*labels}, ""
+    for name in labels:
+        for separator in _SEPARATORS:
+            parts = [part.strip() for part in name.split(separator)]
+            several = several or (name if len(parts) > 1 and {*parts} <= names else "")
+    if all(name.startswith("[") and name.endswith("]") for name in labels):
+        several = next((name for name in labels if "," in name), labels[0])
+    if several:
+        raise InputError(
+            f"has the label {several!r}, which is a list of labels; expected one class for each text: --task "
+            "multi-label-classification learns any number of labels (--label-separator splits such cells); if it is a "
+            "class, name the classes with --labels",
+            path=path,
+        )
 
 
 def label_ids(

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from bertdata.errors import InputError
-from bertdata.sources.labelled.conll import read_sentences
+from bertdata.sources.labelled.conll import CONLLU, read_sentences
 from bertdata.sources.labelled.json_list import read_values
 from bertdata.sources.labelled.labelled_files import FORMATS, JSON, file_format, read_rows, text_lines
 
-CONLL = (".conll", ".conllu")
+CONLL = (".conll", *CONLLU)
 """Files with a word a line; .txt is plain text here."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Protocol, TypeVar
 
@@ -16,6 +16,7 @@ _OTHERS = (
     *("xpos", "chunk", "chunk_tag", "chunk_tags", "lemma", "id", "index", "sentence", "sentence_id", "sentence #"),
 )
 _LANGUAGE = re.compile(r"([a-z]{2,3}(?:[-_][a-z]+)?:)(?=.)")
+_DIGITS = {*"0123456789"}
 _FEW = 10
 """Words that tell nothing yet of a column."""
 
@@ -36,15 +37,27 @@ class _Words(Protocol):
 Sentence = TypeVar("Sentence", bound=_Words)
 
 
-def column_names(fields: Sequence[str]) -> list[str]:
+def column_names(fields: Sequence[str], asked: Iterable[str | None] = ()) -> list[str]:
     """Return the names that a first line gives to its columns, none where it is a word with its tags.
+
+    asked: the names of columns that a user gave; a first line that has one of them names its columns.
 
     >>> column_names(["Word", "POS", "Tag"]), column_names(["Word", "NN", "O"]), column_names(["text"])
     (['word', 'pos', 'tag'], [], [])
+    >>> column_names(["TOKEN", "NE-LIT", "MISC"], ["NE-LIT"])
+    ['token', 'ne-lit', 'misc']
     """
     names = [field.strip().lower() for field in fields]
-    named = len(names) > 1 and len({*names}) == len(names) and {*names} <= {*_WORDS, *_OTHERS}
-    return names if named and {*names} & {*_WORDS} else []
+    if len(names) < 2 or len({*names}) < len(names):
+        return []
+    if any(name and not name.isdigit() and name.lower() in names for name in asked):
+        return names
+    return names if {*names} <= {*_WORDS, *_OTHERS} and may_name_columns(fields) else []
+
+
+def may_name_columns(fields: Sequence[str]) -> bool:
+    """Tell whether one of the fields of a first line is a usual name of a column of words."""
+    return len(fields) > 1 and any(field.strip().lower() in _WORDS for field in fields)
 
 
 def column_number(given: str | None, names: Sequence[str], default: int, flag: str) -> int:
@@ -79,12 +92,14 @@ def with_true_words(sentences: Iterator[Sentence], path: str, column: int) -> It
 
     A line holds all words of a sentence and all their tags, as files of slots do; a column numbers words, as the first
     one of GermEval's and Universal NER's files; holds offsets; repeats the name of a document, as OntoNotes'; or its
-    words begin with the code of a language, as in raw WikiANN.
+    words begin with the code of a language, as in raw WikiANN, or end in the place of a character in its word, as in
+    the files of Weibo.
     """
     numbers = offsets = repeats = True
     longest = total = several = 0
     all_sentences = True
     prefixes: set[str] | None = None
+    places = True
     for sentence in sentences:
         words = sentence.words
         longest, total = max(longest, len(words)), total + len(words)
@@ -100,6 +115,7 @@ def with_true_words(sentences: Iterator[Sentence], path: str, column: int) -> It
             numbers = numbers and digits and values == list(range(1, len(values) + 1))
             offsets = offsets and digits and all(first < second for first, second in pairwise(values))
         repeats = repeats and len({*words}) == 1
+        places = places and _are_placed(words)
         if prefixes != set():
             here = {match[1] if (match := _LANGUAGE.match(word)) else "" for word in words}
             prefixes = (here | (prefixes or set())) - {""} if "" not in here else set()
@@ -134,3 +150,22 @@ def with_true_words(sentences: Iterator[Sentence], path: str, column: int) -> It
             f"sed 's/^{prefix}//' FILE > NEW",
             path=path,
         )
+    if total > _FEW and places:
+        raise InputError(
+            f"all words end in a digit that counts the characters of a word ({words[0]!r}), as in files of Weibo; "
+            "expected words alone: take the digits away, as with "
+            "sed -E 's/^([^[:space:]]+)[0-9]([[:space:]])/\\1\\2/' FILE > NEW",
+            path=path,
+        )
+
+
+def _are_placed(words: Sequence[str]) -> bool:
+    """Tell whether all words end in a digit, which is 0 or one more than that of the word before.
+
+    >>> _are_placed(["酸0", "酸1", "好0"]), _are_placed(["a1", "b1"]), _are_placed(["10"])
+    (True, False, True)
+    """
+    digits = [word[-1:] if len(word) > 1 else "" for word in words]
+    if not all(digit in _DIGITS for digit in digits):
+        return False
+    return all(after in ("0", str(int(before) + 1)) for before, after in pairwise(["-1", *digits]))

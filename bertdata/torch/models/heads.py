@@ -20,6 +20,9 @@ from bertdata.torch.models.encoder import EncoderInputs, mean_cross_entropy, wit
 from bertdata.torch.models.family import linear_classifier
 from bertdata.torch.models.weights import PreTrainedModel, load, read_labels
 
+MULTI_LABEL = "multi_label_classification"
+"""What transformers calls a classifier of any number of labels."""
+
 
 class TaskOutput(NamedTuple):
     """loss: scalar, None without labels; logits: (N, labels) for texts, (N, L, labels) for tokens."""
@@ -39,11 +42,13 @@ class SpanOutput(NamedTuple):
 class TaskModel(PreTrainedModel):
     """An encoder, its family's `head` where it has one, and a last layer of the task.
 
-    labels: the names of the classes, empty for question answering; last: the name of the last layer.
+    labels: the names of the classes, empty for question answering; last: the name of the last layer; problem_type: what
+    its config says that is learnt, beside regression, "" for one class.
     """
 
     task: ClassVar[str]
     last = "classifier"
+    problem_type = ""
 
     def __init__(self, config: EncoderConfig, labels: Sequence[str] = (), *, pooler: bool = False) -> None:
         super().__init__(config)
@@ -62,8 +67,8 @@ class TaskModel(PreTrainedModel):
         id2label = {str(number): name for number, name in enumerate(self.labels)}
         label2id = {name: number for number, name in enumerate(self.labels)}
         names: dict[str, Any] = {"id2label": id2label, "label2id": label2id} if self.labels else {}
-        if len(self.labels) == 1:
-            names["problem_type"] = "regression"
+        if problem := "regression" if len(self.labels) == 1 else self.problem_type:
+            names["problem_type"] = problem
         super().save_pretrained(directory, {**names, **(extra or {})})
 
     @classmethod
@@ -105,7 +110,10 @@ class Classifier(TaskModel):
         family.initialize(self, config)
 
     def forward(self, input_ids: Tensor, labels: Tensor | None = None, **inputs: Unpack[EncoderInputs]) -> TaskOutput:
-        """Take int64 (N, L) tensors, and labels int64 (N,), of tokens (N, L), in regression float32 (N,)."""
+        """Take int64 (N, L) tensors, and labels int64 (N,), of tokens (N, L), in regression float32 (N,).
+
+        Labels of texts that may have several are float32 (N, labels).
+        """
         hidden = self.encoder.encode(input_ids, **without_unknown_types(inputs, self.config))
         ends, mask = inputs.get("cu_seqlens"), inputs.get("attention_mask")
         states = hidden if self.of_tokens else self.encoder.pooled(hidden, ends, mask)
@@ -114,6 +122,8 @@ class Classifier(TaskModel):
             return TaskOutput(None, logits)
         if len(self.labels) == 1:
             return TaskOutput(functional.mse_loss(logits.float().squeeze(-1), labels), logits)
+        if labels.is_floating_point():
+            return TaskOutput(functional.binary_cross_entropy_with_logits(logits.float(), labels), logits)
         return TaskOutput(mean_cross_entropy(logits, labels), logits)
 
 
@@ -128,6 +138,16 @@ class BertForSequenceClassification(Classifier):
     """
 
     task, of_tokens = "SequenceClassification", False
+
+
+class BertForMultiLabelClassification(BertForSequenceClassification):
+    """A sequence classifier of any number of labels: a logit for each, which is over 0 where the text has the label.
+
+    labels: float32 (N, labels), 0 or 1; the loss is the mean of binary cross-entropies, as in transformers with the
+    `problem_type` that it is saved with.
+    """
+
+    problem_type = MULTI_LABEL
 
 
 class BertForTokenClassification(Classifier):

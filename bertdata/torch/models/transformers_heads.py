@@ -21,7 +21,7 @@ from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.schema import ShardInfo
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.from_transformers import TransformersModel
-from bertdata.torch.models.heads import SpanOutput, TaskOutput
+from bertdata.torch.models.heads import MULTI_LABEL, SpanOutput, TaskOutput
 from bertdata.torch.models.lora import Adapters, LoraShape, add_adapters
 from bertdata.torch.models.sentence_encoder import SentenceEncoder
 from bertdata.torch.models.sentence_folder import MODULES, SentenceSettings, saved_length, settings_of
@@ -115,6 +115,7 @@ class TransformersForSequenceClassification(TransformersClassifier):
 
     auto, mapping = "AutoModelForSequenceClassification", "MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING"
     peft_task = "SEQ_CLS"
+    problem_type = "single_label_classification"
 
     @classmethod
     def for_labels(cls, peer: Any, labels: Sequence[str]) -> Any:
@@ -123,8 +124,14 @@ class TransformersForSequenceClassification(TransformersClassifier):
                 f"a {peer.model_type} model classifies rows by their last token (summary_type), and the rows here have "
                 "padding there; take another encoder"
             )
-        kind = "regression" if len(labels) == 1 else "single_label_classification"
+        kind = "regression" if len(labels) == 1 else cls.problem_type
         return _with_labels(super().for_labels(peer, labels), labels, kind)
+
+
+class TransformersForMultiLabelClassification(TransformersForSequenceClassification):
+    """Any number of labels of rows; labels in a batch are float32 (N, labels)."""
+
+    problem_type = MULTI_LABEL
 
 
 class TransformersForTokenClassification(TransformersClassifier):

@@ -51,6 +51,7 @@ HEADS: Registry[Any] = Registry(
     "head",
     {
         "SequenceClassification": "bertdata.torch.training.tasks:TEXTS",
+        "MultiLabelClassification": "bertdata.torch.training.multi_label:SETS",
         "TokenClassification": "bertdata.torch.training.tasks:TOKENS",
         "QuestionAnswering": "bertdata.torch.training.tasks:QUESTIONS",
         "SentenceEmbedding": "bertdata.torch.training.sentence_embedding:SENTENCES",

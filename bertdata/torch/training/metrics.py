@@ -111,6 +111,24 @@ TEXT_METRICS: dict[str, Callable[[Sequence[float], Sequence[float]], float]] = {
 """The metrics of texts with classes or numbers, functions of what is true and what was predicted."""
 
 
+def set_scores(truth: NDArray[np.bool_], predicted: NDArray[np.bool_]) -> dict[str, float]:
+    """Return the scores of labels of texts, (N, labels) of each: micro_f1, macro_f1 and exact_match.
+
+    micro_f1: of all pairs of a text and a label; macro_f1: the mean over the labels of their F1, 0 for one that is
+    never there and never predicted, as scikit-learn has it; exact_match: the share of texts with all labels right.
+
+    >>> truth = np.array([[1, 1], [0, 1], [0, 0]], np.bool_)
+    >>> set_scores(truth, np.array([[1, 0], [0, 1], [0, 0]], np.bool_))
+    {'micro_f1': 0.8, 'macro_f1': 0.8333333333333333, 'exact_match': 0.6666666666666666}
+    """
+    right, sizes = (truth & predicted).sum(0), truth.sum(0) + predicted.sum(0)
+    return {
+        "micro_f1": float(2 * right.sum() / max(int(sizes.sum()), 1)),
+        "macro_f1": float((2 * right / np.maximum(sizes, 1)).mean()),
+        "exact_match": float((truth == predicted).all(1).mean()),
+    }
+
+
 def require_seqeval() -> None:
     """Raise MissingExtraError where seqeval is not installed."""
     try:

@@ -96,9 +96,10 @@ def task_of(dataset: ShardDataset) -> TaskInfo:
 def evaluate(model: PreTrainedModel, dataset: ShardDataset, batch_size: int, device: Device) -> dict[str, float]:
     """Return the scores of a model on a split, which are the metrics of its task.
 
-    classification: accuracy, macro_f1; regression: pearson, spearman; token-classification: accuracy, and of entities
-    (tags of a scheme of `bertdata.finetune.tag_schemes`) precision, recall, f1; question-answering: exact_match, f1,
-    with "" as the answer where SQuAD 2.0 has none; sentence-pairs: cosine_recall@1; sentence-triplets: cosine_accuracy;
+    classification: accuracy, macro_f1; multi-label-classification: micro_f1, macro_f1, exact_match, where a logit over
+    0 predicts its label; regression: pearson, spearman; token-classification: accuracy, and of entities (tags of a
+    scheme of `bertdata.finetune.tag_schemes`) precision, recall, f1; question-answering: exact_match, f1, with "" as
+    the answer where SQuAD 2.0 has none; sentence-pairs: cosine_recall@1; sentence-triplets: cosine_accuracy;
     sentence-similarity: spearman_cosine, pearson_cosine; a task of GLUE those of GLUE. Texts without a label are left
     out. Raises ConfigError where none has one.
     """

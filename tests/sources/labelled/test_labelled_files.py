@@ -18,7 +18,8 @@ from bertdata.finetune.squad import read_questions
 from bertdata.finetune.task_shards import encode_task
 from bertdata.shards import open_shards
 from bertdata.sources.labelled.conll import read_sentences
-from bertdata.sources.labelled.labelled_files import LabelledText, has_names, read_rows, read_texts
+from bertdata.sources.labelled.labelled_files import has_names, read_rows
+from bertdata.sources.labelled.labelled_texts import LabelledText, read_classes
 from bertdata.sources.labelled.labels import find_labels, label_ids, label_set, numbers
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
 
@@ -84,17 +85,17 @@ def test_a_reader_that_is_closed_does_not_limit_the_fields_of_another(tmp_path: 
 
 def test_columns_are_found_by_the_names_that_data_sets_use_or_named(tmp_path: Path) -> None:
     pairs = write(tmp_path / "pairs.csv", "idx,premise,hypothesis,label\n0,a,b,x\n")
-    assert list(read_texts(pairs)) == [LabelledText("a", "b", "x", "line 2")]
-    assert list(read_texts(pairs, ["hypothesis"], "idx")) == [LabelledText("b", None, "0", "line 2")]
+    assert list(read_classes(pairs)) == [LabelledText("a", "b", "x", "line 2")]
+    assert list(read_classes(pairs, ["hypothesis"], "idx")) == [LabelledText("b", None, "0", "line 2")]
     with pytest.raises(ConfigError, match="has no column 'body'; its columns are 'idx', 'premise'"):
-        list(read_texts(pairs, ["body"]))
+        list(read_classes(pairs, ["body"]))
     with pytest.raises(ConfigError, match="name one or two with `text_columns`"):
-        list(read_texts(write(tmp_path / "other.csv", "body,label\na,x\n")))
+        list(read_classes(write(tmp_path / "other.csv", "body,label\na,x\n")))
     with pytest.raises(ConfigError, match="name the one of the labels with `label_column`"):
-        list(read_texts(write(tmp_path / "none.csv", "text,class\na,x\n")))
+        list(read_classes(write(tmp_path / "none.csv", "text,class\na,x\n")))
     pq.write_table(pa.table({"text": ["a", None], "label": [0, 1]}), tmp_path / "null.parquet")
     with pytest.raises(InputError, match="row 2 has None in 'text'"):
-        list(read_texts(str(tmp_path / "null.parquet")))
+        list(read_classes(str(tmp_path / "null.parquet")))
 
 
 COLA = "gj04\t1\t\tOur friends won't \"buy this.\ngj04\t0\t*\tOne more pseudo.\n"
@@ -103,13 +104,13 @@ COLA = "gj04\t1\t\tOur friends won't \"buy this.\ngj04\t0\t*\tOne more pseudo.\n
 def test_a_table_without_a_line_of_names_is_read_by_the_numbers_of_its_columns(tmp_path: Path) -> None:
     expected = [LabelledText("Our friends won't \"buy this.", None, "1", "line 1")]
     expected.append(LabelledText("One more pseudo.", None, "0", "line 2"))
-    assert list(read_texts(write(tmp_path / "train.tsv", COLA), ["4"], "2")) == expected
+    assert list(read_classes(write(tmp_path / "train.tsv", COLA), ["4"], "2")) == expected
     assert (
-        list(read_texts(write(tmp_path / "train.csv", '"Our friends won\'t ""buy this.",1\n'), ["1"], "2"))
+        list(read_classes(write(tmp_path / "train.csv", '"Our friends won\'t ""buy this.",1\n'), ["1"], "2"))
         == expected[:1]
     )
     pair = write(tmp_path / "pair.tsv", "a\tb\ta\n\nc\td\ty\n")
-    assert [(one.text, one.pair, one.place) for one in read_texts(pair, ["2", "1"], "3")] == [
+    assert [(one.text, one.pair, one.place) for one in read_classes(pair, ["2", "1"], "3")] == [
         ("b", "a", "line 1"),
         ("d", "c", "line 3"),
     ]
@@ -119,21 +120,21 @@ def test_a_table_without_a_line_of_names_is_read_by_the_numbers_of_its_columns(t
 def test_what_is_wrong_in_a_table_without_names_is_told_by_line_and_number(tmp_path: Path) -> None:
     path = write(tmp_path / "train.tsv", COLA + "gj04\t1\n")
     with pytest.raises(InputError, match="line 3 has 2 fields; expected 4 or more, as column 4 is asked for"):
-        list(read_texts(path, ["4"], "2"))
+        list(read_classes(path, ["4"], "2"))
     with pytest.raises(ConfigError, match="has no column '5'; its columns are '1', '2', '3', '4'"):
-        list(read_texts(path, ["5"], "2"))
+        list(read_classes(path, ["5"], "2"))
     with pytest.raises(ConfigError, match="name the one of the labels with `label_column`"):
-        list(read_texts(path, ["4"]))
+        list(read_classes(path, ["4"]))
 
 
 def test_numbers_are_names_where_a_table_has_them_and_a_line_of_known_names_is_no_example(tmp_path: Path) -> None:
     named = write(tmp_path / "named.csv", "4,2\na,x\n")
-    assert list(read_texts(named, ["4"], "2")) == [LabelledText("a", None, "x", "line 2")]
+    assert list(read_classes(named, ["4"], "2")) == [LabelledText("a", None, "x", "line 2")]
     headed = write(tmp_path / "headed.tsv", "sentence\tlabel\na\tx\n")
     with pytest.raises(ConfigError, match="has no column '1'; its columns are 'sentence', 'label'"):
-        list(read_texts(headed, ["1"], "2"))
+        list(read_classes(headed, ["1"], "2"))
     test = write(tmp_path / "test.tsv", "index\tsentence\n0\ta b\n")
-    assert list(read_texts(test, ["4"], "2", unlabelled=True)) == [LabelledText("a b", None, None, "line 2")]
+    assert list(read_classes(test, ["4"], "2", unlabelled=True)) == [LabelledText("a b", None, None, "line 2")]
 
 
 @pytest.mark.parametrize("mark", ["", "\t", " "])
@@ -198,10 +199,10 @@ def test_a_file_of_numbers_as_columns_has_names_where_its_first_line_has_them(tm
 def test_lines_that_lack_a_needed_field_are_left_out_if_asked_and_others_kept(tmp_path: Path) -> None:
     path = tmp_path / "x.tsv"
     path.write_text("text\tlabel\tmore\na\nb\t1\nc\n\nd\t0\tx\ty\ne\n")
-    found = list(read_texts(str(path), lenient=True))
+    found = list(read_classes(str(path), lenient=True))
     assert [(text.text, text.label, text.left_out) for text in found] == [("b", "1", 1), ("d", "0", 2)]
     with pytest.raises(InputError, match="line 2 has 1 field, the first line names 3 columns"):
-        list(read_texts(str(path)))
+        list(read_classes(str(path)))
 
 
 def test_label_sets_that_cannot_be_learnt_are_refused() -> None:

@@ -1,0 +1,130 @@
+"""Labelled texts and text pairs from the rows of files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Generic, TypeVar
+
+from bertdata.errors import ConfigError, InputError
+from bertdata.io.console import counted
+from bertdata.sources.labelled.labelled_files import (
+    KNOWN_COLUMNS,
+    TABLES,
+    Row,
+    are_numbers,
+    column_names,
+    file_format,
+    has_column,
+    has_names,
+    read_rows,
+)
+from bertdata.sources.labelled.labels import Label
+from bertdata.sources.text_template import value_at
+
+LabelT = TypeVar("LabelT")
+
+
+@dataclass(frozen=True)
+class LabelledText(Generic[LabelT]):
+    """A text in a file, with its second text and its label, None where there is none.
+
+    left_out: how many damaged lines around it were left out; unlabelled: how many texts that have no label.
+    """
+
+    text: str
+    pair: str | None
+    label: LabelT
+    place: str
+    left_out: int = 0
+    unlabelled: int = 0
+
+
+def read_texts(
+    path: str,
+    text_columns: Sequence[str] = (),
+    label_columns: Sequence[str] = ("label",),
+    *,
+    unlabelled: bool = False,
+    lenient: bool = False,
+    label_of: Callable[[Row, str, str], LabelT],
+) -> Iterator[LabelledText[LabelT]]:
+    """Yield texts and labels; default `text_columns`: the first of `KNOWN_COLUMNS` that the file has.
+
+    label_of: returns the label of (row, place, path), of `label_columns`. With `unlabelled` there may be no labels. A
+    CSV or TSV file has no line of names if all given columns are numbers and its first line has none of the known
+    names. With `lenient`, lines of it without a field for each of these columns are left out, and counted in
+    `left_out`. Raises ConfigError for a missing column, InputError, with the line or row, where a text is not a string.
+    """
+    header, numbered = has_names(path, text_columns, *label_columns), are_numbers(path, text_columns)
+    there = column_names(path, header=header)
+    known_columns = next((names for names in KNOWN_COLUMNS if set(names) <= set(there)), ())
+    if unlabelled and header and numbered and known_columns and not set(text_columns) <= set(there):
+        text_columns = known_columns
+    columns = tuple(text_columns) or known_columns
+    missing = [name for name in columns if not has_column(name, there, path)]
+    if not 1 <= len(columns) <= 2 or missing:
+        asked = f"no column {missing[0]!r}" if missing else "no text columns with known names"
+        raise ConfigError(
+            f"has {asked}; its columns are {', '.join(map(repr, there))}: name one or two with --text-columns",
+            path=path,
+        )
+    without = [name for name in label_columns if not has_column(name, there, path)]
+    if without and not unlabelled:
+        raise ConfigError(
+            f"has no column {without[0]!r}; its columns are {', '.join(map(repr, there))}: name the one of the "
+            "labels with --label-column",
+            path=path,
+        )
+    needed = {*columns, *([] if without else label_columns)}
+    lenient = lenient and file_format(path) in TABLES
+    pending, left_out = None, 0
+    for place, row in read_rows(path, header=header, lenient=lenient, needed=tuple(needed)):
+        if lenient and not needed <= row.keys():
+            left_out += 1
+            continue
+        if pending:
+            yield pending
+        text, pair = _texts(row, columns, place, path)
+        pending, left_out = LabelledText(text, pair, label_of(row, place, path), place, left_out), 0
+    if not pending:
+        raise InputError("holds no rows; expected labelled texts", path=path)
+    yield replace(pending, left_out=pending.left_out + left_out)
+
+
+def _texts(row: Row, columns: Sequence[str], place: str, path: str) -> tuple[str, str | None]:
+    text = value_at(row, columns[0])
+    if not isinstance(text, str):
+        raise InputError(f"{place} has {text!r} in {columns[0]!r}; expected a text", path=path)
+    pair = value_at(row, columns[1]) if len(columns) == 2 else None
+    if not isinstance(pair, str | None):
+        raise InputError(f"{place} has {pair!r} in {columns[1]!r}; expected a text", path=path)
+    return text, pair
+
+
+def read_classes(
+    path: str,
+    text_columns: Sequence[str] = (),
+    label_column: str = "label",
+    *,
+    unlabelled: bool = False,
+    lenient: bool = False,
+) -> Iterator[LabelledText[Label]]:
+    """Yield texts with one label each, as `read_texts`; a list of one label is that label."""
+    one = partial(_one_label, column=label_column)
+    return read_texts(path, text_columns, (label_column,), unlabelled=unlabelled, lenient=lenient, label_of=one)
+
+
+def _one_label(row: Row, place: str, path: str, *, column: str) -> Label:
+    label = value_at(row, column)
+    if isinstance(label, list) and len(label) != 1 and all(isinstance(name, str | int) for name in label):
+        raise InputError(
+            f"{place} has {counted(len(label), 'label')} ({label!r}); expected one: --task multi-label-classification "
+            "learns any number",
+            path=path,
+        )
+    label = label[0] if isinstance(label, list) and label else label
+    if not isinstance(label, str | int | float | None):
+        raise InputError(f"{place} has the label {label!r}; expected a string or a number", path=path)
+    return label
