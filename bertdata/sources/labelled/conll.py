@@ -1,19 +1,23 @@
-"""Tagged words: files of columns (CoNLL-2003 and its kin, CoNLL-U), and rows with lists of words and tags."""
+"""Tagged words: files of columns (CoNLL-2003 and its kin, CoNLL-U), rows of words and tags, rows of texts and spans."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io.console import counted
 from bertdata.sources.labelled.column_files import DOCUMENT, Sentence, read_conll, read_conllu
 from bertdata.sources.labelled.labelled_files import column_names, file_format, has_column, read_rows
+from bertdata.sources.labelled.spans import span_columns, tagged_words
 from bertdata.sources.text_template import value_at
 
 CONLLU = (".conllu", ".conllup", ".cupt")
 CONLL = (".conll", *CONLLU, ".txt", ".bio", ".iob", ".iob2", ".bioes", ".iobes", ".bilou", ".bmes")
 _COLUMN_FILES = (*CONLL, ".tsv")
 """Formats of a word a line; a .tsv is one too, as its cells hold no lists."""
+_FIRST_ROWS = 100
+"""Rows among which one with spans is looked for."""
 _WORDS, _TAGS = ("tokens", "words"), ("ner_tags", "tags", "labels", "pos_tags", "chunk_tags")
 
 
@@ -55,6 +59,11 @@ def tags_column_of(path: str, tags_column: str | None) -> str | None:
 
 
 def _rows(path: str, words_column: str | None, tags_column: str | None, unlabelled: bool) -> Iterator[Sentence]:
+    spans = _span_columns(path, words_column, tags_column)
+    if spans:
+        for place, row in read_rows(path):
+            yield Sentence(*tagged_words(row, *spans, place, path), True, place)
+        return
     words_name = _named(path, words_column, _WORDS, "words", "--text-columns")
     tags_name = _named(path, tags_column, _TAGS, "tags", "--label-column", required=not unlabelled)
     begins = True
@@ -77,6 +86,14 @@ def _rows(path: str, words_column: str | None, tags_column: str | None, unlabell
                 )
         yield Sentence(tuple(words), None if tags is None else tuple(tags), begins, place)
         begins = False
+
+
+def _span_columns(path: str, words_column: str | None, tags_column: str | None) -> tuple[str, str] | None:
+    """Return the columns of texts and of spans, by the first row that has some; None where rows are of words."""
+    for _, row in islice(read_rows(path), _FIRST_ROWS):
+        if columns := span_columns(row, words_column, tags_column):
+            return columns
+    return None
 
 
 def _named(

@@ -17,6 +17,7 @@ from bertdata.torch.models.heads import BertForMultiLabelClassification
 from bertdata.torch.training.finetune import finetune
 from bertdata.torch.training.finetune_settings import FinetuneSettings
 from bertdata.torch.training.metrics import set_scores
+from bertdata.torch.training.multi_label import predicted_sets
 from bertdata.torch.training.tasks import evaluate
 from tests.torch.build import tokenizer_of
 from tests.torch.training.test_finetune import CONFIG, encoded, words
@@ -61,6 +62,14 @@ def test_labels_that_can_be_learned_are_learned_and_the_model_opens_in_transform
         torch.testing.assert_close(ours.loss, theirs.loss)
         scores = evaluate(again, dataset, 7, torch.device("cpu"))
         assert scores == pytest.approx({name: summary[name] for name in scores})
+        lines = predicted_sets(again, dataset, 7, torch.device("cpu")).splitlines()
+        expected = [
+            [opened.config.id2label[place] for place in row.nonzero()[:, 0].tolist()] for row in theirs.logits > 0
+        ]
+        assert lines[:33] == [
+            "index\tprediction",
+            *(f"{place}\t{json.dumps(row)}" for place, row in enumerate(expected)),
+        ]
 
 
 def test_scores_are_those_of_scikit_learn() -> None:
