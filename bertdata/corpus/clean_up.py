@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from bertdata.engine.origin import read_origin
-from bertdata.engine.output_lock import MANIFEST, MARKER, locked
+from bertdata.engine.output_lock import MANIFEST, locked
 from bertdata.errors import ConfigError, InputError, printable
 from bertdata.io import files, remote
 from bertdata.io.console import counted
 from bertdata.io.digests import damaged
+from bertdata.io.engine_outputs import MARKER
 from bertdata.shards.contents import changed_files, check_manifest, finished_manifests, inside, reading_values
 
 STAGES = "stages"

@@ -12,10 +12,10 @@ from bertdata.corpus.phase_requests import phases_of, require_model_length, say_
 from bertdata.corpus.recipe_settings import apply_recipe
 from bertdata.corpus.settings import GROUPS, OF_A_PHASE, Settings
 from bertdata.engine.origin import as_flag, read_origin
-from bertdata.engine.output_lock import MARKER
 from bertdata.engine.remote_lock import LOCK
 from bertdata.errors import ConfigError, InputError, did_you_mean
 from bertdata.io import files, listing
+from bertdata.io.engine_outputs import MARKER
 from bertdata.options.option import flag_of, names_code
 from bertdata.options.request import Request, defaults_of, settings_from, value_of_keyword
 from bertdata.plugins import consent_to

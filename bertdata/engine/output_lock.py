@@ -14,8 +14,8 @@ from bertdata.engine.origin import Origin, begin, finish
 from bertdata.engine.remote_lock import LOCK, remote_lock
 from bertdata.errors import ConfigError, OutputError
 from bertdata.io import files, listing
+from bertdata.io.engine_outputs import MARKER
 
-MARKER = ".bertdata.json"
 MANIFEST = "manifest.json"
 
 
@@ -72,7 +72,7 @@ def refuse_own(directory: str, paths: Sequence[str]) -> None:
     output, *places = (os.path.realpath(path).rpartition("://")[2].strip("/") + "/" for path in [directory, *paths])
     for path, place in zip(paths, places, strict=True):
         if place.startswith(output):
-            raise ConfigError("lies in --output; name another --output", path=path)
+            raise ConfigError("lies in --output; name other files, or another --output", path=path)
 
 
 def _check_kind(marker: str, directory: str, kind: str) -> None:

@@ -1,4 +1,4 @@
-"""What engines write into a folder beside their files of data: marks, uncommitted parts, logs of tables.
+"""What engines write into a folder beside their files of data: marks, uncommitted parts, logs of tables, own outputs.
 
 Hadoop's committers (of Spark and Flink) leave `_SUCCESS`, and `_temporary` where a job did not end; Databricks
 `_started_*` and `_committed_*`; writers of Parquet `_metadata` and `_common_metadata`. Tables of Delta Lake, Hudi and
@@ -7,6 +7,7 @@ Iceberg keep the files of former versions beside those of the present one: their
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 _MARKS = ("_SUCCESS", "_metadata", "_common_metadata")
@@ -14,6 +15,21 @@ _MARKS_BEGIN = ("_committed_", "_started_")
 DELTA_LAKE, DELTA_LOG = "Delta Lake", "_delta_log"
 UNCOMMITTED = "_temporary"
 """The folder of what a job of Hadoop's committers had not yet committed."""
+MARKER = ".bertdata.json"
+"""The file that says what a command of bertdata writes into its folder."""
+
+
+def is_other_output(marker: bytes | None) -> bool:
+    """Tell whether a folder with this marker (None: with none) is an output of bertdata that holds no documents.
+
+    >>> is_other_output(b'{"kind": "build"}'), is_other_output(b'{"kind": "documents"}'), is_other_output(None)
+    (True, False, False)
+    """
+    try:
+        value = json.loads(marker or b"null")
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and value.get("kind", "documents") != "documents"
 
 
 def is_mark(name: str) -> bool:

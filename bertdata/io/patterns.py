@@ -6,13 +6,22 @@ import errno
 import fnmatch
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache, partial
 from typing import Any, cast
 
 from bertdata.errors import InputError
 from bertdata.io import files, listed, remote
-from bertdata.io.engine_outputs import DELTA_LAKE, DELTA_LOG, UNCOMMITTED, is_mark, table_of, table_problem
+from bertdata.io.engine_outputs import (
+    DELTA_LAKE,
+    DELTA_LOG,
+    MARKER,
+    UNCOMMITTED,
+    is_mark,
+    is_other_output,
+    table_of,
+    table_problem,
+)
 from bertdata.io.listing import is_folder_marker
 from bertdata.io.os_errors import input_error
 from bertdata.io.paths import folder as folder_of
@@ -40,8 +49,9 @@ def _by_signs(suffixes: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ..
 def expand(patterns: Sequence[str], suffixes: Sequence[str]) -> list[str]:
     """Return the files that paths, folders and globs name, sorted, each once.
 
-    A folder gives every file below it whose name ends in one of `suffixes` (see `ends_in`), hidden ones left out.
-    Raises InputError where a pattern matches nothing.
+    A folder gives every file below it whose name ends in one of `suffixes` (see `ends_in`), without hidden ones, and
+    those of folders in it that bertdata wrote and that hold no documents, as a build's. Raises InputError where a
+    pattern matches nothing.
     """
     by_real_path: dict[str, str] = {}
     remote_matches = iter(remote.at_once(partial(_remote_matches, suffixes), filter(files.is_remote, patterns)))
@@ -105,6 +115,9 @@ def _local_matches(pattern: str, suffixes: Sequence[str]) -> list[str]:
                 matches.append(root)
             continue
         for folder, folders, entries in os.walk(root, onerror=_refuse):
+            if folder != root and is_other_output(files.read_if_there(os.path.join(folder, MARKER))):
+                folders.clear()
+                continue
             within = os.path.relpath(folder, root).split(os.sep)
             for entry in [*(f"{name}/log" for name in folders), *entries]:
                 _refuse_table(root, [*within, *entry.split("/")])
@@ -149,7 +162,11 @@ def _remote_matches(suffixes: Sequence[str], pattern: str) -> list[str]:
                 if not is_folder_marker(root) and not is_mark(files.name(root)):
                     matches[root] = info
                 continue
-            for entry, each in fs.find(root, detail=True).items():
+            entries = fs.find(root, detail=True)
+            outputs = _outputs_within(fs, root, entries)
+            for entry, each in entries.items():
+                if entry.startswith(outputs):
+                    continue
                 within = entry.strip("/").removeprefix(root.strip("/")).strip("/").split("/")
                 _refuse_table(pattern, within)
                 left_out = is_mark(within[-1]) or any(part.startswith(".") or part == UNCOMMITTED for part in within)
@@ -160,6 +177,17 @@ def _remote_matches(suffixes: Sequence[str], pattern: str) -> list[str]:
         by_url = {with_place(pattern, place, match): info for match, info in matches.items()}
         listed.keep(by_url)
         return list(by_url)
+
+
+def _outputs_within(fs: Any, root: str, entries: Iterable[str]) -> tuple[str, ...]:
+    """Return the folders below a root, with a slash, that hold other outputs of bertdata than documents."""
+    markers = [entry for entry in entries if files.name(entry) == MARKER]
+    folders = [marker.removesuffix(MARKER) for marker in markers]
+    return tuple(
+        folder
+        for folder, marker in zip(folders, markers, strict=True)
+        if folder.strip("/") != root.strip("/") and is_other_output(fs.cat_file(marker))
+    )
 
 
 def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:

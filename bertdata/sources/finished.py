@@ -11,11 +11,11 @@ import pyarrow as pa
 from bertdata.documents import cut_ranges, open_parquet, read_range
 from bertdata.documents.given import check_given
 from bertdata.documents.reread import is_textless
-from bertdata.engine.output_lock import MARKER
 from bertdata.engine.parts import PART, PartMetadata, PartResult, Task, read_record
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.digests import damaged
+from bertdata.io.engine_outputs import MARKER
 from bertdata.sources.source_rows import with_recorded_rows
 
 

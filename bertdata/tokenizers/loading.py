@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from bertdata.engine.output_lock import MARKER
 from bertdata.errors import InputError
 from bertdata.io import files, listing
+from bertdata.io.engine_outputs import MARKER
 from bertdata.io.package_data import shipped
 from bertdata.tokenizers import TOKENIZERS
 from bertdata.tokenizers.base import Tokenizer

@@ -9,9 +9,10 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from bertdata.engine.output_lock import MARKER, locked, output_lock
+from bertdata.engine.output_lock import locked, output_lock
 from bertdata.errors import BertDataError, OutputError
 from bertdata.io import files, listing
+from bertdata.io.engine_outputs import MARKER
 
 
 def claim(directory: Path | str, kind: str = "build") -> None:

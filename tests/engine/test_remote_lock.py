@@ -17,10 +17,11 @@ import fsspec
 import pytest
 
 from bertdata.engine import remote_lock as module
-from bertdata.engine.output_lock import MARKER, output_lock
+from bertdata.engine.output_lock import output_lock
 from bertdata.engine.remote_lock import LOCK, process_name, remote_lock
 from bertdata.errors import OutputError
 from bertdata.io import files, listing
+from bertdata.io.engine_outputs import MARKER
 from tests.clock import PATIENCE
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import glob
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -41,6 +42,31 @@ def test_hidden_files_and_folders_are_left_out(tmp_path: Path) -> None:
     for name in (".x.txt", ".git/y.txt", "a/.b/z.txt", "a/z.txt"):
         write(tmp_path / name, b"1")
     assert expand([str(tmp_path)], (".txt",)) == [str(tmp_path / "a" / "z.txt")]
+
+
+def test_a_folder_leaves_out_what_bertdata_wrote_into_it_but_documents(tmp_path: Path) -> None:
+    outputs = {
+        "a": None,
+        "corpus": "build",
+        "model": "a pretrained model",
+        "clean": "documents",
+        "odd": "",
+        "b/old": "build",
+    }
+    memory = fsspec.filesystem("memory")
+    for folder, kind in outputs.items():
+        content = {"kind": kind} if kind else {}
+        for name, data in {
+            "stages/x.txt": b"1",
+            **({".bertdata.json": json.dumps(content).encode()} if kind is not None else {}),
+        }.items():
+            write(tmp_path / "in" / folder / name, data)
+            memory.pipe_file(f"/written/{folder}/{name}", data)
+    for start in (f"{tmp_path}/in", "memory://written"):
+        expected = [f"{start}/{folder}/stages/x.txt" for folder in ("a", "clean", "odd")]
+        assert expand([start], (".txt",)) == expected
+        assert expand([f"{start}/corpus"], (".txt",)) == [f"{start}/corpus/stages/x.txt"]  # asked for
+    memory.rm("/written", recursive=True)
 
 
 def test_a_folder_that_may_not_be_read_is_told_wherever_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
