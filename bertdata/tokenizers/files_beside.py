@@ -38,6 +38,19 @@ _PARTS_OF_SETTINGS = {
     "DebertaV2": {"do_lower_case": "Lowercase", "split_by_punct": "Punctuation"},
 }
 """The parts of a file that settings put there or, as keep_accents, leave out, in classes of transformers 5.24."""
+CLS_AND_SEP = frozenset(
+    {
+        "AlbertTokenizer", "BartTokenizer", "BertTokenizer", "BigBirdTokenizer", "CamembertTokenizer",
+        "DPRQuestionEncoderTokenizer", "DPRReaderTokenizer", "DebertaTokenizer", "DebertaV2Tokenizer",
+        "DistilBertTokenizer", "ElectraTokenizer", "FNetTokenizer", "HerbertTokenizer", "LEDTokenizer",
+        "LayoutLMTokenizer", "LayoutLMv2Tokenizer", "LayoutLMv3Tokenizer", "LayoutXLMTokenizer", "LongformerTokenizer",
+        "LukeTokenizer", "LxmertTokenizer", "MLukeTokenizer", "MPNetTokenizer", "MobileBertTokenizer", "MvpTokenizer",
+        "RobertaTokenizer", "XLMRobertaTokenizer",
+    }
+)  # fmt: skip
+"""Classes of transformers 5 that put the token `cls` before a text and `sep` after it, whatever the file says.
+
+A test holds this against what they make."""
 _OLD_MODEL: dict[str, dict[str, Any]] = {
     "Unigram": {"byte_fallback": False},
     "WordLevel": {},
@@ -243,8 +256,12 @@ def rows_unclear(data: Mapping[str, Any], config: Mapping[str, Any]) -> str | No
     """
     single: list[Any] = []
     for part in parts_of(data.get("post_processor"), "processors"):
+        if part["type"] in ("BertProcessing", "RobertaProcessing"):
+            single = [{"SpecialToken": {"id": part[role][0]}} for role in ("cls", "sep")]
         single = part.get("single") or single
     tokens = [piece.get("SpecialToken", {}).get("id") for piece in single]
+    if (contradiction := _class_unlike(config, [token for token in tokens if token is not None])) is not None:
+        return contradiction
     for key, at in (("add_bos_token", 0), ("add_eos_token", -1)):
         token = content_of(config.get(key.removeprefix("add_")))
         if isinstance(config.get(key), bool) and token is not None and config[key] != (tokens[at:][:1] == [token]):
@@ -259,6 +276,20 @@ def rows_unclear(data: Mapping[str, Any], config: Mapping[str, Any]) -> str | No
             "the tokenizer with transformers for that language"
         )
     return None
+
+
+def _class_unlike(config: Mapping[str, Any], around: list[str]) -> str | None:
+    """Return how the class of the settings puts other tokens around a text than a file does; None where it does not."""
+    name = str(config.get("tokenizer_class")).removesuffix("Fast")
+    cls, sep = (content_of(config.get(key)) for key in ("cls_token", "sep_token"))
+    if name not in CLS_AND_SEP or around == [cls, sep] or (around and (cls is None or sep is None)):
+        return None
+    return (
+        f"the settings beside it name {name}, which in transformers 5 puts {cls or 'cls_token'} and "
+        f"{sep or 'sep_token'} around a text, but the post_processor of tokenizer.json, which transformers 4 follows, puts "
+        f"{' and '.join(around) or 'nothing'} there; save the folder with transformers 5 for the former, or name "
+        f"PreTrainedTokenizerFast as tokenizer_class in {CONFIG} for the latter"
+    )
 
 
 def saved_settings(data: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from bertdata import WordPieceTokenizer, load_tokenizer
 from bertdata.errors import ConfigError, InputError
 from bertdata.tokenizers import Tokenizer
 from bertdata.tokenizers.call_settings import PADS_LEFT, WITH_TYPES
+from bertdata.tokenizers.files_beside import CLS_AND_SEP
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
 from tests.data import ROOT, data_path
 from tests.generated import examples
@@ -438,3 +439,38 @@ def test_the_class_of_a_call_is_that_of_the_config_json_where_the_settings_name_
         if folder != tmp_path:  # of a Unigram model AutoTokenizer makes none with these classes
             assert names == sorted(transformers.AutoTokenizer.from_pretrained(folder)("the").keys())
         assert ("token_type_ids" in names) == (model["model_type"] == "bert")
+
+
+def test_the_classes_with_cls_and_sep_around_a_text_are_those_of_transformers() -> None:
+    transformers = pytest.importorskip("transformers")
+    if int(transformers.__version__.split(".")[0]) < 5:
+        pytest.skip("the table is of transformers 5")
+    for name in CLS_AND_SEP:
+        tokenizer = getattr(transformers, name)()
+        around = tokenizer.backend_tokenizer.encode("").tokens
+        assert around == [tokenizer.cls_token, tokenizer.sep_token], name
+
+
+@pytest.mark.parametrize(
+    ("around", "config", "message"),
+    [
+        (None, {}, "puts cls_token and sep_token around a text, but .* puts nothing there; save the folder"),
+        (byte_level(), {"cls_token": "[CLS]"}, r"puts \[CLS\] and sep_token around a text"),
+        (
+            template("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1"),
+            {"sep_token": "[MASK]"},
+            r"puts \[CLS\] and \[MASK\] around",
+        ),
+    ],
+)
+def test_rows_that_versions_of_transformers_make_otherwise_are_refused(
+    around: Any, config: dict[str, Any], message: str
+) -> None:
+    roles = {} if around is None or "single" not in around else {"cls_token": "[CLS]"}
+    tokenizer = small(around, tokenizer_class="RobertaTokenizerFast", **roles, **config)
+    assert tokenizer.encode("the")
+    for call in (lambda: tokenizer("the"), lambda: tokenizer.encode_pair("the")):
+        with pytest.raises(ConfigError, match=message):
+            call()
+    as_the_file = small(around, **roles, **config)
+    assert as_the_file("the", add_special_tokens=False)["input_ids"] == tokenizer.encode("the")
