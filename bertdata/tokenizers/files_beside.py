@@ -286,8 +286,8 @@ def _class_unlike(config: Mapping[str, Any], around: list[str]) -> str | None:
         return None
     return (
         f"the settings beside it name {name}, which in transformers 5 puts {cls or 'cls_token'} and "
-        f"{sep or 'sep_token'} around a text, but the post_processor of tokenizer.json, which transformers 4 follows, puts "
-        f"{' and '.join(around) or 'nothing'} there; save the folder with transformers 5 for the former, or name "
+        f"{sep or 'sep_token'} around a text, but the post_processor of tokenizer.json, which transformers 4 follows, "
+        f"puts {' and '.join(around) or 'nothing'} there; save the folder with transformers 5 for the former, or name "
         f"PreTrainedTokenizerFast as tokenizer_class in {CONFIG} for the latter"
     )
 
