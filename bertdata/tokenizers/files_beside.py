@@ -282,7 +282,7 @@ def _class_unlike(config: Mapping[str, Any], around: list[str]) -> str | None:
     """Return how the class of the settings puts other tokens around a text than a file does; None where it does not."""
     name = str(config.get("tokenizer_class")).removesuffix("Fast")
     cls, sep = (content_of(config.get(key)) for key in ("cls_token", "sep_token"))
-    if name not in CLS_AND_SEP or around == [cls, sep] or (around and (cls is None or sep is None)):
+    if name not in CLS_AND_SEP or (around and around == [cls or around[0], sep or around[-1]]):
         return None
     return (
         f"the settings beside it name {name}, which in transformers 5 puts {cls or 'cls_token'} and "

@@ -40,7 +40,7 @@ def template(single: str, pair: str) -> dict[str, Any]:
 
     reference = Reference(models.WordLevel({"a": 0}, "a"))
     reference.post_processor = processors.TemplateProcessing(
-        single=single, pair=pair, special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+        single=single, pair=pair, special_tokens=[("[CLS]", 2), ("[SEP]", 3), ("[MASK]", 4)]
     )
     part: dict[str, Any] = json.loads(reference.to_str())["post_processor"]
     return part
@@ -455,6 +455,7 @@ def test_the_classes_with_cls_and_sep_around_a_text_are_those_of_transformers() 
     ("around", "config", "message"),
     [
         (None, {}, "puts cls_token and sep_token around a text, but .* puts nothing there; save the folder"),
+        (template("[MASK] [CLS] $A [SEP]", "[CLS] $A [SEP] $B:1"), {}, r"puts \[CLS\] and sep_token around"),
         (byte_level(), {"cls_token": "[CLS]"}, r"puts \[CLS\] and sep_token around a text"),
         (
             template("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1"),
