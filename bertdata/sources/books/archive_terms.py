@@ -40,6 +40,7 @@ DIGITAL = tuple(
         r"digiti[sz](?:ed|ation)|digital\s+(?:scans?|cop(?:y|ies)|library|edition)",
         r"(?:page|original)\s+(?:images|scans)|images\s+of\s+the\s+original|scan(?:s|ned)\s+(?:images?|pages?|by|from|of)",
         r"download(?:s|ed|ing)?\b",
+        r"text\s+readers?\b|character\s+set\b|file\s+encoding\b",
     )
 )
 OF_RIGHTS = tuple(

@@ -43,6 +43,8 @@ WRAP_LIMIT = 120
 """Characters of the widest page: a longer line is a paragraph that was not wrapped."""
 TITLE_LINES = 4
 """Lines that may be an author and a title where a text has a paragraph a line."""
+_INDENTS = " \u3000"
+"""What a paragraph is indented with: spaces, in Chinese and Japanese ideographic ones."""
 NARROWEST = 12
 """Characters of the narrowest column that is taken for one."""
 
@@ -200,10 +202,10 @@ def width_of(lengths: list[int]) -> int:
 def _split_at_indents(blocks: Iterable[Block | PlainBlock], width: int) -> Iterator[Block | PlainBlock]:
     """Split a block into paragraphs where only an indented first line begins one."""
     for block in blocks:
-        if isinstance(block, str) or "\n " not in "\n".join(block):
+        if isinstance(block, str) or not any(line[0] in _INDENTS for line in block[1:]):
             yield block
             continue
-        indented = [line[0] == " " for line in block]
+        indented = [line[0] in _INDENTS for line in block]
         count = sum(indented[1:])
         margin = sum(len(line) > 0.7 * width for line, inner in zip(block, indented, strict=True) if not inner)
         if count > len(block) // 3 or margin < (len(block) - count) * 0.6:

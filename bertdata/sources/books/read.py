@@ -35,6 +35,8 @@ PART_BYTES = 16 << 20
 KERNELS = Kernels(*(f"bertdata.sources.books.layout_kernel:{name}_kernel" for name in ("lines", "blocks", "plain")))
 
 _LINE_ENDS = "\f\v\x1c\x1d\x1e\x85\u2028\u2029"
+_RULE = re.compile(r"^[ \t\u3000]*+([-=_*~#•─━═—–])(?:[ \t]*+\1){9,}+[ \t\u3000]*+$", re.MULTILINE)
+"""A line across the page, which is no part of the paragraph that it touches: it divides as a blank line does."""
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b")) + b"\x7f"
 
 
@@ -131,7 +133,7 @@ def _prose(
     for other in _LINE_ENDS:
         text = text.replace(other, "\n")
     lines = without_archive_notes(gutenberg.body_lines(text.split("\n")), text)
-    body = gutenberg.without_notes("\n".join(lines))
+    body = _RULE.sub("", gutenberg.without_notes("\n".join(lines)))
     counted = Counter[str]()
     mixed = _mixed_prose(body, cut, counted) if KERNELS.pay(len(source), compiled) else None
     prose, headings = mixed or _laid_out_prose(body.split("\n"), cut, counted)

@@ -329,3 +329,24 @@ def test_author_and_title_before_the_first_label_of_a_text_of_long_lines_are_lef
 )
 def test_notices_of_rights_and_contents_in_other_languages_are_left_out(notice: str) -> None:
     assert clean(notice, wrap(FIRST), wrap(SECOND)) == [FIRST, SECOND]
+
+
+def test_a_rule_across_the_page_divides_and_is_no_line_of_a_paragraph() -> None:
+    narrow = "\n".join(re.findall(r".{1,40}(?: |$)", f"{FIRST} {SECOND}"))
+    for rule in ("-" * 80, "= = = = = = = = = = = =", "\u3000" + "\u2500" * 40):
+        assert clean(f"{rule}\n{narrow}\n{rule}\n{wrap(FIRST)}") == [f"{FIRST} {SECOND}", FIRST], rule
+
+
+def test_ideographic_spaces_at_the_beginning_of_lines_begin_paragraphs() -> None:
+    first, second = (
+        "\u5c71\u4e0b\u6709\u4e00\u5ea7\u5c0f\u5c0f\u7684\u6751\u5b50\uff0c" * 9,
+        "\u6709\u4e00\u5929\u4e0b\u8d77\u4e86\u5927\u96e8\uff0c" * 11,
+    )
+
+    def wrapped(text: str) -> str:
+        indented = "\u3000\u3000" + text[:-1] + "\u3002"
+        return "\n".join(indented[place : place + 30] for place in range(0, len(indented), 30))
+
+    assert clean("\n".join(map(wrapped, (first, second, first)))) == [
+        f"{text[:-1]}\u3002" for text in (first, second, first)
+    ]
