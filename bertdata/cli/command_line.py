@@ -179,7 +179,7 @@ def add_new_output(
 
 
 def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    """Add --documents, --text-column and --id-column."""
+    """Add --documents, and the flags that name columns of tables."""
     from bertdata.sources.kinds import described
 
     parser.add_argument(
@@ -195,6 +195,7 @@ def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> 
     for flag, what, example in (
         ("--text-column", 'the column of the text (default: text), or several as "{title}\\n\\n{body}"', "description"),
         ("--id-column", "the column of the id of a document (default: id)", "number"),
+        ("--language-column", "the column of the language of a document (default: language)", "lang"),
     ):
         text = f"{what}; SOURCE=NAME names that of one source, as tickets={example}"
         parser.add_argument(flag, nargs="+", action="extend", default=[], metavar="NAME", help=text)

@@ -56,7 +56,7 @@ def finished(
     chosen = settings_from(request, CleaningConfig)
     config = replace(cleaning or CleaningConfig(), **{name: getattr(chosen, name) for name in OF_TEXT})
     place = files.join(folder, "tables")
-    own_columns = SourceColumns.of(request.text_column, request.id_column)
+    own_columns = SourceColumns.of(request.text_column, request.id_column, request.language_column)
     names = [*dict.fromkeys(documents.values())]
     own_columns.check_sources(names)
     check_sources(config.encoding, names)

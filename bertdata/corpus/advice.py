@@ -67,6 +67,8 @@ def of_other_language(choices: Choices, articles: Mapping[str, int], *, is_engli
 
     >>> of_other_language(Choices(language="en"), {"it": 9})
     'give --sentences italian'
+    >>> of_other_language(Choices(language="en"), {"it": 9, "fr": 5, "en": 20})
+    'give --sentences auto, which cuts each document by its language'
     >>> of_other_language(Choices(language="de", dumps=True), {"en": 9}, is_english=False)
     'the text is not English: the header of the dump is wrong; say its language, as --language de'
     >>> of_other_language(Choices(language="de"), {"en": 9}, is_english=False)
@@ -84,6 +86,8 @@ def of_other_language(choices: Choices, articles: Mapping[str, int], *, is_engli
         again = f"clean the dump again with `bertdata clean-wikipedia --language {choices.language}`, or "
         return f"{text}: {again if choices.cleaned_dumps else ''}{column}"
     name = parameters_for(most)
+    if len({base_code(code) for code in others} - {UNKNOWN}) > 1:
+        return f"give --sentences {AUTO}, which cuts each document by its language"
     if several and name not in (AUTO, "english"):
         return f"give --sentences-of {spoken}={name}"
     wrong = f"; or, if the header of the dump is wrong, --language {choices.language}"

@@ -17,7 +17,7 @@ from bertdata.options.request import Request, defaults_of, settings_from, value_
 from bertdata.plugins import is_consented, module_of
 from bertdata.shards.phases import PhaseConfig
 
-OF_THE_COMMAND = ("vocab", "text_column", "id_column", "source_format", "model_max_length")
+OF_THE_COMMAND = ("vocab", "text_column", "id_column", "language_column", "source_format", "model_max_length")
 """What a recipe may say of a build, beside the fields of the classes of settings."""
 
 
@@ -158,7 +158,9 @@ def save_settings(path: str, settings: Settings, length: int) -> None:
 
 def _values(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a table as a command line would have them."""
-    defaults = {"text_column": [], "id_column": [], "source_format": []} | defaults_of(GROUPS.values())
+    defaults = {"text_column": [], "id_column": [], "language_column": [], "source_format": []} | defaults_of(
+        GROUPS.values()
+    )
     return {name: value_of_keyword(name, value, defaults.get(name)) for name, value in given.items()}
 
 

@@ -41,6 +41,7 @@ _TEXT = "text files, as .txt, .csv or .jsonl"
 _READ_BY = {
     "text_column": "tables",
     "id_column": "tables",
+    "language_column": "tables",
     "min_words": f"{_ARTICLES} (of other documents, --where 'tokens >= 100' takes the longer ones)",
     "templates": _ARTICLES,
     "variant": _ARTICLES,
@@ -53,7 +54,8 @@ _READ_BY = {
 }
 """What the files of documents are called that are read by a setting."""
 OF_A_CALL: dict[str, Any] = {
-    **{key: [] for key in ("wikipedia", "books", "documents", "text_column", "id_column", "source_format", "phase")},
+    **{key: [] for key in ("wikipedia", "books", "documents", "source_format", "phase")},
+    **{key: [] for key in ("text_column", "id_column", "language_column")},
     **dict.fromkeys(("output", "vocab", "recipe", "save_recipe")),
     **dict.fromkeys(("force", "quiet", "dry_run"), False),
     "model_max_length": 0,
@@ -193,8 +195,8 @@ def _refuse_unread_of_documents(request: Request, sources: Sources, of_kinds: Ma
 
 
 def columns_of_request(request: Request) -> tuple[str, SourceColumns]:
-    """Return the column of the text of all sources, and those of the text and the id that sources have of their own."""
-    columns = SourceColumns.of(request.text_column, request.id_column)
+    """Return the column of the text of all sources, and the columns that sources have of their own."""
+    columns = SourceColumns.of(request.text_column, request.id_column, request.language_column)
     texts = tuple((name, column) for name, column in columns.texts if name)
     return columns.text(""), replace(columns, texts=texts)
 
@@ -261,8 +263,11 @@ def settings_of_request(request: Request) -> tuple[Sources, Settings]:
         if text_column != Sources.text_column:
             sources = replace(sources, text_column=text_column)
         if columns != SourceColumns():
-            texts, ids = columns.texts or sources.columns.texts, columns.ids or sources.columns.ids
-            sources = replace(sources, columns=SourceColumns(texts, ids))
+            before = sources.columns
+            named = SourceColumns(
+                columns.texts or before.texts, columns.ids or before.ids, columns.languages or before.languages
+            )
+            sources = replace(sources, columns=named)
         if request.source_format and sources.documents:
             sources = replace(sources, formats=tuple(request.source_format))
         if not request.quiet:

@@ -29,7 +29,7 @@ from bertdata.sources import SOURCE_FORMATS
 from bertdata.sources.names import InputCount
 from bertdata.sources.path_columns import path_columns
 from bertdata.sources.settings import CleaningConfig
-from bertdata.sources.source_columns import ID, TEXT
+from bertdata.sources.source_columns import ID, LANGUAGE, TEXT
 from bertdata.sources.source_rows import MOST_BYTES, are_read_again, payload_from, recorded, require_local
 from bertdata.sources.text_encodings import NOT_TEXT, count_encodings
 from bertdata.sources.text_template import is_template
@@ -53,7 +53,8 @@ class Request:
     """What a format plans its tasks for: the directory of the parts, about how many bytes one takes, and settings.
 
     columns: those of tables that are kept beside the text, as `score` or `metadata.score`. format: the name by which
-    workers find the format. text_column, id_column: those of tables, or templates of them.
+    workers find the format. text_column, id_column: those of tables, or templates of them. language_column: that which
+    is kept as `language`.
     """
 
     directory: str
@@ -63,6 +64,7 @@ class Request:
     columns: tuple[str, ...] = ()
     format: str = ""
     id_column: str = ID
+    language_column: str = LANGUAGE
 
 
 @dataclass(frozen=True)
@@ -189,6 +191,12 @@ class FileRange:
     id_column: str = ID
     encoding: str = ""
     again: bool = False
+    language_column: str = LANGUAGE
+
+    @property
+    def places(self) -> dict[str, str]:
+        """Where rows have the columns that are kept, by their names: the language may be in another column."""
+        return {name: self.language_column if name == LANGUAGE else name for name in self.columns}
 
 
 def document_writer(task: Task, file: BinaryIO, counters: Counters, *, columns: bool) -> DocumentWriter:
@@ -282,6 +290,9 @@ class RangeFormat(SourceFormat):
                 if given_by_path := {name: value for name, value in of_path.items() if name in request.columns}:
                     read.append(["path", sorted(given_by_path.items())])
                 read += [["id", chosen.id_column]] if chosen.id_column != ID else []
+                if LANGUAGE in chosen.columns and request.language_column != LANGUAGE:
+                    chosen = replace(chosen, language_column=request.language_column)
+                    read.append(["language", request.language_column, str(of_path.get(request.language_column, ""))])
                 read += [["encoding", source.encoding]] if source.encoding else []
                 here = not files.is_remote(source.path) and not source.encoding
                 if here and weight <= MOST_BYTES and self.reads_again(chosen):

@@ -18,7 +18,7 @@ _KEPT = (str, int, float, bool, type(None))
 
 def kept_values(row: Mapping[str, Any], chosen: FileRange) -> str:
     """Return the columns of a row that are kept, as a JSON object; raises InputError for objects, and lists of them."""
-    values = {name: _kept(value_at(row, name), name, chosen.path) for name in chosen.columns}
+    values = {name: _kept(value_at(row, place), name, chosen.path) for name, place in chosen.places.items()}
     return json.dumps({name: value for name, value in values.items() if value is not None})
 
 

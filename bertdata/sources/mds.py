@@ -32,7 +32,7 @@ class MdsFormat(TableFormat):
     name = "mds"
     suffixes = SUFFIXES
     described = "MDS of text or token ids (.mds, .mds.zstd)"
-    settings = ("text_column", "id_column", "source_tokenizer")
+    settings = ("text_column", "id_column", "language_column", "source_tokenizer")
     revision: int | str = 2
 
     def names_of(self, path: str) -> list[str]:

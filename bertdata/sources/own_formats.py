@@ -32,7 +32,7 @@ class FunctionFormat(TableFormat):
     """Files of any name that a function reads, each on one worker; its revision is the digest of its code."""
 
     suffixes = ("",)
-    settings = ("text_column", "id_column")
+    settings = ("text_column", "id_column", "language_column")
 
     def __init__(self, name: str, read_rows: ReadRows) -> None:
         self.name, self.described = name, f"what {name} reads"

@@ -46,7 +46,7 @@ class SeparatedFormat(TableFormat):
 
     revision: int | str = 2
     text = "files"
-    settings = ("text_column", "id_column", "csv_quotes", "encoding", "bad_files")
+    settings = ("text_column", "id_column", "language_column", "csv_quotes", "encoding", "bad_files")
     names_are = "; the first line is taken as their names: if it is a row already, put a line with names above it"
 
     def __init__(self, name: str, separator: str, described: str) -> None:

@@ -56,7 +56,8 @@ class ReadSource:
     the files before anything else. conditions: those of selections, by the source whose documents they choose.
     made: the columns that are made of documents later, which sources must not have. check: raises an error where what
     the first rows hold in the columns, by their names, does not suit what reads them.
-    text_column, own_columns: the column of the text, and those of the text and the id that sources have of their own.
+    text_column, own_columns: the column of the text, and those of the text, the id and the language that sources have
+    of their own.
 
     Parts of documents that an earlier run of bertdata wrote are taken as they are.
     """
@@ -150,9 +151,10 @@ class ReadSource:
     ) -> tuple[list[Task], list[str]]:
         """Return the tasks of files by their formats, and notes on them."""
         tasks, problems = [], Problems()
-        notes = self._check_columns(by_format) + self._check_templates(by_format)
-        for (name, text, document_id), sources in self._by_columns(by_format).items():
-            asked = replace(request, format=name, text_column=text, id_column=document_id)
+        notes = self._check_languages(by_format)
+        notes += self._check_columns(by_format) + self._check_templates(by_format)
+        for (name, text, document_id, language), sources in self._by_columns(by_format).items():
+            asked = replace(request, format=name, text_column=text, id_column=document_id, language_column=language)
             with problems.noted():
                 planned, format_notes = planned_or_all_problems(SOURCE_FORMATS[name].plan, sources, asked)
                 planned = self._own(planned, name) if name in self.formats else planned
@@ -169,19 +171,20 @@ class ReadSource:
         tasks = with_cleaners(with_filters(tasks, self.config.filter), self.config.clean)
         return with_language(tasks, self.config.language_model), notes
 
-    def _columns(self, source: str) -> tuple[str, str]:
-        """Return the columns of the text and of the id of a source."""
+    def _columns(self, source: str) -> tuple[str, str, str]:
+        """Return the columns of the text, of the id and of the language of a source."""
         named = dict(self.own_columns.texts)
-        return named.get(source, named.get("", self.text_column)), self.own_columns.id(source)
+        text = named.get(source, named.get("", self.text_column))
+        return text, self.own_columns.id(source), self.own_columns.language(source)
 
     def _by_columns(
         self, by_format: Mapping[str, Sequence[SourceFile]]
-    ) -> dict[tuple[str, str, str], list[SourceFile]]:
+    ) -> dict[tuple[str, str, str, str], list[SourceFile]]:
         """Return the files by their format and the columns that are read of them.
 
         Raises ConfigError where columns are named for a source that has no tables.
         """
-        by_columns: dict[tuple[str, str, str], list[SourceFile]] = {}
+        by_columns: dict[tuple[str, str, str, str], list[SourceFile]] = {}
         with_tables = set()
         for name, sources in by_format.items():
             reads = "text_column" in SOURCE_FORMATS[name].settings
@@ -190,7 +193,7 @@ class ReadSource:
                 by_columns.setdefault((name, *columns), []).append(source)
                 with_tables |= {source.source} if reads else set()
         here = {source.source for sources in by_format.values() for source in sources}
-        for flag, pairs in (("--text-column", self.own_columns.texts), ("--id-column", self.own_columns.ids)):
+        for flag, pairs in self.own_columns.by_flag().items():
             for source_name, column in pairs:
                 require(
                     source_name not in here - with_tables,
@@ -258,7 +261,9 @@ class ReadSource:
         every = [(SOURCE_FORMATS[name], source) for name, sources in by_format.items() for source in sources]
         columns_of: dict[str, set[str]] = {}
         for source_format, source in every:
-            columns = source_format.columns_of(source.path)
+            columns = [*source_format.columns_of(source.path)]
+            if self.own_columns.language(source.source) in columns:
+                columns.append(LANGUAGE)
             columns_of.setdefault(source.source, set()).update(columns, path_columns(source.path) if columns else ())
         all_columns = set().union(*columns_of.values())
         if taken := sorted({*self.made} & all_columns):
@@ -281,6 +286,32 @@ class ReadSource:
                     + f" Their columns are {', '.join(map(repr, sorted(all_columns))) or 'none'}"
                 )
         return list(self._excluded(columns_of))
+
+    def _check_languages(self, by_format: Mapping[str, Sequence[SourceFile]]) -> list[str]:
+        """Return notes on sources that do not say a language where they alone tell it.
+
+        Raises ConfigError where the column of the language is named, and the language is not read.
+        """
+        require(
+            not self.own_columns.languages or LANGUAGE in self.columns or bool(self.config.language_model),
+            "--language-column is given, but the language is not read; give --language-model source, or py3langid for "
+            "the documents that have none there, or a condition on it, as --where \"language == 'en'\"",
+        )
+        if self.kind != "documents" or self.config.language_model != "source":
+            return []
+        said: dict[str, bool] = {}
+        for name, sources in by_format.items():
+            for source in sources:
+                names = {*SOURCE_FORMATS[name].columns_of(source.path), *path_columns(source.path)}
+                has = bool({(at := self.own_columns.language(source.source)), at.partition(".")[0]} & names)
+                said[source.source] = said.get(source.source, False) or has
+        return [
+            f"the source {source} has no column {self.own_columns.language(source)!r}, so --language-model source "
+            "knows no language of its documents; name the column by "
+            f"--language-column {source}=NAME, or take a model, as py3langid"
+            for source, is_said in said.items()
+            if not is_said
+        ]
 
     def _excluded(self, columns_of: Mapping[str, set[str]]) -> Iterator[str]:
         """Yield a note on each source from which a condition takes no document because its files lack a column."""

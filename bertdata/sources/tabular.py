@@ -64,7 +64,7 @@ _OF_ARTICLES = ("min_words", "templates", "variant", "keep_lists")
 class TableFormat(RangeFormat):
     """A format of rows with one column of text."""
 
-    settings: tuple[str, ...] = ("text_column", "id_column", *_OF_ARTICLES)
+    settings: tuple[str, ...] = ("text_column", "id_column", "language_column", *_OF_ARTICLES)
     revision: int | str = 3
     names_are = ""
     """What an error says of where the names of columns are, where a file may lack them."""
@@ -129,6 +129,7 @@ class TableFormat(RangeFormat):
                 lacks += f" (text is in {', '.join(map(repr, offered))})"
             raise InputError(f"{lacks}{self.rows_inside(source.path)}: {hint}{self.names_are}", path=source.path)
         self._check_ids(source, request, names)
+        self._check_languages(source, request, names)
         if not form:
             by_template = is_template(column) and column not in names
             return Layout(column, made_from=("template", TEMPLATE_REVISION) if by_template else (), note=note)
@@ -150,6 +151,18 @@ class TableFormat(RangeFormat):
                 f"has no column {request.id_column!r}, which --id-column names; its columns are "
                 f"{', '.join(map(repr, names))}: name that of each source as --id-column {source.source}=NAME, where "
                 f"{source.source}={ID} is what is read without",
+                path=source.path,
+            )
+
+    def _check_languages(self, source: SourceFile, request: Request, names: Sequence[str]) -> None:
+        """Raise InputError where a file has not the column of the language that was named."""
+        places = {(name := request.language_column), root(name)}
+        if name == LANGUAGE or places & {*names, *path_columns(source.path)}:
+            return
+        if not places & {*self.all_names(source.path, request.config)}:
+            raise InputError(
+                f"has no column {name!r}, which --language-column names; its columns are "
+                f"{', '.join(map(repr, names))}: name that of each source as --language-column {source.source}=NAME",
                 path=source.path,
             )
 
@@ -286,7 +299,7 @@ def require_strings(schema: pa.Schema, layout: Layout, path: str) -> None:
 
 def columns_read(chosen: FileRange, names: Sequence[str]) -> list[str]:
     """Return those of the columns of a file, sorted, that its documents need."""
-    others = [*chosen.columns, *columns_of_text(chosen.id_column, names)]
+    others = [*chosen.places.values(), *columns_of_text(chosen.id_column, names)]
     wanted = {*columns_of_text(chosen.text_column, names), *SCHEMA.names, *others, *map(root, others)}
     if form := _form(chosen):
         wanted |= {*form.columns}

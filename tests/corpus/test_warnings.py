@@ -166,7 +166,7 @@ def test_articles_of_another_language_than_the_sentence_parameters_are_warned_of
         "figure": 1.0,
         "threshold": corpus_warnings.MOST_OF_OTHER_LANGUAGES,
         "found": "100.0% of the documents are of another language (de, ja) than the sentence parameters (en)",
-        "remedy": "give --sentences-of de=german",
+        "remedy": "give --sentences auto, which cuts each document by its language",
     }
     assert warnings_of(sources, {}, [], sentences={"language": ""}) == []
 

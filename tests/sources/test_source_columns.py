@@ -1,14 +1,16 @@
-"""The columns of the text and the id: one for all sources, others for some, templates over several files."""
+"""The columns of the text, the id and the language: one for all sources, others for some, templates over files."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
+from bertdata.cli.main import run_verb
 from bertdata.engine.parts import run_once
 from bertdata.engine.stages import BuildState, Plan
 from bertdata.errors import ConfigError, InputError
@@ -100,6 +102,39 @@ def test_columns_that_are_not_there_are_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         planned(files, tmp_path, texts, ids)
+
+
+def test_the_language_of_documents_is_read_from_the_column_that_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows: dict[str, list[dict[str, Any]]] = {
+        "web": [{"text": "Das Salz.", "lang": "de"}, {"text": "The salt.", "lang": "en"}, {"text": "Sel."}],
+        "news": [{"text": "The sea is wide.", "meta": {"code": "en"}}],
+        "other": [{"text": "The sea is deep.", "language": "en", "lang": "fr"}],
+    }
+    for name, of_source in rows.items():
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in of_source))
+    named = ["--documents", *(f"{name}={tmp_path / name}.jsonl" for name in rows), "--workers", "1"]
+    named += ["--vocab", "bertdata-30k-uncased", "--objective", "full-sentences", "--validation-fraction", "0"]
+    columns = ["--language-column", "web=lang", "news=meta.code"]
+
+    def languages(*flags: str) -> dict[str, int]:
+        assert run_verb("build", [*named, "--output", str(tmp_path / "out"), *flags]) == 0
+        counts = json.loads((tmp_path / "out" / "manifest.json").read_text())["splits"]["train"]["counts"]
+        prefix = "documents_in_language_"
+        return {name.removeprefix(prefix): number for name, number in counts.items() if name.startswith(prefix)}
+
+    assert languages("--language-model", "source") == {"en": 1, "unknown": 4}
+    assert "the source web has no column 'language', so --language-model source knows no" in capsys.readouterr().err
+    assert languages("--language-model", "source", *columns) == {"de": 1, "en": 3, "unknown": 1}
+    assert languages(*columns, "--where", "language == 'en'") == {"en": 3}
+    with pytest.raises(ConfigError, match="--language-column is given, but the language is not read"):
+        run_verb("build", [*named, "--output", str(tmp_path / "new"), *columns])
+    with pytest.raises(InputError, match=r"has no column 'lng', which --language-column names"):
+        run_verb(
+            "build",
+            [*named, "--output", str(tmp_path / "new"), "--language-column", "web=lng", "--language-model", "source"],
+        )
 
 
 def test_the_remedy_for_a_source_without_the_id_column_is_true(files: dict[str, str], tmp_path: Path) -> None:
