@@ -185,7 +185,7 @@ class BertDataError(Exception):
     """Base of every error that bertdata raises on purpose.
 
     `path` is a file or directory, `offset` a byte offset in it, `title` a page or document title; each
-    that is given is put in front of the message.
+    that is given is put in front of the message. `where` is what is put there, "" for nothing.
 
     >>> str(InputError("the bz2 stream is corrupt; download the file again", path="wiki.xml.bz2", offset=4096))
     'wiki.xml.bz2, byte 4096: the bz2 stream is corrupt; download the file again'
@@ -198,7 +198,8 @@ class BertDataError(Exception):
         where += [] if offset is None else [f"byte {offset}"]
         where += [] if title is None else [f"page {title!r}"]
         text = message if names_flags() else arguments_for_flags(message)
-        super().__init__(printable_lines(": ".join([*filter(None, [", ".join(where)]), text])))
+        self.where = ", ".join(where)
+        super().__init__(printable_lines(": ".join([*filter(None, [self.where]), text])))
 
 
 class ConfigError(BertDataError, ValueError):

@@ -13,16 +13,29 @@ _Plan = TypeVar("_Plan")
 
 
 class SeveralInputsError(InputError):
-    """Inputs that cannot be used: `errors` has that of each, the message the first 20 and how many there are."""
+    """Inputs that cannot be used: `errors` has that of each, the message the first 20 reasons and how many there are.
+
+    A reason that several inputs have is said once, with the first 20 of them.
+    """
 
     def __init__(self, errors: Sequence[InputError]) -> None:
         self.errors = tuple(errors)
-        lines = [f"  {error}" for error in self.errors[:_SHOWN]]
-        lines += [f"  and {len(self.errors) - _SHOWN:,} more"] if len(self.errors) > _SHOWN else []
+        paths_of: dict[str, list[str]] = {}
+        for error in self.errors:
+            paths_of.setdefault(str(error).removeprefix(f"{error.where}: "), []).append(error.where)
+        lines = [_line(reason, paths) for reason, paths in list(paths_of.items())[:_SHOWN]]
+        others = sum(len(paths) for paths in list(paths_of.values())[_SHOWN:])
+        lines += [f"  and {others:,} more"] if others else []
         super().__init__("\n".join([f"{len(self.errors):,} of the inputs cannot be used:", *lines]))
 
     def __reduce__(self) -> tuple[type[SeveralInputsError], tuple[Sequence[InputError]]]:
         return type(self), (self.errors,)
+
+
+def _line(reason: str, paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _SHOWN:,} more" if len(paths) > _SHOWN else ""
+    named = "; ".join(filter(None, paths[:_SHOWN])) + more
+    return f"  {named}: {reason}" if named else f"  {reason}"
 
 
 class Problems:
@@ -35,8 +48,7 @@ class Problems:
     >>> problems.raise_any()
     Traceback (most recent call last):
     bertdata.sources.problems.SeveralInputsError: 2 of the inputs cannot be used:
-      a.csv: is empty; leave it out
-      b.csv: is empty; leave it out
+      a.csv; b.csv: is empty; leave it out
     """
 
     def __init__(self) -> None:

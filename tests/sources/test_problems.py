@@ -44,6 +44,22 @@ def test_several_files_of_one_format_are_named(tmp_path: Path) -> None:
     assert (len(lines), lines[-1].strip()) == (22, "and 5 more")
 
 
+def test_a_reason_that_files_of_a_source_share_is_said_once(tmp_path: Path) -> None:
+    paths = [tmp_path / f"part-{number:02}.jsonl" for number in range(23)]
+    for path in paths:
+        path.write_text('{"body": "Salt."}\n')
+    paths[3].write_text("no JSON\n")
+    with pytest.raises(SeveralInputsError) as refused:
+        ReadSource("documents", {str(path): "web" for path in paths}, str(tmp_path / "out"), CleaningConfig()).plan(
+            None  # type: ignore[arg-type]
+        )
+    head, of_many, of_one = str(refused.value).split("\n")
+    assert head.startswith("23 of the inputs")
+    assert of_many.count("part-") == 20
+    assert " and 2 more: has no column 'text'" in of_many
+    assert of_one.strip().startswith(str(paths[3]))
+
+
 def test_one_bad_file_has_its_own_error_alone(tmp_path: Path) -> None:
     error = refusal(tmp_path, a_jsonl='{"body": "Salt."}\n', b_jsonl='{"text": "Salt."}\n')
     assert type(error) is InputError
