@@ -259,6 +259,10 @@ def _doubt_of_declared(part: bytes, encoding: str, by_letters: list[Guess]) -> s
     return f"its header says {encoding}, and its words look like {best}"
 
 
+_KANA = 0.25
+"""The share of kana in Japanese, where signs do stand between letters; wrong encodings give Chinese characters."""
+
+
 def _sample_of(part: bytes) -> bytes:
     """Return the lines with bytes above 127, some 64 KiB of them."""
     sample = bytearray()
@@ -289,7 +293,8 @@ def _by_chaos(part: bytes) -> list[Guess]:
     names = list(dict.fromkeys([*names, *(match.encoding for match in matches)]))
     signs = [sign for sign in str(ordered[0]) if not sign.isascii()]
     odd = len(_ODD_LETTERS.findall(str(ordered[0])))
-    doubt = "signs stand inside of its words" if odd > max(2, 0.02 * len(signs)) else ""
+    is_japanese = sum("\u3041" <= sign <= "\u30ff" for sign in signs) > _KANA * len(signs)
+    doubt = "signs stand inside of its words" if odd > max(2, 0.02 * len(signs)) and not is_japanese else ""
     return [Guess(names[0], doubt), *map(Guess, names[1:])]
 
 

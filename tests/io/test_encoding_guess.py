@@ -161,3 +161,12 @@ def test_clean_books_counts_the_encodings_and_names_doubtful_books(
     assert "read as cp1250" in captured.out
     assert "warning: 1 of the books of the source books may be in another encoding" in captured.err
     assert "doubt as cp1250 (its header says iso8859_2, which it is not)" in captured.err
+
+
+def test_signs_between_the_letters_of_japanese_are_no_doubt() -> None:
+    text = (
+        "支那《シナ》の上海《シャンハイ》の或《ある》町です。昼でも薄暗い或《ある》家の二階に、印度《インド》人がいました。\n"
+        * 20
+    )
+    first = guesses(text.encode("shift_jis"))[0]
+    assert (first.encoding, first.doubt) in (("shift_jis", ""), ("cp932", ""))

@@ -40,6 +40,8 @@ _ENDS_DASH = re.compile(r"(?:--|—|–)$")
 _SUBJECT = re.compile(r"\b(?:he|she|they|we)\b")
 _ONE_CAPITAL = re.compile(r"[\W_]*[^\W\d_]+(?:[\W_]+[^\W\d_A-Z]+)*[\W_]*")
 """Words of which only the first may begin with a capital: "That was all.", not "The Sea." or "May 24."."""
+SPACELESS = re.compile(r"[\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff]")
+"""Letters of Chinese and Japanese, about two to a word, between which there are no spaces."""
 _DIGIT = re.compile(r"\d")
 RAGGED_LENGTH = 600
 """Characters from which lines that are not full, and do not end a sentence, are text by the sentences inside them."""
@@ -73,7 +75,7 @@ def kind_of(lines: Block, text: str, width: int) -> str:
     if full >= 0.6 or (lower >= 0.5 and full >= 0.3):
         untitled = len(lines) > 3 or ENDS_CLAUSE.search(text[-TAIL:]) or not is_title(text)
         return "prose" if untitled else "heading"
-    words = text.count(" ") + 1
+    words = text.count(" ") + 1 + len(SPACELESS.findall(text)) // 2
     ends = ENDS_CLAUSE.search(text[-TAIL:]) or _is_ragged_text(lines, text)
     reads = ends and words >= 3.5 * len(lines) and not is_title(text)
     return "verse" if reads and len(_DIGIT.findall(text)) < 0.03 * solid else ""

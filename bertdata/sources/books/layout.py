@@ -15,6 +15,7 @@ from bertdata.sources.books.block_kinds import (
     ENDS_SENTENCE,
     ENTRY,
     LAYOUT_LIMIT,
+    SPACELESS,
     TAIL,
     Block,
     has_columns,
@@ -45,6 +46,10 @@ TITLE_LINES = 4
 """Lines that may be an author and a title where a text has a paragraph a line."""
 _INDENTS = " \u3000"
 """What a paragraph is indented with: spaces, in Chinese and Japanese ideographic ones."""
+_FIRST_CHARACTERS = 4000
+"""Characters by which a script is known."""
+_CHINESE_NUMBER = re.compile(r"[〇一二三四五六七八九十百]{1,6}")
+"""A line that is a number is a chapter's label."""
 NARROWEST = 12
 """Characters of the narrowest column that is taken for one."""
 
@@ -70,10 +75,28 @@ def blocks_of(lines: Sequence[str]) -> list[Block]:
 def is_line_by_line(lines: Sequence[str]) -> bool:
     """Tell whether text has one sentence or paragraph a line and no blank lines, as BookCorpus has."""
     full = [line for line in lines if line.strip()]
-    if len(lines) - len(full) > len(full) / 12:
-        return False
+    return not len(lines) - len(full) > len(full) / 12 and _are_whole(full)
+
+
+def _are_whole(full: Sequence[str]) -> bool:
+    """Tell whether lines are whole paragraphs, or most end as sentences do."""
     worded = [line for line in full if any(map(str.isalpha, line))]
     return _is_unwrapped(full) or sum(bool(ENDS_SENTENCE.search(line[-TAIL:])) for line in worded) > len(worded) / 2
+
+
+def is_line_by_line_without_spaces(text: str, *, with_blanks: bool = False) -> bool:
+    """Tell whether Chinese or Japanese text has a paragraph a line: there a blank line divides chapters alone.
+
+    with_blanks: blank lines say nothing, as in texts of Aozora Bunko.
+    """
+    if text.isascii():
+        return False
+    first = text[:_FIRST_CHARACTERS]
+    if len(SPACELESS.findall(first)) * 2 <= len(first) - first.count("\n"):
+        return False
+    lines = text.split("\n")
+    full = [line for line in lines if line.strip()]
+    return (with_blanks or len(lines) - len(full) <= len(full) / 2) and _are_whole(full)
 
 
 def _is_unwrapped(full: Sequence[str]) -> bool:
@@ -179,7 +202,7 @@ def lines_of(lines: Iterable[str]) -> tuple[list[str], list[Heading]]:
     paragraphs: list[str] = []
     headings: list[Heading] = []
     for line in map(str.strip, one_line(BORDER.join(lines)).split(BORDER)):
-        if LABEL.match(line):
+        if LABEL.match(line) or _CHINESE_NUMBER.fullmatch(line):
             if not headings and len(paragraphs) <= TITLE_LINES and not any(map(_is_text, paragraphs)):
                 paragraphs.clear()
             headings.append(Heading(len(paragraphs), line))

@@ -23,6 +23,7 @@ from bertdata.io.files import CHUNK, open_raw, size
 from bertdata.io.languages import HEAD
 from bertdata.kernels.use import Kernels
 from bertdata.sources.books import gutenberg, layout
+from bertdata.sources.books.aozora import is_of_aozora, without_notation
 from bertdata.sources.books.archive_notes import without_archive_notes
 from bertdata.sources.books.chapters import Chapter, cut_chapters
 from bertdata.sources.books.encodings import as_utf8, decode
@@ -132,11 +133,17 @@ def _prose(
         text = text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
     for other in _LINE_ENDS:
         text = text.replace(other, "\n")
+    is_aozora = is_of_aozora(text)
+    text = without_notation(text) if is_aozora else text
     lines = without_archive_notes(gutenberg.body_lines(text.split("\n")), text)
     body = _RULE.sub("", gutenberg.without_notes("\n".join(lines)))
     counted = Counter[str]()
-    mixed = _mixed_prose(body, cut, counted) if KERNELS.pay(len(source), compiled) else None
-    prose, headings = mixed or _laid_out_prose(body.split("\n"), cut, counted)
+    own_lines = layout.is_line_by_line_without_spaces(body, with_blanks=is_aozora)
+    mixed = None if own_lines or not KERNELS.pay(len(source), compiled) else _mixed_prose(body, cut, counted)
+    if own_lines:
+        prose, headings = layout.lines_of(body.split("\n"))
+    else:
+        prose, headings = mixed or _laid_out_prose(body.split("\n"), cut, counted)
     paragraphs: list[str] = []
     before = [0]
     for paragraph in prose:

@@ -350,3 +350,31 @@ def test_ideographic_spaces_at_the_beginning_of_lines_begin_paragraphs() -> None
     assert clean("\n".join(map(wrapped, (first, second, first)))) == [
         f"{text[:-1]}\u3002" for text in (first, second, first)
     ]
+
+
+KAPPA = (
+    "\u3000｜経《た》った頃《ころ》、河童［＃「河童」に傍点］が※［＃「目＋爭」、第3水準1-88-85］って立っていた。",
+    "「君は誰《だれ》だ」と私は訊《き》いた。",
+    "\u3000河童は黙《だま》って水《みず》に帰った。",
+)
+READ_KAPPA = ["経った頃、河童が睜って立っていた。", "「君は誰だ」と私は訊いた。", "河童は黙って水に帰った。"]
+
+
+def test_the_notation_of_aozora_bunko_is_read_and_what_it_adds_is_left_out() -> None:
+    rule = "-" * 55
+    legend = f"河童\n某\n\n{rule}\n【テキスト中に現れる記号について】\n\n《》：ルビ\n（例）頃《ころ》\n{rule}\n\n"
+    colophon = "\n\n\n底本：「全集」某社\n入力：某\n青空文庫作成ファイル：\nこのファイルは、青空文庫で作られました。\n"
+    chapter = "［＃３字下げ］一［＃「一」は中見出し］\n\n" + "\n".join(KAPPA)
+    assert clean(legend + chapter + colophon) == READ_KAPPA
+    assert clean("\n".join(KAPPA)) == READ_KAPPA
+
+
+def test_titles_between_the_marks_of_readings_stay() -> None:
+    text = "山下有一座村子，他每天讀《石頭記》，也讀《詩》與《書》，和《史記》，又讀《論語》和《孟子》。"
+    assert clean(f"{text}\n\n{text}") == [text, text]
+
+
+def test_speech_of_a_line_each_is_text_where_there_are_no_spaces() -> None:
+    lines = ["\u3000遠藤は手紙を読んだ。", "「もうそろそろ時刻だ。」", "「行こう。」", "\u3000彼は答えなかった。"]
+    chapters = [f"一\n\n{chr(10).join(lines)}", f"二\n\n{chr(10).join(lines)}"]
+    assert clean(*chapters) == [line.strip() for line in lines] * 2
