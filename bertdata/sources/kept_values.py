@@ -6,20 +6,46 @@ import json
 import math
 from collections.abc import Mapping
 from datetime import date, time
+from decimal import Decimal
 from typing import Any
 
 from bertdata.curation.languages import LANGUAGE
 from bertdata.errors import InputError
 from bertdata.sources.formats import FileRange
-from bertdata.sources.text_template import kind_of, value_at
+from bertdata.sources.text_template import kind_of
 
 _KEPT = (str, int, float, bool, type(None))
 
 
 def kept_values(row: Mapping[str, Any], chosen: FileRange) -> str:
     """Return the columns of a row that are kept, as a JSON object; raises InputError for objects, and lists of them."""
-    values = {name: _kept(value_at(row, place), name, chosen.path) for name, place in chosen.places.items()}
+    values = {name: _kept(_at(row, place), name, chosen.path) for name, place in chosen.places.items()}
     return json.dumps({name: value for name, value in values.items() if value is not None})
+
+
+def _at(row: Mapping[str, Any], place: str) -> Any:
+    """Return what a row has at a place: in a column, in an object or a map, or in each object of a list.
+
+    >>> _at({"authors": [{"name": "Kim"}, {"name": "Lee"}]}, "authors.name")
+    ['Kim', 'Lee']
+    >>> _at({"codes": [("iso", "de")]}, "codes.iso")
+    'de'
+    """
+    if place in row:
+        return row[place]
+    value: Any = row
+    for key in place.split("."):
+        value = _inside(value, key)
+    return value
+
+
+def _inside(value: Any, key: str) -> Any:
+    if isinstance(value, list):
+        if value and all(isinstance(item, tuple) and len(item) == 2 for item in value):  # a map of Arrow
+            return dict(value).get(key)
+        values = [_inside(item, key) for item in value]
+        return values if any(item is not None for item in values) else None
+    return value.get(key) if isinstance(value, Mapping) else None
 
 
 def _kept(value: Any, name: str, path: str, *, inside: bool = False) -> Any:
@@ -28,6 +54,8 @@ def _kept(value: Any, name: str, path: str, *, inside: bool = False) -> Any:
         return [_kept(item, name, path, inside=True) for item in value]
     if isinstance(value, (date, time)):
         return value.isoformat()
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
     if not isinstance(value, _KEPT):
         raise InputError(
             f"the column {name!r} holds {kind_of(value)}; expected strings, numbers, true and false, or lists of these",

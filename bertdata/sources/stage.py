@@ -20,7 +20,7 @@ from bertdata.io.unchanged import file_states
 from bertdata.options.option import require
 from bertdata.sources import SOURCE_FORMATS
 from bertdata.sources.finished import finished_parts, refuse_damaged
-from bertdata.sources.first_rows import first_values
+from bertdata.sources.first_rows import TRIED, first_values
 from bertdata.sources.formats import Request, SourceFile, write_documents
 from bertdata.sources.kinds import formats_at, formats_of
 from bertdata.sources.path_columns import path_columns
@@ -164,7 +164,14 @@ class ReadSource:
         if not tasks:
             raise InputError("these files hold no rows; expected documents", path=", ".join(paths[:3]))
         if self.check and self.columns:
-            self.check(first_values(tasks, self.source_of, self.columns))
+            values = first_values(tasks, self.source_of, self.columns)
+            self.check(values)
+            notes += [
+                f"no value of {name} is in the first {TRIED} rows of any source: see that there is such a place in "
+                f"{name.partition('.')[0]}"
+                for name, of_column in values.items()
+                if "." in name and of_column and all(value is None for value in of_column)
+            ]
         if len(by_format) > 1:
             place_of = {path: place for place, path in enumerate(paths)}
             tasks.sort(key=lambda task: place_of[task.payload.path])

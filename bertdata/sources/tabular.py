@@ -55,8 +55,6 @@ _CHATS = {
 """The templates of the columns that chats are usually in."""
 LOOKED_AT = 1000
 """How many rows are looked at for the columns of a file without a schema."""
-
-
 _OF_ARTICLES = ("min_words", "templates", "variant", "keep_lists")
 """The settings by which rows are read that are articles of Wikipedia."""
 
@@ -113,6 +111,8 @@ class TableFormat(RangeFormat):
             if not form and column not in names:  # a first row may lack what others have
                 names = self.all_names(source.path, config)
                 column, form, note = choose(names, request.text_column)
+        if not form and column not in names and not is_template(column) and root(column) in names:
+            column = f"{{{column}}}"  # a place in a column of objects
         read = columns_of_text(column, names)
         if not {*read} & {*names}:
             offered = self.text_columns(source.path, names)

@@ -148,6 +148,14 @@ def test_a_condition_that_does_not_suit_the_values_of_a_column_is_refused_before
     assert not (tmp_path / "out" / "stages").exists()
 
 
+@pytest.mark.parametrize(("place", "is_noted"), [("metadata.language", False), ("metadata.lang", True)])
+def test_a_place_without_a_value_in_the_first_rows_is_noted(
+    place: str, is_noted: bool, rated: Sources, tmp_path: Path
+) -> None:
+    shown = planned(tmp_path / "out", with_phase(selection=SelectionConfig(where=f"{place} == 'en'")), rated).text()
+    assert (f"no value of {place} is in the first 100 rows of any source" in shown) == is_noted
+
+
 def planned(output: Path, settings: Settings, sources: Sources) -> Planned:
     return dry_run(sources, str(output), settings, Runner())
 

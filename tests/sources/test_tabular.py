@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,32 @@ def test_columns_are_kept_where_asked_for_in_every_format(tmp_path: Path) -> Non
     dated = table.set_column(table.schema.get_field_index("day"), "day", table["day"].cast(pa.date32()))
     assert kept(parquet(tmp_path / "rows.parquet", dated), names) == expected
     assert kept(write(tmp_path / "rows.jsonl", lines(RATED)), names) == expected
+
+
+def test_places_in_lists_maps_and_decimals_of_spark_are_kept(tmp_path: Path) -> None:
+    schema = pa.schema(
+        {
+            "text": pa.string(),
+            "authors": pa.list_(pa.struct({"name": pa.string()})),
+            "codes": pa.map_(pa.string(), pa.string()),
+            "price": pa.decimal128(10, 2),
+            "doc": pa.struct({"body": pa.string()}),
+        }
+    )
+    rows = [
+        ("Salt.", [{"name": "Kim"}, {"name": None}], [("iso", "de")], Decimal("3.50"), {"body": "White."}),
+        ("Sea.", [], [], Decimal("4.00"), {"body": None}),
+        ("Ice.", None, None, None, None),
+    ]
+    table = pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema=schema)
+    path = parquet(tmp_path / "rows.parquet", table)
+    assert kept(path, ("authors.name", "codes.iso", "price")) == [
+        {"authors.name": ["Kim", None], "codes.iso": "de", "price": 3.5},
+        {"price": 4},
+        {},
+    ]
+    documents, _ = read_all(path, column="doc.body")
+    assert [row["text"] for row in documents] == ["White."]
 
 
 def test_lists_are_kept_in_every_format_with_what_they_hold(tmp_path: Path) -> None:
