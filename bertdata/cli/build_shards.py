@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from functools import partial
 
 from bertdata.cli import command_line
 from bertdata.cli.build_flags import add_model_length
@@ -11,6 +12,7 @@ from bertdata.cli.shown_build import print_build
 from bertdata.cli.stage_flags import add_stage_flags, finished, stages_folder
 from bertdata.corpus.advice import Choices
 from bertdata.corpus.build_tokenizer import load_tokenizer_for
+from bertdata.corpus.column_checks import check_first_values
 from bertdata.corpus.phase_requests import phases_of, require_model_length
 from bertdata.corpus.programs import stages_of
 from bertdata.corpus.requests import read_streams
@@ -34,7 +36,7 @@ DESCRIPTION = "Documents and a vocabulary to shards."
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the flags."""
     settings = (SentencesConfig, ShardsConfig, *OF_A_PHASE.values(), DedupConfig, DedupSpansConfig, AccountsConfig)
-    add_stage_flags(parser, *settings)
+    add_stage_flags(parser, *settings, languages=True)
     parser.add_argument("--vocab", required=True, metavar="PATH", help=command_line.VOCABULARY)
     add_model_length(parser)
     add_flags(parser, CleaningConfig, without={*vars(CleaningConfig())} - {"filter", "clean"})
@@ -72,6 +74,7 @@ def run(request: Request) -> int:
         columns=columns,
         conditions=conditions_of(phases, sorted({*documents.values()})),
         made=accounts.made,
+        check=partial(check_first_values, phases, accounts),
     ) as done:
         manifest = done.account
     print_build(manifest, quiet=request.quiet)

@@ -178,8 +178,8 @@ def add_new_output(
     parser.add_argument("--force", action="store_true", help=text)
 
 
-def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    """Add --documents, and the flags that name columns of tables."""
+def add_documents(parser: argparse.ArgumentParser, *, required: bool = True, languages: bool = True) -> None:
+    """Add --documents, and the flags that name columns of tables; `languages`: also that of the language."""
     from bertdata.sources.kinds import described
 
     parser.add_argument(
@@ -197,6 +197,9 @@ def add_documents(parser: argparse.ArgumentParser, *, required: bool = True) -> 
         ("--id-column", "the column of the id of a document (default: id)", "number"),
         ("--language-column", "the column of the language of a document (default: language)", "lang"),
     ):
+        if flag == "--language-column" and not languages:
+            parser.set_defaults(language_column=[])
+            continue
         text = f"{what}; SOURCE=NAME names that of one source, as tickets={example}"
         parser.add_argument(flag, nargs="+", action="extend", default=[], metavar="NAME", help=text)
 

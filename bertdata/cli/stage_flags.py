@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -24,9 +24,9 @@ OF_TEXT = {"csv_quotes", "encoding", "bad_files"}
 """The settings of `CleaningConfig` that say how the files of --documents are read."""
 
 
-def add_stage_flags(parser: argparse.ArgumentParser, *settings: type[Any]) -> None:
-    """Add --documents, --output and the flags of settings classes."""
-    command_line.add_documents(parser)
+def add_stage_flags(parser: argparse.ArgumentParser, *settings: type[Any], languages: bool = False) -> None:
+    """Add --documents, --output and the flags of settings classes; `languages`: whether the command reads languages."""
+    command_line.add_documents(parser, languages=languages)
     add_flags(parser, CleaningConfig, without={*vars(CleaningConfig())} - OF_TEXT)
     command_line.add_output(parser)
     for kind in settings:
@@ -45,12 +45,13 @@ def finished(
     columns: Sequence[str] = (),
     conditions: Mapping[str, tuple[Condition, ...]] | None = None,
     made: Sequence[str] = (),
+    check: Callable[[Mapping[str, Sequence[Any]]], None] | None = None,
 ) -> Iterator[BuildState]:
     """Read documents, run the stages after that, and yield what the last one made; --output is locked meanwhile.
 
     documents: the source of each file; kind, settings: what --output holds, and what it depends on, as
     `command_line.stages_run` takes them; columns: those of tables that selections read; conditions: by source; made:
-    the columns that are made later.
+    the columns that are made later; check: as of `ReadSource`.
     """
     folder = stages_folder(request)
     chosen = settings_from(request, CleaningConfig)
@@ -69,6 +70,7 @@ def finished(
         conditions=conditions or {},
         own_columns=own_columns,
         made=tuple(made),
+        check=check,
     )
     clear, every = partial(files.remove, folder), [read, *stages]
     with command_line.stages_run(request, kind, command, list(documents), every, *settings, clear=clear) as build_state:

@@ -302,7 +302,7 @@ class ReadSource:
         require(
             not self.own_columns.languages or LANGUAGE in self.columns or bool(self.config.language_model),
             "--language-column is given, but the language is not read; give --language-model source, or py3langid for "
-            "the documents that have none there, or a condition on it, as --where \"language == 'en'\"",
+            "the documents that have none there, --sentences auto, or a condition, as --where \"language == 'en'\"",
         )
         if self.kind != "documents" or self.config.language_model != "source":
             return []

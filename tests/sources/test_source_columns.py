@@ -170,3 +170,15 @@ def test_sources_are_known_again_with_their_columns() -> None:
     sources = Sources(documents=("a=x.jsonl",), columns=SourceColumns.of(["a=body"], ["a=key"]))
     assert Sources.from_given(json.loads(json.dumps(sources.given()))).columns == sources.columns
     assert "columns" not in Sources(documents=("a=x.jsonl",)).given()
+
+
+def test_a_command_that_reads_no_languages_has_no_flag_for_their_column(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps({"text": f"Salt number {n}.", "lang": "en", "n": n}) + "\n" for n in range(40)))
+    named = ["--documents", str(path), "--output", str(tmp_path / "out"), "--quiet", "--workers", "1"]
+    with pytest.raises(SystemExit):
+        run_verb("train-vocab", [*named, "--language-column", "lang"])
+    named += ["--vocab", "bertdata-30k-uncased", "--objective", "full-sentences", "--language-column", "lang"]
+    with pytest.raises(ConfigError, match="compares numbers with strings"):
+        run_verb("build-shards", [*named, "--where", "language == 'en' and n == '3'"])
+    assert run_verb("build-shards", [*named, "--where", "language == 'en' and n > 20"]) == 0
