@@ -21,7 +21,7 @@ from bertdata.curation.decontamination.ngrams import ngrams_of
 from bertdata.engine.byte_ranges import write_stream
 from bertdata.io.arrow_data import read_stage_file, read_stream
 
-REVISION = 4
+REVISION = 5
 _NGRAMS = pa.schema(
     [
         pa.field(name, kind)

@@ -53,6 +53,21 @@ def test_a_blank_line_ends_a_plain_text(tmp_path: Path) -> None:
     assert list(texts_of(str(tmp_path / "a.txt"))) == ["One\ntwo.", "Three."]
 
 
+def test_lines_of_equally_many_tabs_are_a_table_whatever_the_ending(tmp_path: Path) -> None:
+    (tmp_path / "SICK.txt").write_text("id\tsentence_A\tsentence_B\n1\tA man sings.\tA man is silent.\n")
+    cells = ["id", "sentence_A", "sentence_B", "1", "A man sings.", "A man is silent."]
+    assert list(texts_of(str(tmp_path / "SICK.txt"))) == cells
+    (tmp_path / "test.txt").write_text("1\tAda\tB-PER\n2\twrote\tO\n\n1\tWell\tO\n")
+    assert list(texts_of(str(tmp_path / "test.txt"))) == ["1 2", "Ada wrote", "B-PER O", "1", "Well", "O"]
+    (tmp_path / "test.bio").write_text("Ada B-PER\nwrote O\n\nWell O\n")
+    assert list(texts_of(str(tmp_path / "test.bio"))) == ["Ada wrote", "B-PER O", "Well", "O"]
+
+
+def test_lines_of_fasttext_are_a_text_each(tmp_path: Path) -> None:
+    (tmp_path / "cooking.valid").write_text("__label__sauce How much?\n__label__bread Which one?\n")
+    assert list(texts_of(str(tmp_path / "cooking.valid"))) == ["How much?", "sauce", "Which one?", "bread"]
+
+
 def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     for text, problem in (("{", "the file was cut off"), ('{"a": b}', "is not JSON"), (" \n", "white space alone")):
         (tmp_path / "a.json").write_text(text)
