@@ -50,6 +50,8 @@ _FIRST_CHARACTERS = 4000
 """Characters by which a script is known."""
 _CHINESE_NUMBER = re.compile(r"[〇一二三四五六七八九十百]{1,6}")
 """A line that is a number is a chapter's label."""
+_FEWEST_ENTRIES, _ENTRY_LIMIT = 6, 300
+"""How many entries are contents, and the characters of the longest."""
 NARROWEST = 12
 """Characters of the narrowest column that is taken for one."""
 
@@ -191,7 +193,25 @@ def prose_of(
         open_end = kind == "prose" and paragraph[-1].isalnum()
     if paragraphs and left_out is not None:
         left_out[LeftOut.FRONT_MATTER] += sum(len(line.encode("utf-8", "surrogatepass")) for line in front)
+    entries = 0 if cut.is_later else _entries_before(paragraphs)
+    if entries:
+        paragraphs = paragraphs[entries:]
+        headings = [Heading(max(0, heading.paragraphs - entries), heading.line) for heading in headings]
     return joined(paragraphs), headings
+
+
+def _entries_before(paragraphs: Sequence[str]) -> int:
+    """Return how many paragraphs are contents without a heading: the first ones, none of which ends as a clause does.
+
+    There are several, and those after them are text.
+    """
+
+    def is_entry(paragraph: str) -> bool:
+        return len(paragraph) <= _ENTRY_LIMIT and not ENDS_CLAUSE.search(paragraph[-TAIL:])
+
+    entries = next((number for number, paragraph in enumerate(paragraphs) if not is_entry(paragraph)), len(paragraphs))
+    following = paragraphs[entries : 2 * entries]
+    return entries if entries >= _FEWEST_ENTRIES and sum(map(is_entry, following)) * 4 < len(following) else 0
 
 
 def lines_of(lines: Iterable[str]) -> tuple[list[str], list[Heading]]:

@@ -378,3 +378,12 @@ def test_speech_of_a_line_each_is_text_where_there_are_no_spaces() -> None:
     lines = ["\u3000遠藤は手紙を読んだ。", "「もうそろそろ時刻だ。」", "「行こう。」", "\u3000彼は答えなかった。"]
     chapters = [f"一\n\n{chr(10).join(lines)}", f"二\n\n{chr(10).join(lines)}"]
     assert clean(*chapters) == [line.strip() for line in lines] * 2
+
+
+def test_contents_without_a_heading_are_left_out() -> None:
+    entry = "Que trata de la condición y ejercicio del famoso\nhidalgo don Quijote número {}"
+    entries = [entry.format(name) for name in ("uno", "dos", "tres", "cuatro", "cinco", "seis", "siete")]
+    assert clean(*entries, *[wrap(FIRST), wrap(SECOND)] * 4) == [FIRST, SECOND] * 4
+    assert clean(*entries[:3], *[wrap(FIRST), wrap(SECOND)] * 4)[3:] == [FIRST, SECOND] * 4
+    without_marks = [text.rstrip(".") for text in (FIRST, SECOND)] * 4
+    assert len(clean(*map(wrap, without_marks))) == 8
