@@ -2,8 +2,9 @@
 
 SentencePiece replaces the longest beginning of a text that a rule knows. The Precompiled normalizer of `tokenizers`
 looks up graphemes of up to five bytes, of which it takes the shortest rule, and then single characters. So it misses a
-kana with its voice mark and a letter with two accents, and drops the accent after a letter that has a rule of its own,
-as a full-width one has. Such sequences are replaced before it. Not so Hangul that is written in single jamo.
+kana with its voice mark and a letter with several accents, and drops the accent after a letter that has a rule of its
+own, as a full-width one has, or with its first accent, as in Yoruba's decomposed o with a dot and a tone. Such
+sequences are replaced before it. Not so Hangul that is written in single jamo.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _KANA = [*map(chr, range(0xFF66, 0xFF9E)), *map(chr, range(0x3041, 0x3100))]
 _CAPITALS = [*range(0x41, 0x5B), *range(0x391, 0x3AA), *range(0x401, 0x430)]
 _LETTERS = [*map(chr, (*range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B), *_CAPITALS))]
 _COMPOSED = [*map(chr, (*range(0xC0, 0x3000),))]
-"""Where letters with several accents are."""
+"""Where letters with accents are."""
 
 
 class Charsmap:
@@ -80,8 +81,8 @@ def _offset(unit: int) -> int:
 def missed_rules(charsmap: bytes, *, kana: bool, accents: bool) -> Iterator[tuple[str, str]]:
     """Yield the rules that have to be applied before Precompiled, in this order: what is replaced, and by what.
 
-    kana: those of kana with a voice mark. accents: those of letters with several accents, and of letters whose accent
-    is lost otherwise: full-width ones, and where rules fold case capitals.
+    kana: those of kana with a voice mark. accents: those of letters with accents, as one more may follow, and of
+    letters whose accent is lost otherwise: full-width ones, and where rules fold case capitals.
     """
     rules = Charsmap(charsmap)
     for base in _KANA if kana else ():
@@ -89,12 +90,12 @@ def missed_rules(charsmap: bytes, *, kana: bool, accents: bool) -> Iterator[tupl
             composed = rules.get(base + mark)
             if composed is not None:
                 yield base + mark, composed
-    for letter in _LETTERS if accents else ():
+    for letter in (*_LETTERS, *_COMPOSED) if accents else ():
         plain = rules.get(letter)
         if plain is not None and len(plain) == 1 and rules.get(plain) is None:
             yield letter, plain
-    several = {unicodedata.normalize("NFD", letter) for letter in _COMPOSED} if accents else set()
-    for letters in sorted((rule for rule in several if len(rule) > 2), key=lambda rule: (-len(rule), rule)):
+    accented = {unicodedata.normalize("NFD", letter) for letter in _COMPOSED} if accents else set()
+    for letters in sorted((rule for rule in accented if len(rule) > 1), key=lambda rule: (-len(rule), rule)):
         composed = rules.get(letters)
         if composed is not None:
             yield letters, composed

@@ -195,6 +195,11 @@ def test_rules_of_several_characters_are_applied(sentencepiece: Any, kind: str, 
     )
     processor, tokenizer = sentencepiece.SentencePieceProcessor(model_proto=data), SentencePieceTokenizer(data)
     texts = [*lines, *(unicodedata.normalize("NFD", line) for line in lines)]
+    texts += [
+        unicodedata.normalize("NFD", "Ọ̀rọ̀ Yorùbá, ẹ̀kọ́ ìṣẹ́gun"),
+        "Ọ\u0300rọ\u0300",
+        "i\u0330\u0301 o\u0323\u0327\u0301",
+    ]
     texts += ["ｽﾅｯﾌﾟ", "ｶﾞﾗｽ", "Ａ\u0301bc", "ｔｉｅ\u0302\u0301ng", "は\u3099", "ウ\uff9e～", "a\u0332\u0301"]
     assert [tokenizer.encode(text) for text in texts] == [processor.EncodeAsIds(text) for text in texts]
     assert tokenizer.encode_batch(texts).to_pylist() == [processor.EncodeAsIds(text) for text in texts]
