@@ -15,7 +15,7 @@ _WRITER = (
 )
 NOTE_HEAD = re.compile(
     rf"^\W*(?:\w+\W+){{0,3}}?(?:{_WRITER}\W+(?:\w+\W+)?{_NOTE_WORD}|{_NOTE_WORD}\W+(?:\w+\W+){{0,2}}?{_WRITER})\W*$|"
-    rf"^\W*{_WRITER}\W+{_NOTE_WORD}\b.{{0,30}}$",
+    rf"^\W*{_WRITER}\W+{_NOTE_WORD}\b.{{0,30}}$|^\W*liste\s+des\s+modifications\W*$",
     re.IGNORECASE,
 )
 NOTE_AT_ONCE = re.compile(
@@ -29,10 +29,10 @@ LONGEST_NOTE = 1800
 DIGITAL = tuple(
     re.compile(rf"\b(?:{term})", re.IGNORECASE)
     for term in (
-        r"e-?texts?\b|electronic\s+(?:edition|text|version)",
+        r"e-?texts?\b|electronic\s+(?:edition|text|version)|(?:version|édition)\s+(?:électronique|numérique|papier)\b",
         r"e-?books?\b|livres?\s+électroniques?\b",
         r"https?:|www\.|(?<=\w)\.(?:org|net|com|ca|net\.au)\b",
-        r"project\s+gutenberg|gutenberg\s+(?:australia|canada)",
+        r"project\s+gutenberg|gutenberg\s+(?:australia|canada)|gutenberg\W+projekt|projekt\W+gutenberg",
         r"internet\s+archive|hathitrust|wikisource|standard\s+ebooks|faded\s*page|google\s+book|open\s+library",
         r"distributed\s+proofread",
         r"creative\s+commons|cc0\b|cc\s+by\b|gnu\s+(?:fdl|free\s+documentation)",
@@ -40,6 +40,7 @@ DIGITAL = tuple(
         r"digiti[sz](?:ed|ation)|digital\s+(?:scans?|cop(?:y|ies)|library|edition)",
         r"(?:page|original)\s+(?:images|scans)|images\s+of\s+the\s+original|scan(?:s|ned)\s+(?:images?|pages?|by|from|of)",
         r"download(?:s|ed|ing)?\b",
+        r"internet\W?adresse|web\s?(?:site|page|address)\b",
         r"text\s+readers?\b|character\s+set\b|file\s+encoding\b",
     )
 )

@@ -65,7 +65,7 @@ def kind_of(lines: Block, text: str, width: int) -> str:
         return ""
     if max(map(len, lines)) > TITLE_LIMIT:
         return "prose"
-    if is_list(lines):
+    if is_list(lines) or (ENTRY.match(text) and ends_in_number(text)):
         return ""
     lengths = [*map(len, lines)]
     margin = max(0.8 * width, *lengths) * 0.9

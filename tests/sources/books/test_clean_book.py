@@ -387,3 +387,30 @@ def test_contents_without_a_heading_are_left_out() -> None:
     assert clean(*entries[:3], *[wrap(FIRST), wrap(SECOND)] * 4)[3:] == [FIRST, SECOND] * 4
     without_marks = [text.rstrip(".") for text in (FIRST, SECOND)] * 4
     assert len(clean(*map(wrap, without_marks))) == 8
+
+
+def test_notes_on_electronic_editions_in_french_and_german_are_left_out() -> None:
+    reader = "  Au lecteur\n\n  Cette version électronique reproduit dans son intégralité\n  la version originale.\n\n"
+    reader += "  L'orthographe a été conservée. Seuls quelques mots ont été modifiés.\n\n\n"
+    changes = "\n\nListe des modifications:\n\n  Page 140: «condammés» remplacé par «condamnés»"
+    thanks = (
+        "  Dieses Buch wurde uns freundlicherweise vom Gutenberg Projekt-DE\n  zur Verfuegung gestellt.  Das Projekt "
+    )
+    thanks += "ist unter der Internet-Adresse\n  http://gutenberg.example.org erreichbar.\n\n"
+    text = [wrap(FIRST), wrap(SECOND)] * 6
+    assert clean(reader, *text, changes) == [FIRST, SECOND] * 6
+    assert clean(thanks, *text) == [FIRST, SECOND] * 6
+    author = (
+        "  Au lecteur\n\n  Cette édition nouvelle reproduit les contes que tout le monde connaît dans mon pays.\n\n"
+    )
+    assert len(clean(author, *text)) == 13
+
+
+def test_an_entry_of_several_lines_that_ends_in_a_page_is_no_text() -> None:
+    entry = (
+        "  XXIX    Ritorna a casa della Fata, la quale gli promette\n            che il giorno dopo non sarà più un\n"
+    )
+    entry += (
+        "            burattino, ma diventerà un ragazzo, per un grande\n            avvenimento                     189"
+    )
+    assert in_a_book(entry) == []
