@@ -105,8 +105,8 @@ class Parser(argparse.ArgumentParser):
             action="append",
             default=[],
             metavar="MODULE",
-            help="import this module, and run its code: it registers objects, or a recipe or a build names its objects "
-            "as module:name (several: the flag once for each)",
+            help="import and run this module: it registers objects, or a recipe or a build names its objects as "
+            "module:name (repeat the flag for several modules)",
         )
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -164,7 +164,8 @@ def add_output(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         type=int,
         default=0,
         metavar="N",
-        help="processes on this machine, with the command itself (default: 0: one for each core, one for little work)",
+        help="processes on this machine, including the command itself (default: 0: one for each core, one for "
+        "little work)",
     )
     add_logging(parser)
 
@@ -174,7 +175,7 @@ def add_new_output(
 ) -> None:
     """Add --output, for a command that runs in this process, and --force."""
     parser.add_argument("--output", required=required, metavar="DIR", help=f"where to write; {what}")
-    text = "do everything again, also where it replaces what was made from other inputs"
+    text = "do everything again, even if this replaces results from other inputs"
     parser.add_argument("--force", action="store_true", help=text)
 
 

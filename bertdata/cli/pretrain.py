@@ -48,8 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--branch",
         default="",
         metavar="CHECKPOINT",
-        help="begin with the model and the optimizer of a checkpoint of another run, or of the last one of its output; "
-        "in place of --config; steps and all other settings are of this run (keep checkpoints by --save-total-limit)",
+        help="begin with the model and the optimizer of a checkpoint of another run, or with the last one in its "
+        "output; in place of --config; steps and all other settings are this run's (keep checkpoints by "
+        "--save-total-limit)",
     )
     parser.add_argument(
         "--teacher",

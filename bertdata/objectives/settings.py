@@ -128,7 +128,7 @@ class MixingConfig(Settings):
     )
     mix_temperature: float = option(
         0.0,
-        "weights of the sources that are their shares of the tokens to this power, so that small ones get more "
+        "weight each source by its share of the tokens, raised to this power, so that small ones get more "
         "(multilingual BERT: 0.7, XLM-R: 0.3); 0: none",
         at_least=0,
         at_most=1,
@@ -142,12 +142,15 @@ class MixingConfig(Settings):
     )
     train_epochs: float = option(
         0.0,
-        "tokens of text in train, as epochs of all that its sources have: 1.5, or 0.25 for a part; 0: --dupe-factor",
+        "tokens of text in train, as epochs of the text of its sources: 1.5, or 0.25 for a part; 0: --dupe-factor",
         at_least=0,
         later=True,
     )
     max_epochs: float = option(
-        0.0, "most epochs of a source in a mixture; the others have what it leaves; 0: no limit", at_least=0, later=True
+        0.0,
+        "most epochs of a source in a mixture; the other sources fill the rest; 0: no limit",
+        at_least=0,
+        later=True,
     )
 
     def __post_init__(self) -> None:

@@ -36,15 +36,16 @@ class SelectionConfig(Settings):
     where: str = option(
         "",
         "only documents for which a condition holds, as \"score >= 3 and language == 'en'\": of the columns of "
-        "--documents, and of source, id, title, url, characters, sentences and tokens; a comparison does not hold "
-        "where a document has no value: owner is None or owner != 'lee' takes documents without an owner, too",
+        "--documents, and of source, id, title, url, characters, sentences and tokens; a comparison does not "
+        "hold for a document without a value, so write owner is None or owner != 'lee' to keep documents without "
+        "an owner",
         later=True,
     )
 
     source_where: tuple[str, ...] = option(
         (),
-        "documents for which a condition holds, as long='tokens >= 1024', are of the source of this name instead, for "
-        "a weight of their own in --mix; the last one that holds counts",
+        "move documents for which a condition holds, as long='tokens >= 1024', to the source of this name, which "
+        "has its own weight in --mix; the last condition that holds counts",
         metavar="NAME=CONDITION",
         later=True,
     )
@@ -59,8 +60,7 @@ class SelectionConfig(Settings):
 
     keep: tuple[str, ...] = option(
         (),
-        "columns of numbers of the documents that each row carries, that of the document of its first token, as "
-        "score=float or year=int",
+        "columns of numbers that each row takes over from the document of its first token, as score=float or year=int",
         metavar="COLUMN=TYPE",
         later=True,
     )

@@ -74,8 +74,8 @@ class CleaningConfig(Settings):
     )
     source_tokenizer: tuple[str, ...] = option(
         (),
-        "the tokenizer whose ids MDS files of --documents hold, a folder with its tokenizer.json: FOLDER, or "
-        "SOURCE=FOLDER for those of one source; with the tokenizer of --vocab documents keep their ids",
+        "the tokenizer of the ids in MDS files of --documents, a folder with its tokenizer.json: FOLDER, or "
+        "SOURCE=FOLDER for one source; if it is the tokenizer of --vocab, documents keep their ids",
         metavar="FOLDER",
         later=True,
     )
@@ -95,8 +95,8 @@ class CleaningConfig(Settings):
     )
     variant: str = option(
         "",
-        "of Wikipedias in several scripts, which text of -{zh-hans:a;zh-hant:b}- is kept, as zh-hant; without, the one "
-        "that the wiki shows",
+        "for Wikipedias in several scripts: which text of -{zh-hans:a;zh-hant:b}- to keep, as zh-hant (default: "
+        "the text that the wiki shows)",
         metavar="CODE",
         later=True,
     )

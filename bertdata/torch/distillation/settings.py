@@ -22,9 +22,9 @@ class DistillationSettings(Settings):
         "other weights of the terms of the loss than those of its paper, as soft_targets=5 mlm=2 cosine=1",
         metavar="TERM=WEIGHT",
     )
-    temperature: float = option(2.0, "distilbert: by which logits are divided for soft targets", above=0)
+    temperature: float = option(2.0, "distilbert: logits are divided by it for soft targets", above=0)
     soft_targets_at: str = option("all", "distilbert: the tokens with soft targets, padding aside", ("all", "labelled"))
-    relation_heads: int = option(48, "minilm: into how many heads queries, keys and values are cut", at_least=1)
+    relation_heads: int = option(48, "minilm: how many heads queries, keys and values are split into", at_least=1)
     teacher_layer: int = option(0, "minilm: the layer of the teacher, counted from 1; 0: the last", at_least=0)
     student_weights: str = option(
         "teacher",

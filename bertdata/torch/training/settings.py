@@ -72,9 +72,9 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
     )
     gradient_accumulation_steps: int = option(
         0,
-        "gradient accumulation steps; more for longer rows; has no effect but on rounding and, on CUDA, attention's "
-        "dropout; 0: on CUDA as few as fit into its memory, which is measured before the first step; elsewhere, and "
-        "with --batch-tokens, 1",
+        "parts that a batch is split into, more for longer rows; changes only rounding and, on CUDA, attention's "
+        "dropout; 0: on CUDA as few as fit into memory, measured before the first step; elsewhere, and with "
+        "--batch-tokens, 1",
         at_least=0,
     )
     last_share: float = option(
@@ -116,7 +116,7 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
     )
     phase_training: tuple[str, ...] = option(
         (),
-        "what the rows of each phase are trained for, in place of what the build says, as causal masked: masked, "
+        "how each phase is trained, in place of the build's setting, as causal masked: masked, "
         "masked-next-token, causal, or the share of causal rows beside masked-next-token ones",
         later=True,
         metavar="KIND",
@@ -130,15 +130,15 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
     )
     spike_ratio: float = option(
         0.0,
-        "leave out an update whose gradient's norm is not finite, or over so many times the mean of those before, at "
-        "most 5 in a row; 0: none",
+        "skip an update whose gradient norm is not finite, or over this many times the mean of earlier updates, "
+        "at most 5 in a row; 0: skip none",
         at_least=0,
         later=True,
     )
     on_spike: str = option(
         "skip",
-        "skip: leave out updates by --spike-ratio; rewind: from a loss or a gradient that is not finite, or is a spike "
-        "by --spike-ratio, go back to the last checkpoint, and leave out the batches since then",
+        "skip: leave out updates by --spike-ratio; rewind: if a loss or gradient is not finite, or is a spike by "
+        "--spike-ratio, go back to the last checkpoint, and leave out the batches since then",
         ("skip", "rewind"),
         later=True,
     )
@@ -160,8 +160,8 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
     )
     pad_vocab_to: int = option(
         1,
-        "make the embeddings of a fresh model for a multiple of so many tokens, as 64, which matrices on a GPU like; "
-        "those over the vocabulary stand for nothing",
+        "round the number of rows in the embeddings of a fresh model up to a multiple of this, as 64, which is "
+        "faster on a GPU; the added rows are unused",
         at_least=1,
         later=True,
     )
@@ -184,8 +184,8 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
     save_total_limit: int = option(1, "checkpoints that are kept, the last ones; 0: all", at_least=0, later=True)
     checkpoint_words: tuple[str, ...] = option(
         (),
-        "words seen, as 1M 2M 10M, after which the model is saved as well, in chck_1M and so on below --output, which "
-        "stay (BabyLM); the build needs --account, from which words are known",
+        "also save the model after this many words, as 1M 2M 10M, in chck_1M and so on in --output, and keep it "
+        "(BabyLM); needs a build with --account, which counts words",
         later=True,
         metavar="WORDS",
     )

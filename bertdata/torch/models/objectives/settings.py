@@ -42,7 +42,7 @@ class ObjectiveSettings(Settings):
     )
     decoder_masked_lm_prob: float = option(
         0.0,
-        "retromae: share of the tokens of a row that hide from its decoder, others at each position (default: 0.5)",
+        "retromae: share of the tokens of a row that its decoder does not see, others at each position (default: 0.5)",
         at_least=0,
         below=1,
         later=True,
