@@ -21,6 +21,7 @@ from bertdata.documents import DOCUMENT_LANGUAGES, DROPPED_TEXTS, dropped_texts
 from bertdata.engine.parts import Counts, PartMetadata, add_counts, fingerprint, sealed
 from bertdata.engine.versions import versions
 from bertdata.io import files, remote
+from bertdata.shards.accounts import DOCUMENTS_IN
 from bertdata.shards.contents import file_digests
 from bertdata.shards.pieces import PIECES
 from bertdata.shards.pretraining_info import PretrainingInfo
@@ -129,11 +130,21 @@ def build_manifest(
                 ),
                 choices=replace(choices or Choices(), objective=info.examples.objective),
                 sources_of_tokens=sources_of_tokens,
+                selected=_languages_in(splits) if left_out else None,
             ),
         ],
         "mix": mixture(info, splits["train"]["counts"], mix or {}) if "train" in splits else {},
         "splits": splits,
     }
+
+
+def _languages_in(splits: Mapping[str, Any]) -> dict[str, int]:
+    """Return the documents of all splits by language, as far as it is known."""
+    counts = add_counts(split["counts"] for split in splits.values())
+    named = {
+        name.removeprefix(DOCUMENTS_IN): number for name, number in counts.items() if name.startswith(DOCUMENTS_IN)
+    }
+    return {code: number for code, number in named.items() if code != UNKNOWN}
 
 
 def pieces_of(plan: ShardPlan, info: PretrainingInfo, shards: Sequence[PartMetadata]) -> dict[str, dict[str, Any]]:

@@ -94,14 +94,16 @@ def warnings_of(
     deduplicated: bool = False,
     choices: Choices | None = None,
     sources_of_tokens: Sequence[str] = (),
+    selected: Mapping[str, int] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the warnings of a build, as the manifest has them.
 
     sentences: what the manifest says of the sentence parameters; choices: the settings that advice goes by, as far as
-    the manifest does not say them; sources_of_tokens: the name of the source of each of `tokens`.
+    the manifest does not say them; sources_of_tokens: the name of the source of each of `tokens`; selected: how many
+    documents there are of each language after a selection, as far as they say it.
     """
     cutting = sentences or {}
-    languages = add_counts(source.get("languages", {}) for source in sources.values())
+    languages = selected or add_counts(source.get("languages", {}) for source in sources.values())
     by_language = cutting.get("by_language")
     units = {unit for source in sources.values() for unit in source["counts"]}
     given = choices or Choices()

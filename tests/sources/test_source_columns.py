@@ -172,6 +172,32 @@ def test_sources_are_known_again_with_their_columns() -> None:
     assert "columns" not in Sources(documents=("a=x.jsonl",)).given()
 
 
+def test_the_language_of_documents_that_are_left_out_is_not_warned_of(tmp_path: Path) -> None:
+    texts = {"de": "Das Salz der Meere ist weiß, und es löst sich gut.", "en": "The salt of the sea is white and dry."}
+    rows = [{"text": f"{texts[code]} {n}.", "language": code} for n in range(40) for code in texts]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    named = [
+        "--documents",
+        str(tmp_path / "rows.jsonl"),
+        "--output",
+        str(tmp_path / "out"),
+        "--quiet",
+        "--workers",
+        "1",
+    ]
+    named += ["--vocab", "bertdata-30k-uncased", "--objective", "full-sentences", "--language-model", "source"]
+
+    def warned(*flags: str) -> bool:
+        assert run_verb("build", [*named, *flags]) == 0
+        warnings = json.loads((tmp_path / "out" / "manifest.json").read_text())["warnings"]
+        return any(warning["about"] == "language of the wiki" for warning in warnings)
+
+    assert warned()
+    assert not warned("--where", "language == 'en'")
+    assert warned("--where", "language == 'de'")
+    assert not warned("--where", "language == 'de'", "--sentences", "german")
+
+
 def test_a_command_that_reads_no_languages_has_no_flag_for_their_column(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps({"text": f"Salt number {n}.", "lang": "en", "n": n}) + "\n" for n in range(40)))
