@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 
-_LEGEND = "テキスト中に現れる記号について"
+_LEGENDS = ("テキスト中に現れる記号について", "Notes on the signs in the text")
+"""The second is that of Project Gutenberg's texts."""
 _MADE_BY = "青空文庫作成ファイル"
 _NOTE = "［＃"
 _RULE = re.compile(r"^-{20,}[ \t]*$")
@@ -38,7 +39,7 @@ def is_of_aozora(text: str) -> bool:
 
     A reading is in kana, behind a Chinese character; in Chinese texts, titles stand between the same marks.
     """
-    if _LEGEND in text or _MADE_BY in text or (_NOTE in text and bool(_A_NOTE.search(text))):
+    if any(legend in text for legend in (*_LEGENDS, _MADE_BY)) or (_NOTE in text and bool(_A_NOTE.search(text))):
         return True
     return "》" in text and len(_KANA_READING.findall(text)) >= max(_FEW, 0.9 * text.count("《"))
 
@@ -59,13 +60,17 @@ def without_notation(text: str) -> str:
 def _body(lines: list[str]) -> list[str]:
     """Return lines without title, author and legend above, and the colophon below, which is near the end."""
     begin = 0
-    legend = next((number for number, line in enumerate(lines[:_HEAD_LINES]) if _LEGEND in line), None)
+    legend = next((number for number, line in enumerate(lines[:_HEAD_LINES]) if _names_signs(line)), None)
     if legend is not None:
         rest = range(legend + 1, min(legend + _LEGEND_LINES, len(lines)))
         begin = next((number + 1 for number in rest if _RULE.match(lines[number])), 0)
     last = max(begin, len(lines) - _COLOPHON_LINES)
     end = next((number for number in range(last, len(lines)) if _COLOPHON.match(lines[number])), len(lines))
     return lines[begin:end]
+
+
+def _names_signs(line: str) -> bool:
+    return any(legend in line for legend in _LEGENDS)
 
 
 def _character(description: str) -> str:

@@ -134,8 +134,10 @@ def _prose(
     for other in _LINE_ENDS:
         text = text.replace(other, "\n")
     is_aozora = is_of_aozora(text)
-    text = without_notation(text) if is_aozora else text
-    lines = without_archive_notes(gutenberg.body_lines(text.split("\n")), text)
+    lines = gutenberg.body_lines(text.split("\n"))
+    if is_aozora:
+        lines = without_notation("\n".join(lines)).split("\n")
+    lines = without_archive_notes(lines, text)
     body = _RULE.sub("", gutenberg.without_notes("\n".join(lines)))
     counted = Counter[str]()
     own_lines = layout.is_line_by_line_without_spaces(body, with_blanks=is_aozora)

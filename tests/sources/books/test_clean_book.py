@@ -367,6 +367,11 @@ def test_the_notation_of_aozora_bunko_is_read_and_what_it_adds_is_left_out() -> 
     chapter = "［＃３字下げ］一［＃「一」は中見出し］\n\n" + "\n".join(KAPPA)
     assert clean(legend + chapter + colophon) == READ_KAPPA
     assert clean("\n".join(KAPPA)) == READ_KAPPA
+    header = "Title: Kappa\n\n*** START OF THIS PROJECT GUTENBERG EBOOK KAPPA ***\n\nProduced by Some One\n\n"
+    signs = f"{rule}\nNotes on the signs in the text\n\n《...》 shows ruby.\nEg. 其《そ》\n\n{rule}\n\n"
+    assert (
+        clean(header + signs + "\n".join(KAPPA) + "\n\n*** END OF THIS PROJECT GUTENBERG EBOOK KAPPA ***") == READ_KAPPA
+    )
 
 
 def test_titles_between_the_marks_of_readings_stay() -> None:
