@@ -167,15 +167,15 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
     )
     shuffle_window: int = option(
         0,
-        "mix rows over so many shards at a time, in an order of the shards that is new in each epoch, as shards need "
-        "that are streamed through a smaller --cache; 0: over all",
+        "mix rows over this many shards at a time, in a new order of the shards in each epoch; needed to stream shards "
+        "through a smaller --cache; 0: over all",
         at_least=0,
         later=True,
     )
     by_pieces: bool = option(
         False,
-        "--shuffle-window is so many pieces of any shards, which are fetched by themselves, for shards that are large "
-        "beside --cache",
+        "--shuffle-window counts pieces, taken from any shards and downloaded separately: for shards that are too "
+        "large for --cache",
         later=True,
     )
     packing: bool = option(False, "concatenate the examples of a batch in one row, without padding")
