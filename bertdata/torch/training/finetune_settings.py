@@ -55,8 +55,8 @@ class FinetuneSettings(TrainingSettings):
     )
     by_pieces: bool = option(
         False,
-        "--shuffle-window counts pieces, taken from any shards and downloaded separately: for shards that are too "
-        "large for --cache",
+        "--shuffle-window counts pieces, taken from any shards and downloaded separately: for shards that are "
+        "large compared with --cache",
         later=True,
     )
     lora: int = option(

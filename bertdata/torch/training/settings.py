@@ -174,8 +174,8 @@ class PretrainSettings(TrainingSettings, ObjectiveSettings):
     )
     by_pieces: bool = option(
         False,
-        "--shuffle-window counts pieces, taken from any shards and downloaded separately: for shards that are too "
-        "large for --cache",
+        "--shuffle-window counts pieces, taken from any shards and downloaded separately: for shards that are "
+        "large compared with --cache",
         later=True,
     )
     packing: bool = option(False, "concatenate the examples of a batch in one row, without padding")
