@@ -78,9 +78,11 @@ def _character(description: str) -> str:
 
     >>> _character("「さんずい＋（廣－广）」、第3水準1-87-13"), _character("「にんべん＋寧」、U+511C、12-3")
     ('潢', '儜')
+    >>> _character("「口＋世」、U+D800")
+    '〓'
     """
     code = _CODE.search(description)
-    if code and int(code[1], 16) < 0x110000:
+    if code and int(code[1], 16) < 0x110000 and chr(int(code[1], 16)).isprintable():  # no half of a surrogate pair
         return chr(int(code[1], 16))
     place = _PLACE.search(description)
     if place:
