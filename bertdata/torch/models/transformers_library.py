@@ -28,9 +28,18 @@ def transformers_library() -> Any:
     return transformers
 
 
+_LONGEST_LINE = 400
+"""Characters of what transformers says; it may quote values of a file, however long these are."""
+
+
 def _first_line(error: Exception) -> str:
-    """Return the first line of what an error says, or its type."""
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+    """Return the first line of what an error says, cut where it is long, or its type.
+
+    >>> _first_line(ValueError("two\\nlines")), _first_line(ValueError()), len(_first_line(ValueError("x" * 1000)))
+    ('two', 'ValueError', 403)
+    """
+    line = str(error).splitlines()[0] if str(error).strip() else type(error).__name__
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}..."
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from dataclasses import replace
@@ -232,6 +233,13 @@ def test_a_config_of_the_other_library_names_the_flag(build: Path, tmp_path: Pat
     with pytest.raises(ConfigError, match=r"model_type is 'deberta-v2'; expected one of .*, or `library` transformers"):
         pretrain(build, str(config), tmp_path / "out", RUN)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_refusal_is_short_where_the_value_that_it_quotes_is_not(build: Path, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "x" * 5000}))
+    with pytest.raises(ConfigError, match="of which transformers makes nothing") as refusal:
+        pretrain(build, str(tmp_path), tmp_path / "run", RUN, library="transformers")
+    assert len(str(refusal.value)) < 1000 + len(str(tmp_path))
 
 
 def test_what_is_no_config_a_missing_head_and_packing_are_refused(
