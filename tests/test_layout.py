@@ -6,6 +6,7 @@ import ast
 import fnmatch
 import importlib
 import re
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -25,6 +26,10 @@ ORDER = re.findall(
 )
 ENTRIES = ["__init__", "__main__", "pipelines", "sample", "vocab"]
 """What is in no order: the public names, the command's entry, and data."""
+
+
+FOLDERS = {".ci", ".github", "benchmarks", "bertdata", "docs", "examples", "findings", "pipelines", "recipes", "runs"}
+FOLDERS |= {"scripts", "tests", "vocab"}
 
 
 @cache
@@ -78,6 +83,16 @@ def _named(tree: ast.Module) -> Iterator[str]:
 def package(name: str) -> str:
     _, *rest = name.split(".")
     return rest[0] if rest else "__init__"
+
+
+def test_no_output_of_a_command_is_among_the_files_of_the_project() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    if listed.returncode or not listed.stdout:
+        pytest.skip("git lists no files here")
+    tracked = [Path(name) for name in listed.stdout.decode().split("\0") if name]
+    assert {path.parts[0] for path in tracked if len(path.parts) > 1} == FOLDERS
+    kinds = {path.suffix for path in tracked if len(path.parts) == 1}
+    assert kinds <= {"", ".md", ".cff", ".yaml", ".yml", ".toml", ".py"}
 
 
 def test_at_most_eight_modules_are_in_no_package() -> None:
