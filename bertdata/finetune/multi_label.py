@@ -41,8 +41,8 @@ def encode_multi_label(
     >>> encoded.columns["label_ids"].to_pylist()
     [[0, 2], [], [-100]]
     """
-    known = None if labels is None else [0 if ids is not None else None for ids in labels]
-    encoded = encode_classification(tokenizer, texts, pairs, known, max_seq_length=max_seq_length)
+    has_labels = None if labels is None else [0 if ids is not None else None for ids in labels]
+    encoded = encode_classification(tokenizer, texts, pairs, has_labels, max_seq_length=max_seq_length)
     given = [None] * len(texts) if labels is None else labels
     ids = [[IGNORE_INDEX] if ids is None else sorted(ids) for ids in given]
     columns = {name: column for name, column in encoded.columns.items() if name != "label"}

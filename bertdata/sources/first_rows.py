@@ -32,9 +32,9 @@ def first_values(tasks: Iterable[Task], source_of: Mapping[str, str], columns: S
     values: dict[str, list[Any]] = {name: [] for name in columns}
     for chosen in first_of.values():
         for row in _first_rows(chosen):
-            kept = json.loads(kept_values(row, replace(chosen, columns=tuple(columns))))
+            of_row = json.loads(kept_values(row, replace(chosen, columns=tuple(columns))))
             for name, of_column in values.items():
-                of_column.append(kept.get(name))
+                of_column.append(of_row.get(name))
     return values
 
 

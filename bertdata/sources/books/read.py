@@ -37,7 +37,7 @@ KERNELS = Kernels(*(f"bertdata.sources.books.layout_kernel:{name}_kernel" for na
 
 _LINE_ENDS = "\f\v\x1c\x1d\x1e\x85\u2028\u2029"
 _RULE = re.compile(r"^[ \t\u3000]*+([-=_*~#•─━═—–])(?:[ \t]*+\1){9,}+[ \t\u3000]*+$", re.MULTILINE)
-"""A line across the page, which is no part of the paragraph that it touches: it divides as a blank line does."""
+"""A line across the page. It ends a paragraph as a blank line does."""
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a\x1b")) + b"\x7f"
 
 

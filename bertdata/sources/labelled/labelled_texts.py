@@ -112,8 +112,8 @@ def read_classes(
     lenient: bool = False,
 ) -> Iterator[LabelledText[Label]]:
     """Yield texts with one label each, as `read_texts`; a list of one label is that label."""
-    one = partial(_one_label, column=label_column)
-    return read_texts(path, text_columns, (label_column,), unlabelled=unlabelled, lenient=lenient, label_of=one)
+    label_of = partial(_one_label, column=label_column)
+    return read_texts(path, text_columns, (label_column,), unlabelled=unlabelled, lenient=lenient, label_of=label_of)
 
 
 def _one_label(row: Row, place: str, path: str, *, column: str) -> Label:

@@ -8,9 +8,9 @@
     {"text": ..., "entities": [{"name": "EU", "span": [0, 2], "type": "ORG"}]}            Wikipedia data of Stockmark
     {"text": ..., "label": {"ORG": {"EU": [[0, 1]]}}}                                     CLUENER: the last character
 
-An end is the place behind the last character, but in CLUENER's. Words are cut at white space, and around punctuation,
-Chinese and Japanese characters, as by BERT's pre-tokenizer, or are the `tokens` of Prodigy; and where a span begins or
-ends.
+An end is the place behind the last character; in CLUENER's form it is the place of the last one. Words are cut where a
+span begins or ends, and as by BERT's pre-tokenizer: at white space, and around punctuation, Chinese and Japanese
+characters. Prodigy's rows bring their words, as `tokens`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from bertdata.sources.text_template import value_at
 TEXTS, SPANS = ("text", "sentence", "data.text"), ("spans", "entities", "label", "labels", "annotations")
 """The known names of the columns of texts and of their spans."""
 _STARTS, _ENDS = ("start", "start_offset"), ("end", "end_offset")
-_KINDS, _HELD = ("label", "labels", "type"), ("text", "name")
-_OF_OBJECTS = (_STARTS, _ENDS, _KINDS, _HELD)
+_KINDS, _QUOTED = ("label", "labels", "type"), ("text", "name")
+_OF_OBJECTS = (_STARTS, _ENDS, _KINDS, _QUOTED)
 """The keys of a span that is an object."""
 _ACCEPTED = "accept"
 _OUTSIDE = "O"
@@ -38,12 +38,15 @@ Tagged = tuple[tuple[str, ...], tuple[str, ...] | None]
 
 @dataclass(frozen=True, order=True)
 class Span:
-    """The characters from `start` to `end` of a text and their kind; held: the characters, "" where it is not said."""
+    """The characters from `start` to `end` of a text and their kind.
+
+    quoted: these characters as the file has them beside the places, "" where it has none.
+    """
 
     start: int
     end: int
     kind: str
-    held: str = ""
+    quoted: str = ""
 
 
 def span_columns(row: Mapping[str, Any], text_column: str | None, span_column: str | None) -> tuple[str, str] | None:
@@ -61,7 +64,9 @@ def span_columns(row: Mapping[str, Any], text_column: str | None, span_column: s
 
 
 def _may_be_spans(value: Any) -> bool:
-    return isinstance(value, dict) or (isinstance(value, list) and not any(isinstance(one, str | int) for one in value))
+    return isinstance(value, dict) or (
+        isinstance(value, list) and not any(isinstance(item, str | int) for item in value)
+    )
 
 
 def tagged_words(row: Mapping[str, Any], text_column: str, span_column: str, place: str, path: str) -> Tagged:
@@ -89,56 +94,58 @@ def tagged_words(row: Mapping[str, Any], text_column: str, span_column: str, pla
 
 
 def _spans(given: Any, place: str, path: str) -> Iterator[Span]:
-    """Yield the spans in one of the forms above."""
+    """Yield the spans, which are in one of the forms above."""
     if isinstance(given, dict):
-        for kind, held in given.items():
-            lists = held.items() if isinstance(held, dict) else [("", held)]
+        for kind, by_text in given.items():
+            lists = by_text.items() if isinstance(by_text, dict) else [("", by_text)]
             for text, ends in lists:
-                for pair in ends if isinstance(ends, list) and isinstance(held, dict) else [ends]:
+                for pair in ends if isinstance(ends, list) and isinstance(by_text, dict) else [ends]:
                     if not isinstance(pair, list) or [type(end) for end in pair] != [int, int]:
                         raise InputError(
-                            f"{place} has {held!r} under {kind!r}; expected texts with [start, last] of each", path=path
+                            f"{place} has {by_text!r} under {kind!r}; expected texts with [start, last] of each",
+                            path=path,
                         )
                     yield Span(pair[0], pair[1] + 1, kind, text)
         return
-    annotated = [one for one in given if isinstance(one, dict) and "result" in one]
+    annotated = [item for item in given if isinstance(item, dict) and "result" in item]
     if annotated:
         if len(given) != 1:
             raise InputError(f"{place} has {counted(len(given), 'annotation')}; expected one", path=path)
-        given = [one for one in annotated[0]["result"] if "start" in one.get("value", {})]
-    for one in given:
-        span = _span(one.get("value", one) if isinstance(one, dict) else one)
+        given = [item for item in annotated[0]["result"] if "start" in item.get("value", {})]
+    for item in given:
+        span = _span(item.get("value", item) if isinstance(item, dict) else item)
         if span is None:
             raise InputError(
-                f"{place} has {one!r} for a span; expected [start, end, label], or an object with start, end and label",
+                f"{place} has {item!r} for a span; expected [start, end, label], or an object with start, end and "
+                "label",
                 path=path,
             )
         yield span
 
 
-def _span(one: Any) -> Span | None:
-    values: Sequence[Any] = one if isinstance(one, list) else ()
-    held = ""
-    if isinstance(one, dict):
-        start, end, kind, text = (next((one[name] for name in names if name in one), None) for names in _OF_OBJECTS)
-        start, end = one["span"] if isinstance(one.get("span"), list) and len(one["span"]) == 2 else (start, end)
-        values, held = (start, end, kind[0] if isinstance(kind, list) and len(kind) == 1 else kind), text or ""
+def _span(item: Any) -> Span | None:
+    values: Sequence[Any] = item if isinstance(item, list) else ()
+    quoted = ""
+    if isinstance(item, dict):
+        start, end, kind, text = (next((item[name] for name in names if name in item), None) for names in _OF_OBJECTS)
+        start, end = item["span"] if isinstance(item.get("span"), list) and len(item["span"]) == 2 else (start, end)
+        values, quoted = (start, end, kind[0] if isinstance(kind, list) and len(kind) == 1 else kind), text or ""
     if len(values) != 3 or [type(value) for value in values] != [int, int, str] or not values[2]:
         return None
     start, end, kind = values
-    return Span(start, end, kind, held if isinstance(held, str) else "")
+    return Span(start, end, kind, quoted if isinstance(quoted, str) else "")
 
 
 def _checked(spans: list[Span], text: str, place: str, path: str) -> list[Span]:
     """Return spans without white space at their ends."""
     after, trimmed = Span(0, 0, ""), []
     for span in spans:
-        held = text[span.start : span.end] if 0 <= span.start < span.end <= len(text) else ""
-        if not held.strip() or (span.held and span.held != held):
+        inside = text[span.start : span.end] if 0 <= span.start < span.end <= len(text) else ""
+        if not inside.strip() or (span.quoted and span.quoted != inside):
             raise InputError(
-                f"{place} has the span {span.start} to {span.end} ({span.kind}), which is {held!r} of "
+                f"{place} has the span {span.start} to {span.end} ({span.kind}), which is {inside!r} of "
                 f"{counted(len(text), 'character')}"
-                + (f", and says {span.held!r}" if span.held else "")
+                + (f", and says {span.quoted!r}" if span.quoted else "")
                 + "; expected places counted from 0 in characters of Unicode, the end behind the last one",
                 path=path,
             )
@@ -148,8 +155,8 @@ def _checked(spans: list[Span], text: str, place: str, path: str) -> list[Span]:
                 f"({span.kind}), which overlap; expected one tag for each word: leave out the ones inside of others",
                 path=path,
             )
-        start = span.start + len(held) - len(held.lstrip())
-        after = Span(start, start + len(held.strip()), span.kind)
+        start = span.start + len(inside) - len(inside.lstrip())
+        after = Span(start, start + len(inside.strip()), span.kind)
         trimmed.append(after)
     return trimmed
 
