@@ -66,14 +66,16 @@ def _by_list(row: Row, place: str, path: str, *, column: str, separator: str) ->
         return None
     if not isinstance(value, list) or not all(isinstance(label, str | int) for label in value):
         raise InputError(f"{place} has {value!r} in {column!r}; expected a list of strings or whole numbers", path=path)
+    before: set[Label] = set()
     for label in value:
         if is_missing(label):
             raise InputError(f"{place} has {label!r} among its labels; expected labels alone", path=path)
-        if value.count(label) > 1:
+        if label in before:
             raise InputError(
                 f"{place} has the label {label!r} twice in {column!r}; expected the labels of the text, each once",
                 path=path,
             )
+        before.add(label)
     return tuple(value)
 
 

@@ -146,7 +146,7 @@ def _checked(spans: list[Span], text: str, place: str, path: str) -> list[Span]:
                 f"{place} has the span {span.start} to {span.end} ({span.kind}), which is {inside!r} of "
                 f"{counted(len(text), 'character')}"
                 + (f", and says {span.quoted!r}" if span.quoted else "")
-                + "; expected places counted from 0 in characters of Unicode, the end behind the last one",
+                + "; expected its start and end in Unicode characters, counted from 0, and the end after its last one",
                 path=path,
             )
         if span.start < after.end:
