@@ -44,6 +44,11 @@ class Choices:
     cleans: bool = True
 
     @property
+    def by_sentences(self) -> bool:
+        """Whether rows depend on where sentences end, as far as the objective is known."""
+        return not self.objective or find_objective(self.objective).by_sentences
+
+    @property
     def fills_rows(self) -> bool:
         """Whether rows go on over the borders of documents."""
         return bool(self.objective) and find_objective(self.objective).segments[1] is None

@@ -26,6 +26,7 @@ from bertdata.io import files
 from bertdata.io.console import Row, counted, largest, table
 from bertdata.io.listed import kept_listings
 from bertdata.io.machine import cores
+from bertdata.objectives.objective import find_objective
 from bertdata.sentences.by_language import Segmenter, not_served
 from bertdata.sentences.languages import code_of
 from bertdata.sentences.settings import SentencesConfig
@@ -107,6 +108,8 @@ def stage_rows(all_states: Iterable[State], *, force: bool = False) -> Iterator[
 
 def language_rows(inputs: Inputs, settings: Settings, segmenter: Segmenter) -> Iterator[Row]:
     """Yield a warning where the dumps are of another language than the sentence parameters, by their bytes."""
+    if not any(find_objective(phase.examples.objective).by_sentences for phase in settings.phases):
+        return
     sizes: Counter[str] = Counter()
     sentences, choices = settings.sentences, replace(choices_of(settings), dumps=True)
     for path, source in inputs.by_kind["wikipedia"].items():

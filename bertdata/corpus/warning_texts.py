@@ -47,7 +47,7 @@ TEXTS = {
         "English parameters",
         "",
     ),
-    "language of the wiki": (
+    "language of documents": (
         "{figure:.1%} of the documents are of another language ({others}) than the sentence parameters ({language})",
         "",
     ),

@@ -139,7 +139,7 @@ def of_language(choices: Choices, articles: Mapping[str, int], signs: Signs) -> 
     is_english = None if signs.english is None else signs.english >= LEAST_FUNCTION_WORDS
     of_dumps = list(of_languages(articles, choices.language, choices, is_english=is_english))
     yield from of_dumps
-    if signs.english is not None and choices.language == "en" and not of_dumps:
+    if signs.english is not None and choices.language == "en" and choices.by_sentences and not of_dumps:
         remedy = advice.of_text_that_is_not_english(choices, articles, signs.counts.get("documents", 0))
         yield from _check(_OF_TEXT, signs.english, least=LEAST_FUNCTION_WORDS, remedy=remedy)
 
@@ -149,19 +149,21 @@ def of_languages(
 ) -> Iterator[CorpusWarning]:
     """Yield the warning that articles are of other languages than the sentence parameters, both as codes.
 
+    There is none where rows do not depend on sentences, as those of doc-chunks.
+
     articles: how many there are of each language, or how many bytes.
 
     >>> [warning["found"] for warning in of_languages({"de": 9, "en": 1}, "en")]
     ['90.0% of the documents are of another language (de) than the sentence parameters (en)']
     """
     others = {code: number for code, number in articles.items() if base_code(code) != language}
-    if not language or not others:
-        return
     with_language = replace(choices or Choices(), language=language)
+    if not language or not others or not with_language.by_sentences:
+        return
     remedy = advice.of_other_language(with_language, articles, is_english=is_english)
     share = sum(others.values()) / sum(articles.values())
     named = ", ".join(sorted(others, key=lambda code: (-others[code], code))[:5])
-    about, limit = "language of the wiki", MOST_OF_OTHER_LANGUAGES
+    about, limit = "language of documents", MOST_OF_OTHER_LANGUAGES
     yield from _check(about, share, most=limit, remedy=remedy, others=named, language=language)
 
 
@@ -173,8 +175,9 @@ def of_not_served(others: Mapping[str, int], documents: int, choices: Choices | 
     >>> [warning["remedy"] for warning in of_not_served({"sv": 9}, 10)]
     ['give --sentences-of sv=nltk:swedish']
     """
-    if others:
-        remedy = advice.of_languages_without_parameters(choices or Choices(), others)
+    given = choices or Choices()
+    if others and given.by_sentences:
+        remedy = advice.of_languages_without_parameters(given, others)
         named = ", ".join(list(others)[:5])
         share = sum(others.values()) / max(documents, 1)
         yield from _check("sentence parameters", share, most=MOST_OF_OTHER_LANGUAGES, remedy=remedy, others=named)

@@ -31,4 +31,6 @@ class DocChunks(Objective):
         return plan_halves(chunks.start, chunks.end, chunks.end, np.zeros(len(ids), np.bool_), ids)
 
 
-DOC_CHUNKS = DocChunks("doc-chunks", "rows of so many tokens of one document", settings=("min_seq_length",))
+DOC_CHUNKS = DocChunks(
+    "doc-chunks", "rows of so many tokens of one document", by_sentences=False, settings=("min_seq_length",)
+)

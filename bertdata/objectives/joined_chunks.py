@@ -36,5 +36,9 @@ class JoinedChunks(Objective):
 
 
 JOINED_CHUNKS = JoinedChunks(
-    "joined-chunks", "full rows across documents", segments=(1, None), settings=("min_seq_length",)
+    "joined-chunks",
+    "full rows across documents",
+    segments=(1, None),
+    by_sentences=False,
+    settings=("min_seq_length",),
 )

@@ -40,6 +40,7 @@ class Objective(ABC):
     label_meanings: what its values 0, 1, ... are called and what they mean.
     segments: the fewest and the most segments of a row; None as the most: no limit. token_types: 2 where those after
     the first, which make a pair with it, are of the type of second texts.
+    by_sentences: whether rows depend on where sentences end.
     min_documents: how many documents a corpus must have; sentence_pairs: whether one of them must have two sentences.
     settings: the fields of `ExamplesConfig` that this objective reads and some other does not; a build refuses a flag
     of another objective's.
@@ -55,6 +56,7 @@ class Objective(ABC):
     label_meanings: tuple[str, ...] = ()
     segments: tuple[int, int | None] = (1, 1)
     token_types: int = 1
+    by_sentences: bool = True
     min_documents: int = 0
     sentence_pairs: bool = False
     settings: tuple[str, ...] = ()

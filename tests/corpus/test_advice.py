@@ -132,7 +132,7 @@ def test_at_most_one_warning_is_about_the_language_and_one_language_is_advised(
 ) -> None:
     for vocabulary in ({"pieces": 900}, {"pieces": 900, "asked": 10_000}):
         warnings = warnings_of(source(told, unit), vocabulary, [record(english, 2)], sentences={"language": language})
-        assert sum(one["about"] in ("language", "language of the wiki") for one in warnings) <= 1
+        assert sum(one["about"] in ("language", "language of documents") for one in warnings) <= 1
         advised = {value for one in warnings for flag, value in VALUE.findall(one["remedy"]) if flag == "--sentences"}
         assert len(advised - {"auto"}) <= 1
 
@@ -160,7 +160,7 @@ def test_every_flag_that_is_advised_is_one_of_the_command(verb: str) -> None:
 @pytest.mark.parametrize(
     ("language", "told", "english", "about", "remedy"),
     [
-        ("en", {"it": 40}, 0, "language of the wiki", "give --sentences italian"),
+        ("en", {"it": 40}, 0, "language of documents", "give --sentences italian"),
         ("it", {"it": 40}, 0, "", ""),
         (
             "en",
@@ -175,18 +175,18 @@ def test_every_flag_that_is_advised_is_one_of_the_command(verb: str) -> None:
             "de",
             {"en": 40},
             0,
-            "language of the wiki",
+            "language of documents",
             "the text is not English: the header of the dump is wrong; say its language, as --language de",
         ),
         (
             "en",
             {"it": 40},
             100,
-            "language of the wiki",
+            "language of documents",
             "the text is English: the header of the dump is wrong; say its language, as --language en",
         ),
-        ("de", {"en": 40}, 100, "language of the wiki", "give --sentences english"),
-        ("en", {"en": 20, "it": 20}, 100, "language of the wiki", "give --sentences-of it=italian"),
+        ("de", {"en": 40}, 100, "language of documents", "give --sentences english"),
+        ("en", {"en": 20, "it": 20}, 100, "language of documents", "give --sentences-of it=italian"),
         (
             "en",
             {},

@@ -14,6 +14,7 @@ import pytest
 
 from bertdata.corpus import left_out
 from bertdata.corpus import warnings as corpus_warnings
+from bertdata.corpus.advice import Choices
 from bertdata.corpus.token_store import write_tokens
 from bertdata.corpus.warning_lines import warning_lines
 from bertdata.corpus.warnings import warnings_of
@@ -162,13 +163,15 @@ def test_articles_of_another_language_than_the_sentence_parameters_are_warned_of
     }
     [warning] = warnings_of(sources, {}, [], sentences={"language": "en"})
     assert warning == {
-        "about": "language of the wiki",
+        "about": "language of documents",
         "figure": 1.0,
         "threshold": corpus_warnings.MOST_OF_OTHER_LANGUAGES,
         "found": "100.0% of the documents are of another language (de, ja) than the sentence parameters (en)",
         "remedy": "give --sentences auto, which cuts each document by its language",
     }
     assert warnings_of(sources, {}, [], sentences={"language": ""}) == []
+    chunks = Choices(objective="doc-chunks")
+    assert warnings_of(sources, {}, [], sentences={"language": "en"}, choices=chunks) == []
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,15 @@ def test_an_objective_names_the_settings_that_change_its_rows(name: str, setting
     assert (setting in OBJECTIVES[name].settings) == (plans[0].spans.tolist() != plans[1].spans.tolist())
 
 
+@pytest.mark.parametrize("name", [*OBJECTIVES])
+def test_an_objective_says_whether_its_rows_depend_on_sentences(name: str) -> None:
+    block = random_block(1, 80, 12)
+    config = ExamplesConfig(objective=name, max_seq_length=32)
+    whole = replace(block, sentence_ends=block.document_ends)
+    plans = [plan_examples(some, config, 0, BERT) for some in (block, whole)]
+    assert OBJECTIVES[name].by_sentences == (plans[0].spans.tolist() != plans[1].spans.tolist())
+
+
 def test_a_pair_of_sentences_is_two_sentences_and_the_last_of_an_odd_document_three() -> None:
     lengths = [[3, 4, 5, 6], [7, 8, 9, 10, 11], [12, 13, 14]]
     block = block_of([[[1] * length for length in document] for document in lengths])

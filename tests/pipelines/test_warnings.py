@@ -47,7 +47,7 @@ def test_a_wiki_of_another_language_than_the_sentence_parameters_is_told_before_
     found = "100.0% of the documents are of another language (de) than the sentence parameters (en)"
     assert f"{found}: give --sentences german" in " ".join(capsys.readouterr().out.split())
     assert run_verb("build", [*flags, "--output", str(tmp_path / "out")]) == 0
-    assert f"language of the wiki: {found}" in capsys.readouterr().out
+    assert f"language of documents: {found}" in capsys.readouterr().out
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["sources"]["wikipedia"]["languages"] == {"de": 29}
     assert manifest["sentences"]["language"] == "en"

@@ -190,7 +190,7 @@ def test_the_language_of_documents_that_are_left_out_is_not_warned_of(tmp_path: 
     def warned(*flags: str) -> bool:
         assert run_verb("build", [*named, *flags]) == 0
         warnings = json.loads((tmp_path / "out" / "manifest.json").read_text())["warnings"]
-        return any(warning["about"] == "language of the wiki" for warning in warnings)
+        return any(warning["about"] == "language of documents" for warning in warnings)
 
     assert warned()
     assert not warned("--where", "language == 'en'")
