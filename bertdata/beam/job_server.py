@@ -31,6 +31,14 @@ DOWNLOAD_SECONDS = 30.0
 JARS = {"flink": "flink_job_server_jar", "spark": "spark_job_server_jar", "prism": "prism_location"}
 """By the short names of the runners that start a job server, the flag that names its program."""
 _LAST_BYTES = 2000
+_COMPILE_LITTLE = "-XX:TieredStopAtLevel=1"
+_JAVA_OPTIONS = {
+    "flink": [_COMPILE_LITTLE],
+    "spark": [_COMPILE_LITTLE, f"-Dspark.executor.extraJavaOptions={_COMPILE_LITTLE}"],
+}
+"""Options of a job server in Java. It and Spark's executors, which start anew for each job, live for minutes and pass
+references on: most of their processor time would go into compiling what hardly runs.
+"""
 
 
 def require_program(name: str, parsed: argparse.Namespace) -> None:
@@ -101,6 +109,7 @@ class JobServer:
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
+                    env=os.environ | _java_options(name),
                     preexec_fn=_ending_with_its_parent(),  # noqa: PLW1509 - it takes no lock
                 )
             self._wait(runner, command)
@@ -154,6 +163,12 @@ class JobServer:
         with open(os.path.join(self._folder, "log"), "rb") as log:
             log.seek(max(0, os.fstat(log.fileno()).st_size - _LAST_BYTES))
             return log.read().decode(errors="replace").strip() or "nothing"
+
+
+def _java_options(name: str) -> dict[str, str]:
+    """Return the variable with options of Java over which those of users take precedence, here or in Beam's flags."""
+    options = [*_JAVA_OPTIONS.get(name, ()), os.environ.get("JAVA_TOOL_OPTIONS", "")]
+    return {"JAVA_TOOL_OPTIONS": " ".join(filter(None, options))}
 
 
 def _ending_with_its_parent() -> Callable[[], object] | None:

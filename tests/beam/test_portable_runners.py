@@ -100,6 +100,23 @@ def test_a_program_that_is_no_job_server_is_told_with_what_it_said(tmp_path: Pat
         Runner(0, tuple(flags), quiet=True).check(str(tmp_path), [])
 
 
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("Flink", "-XX:TieredStopAtLevel=1 -Xss2m"),
+        ("Spark", "-XX:TieredStopAtLevel=1 -Dspark.executor.extraJavaOptions=-XX:TieredStopAtLevel=1 -Xss2m"),
+    ],
+)
+def test_java_compiles_little_unless_the_user_says_otherwise(
+    name: str, options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xss2m")
+    flags = started_by(name, tmp_path)
+    (tmp_path / "job-server").write_text('#!/bin/sh\necho "with $JAVA_TOOL_OPTIONS"\nexit 3\n')
+    with pytest.raises(ConfigError, match=f"said: with {re.escape(options)}$"):
+        Runner(0, flags, quiet=True).check(str(tmp_path), [])
+
+
 def test_a_job_server_that_never_answers_is_told_and_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "prism"
     program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 60\n")
