@@ -53,6 +53,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="multi-label classification: the columns of 0 and 1, one for each label, in place of --label-column",
     )
     parser.add_argument(
+        "--choice-columns",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="multiple choice: the column with the list of choices, or a column for each choice",
+    )
+    parser.add_argument(
         "--label-separator",
         default="",
         metavar="TEXT",
@@ -90,6 +97,7 @@ def columns_from(arguments: argparse.Namespace) -> Columns:
         tuple(arguments.labels),
         tuple(arguments.label_columns),
         arguments.label_separator,
+        tuple(arguments.choice_columns),
     )
 
 

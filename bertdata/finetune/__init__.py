@@ -2,6 +2,7 @@
 
     classification          texts and text pairs with a class or a number
     multi_label             texts and text pairs with any number of labels
+    multiple_choice         questions with choices, one of which is right
     token_classification    words with tags, the label at the first token of each word
     question_answering      questions on contexts, in windows; `answers` maps logits back to text
     sentence_embedding      pairs and triplets of texts that are alike, and pairs with a score
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from bertdata.finetune.answers import Answer, answers_from_logits
     from bertdata.finetune.classification import encode_classification
     from bertdata.finetune.multi_label import encode_multi_label
+    from bertdata.finetune.multiple_choice import encode_multiple_choice
     from bertdata.finetune.question_answering import encode_question_answering
     from bertdata.finetune.sentence_embedding import encode_sentences
     from bertdata.finetune.squad import Question
@@ -37,6 +39,7 @@ __all__ = [
     "answers_from_logits",
     "encode_classification",
     "encode_multi_label",
+    "encode_multiple_choice",
     "encode_question_answering",
     "encode_sentences",
     "encode_token_classification",
@@ -48,6 +51,7 @@ TASKS: Registry[Any] = Registry(
         "classification": "bertdata.finetune.classification:CLASSIFICATION",
         "regression": "bertdata.finetune.classification:REGRESSION",
         "multi-label-classification": "bertdata.finetune.multi_label:MULTI_LABEL",
+        "multiple-choice": "bertdata.finetune.multiple_choice:MULTIPLE_CHOICE",
         "token-classification": "bertdata.finetune.token_classification:TOKEN_CLASSIFICATION",
         "question-answering": "bertdata.finetune.question_answering:QUESTION_ANSWERING",
         "sentence-pairs": "bertdata.finetune.sentence_embedding:SENTENCE_PAIRS",
@@ -73,6 +77,7 @@ __getattr__ = loading(
         "answers_from_logits": "answers",
         "encode_classification": "classification",
         "encode_multi_label": "multi_label",
+        "encode_multiple_choice": "multiple_choice",
         "encode_question_answering": "question_answering",
         "encode_sentences": "sentence_embedding",
         "Question": "squad",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bertdata.arrays import Ints
 from bertdata.errors import ConfigError, InputError
-from bertdata.finetune.layout import Encoded, Segments, TaskSplit, batches, is_unlabelled, join_segments
+from bertdata.finetune.layout import Encoded, Layout, Segments, TaskSplit, batches, is_unlabelled, join_segments
 from bertdata.finetune.settings import LEAVE_OUT, Columns, TaskConfig
 from bertdata.finetune.task import Labels, Task
 from bertdata.io.console import counted
@@ -35,6 +35,7 @@ from bertdata.sources.labelled.labels import (
     require_single,
 )
 from bertdata.tokenizers.base import Tokenizer
+from bertdata.tokenizers.pairs import RowTemplate
 
 
 def encode_classification(
@@ -66,21 +67,12 @@ def encode_classification(
     for name, values in (("pairs", pairs), ("labels", labels)):
         if values is not None and len(values) != len(texts):
             raise ConfigError(f"{counted(len(texts), 'text')}, but {len(values)} {name} were given; expected as many")
-    template = tokenizer.row_template
-    if max_seq_length < (least := template.special(pair=True)):
-        raise ConfigError(f"max_seq_length is {max_seq_length}; expected at least {least}, for [CLS] a [SEP] b [SEP]")
     first = Segments.of(tokenizer.encode_batch(list(texts)))
     second, has = None, np.zeros(len(texts), np.bool_)
     if pairs is not None:
         has = np.array([pair is not None for pair in pairs], np.bool_)
         second = Segments.of(tokenizer.encode_batch([pair or "" for pair in pairs]))
-    lengths = np.zeros(len(texts), np.int64) if second is None else second.lengths
-    room = max_seq_length - np.where(has, least, template.special(pair=False))
-    kept_first, kept_second = longest_first(first.lengths, lengths, room)
-    rows = join_segments(
-        first.cut(kept_first), None if second is None else second.cut(kept_second), has, template=template
-    )
-    lost = first.lengths + lengths - kept_first - kept_second
+    rows, lost = joined_pairs(first, second, has, tokenizer.row_template, max_seq_length)
     label = label_column(labels, len(texts), regression)
     counts = {
         "examples": len(texts),
@@ -91,6 +83,28 @@ def encode_classification(
         "unlabelled_examples": len(texts) if labels is None else sum(label is None for label in labels),
     }
     return Encoded(rows.columns() | {"label": label}, counts)
+
+
+def joined_pairs(
+    first: Segments,
+    second: Segments | None,
+    has_second: NDArray[np.bool_] | None,
+    template: RowTemplate,
+    max_seq_length: int,
+) -> tuple[Layout, NDArray[np.int64]]:
+    """Return rows of one text, or of two where `has_second` says so (None: all), and how many tokens of each are cut.
+
+    Raises ConfigError where the length has no room for the special tokens.
+    """
+    if max_seq_length < (least := template.special(pair=True)):
+        raise ConfigError(f"max_seq_length is {max_seq_length}; expected at least {least}, for [CLS] a [SEP] b [SEP]")
+    lengths = np.zeros(len(first.lengths), np.int64) if second is None else second.lengths
+    has = np.ones(len(first.lengths), np.bool_) if has_second is None else has_second
+    room = max_seq_length - np.where(has, least, template.special(pair=False))
+    first_lengths, second_lengths = longest_first(first.lengths, lengths, room)
+    cut_second = None if second is None else second.cut(second_lengths)
+    rows = join_segments(first.cut(first_lengths), cut_second, has, template=template)
+    return rows, first.lengths + lengths - first_lengths - second_lengths
 
 
 def longest_first(n_first: Ints, n_second: Ints, room: NDArray[np.int64]) -> tuple[Ints, Ints]:

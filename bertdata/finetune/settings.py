@@ -87,7 +87,8 @@ class Columns:
     """The columns of the files, and the labels in the order of their ids; by default both are found in the files.
 
     Where a text may have several labels, label_columns are columns of 0 and 1, one for each label, and label_separator
-    is what separates labels in a cell. Raises ConfigError for one label, one given twice, and columns given twofold.
+    is what separates labels in a cell. choice_columns are those of the choices of a question. Raises ConfigError for
+    one label, one given twice, and columns given twofold.
     """
 
     text_columns: tuple[str, ...] = ()
@@ -95,6 +96,7 @@ class Columns:
     labels: tuple[str, ...] = ()
     label_columns: tuple[str, ...] = ()
     label_separator: str = ""
+    choice_columns: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         require(

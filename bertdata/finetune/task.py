@@ -35,6 +35,8 @@ class Task:
     batch_numbers: the columns of numbers that go into a batch, with the names that they have there.
     batch_sets: the columns of lists of label ids, of any length, which are rows of 0 and 1 in a batch, with the names
     that they have there; a text whose labels are not known has the id -100 alone, and NaN in the batch.
+    choices: whether a row holds several choices one after another, whose lengths are in the column `choice_lengths`;
+    lists are (N, choices, L) in a batch.
     texts: how many texts a row has that have ids of their own, in the columns `input_ids`, `input_ids_2` and so on.
     max_seq_length: tokens in a row where --max-seq-length is 0.
     windows: whether rows are windows of texts, which are then kept beside the shards.
@@ -50,6 +52,7 @@ class Task:
     batch_lists: tuple[str, ...] = ()
     batch_numbers: Mapping[str, str] = field(default_factory=dict)
     batch_sets: Mapping[str, str] = field(default_factory=dict)
+    choices: bool = False
     texts: int = 1
     max_seq_length: int = 128
     windows: bool = False

@@ -12,6 +12,7 @@ from bertdata.errors import InputError
 from bertdata.finetune import TASKS
 from bertdata.finetune.task import TASK_SPLITS, Task
 from bertdata.shards.card import ARROW, dataset_card, loading, markdown_table
+from bertdata.shards.choices import CHOICE_LENGTHS
 from bertdata.shards.info_numbers import Number
 from bertdata.shards.schema import ShardInfo, ids_column
 
@@ -72,11 +73,16 @@ class TaskInfo(ShardInfo):
 
     @property
     def list_columns(self) -> tuple[str, ...]:
-        return (*self.token_columns, *self.definition.batch_lists)
+        of_choices = (CHOICE_LENGTHS,) if self.has_choices else ()
+        return (*self.token_columns, *self.definition.batch_lists, *of_choices)
 
     @property
     def scalar_columns(self) -> dict[str, str]:
         return dict(self.definition.batch_numbers)
+
+    @property
+    def has_choices(self) -> bool:
+        return self.definition.choices
 
     @property
     def set_columns(self) -> dict[str, tuple[str, int]]:
@@ -85,12 +91,13 @@ class TaskInfo(ShardInfo):
     def columns(self) -> list[pa.Field]:
         """Return the columns of a shard.
 
-        `input_ids_2` and so on: the ids of the other texts of sentence embeddings. `label`: the class, -100 where it is
-        not known; float32, NaN where not known, in regression and similarity. `label_ids`: the classes of a text that
-        may have any number, -100 alone where these are not known. `labels`: the class of a word at its first token,
-        -100 elsewhere. `start_positions` and `end_positions`: the first and last token of the answer, both 0 ([CLS])
-        where the window does not hold it. `offsets_start` and `offsets_end`: the characters of the context that a token
-        stands for, -1 where it is not of the context.
+        `input_ids_2` and so on: the ids of the other texts of sentence embeddings. `choice_lengths`: how long each
+        choice of a row is, whose lists hold all of them one after another. `label`: the class, or the place of the
+        right choice, -100 where it is not known; float32, NaN where not known, in regression and similarity.
+        `label_ids`: the classes of a text that may have any number, -100 alone where these are not known. `labels`: the
+        class of a word at its first token, -100 elsewhere. `start_positions` and `end_positions`: the first and last
+        token of the answer, both 0 ([CLS]) where the window does not hold it. `offsets_start` and `offsets_end`: the
+        characters of the context that a token stands for, -1 where it is not of the context.
         """
         columns = [*self.token_columns.items(), ("example_id", pa.int64()), *self.definition.columns]
         return [pa.field(name, kind) for name, kind in columns]

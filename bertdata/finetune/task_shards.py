@@ -71,6 +71,10 @@ def encode_task(
             f"--label-columns and --label-separator are for --task multi-label-classification, and --task is "
             f"{settings.task}; leave them out"
         )
+    if given.choice_columns and not task.choices:
+        raise ConfigError(
+            f"--choice-columns is for --task multiple-choice, and --task is {settings.task}; leave it out"
+        )
     paths = {split: sources[split] for split in TASK_SPLITS if split in sources}
     refuse_own(directory, list(paths.values()))
     states = file_states(paths.values())

@@ -14,13 +14,17 @@ from bertdata.finetune.task_info import TaskInfo
 from bertdata.inspect.stats import length_rows
 from bertdata.io.console import Row, counted
 from bertdata.shards import Shards
+from bertdata.shards.choices import CHOICE_LENGTHS, choices_apart
 
 _UNKNOWN = -100
 
 
 @dataclass(frozen=True)
 class TaskFigures:
-    """Figures of one split: rows, the rows of each length, and how often each label is there, "unlabelled" too."""
+    """Figures of one split: rows, the rows of each length, and how often each label is there, "unlabelled" too.
+
+    Where rows have choices, lengths are those of the choices.
+    """
 
     rows: int
     max_seq_length: int
@@ -34,7 +38,8 @@ def measure_task(shards: Shards, info: TaskInfo) -> TaskFigures:
     lengths = np.zeros(info.max_seq_length + 1, np.int64)
     labels: Counter[str] = Counter()
     for batch in shards.table.to_batches():
-        row_lengths = np.diff(batch["input_ids"].offsets.to_numpy())
+        tokens = choices_apart(batch)[0] if info.has_choices else batch
+        row_lengths = np.diff(tokens["input_ids"].offsets.to_numpy())
         lengths += np.bincount(row_lengths, minlength=len(lengths))[: len(lengths)]
         if info.labels:
             column = next((name for name in ("labels", *info.set_columns) if name in batch.schema.names), "label")
@@ -78,8 +83,10 @@ def task_examples(shards: Shards, info: TaskInfo, numbers: Iterable[int]) -> Ite
     for number in numbers:
         row = shards[number]
         ids = [row[name] for name in info.ids_columns]
+        if info.has_choices:
+            ids = np.split(ids[0], np.cumsum(row[CHOICE_LENGTHS])[:-1])
         texts = tuple(tokenizer.decode(of_text, skip_special_tokens=False) for of_text in ids if len(of_text))
-        yield TaskExample(number % len(shards), len(ids[0]), texts, _target(row, info, tokenizer.tokens))
+        yield TaskExample(number % len(shards), len(row["input_ids"]), texts, _target(row, info, tokenizer.tokens))
 
 
 def _target(row: Mapping[str, Any], info: TaskInfo, tokens: Sequence[str]) -> str:

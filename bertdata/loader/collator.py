@@ -28,7 +28,7 @@ from bertdata.loader.draws import (
 )
 from bertdata.loader.epoch import HasEpoch
 from bertdata.loader.examples import ExampleBatch, ShardExamples
-from bertdata.loader.layouts import Batch, Layout, Lists, Packed, Padded
+from bertdata.loader.layouts import Batch, Layout, Lists, Packed, Padded, PaddedChoices
 from bertdata.loader.next_token import check_next_token
 from bertdata.loader.opening import Source
 from bertdata.loader.padding import MULTIPLE
@@ -58,7 +58,8 @@ class BatchCollator(HasEpoch):
     (the id to predict, -100 elsewhere) and, where the objective has one, next_sentence_label or sentence_order_label
     (N,): the names of transformers, so `model(**batch)` works. For fine-tuning shards, labels are those of the task,
     (N,) for texts and (N, L) for tokens, or there are start_positions and end_positions (N,); rows of several texts
-    have the ids of the others as input_ids_2 and so on, each as wide as it needs.
+    have the ids of the others as input_ids_2 and so on, each as wide as it needs. Of rows with choices, input_ids,
+    token_type_ids and attention_mask are (N, choices, L).
 
     With `packing`, arrays are (1, T): no attention_mask, but position_ids that begin at 0 in each example, and
     cu_seqlens int32 (N + 1,), the offsets of the examples, as flash-attn's `flash_attn_varlen_func` takes them; padding
@@ -149,9 +150,11 @@ class BatchCollator(HasEpoch):
         self._list_columns, self._scalars = info.list_columns, info.scalar_columns | carried_columns(info, columns)
         self.position_offset, self.sliding_window = position_offset, sliding_window
         self.attention_mask = attention_mask
-        self._layout: Layout = Padded(pad_to_multiple_of)
+        self._layout: Layout = (PaddedChoices if info.has_choices else Padded)(pad_to_multiple_of)
         if packing:
             self._layout = Packed(pad_to_multiple_of, position_offset, attention_mask, sliding_window)
+        if packing and info.has_choices:
+            raise ConfigError("packing is for rows of one text, and these have several choices; leave packing out")
         if packing and (others := [name for name in self._list_columns if name.startswith("input_ids_")]):
             raise ConfigError(
                 f"packing is for rows of one text, and these have {len(others) + 1} of different lengths; leave "

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bertdata.arrays import Flags, Ints
 from bertdata.loader.block_mask import attention_masks, varlen_keys
 from bertdata.loader.padding import padded_length, padded_rows
+from bertdata.shards.choices import CHOICE_LENGTHS
 
 Batch = dict[str, NDArray[Any]]
 Lists = Sequence[NDArray[Any]]
@@ -72,6 +73,35 @@ class Padded:
                 longest = padded_length(max(map(len, column)), self.multiple) if is_other_text else width
                 batch[name] = padded_rows(column, longest, fill(name), np.int64)
         return batch | {name: values.reshape(-1, width) for name, values in masked.items()}
+
+
+@dataclass(frozen=True)
+class PaddedChoices:
+    """Rows (choices, L) for each example, L a multiple of `multiple`; attention_mask is 1 at tokens.
+
+    An example with fewer choices than another of the batch has rows without tokens behind them.
+    """
+
+    multiple: int
+
+    def tokens(self, ids: Lists, lengths: Ints, word_starts: Lists | None, fill: Fill) -> Tokens:
+        """Return nothing: choices are not masked."""
+        raise NotImplementedError
+
+    def batch(self, lists: Mapping[str, Lists], lengths: Ints, masked: Mapping[str, Ints], fill: Fill) -> Batch:
+        """Return padded rows, (N, choices, L)."""
+        del lengths, masked
+        by_example = lists[CHOICE_LENGTHS]
+        most = max(map(len, by_example))
+        sizes = padded_rows(by_example, most, 0, np.int64)
+        width = padded_length(int(sizes.max()), self.multiple)
+        batch: Batch = {"attention_mask": (np.arange(width) < sizes[..., None]).astype(np.int64)}
+        is_token = batch["attention_mask"].astype(np.bool_)
+        for name, column in lists.items():
+            if name != CHOICE_LENGTHS:
+                batch[name] = np.full(is_token.shape, fill(name), np.int64)
+                batch[name][is_token] = np.concatenate(column)
+        return batch
 
 
 @dataclass(frozen=True)

@@ -147,6 +147,11 @@ class ShardInfo(ABC):
         """The columns of numbers that go into a batch, with the names that they have there."""
 
     @property
+    def has_choices(self) -> bool:
+        """Whether a row holds several choices one after another, each with the special tokens of a row."""
+        return False
+
+    @property
     def set_columns(self) -> dict[str, tuple[str, int]]:
         """The columns of lists of numbers that are rows of 0 and 1 in a batch: their names there, and how wide."""
         return {}

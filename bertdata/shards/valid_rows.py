@@ -23,6 +23,7 @@ from bertdata.io.arrow_data import checked
 from bertdata.io.machine import cores
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.checked import once_each
+from bertdata.shards.choices import CHOICE_LENGTHS, choices_apart
 from bertdata.shards.columns import CU_SEQLENS
 from bertdata.shards.number_arrays import numbers_of
 from bertdata.shards.packed import unpacked
@@ -87,17 +88,23 @@ def _check(batch: pa.RecordBatch, info: ShardInfo) -> None:
             raise ValueError(f"a packed row has {lengths.max():,} tokens; expected at most {limit:,}")
         batch = unpacked(batch)
         lists = {name: batch[name] for name in batch.schema.names if pa.types.is_list(batch[name].type)}
+    apart = lists
+    if info.has_choices:
+        tokens, _ = choices_apart(batch)
+        apart = {name: tokens[name] for name in tokens.schema.names}
+        if "label" in batch.schema.names and (_values(batch["label"]) >= _lengths(lists[CHOICE_LENGTHS])).any():
+            raise ValueError("the label is not one of the choices of its row")
     others = {ids_column(place) for place in range(1, len(batch.schema.names))} & {*lists}
     least, most = info.row_template.special(pair=False), info.max_seq_length
     for name in ["input_ids", *sorted(others)]:
-        lengths = _lengths(lists[name])
+        lengths = _lengths(apart[name])
         if int(lengths.min(initial=least)) < least or int(lengths.max(initial=0)) > most:
             raise ValueError(
                 f"{name} has rows of {lengths.min():,} to {lengths.max():,} ids; expected {least} to {most:,}"
             )
         _require(f"an id of {name}", _values(lists[name]), info.vocab_size)
     lengths = _lengths(lists["input_ids"])
-    for name in lists.keys() - others - info.set_columns.keys():
+    for name in lists.keys() - others - info.set_columns.keys() - {CHOICE_LENGTHS}:
         if not np.array_equal(_lengths(lists[name]), lengths):
             raise ValueError(f"{name} does not have a value for each token")
     for name, (what, number) in info.limits.items():

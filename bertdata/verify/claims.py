@@ -38,14 +38,19 @@ class UncountableError(Exception):
 
 
 class BrokenRules:
-    """The rules that rows of a shard break, each with the number of these rows and the first; `begin`: rows before."""
+    """The rules that rows of a shard break, each with the number of these rows and the first; `begin`: rows before.
+
+    rows: the numbers of the rows that what is checked belongs to, None where each is a row itself.
+    """
 
     def __init__(self) -> None:
         self.begin = 0
+        self.rows: NDArray[np.int64] | None = None
         self._rules: dict[str, tuple[int, int]] = {}
 
     def add(self, rule: str, rows: NDArray[np.int64]) -> None:
         """Note that rows, ascending and counted from `begin`, break a rule."""
+        rows = rows if self.rows is None else np.unique(self.rows[rows])
         if len(rows):
             number, first = self._rules.get(rule, (0, self.begin + int(rows[0])))
             self._rules[rule] = number + len(rows), first

@@ -18,6 +18,7 @@ from bertdata.errors import VerificationError
 from bertdata.finetune.task_info import TaskInfo
 from bertdata.io.console import Row
 from bertdata.masking.masking import IGNORE_INDEX
+from bertdata.shards.choices import choices_apart
 from bertdata.shards.contents import reading_values
 from bertdata.shards.schema import ShardInfo
 from bertdata.verify.claims import BrokenRules, Claims, ShardEntry, flat_columns
@@ -72,6 +73,9 @@ def verify_unbuilt(
 
 def _check_rows(batch: pa.RecordBatch, info: ShardInfo, broken: BrokenRules) -> None:
     batch.validate(full=True)
+    if info.has_choices:
+        _check_choices(batch, info, broken)
+        return
     _, *others = names = _ids_columns(info)
     checked = [_check_ids(batch, name, info, broken) for name in names]
     if not all(checked):
@@ -104,6 +108,20 @@ def _check_rows(batch: pa.RecordBatch, info: ShardInfo, broken: BrokenRules) -> 
         broken.add_flags("offsets run backwards", values["offsets_end"] < values["offsets_start"], offsets)
 
 
+def _check_choices(batch: pa.RecordBatch, info: ShardInfo, broken: BrokenRules) -> None:
+    """Check rows of several choices, each of which is as a row of another task."""
+    try:
+        choices, rows = choices_apart(batch)
+    except ValueError as error:
+        broken.add(str(error), np.arange(batch.num_rows))
+        return
+    broken.rows = rows
+    _check_ids(choices, "input_ids", info, broken)
+    broken.rows = None
+    wrong = _outside(batch["label"].to_numpy(), np.bincount(rows, minlength=batch.num_rows))
+    broken.add_flags("the label is not one of the choices of its row", wrong)
+
+
 def _ids_columns(info: ShardInfo) -> tuple[str, ...]:
     return info.ids_columns if isinstance(info, TaskInfo) else ("input_ids",)
 
@@ -123,6 +141,6 @@ def _check_ids(batch: pa.RecordBatch, name: str, info: ShardInfo, broken: Broken
     return True
 
 
-def _outside(labels: NDArray[Any], number: int) -> NDArray[np.bool_]:
+def _outside(labels: NDArray[Any], number: int | NDArray[np.int64]) -> NDArray[np.bool_]:
     outside: NDArray[np.bool_] = ((labels < 0) | (labels >= number)) & (labels != IGNORE_INDEX)
     return outside

@@ -14,6 +14,7 @@ import pytest
 from bertdata.cli import encode_task
 from bertdata.errors import BertDataError, naming_flags
 from bertdata.finetune import TASKS
+from bertdata.finetune.multiple_choice import second_texts
 from bertdata.finetune.settings import TaskConfig
 from bertdata.options.request import settings_from
 from bertdata.sources.labelled.column_files import Sentence
@@ -75,6 +76,7 @@ SHOWN: dict[str, Callable[[Any], str]] = {
     "token-classification": words,
     "classification": lambda one: one.text if one.pair is None else f"{one.text} + {one.pair}",
     "multi-label-classification": lambda one: one.text,
+    "multiple-choice": lambda one: f"{one.text}: {' or '.join(second_texts(one))}",
     "sentence-similarity": lambda one: " + ".join(one.texts),
     "question-answering": lambda one: f"{one.id}: {', '.join(f'{text}@{start}' for text, start in one.answers)}",
 }

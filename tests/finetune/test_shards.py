@@ -56,6 +56,13 @@ MULTI_LABEL = "".join(
 )
 
 
+CHOICES = "".join(
+    json.dumps({"question": "The sea", "choices": ["holds salt", "a boat", "sea"][:number], "answer": number - 1})
+    + "\n"
+    for number in (2, 3, 3)
+)
+
+
 @pytest.fixture
 def vocab(tmp_path: Path) -> str:
     TOKENIZER.save_pretrained(tmp_path / "vocab")
@@ -67,6 +74,7 @@ def source(folder: Path, task: str) -> str:
     name, text = {
         "classification": ("texts.csv", "text,text_pair,label\nThe sea,a boat,good\nsalt,,bad\nA boat.,sea,bad\n"),
         "multi-label-classification": ("labels.jsonl", MULTI_LABEL),
+        "multiple-choice": ("choices.jsonl", CHOICES),
         "regression": ("scores.csv", "text,text_pair,label\nThe sea,a boat,1.5\nsalt,,-2\nA boat.,sea,0\n"),
         "token-classification": ("words.conll", CONLL),
         "question-answering": ("squad.json", json.dumps(SQUAD)),
@@ -93,6 +101,7 @@ def test_the_reader_tells_the_task_and_how_rows_were_made(tmp_path: Path, vocab:
     labels = {
         "classification": ("bad", "good"),
         "multi-label-classification": ("salt", "wet"),
+        "multiple-choice": ("0", "1", "2"),
         "token-classification": ("B-SEA", "I-SEA", "O"),
     }.get(task, ())
     assert (info.task, info.labels, info.max_seq_length) == (task, labels, 12)

@@ -22,6 +22,8 @@ from bertdata.io import compression
 
 CHUNK = 1 << 20
 _SPACE = re.compile(r"[ \t\n\r]*")
+_ROWS = ("data", "annotations")
+"""The lists of an object that may be its rows."""
 _LONGEST_ATOM = 16
 """Characters after which a wrong value cannot be one that was cut off, as `-Infinity` or two escapes of a pair."""
 
@@ -75,14 +77,16 @@ def read_values(path: str) -> Iterator[Any]:
 def read_json_rows(path: str, *, chunk: int = CHUNK) -> Iterator[dict[str, Any]]:
     """Yield the objects of a JSON file: those of a list, of the list `data` in an object, or one after another.
 
-    The last are JSON lines, which many data sets call .json. Raises InputError as `read_list` does, and for another
-    value than an object.
+    The last are JSON lines, which many data sets call .json. A row may be a pair, as of `as_row`; a list `annotations`
+    of these, as annotators for spaCy write it, is one of rows as well. Raises InputError as `read_list` does, and for
+    another value than an object.
     """
     with compression.open_decompressed(path) as file:
         text = _Window(file, path, chunk)
         listed = text.sign() == "["
-        for number, row in enumerate(_elements(text) if listed else _objects(text), 1):
-            if not isinstance(row, dict):
+        for number, value in enumerate(_elements(text) if listed else _objects(text), 1):
+            row = as_row(value)
+            if row is None:
                 raise InputError(
                     f"row {number} is not a JSON object; expected a list of objects, an object with the list `data`, "
                     "or objects one after another",
@@ -93,17 +97,29 @@ def read_json_rows(path: str, *, chunk: int = CHUNK) -> Iterator[dict[str, Any]]
             text.broken(f"more after the {'list' if listed else 'object'}")
 
 
+def as_row(value: Any) -> dict[str, Any] | None:
+    """Return the row that a value of JSON is: an object, or spaCy's pair of a text and an object; None of any other.
+
+    >>> as_row(["EU left", {"entities": [[0, 2, "ORG"]]}])
+    {'text': 'EU left', 'entities': [[0, 2, 'ORG']]}
+    >>> as_row(["EU left", 1])
+    """
+    if isinstance(value, list) and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], dict):
+        return {"text": value[0], **value[1]}
+    return value if isinstance(value, dict) else None
+
+
 def _objects(text: _Window) -> Iterator[Any]:
     """Yield values that come one after another, or the elements of the first one's list `data`, if they are objects."""
     if text.sign() == "{":
         row: dict[str, Any] | None = {}
         for key in _keys(text):
-            if row is None or key != "data" or text.needed() != "[":
+            if row is None or key not in _ROWS or text.needed() != "[":
                 value = text.value()
             else:
                 elements = _elements(text)
                 value = list(islice(elements, 1))
-                if value and isinstance(value[0], dict):
+                if value and as_row(value[0]) is not None and (key == "data" or isinstance(value[0], list)):
                     yield from chain(value, elements)
                     row = None
                 else:

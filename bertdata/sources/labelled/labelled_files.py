@@ -25,7 +25,7 @@ from bertdata.io.console import counted
 from bertdata.io.decoding import how_to_convert
 from bertdata.io.separated_lines import WHAT, RowError, is_declaration, rows_of, separator_of
 from bertdata.sources.labelled.fasttext_lines import is_labelled, labelled_row
-from bertdata.sources.labelled.json_list import read_json_rows
+from bertdata.sources.labelled.json_list import as_row, read_json_rows
 
 Row = Mapping[str, Any]
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
@@ -36,6 +36,23 @@ JSON = ".json"
 FASTTEXT = "fastText"
 """The format of lines with `__label__`, which are in files of several endings."""
 FORMATS = (".jsonl", ".ndjson", JSON, ".csv", ".tsv", ".parquet")
+ELSEWHERE = {
+    ".spacy": "is a DocBin of spaCy; expected texts with spans: write it as JSON lines, python -c "
+    '"import json, spacy, sys; from spacy.tokens import DocBin; '
+    "[print(json.dumps({'text': doc.text, 'spans': [{'start': span.start_char, 'end': span.end_char, "
+    "'label': span.label_} for span in doc.ents], 'tokens': [{'start': token.idx, 'end': token.idx + len(token)} "
+    "for token in doc]})) for doc in DocBin().from_disk(sys.argv[1]).get_docs(spacy.blank('xx').vocab)]\" "
+    "FILE > NEW.jsonl",
+    ".ann": "is standoff of brat, whose texts are in other files; expected texts with spans: write the documents of a "
+    'folder as JSON lines, python -c "import json, pathlib, sys; '
+    "[print(json.dumps({'text': ann.with_suffix('.txt').read_bytes().decode(), "
+    "'spans': [{'start': int(start), 'end': int(end), 'label': kind, 'text': quoted} "
+    "for line in ann.read_bytes().decode().splitlines() if line[:1] == 'T' "
+    "for _, places, quoted in [line.split('\\t')] "
+    "for kind, start, end in [places.split()]]})) for ann in sorted(pathlib.Path(sys.argv[1]).rglob('*.ann'))]\" "
+    "FOLDER > NEW.jsonl",
+}
+"""Files that other programs write, by their endings: what they are, and how to write them as one that is read."""
 KNOWN_COLUMNS = (
     ("text", "text_pair"),
     ("sentence1", "sentence2"),
@@ -88,6 +105,9 @@ def file_format(path: str, others: Sequence[str] = ()) -> str:
             return suffix
     if is_labelled(path):
         return FASTTEXT
+    for suffix, how in ELSEWHERE.items():
+        if plain.endswith(suffix):
+            raise InputError(how, path=path)
     endings = ", ".join((*FORMATS, *others))
     raise InputError(
         f"has a name of no known format; expected one that ends in {endings} (or these with .gz): rename it by what it "
@@ -162,9 +182,9 @@ def _json_rows(path: str) -> Iterator[tuple[str, Row]]:
                 raise InputError(
                     f"line {number} is not JSON ({parse_problem(error)}); expected JSON lines", path=path
                 ) from error
-            if not isinstance(row, dict):
+            if (object_of_line := as_row(row)) is None:
                 raise InputError(f"line {number} is not a JSON object; expected JSON lines", path=path)
-            yield f"line {number}", row
+            yield f"line {number}", object_of_line
 
 
 def _parquet_rows(path: str) -> Iterator[tuple[str, Row]]:

@@ -15,7 +15,7 @@ _SEPARATORS = (",", ";", "|")
 NO_LABEL = ("", "-", "-1", "-100")
 """What means that there is no label: SNLI and spaCy have "-", data set hubs -1, losses -100."""
 _NOT_LABELS = "nothing, '-', -1 and -100 mean no label"
-_REMEDY = "--unlabelled leave-out leaves out what has none, and counts it"
+REMEDY = "--unlabelled leave-out leaves out what has none, and counts it"
 FLOAT32 = (-3.0e38, 3.0e38)
 """The numbers that a float32 holds, or nearly all."""
 
@@ -120,7 +120,7 @@ def label_ids(
             if not missing:
                 what = f"the label {value!r}, which the training file does not have; expected one of {first_labels}"
             else:
-                what = f"no label{'' if name == '' else f' ({value!r})'}; expected one of {first_labels}: {_REMEDY}"
+                what = f"no label{'' if name == '' else f' ({value!r})'}; expected one of {first_labels}: {REMEDY}"
                 what += "" if name.strip() in ("", "nan") else f", or, if {value!r} is a class, name it in --labels"
             raise InputError(f"{place} has {what}", path=path)
         row_ids.append(number)
@@ -156,7 +156,7 @@ def numbers(
         elif unlabelled and is_missing_number(value, bounds):
             parsed.append(None)
         else:
-            remedy = f": {_REMEDY}" if is_missing_number(value, bounds) else ""
+            remedy = f": {REMEDY}" if is_missing_number(value, bounds) else ""
             raise InputError(f"{place} has the label {value!r}; expected {expected}{hint}{remedy}", path=path)
     return parsed
 

@@ -2,6 +2,7 @@
 
     {"text": "EU rejects it", "label": [[0, 2, "ORG"]]}                                   doccano
     {"text": ..., "entities": [{"start_offset": 0, "end_offset": 2, "label": "ORG"}]}     doccano, with relations
+    ["EU rejects it", {"entities": [[0, 2, "ORG"]]}]                                      spaCy, a pair as a row
     {"text": ..., "spans": [{"start": 0, "end": 2, "label": "ORG"}], "tokens": [...]}     Prodigy
     {"text": ..., "label": [{"start": 0, "end": 2, "text": "EU", "labels": ["ORG"]}]}     Label Studio, JSON-MIN
     {"data": {"text": ...}, "annotations": [{"result": [{"value": {"start": 0, ...}}]}]}  Label Studio, JSON

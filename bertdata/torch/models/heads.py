@@ -7,12 +7,14 @@ start from any checkpoint of the encoder.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self, Unpack
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from bertdata.errors import ConfigError
 from bertdata.torch.models import FAMILIES
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.configs import load_config
@@ -161,6 +163,62 @@ class BertForTokenClassification(Classifier):
     """
 
     task, of_tokens = "TokenClassification", True
+
+
+class BertForMultipleChoice(TaskModel):
+    """An encoder with one logit on the pooled state of each choice of an example; a softmax is over the choices.
+
+    >>> import torch
+    >>> from bertdata.torch import BertConfig
+    >>> model = BertForMultipleChoice(BertConfig.tiny(vocab_size=100), ["A", "B"])
+    >>> model(torch.tensor([[[2, 7, 3], [2, 8, 3]]])).logits.shape
+    torch.Size([1, 2])
+    """
+
+    task = "MultipleChoice"
+
+    def __init__(self, config: EncoderConfig, labels: Sequence[str] = ()) -> None:
+        super().__init__(config, labels, pooler=True)
+        family = FAMILIES[config.model_type]
+        if family.classifier is not linear_classifier:
+            raise ConfigError(
+                f"there is no {config.model_type} model for multiple choice here; expected --library transformers"
+            )
+        self.classifier = linear_classifier(config, 1)
+        family.initialize(self, config)
+
+    def row_logits(self, input_ids: Tensor, **inputs: Unpack[EncoderInputs]) -> Tensor:
+        """Return the logits of choices, (N, 1), of which each is a row; int64 (N, L)."""
+        hidden = self.encoder.encode(input_ids, **without_unknown_types(inputs, self.config))
+        states = self.encoder.pooled(hidden, None, inputs.get("attention_mask"))
+        logits: Tensor = self.classifier(self.dropout(self.head(states)))
+        return logits
+
+    def forward(self, input_ids: Tensor, labels: Tensor | None = None, **inputs: Unpack[EncoderInputs]) -> TaskOutput:
+        """Take int64 (N, choices, L) tensors, and labels int64 (N,), the place of the right choice, -100 for none."""
+        given: Any = {"input_ids": input_ids, **inputs}
+        logits = logits_by_choice(self.row_logits, given)
+        return TaskOutput(None if labels is None else mean_cross_entropy(logits, labels), logits)
+
+
+def logits_by_choice(logits_of: Callable[..., Tensor], inputs: Mapping[str, Tensor]) -> Tensor:
+    """Return the logits of choices, (N, choices): -inf for those that an example does not have, which have no tokens.
+
+    logits_of: returns logits (M, 1) for tensors (M, L) by name; inputs: tensors (N, choices, L), attention_mask among
+    them where some have padding.
+
+    >>> import torch
+    >>> mask = torch.tensor([[[1, 1], [1, 0]], [[1, 1], [0, 0]]])
+    >>> logits_by_choice(lambda attention_mask: attention_mask.sum(-1, keepdim=True).float(), {"attention_mask": mask})
+    tensor([[2., 1.],
+            [2., -inf]])
+    """
+    mask = inputs.get("attention_mask")
+    shape = next(iter(inputs.values())).shape[:2]
+    if mask is None or bool((there := mask.any(-1)).all()):
+        return logits_of(**{name: values.flatten(0, 1) for name, values in inputs.items()}).view(shape)
+    logits = logits_of(**{name: values[there] for name, values in inputs.items()}).squeeze(-1)
+    return logits.new_full(shape, -torch.inf).masked_scatter(there, logits)
 
 
 class BertForQuestionAnswering(TaskModel):

@@ -20,8 +20,9 @@ from bertdata.loader.padding import padded_length
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.shards.schema import ShardInfo
 from bertdata.torch.models.config import EncoderConfig
+from bertdata.torch.models.encoder import mean_cross_entropy
 from bertdata.torch.models.from_transformers import TransformersModel
-from bertdata.torch.models.heads import MULTI_LABEL, SpanOutput, TaskOutput
+from bertdata.torch.models.heads import MULTI_LABEL, SpanOutput, TaskOutput, logits_by_choice
 from bertdata.torch.models.lora import Adapters, LoraShape, add_adapters
 from bertdata.torch.models.sentence_encoder import SentenceEncoder
 from bertdata.torch.models.sentence_folder import MODULES, SentenceSettings, saved_length, settings_of
@@ -38,12 +39,14 @@ class TransformersTaskModel(TransformersModel):
     """An encoder of transformers with one of its heads.
 
     auto: the class that makes it; mapping: the name of the table of types that have such a head; peft_task: the task's
-    type in peft; adapters: what of it is trained, None for all of it.
+    type in peft; adapters: what of it is trained, None for all of it; outputs_of_last: how many its last layer has, 0
+    for one of each label.
     """
 
     mapping: ClassVar[str]
     peft_task: ClassVar[str]
     adapters: Adapters | None = None
+    outputs_of_last: ClassVar[int] = 0
 
     @classmethod
     def of(cls, directory: str, config: TransformersConfig, labels: Sequence[str] = ()) -> Self:
@@ -61,7 +64,7 @@ class TransformersTaskModel(TransformersModel):
             )
         weight_files(directory)  # raises InputError where there are none, which transformers says less clearly
         model, about = loaded(cls.auto, directory, peer, ignore_mismatched_sizes=True)
-        last = last_layer(model, peer.num_labels)
+        last = last_layer(model, cls.outputs_of_last or peer.num_labels)
         _require_encoder(model, about, last, directory)
         if not {*about["missing_keys"]} >= last and not _names(about["mismatched_keys"]) & last:
             fresh = made(peer, cls.auto).state_dict()
@@ -78,6 +81,10 @@ class TransformersTaskModel(TransformersModel):
         changed = copy.deepcopy(peer)
         changed.return_dict = True
         return changed
+
+    def row_logits(self, **rows: Tensor) -> Any:
+        """Return what the model makes of rows, int64 (N, L) each."""
+        return self(**rows)
 
     def adapt(self, directory: str, shape: LoraShape) -> None:
         """Have adapters trained in place of the weights that were in a folder; raises ConfigError as `add_adapters`."""
@@ -119,11 +126,7 @@ class TransformersForSequenceClassification(TransformersClassifier):
 
     @classmethod
     def for_labels(cls, peer: Any, labels: Sequence[str]) -> Any:
-        if getattr(peer, "summary_type", "") == "last":
-            raise ConfigError(
-                f"a {peer.model_type} model classifies rows by their last token (summary_type), and the rows here have "
-                "padding there; take another encoder"
-            )
+        _require_first_token(peer)
         kind = "regression" if len(labels) == 1 else cls.problem_type
         return _with_labels(super().for_labels(peer, labels), labels, kind)
 
@@ -143,6 +146,28 @@ class TransformersForTokenClassification(TransformersClassifier):
     @classmethod
     def for_labels(cls, peer: Any, labels: Sequence[str]) -> Any:
         return _with_labels(super().for_labels(peer, labels), labels, None)
+
+
+class TransformersForMultipleChoice(TransformersTaskModel):
+    """A logit for each choice of an example, those that it does not have left out."""
+
+    auto, mapping = "AutoModelForMultipleChoice", "MODEL_FOR_MULTIPLE_CHOICE_MAPPING"
+    peft_task = "SEQ_CLS"
+    outputs_of_last = 1
+
+    @classmethod
+    def for_labels(cls, peer: Any, labels: Sequence[str]) -> Any:
+        _require_first_token(peer)
+        return _with_labels(super().for_labels(peer, labels), labels, None)
+
+    def row_logits(self, **rows: Tensor) -> Tensor:
+        logits: Tensor = self.outputs({name: values[:, None] for name, values in rows.items()}).logits
+        return logits
+
+    def forward(self, input_ids: Tensor, labels: Tensor | None = None, **inputs: Tensor) -> TaskOutput:  # type: ignore[override]
+        """Take int64 (N, choices, L) tensors, and labels int64 (N,), the place of the right choice, -100 for none."""
+        logits = logits_by_choice(self.row_logits, {"input_ids": input_ids, **inputs})
+        return TaskOutput(None if labels is None else mean_cross_entropy(logits, labels), logits)
 
 
 class TransformersForQuestionAnswering(TransformersTaskModel):
@@ -215,7 +240,7 @@ def check_rows(model: TransformersTaskModel, info: ShardInfo) -> None:
     """Raise ConfigError where a row of shards, of 512 tokens at most, cannot go through a model."""
     template = info.row_template
     types = 1 + max(template.second_type, template.last_type or 0)
-    call = getattr(model, "embed", None)  # of one text, where a row has several
+    call = getattr(model, "embed", model.row_logits)  # of one text, where a row has several
     probe(model, min(padded_length(info.max_seq_length), PROBED), info.sep_token_id, types, call)
 
 
@@ -231,6 +256,14 @@ def last_layer(model: nn.Module, labels: int) -> set[str]:
         if isinstance(module, nn.Linear) and module.out_features == labels and not _in_encoder(model, name):
             last = name
     return {f"{last}.{name}" for name, _ in model.get_submodule(last).named_parameters()} if last else set()
+
+
+def _require_first_token(peer: Any) -> None:
+    if getattr(peer, "summary_type", "") == "last":
+        raise ConfigError(
+            f"a {peer.model_type} model classifies rows by their last token (summary_type), and the rows here have "
+            "padding there; take another encoder"
+        )
 
 
 def _with_labels(peer: Any, labels: Sequence[str], problem: str | None) -> Any:

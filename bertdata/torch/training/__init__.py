@@ -52,6 +52,7 @@ HEADS: Registry[Any] = Registry(
     {
         "SequenceClassification": "bertdata.torch.training.tasks:TEXTS",
         "MultiLabelClassification": "bertdata.torch.training.multi_label:SETS",
+        "MultipleChoice": "bertdata.torch.training.multiple_choice:CHOICES",
         "TokenClassification": "bertdata.torch.training.tasks:TOKENS",
         "QuestionAnswering": "bertdata.torch.training.tasks:QUESTIONS",
         "SentenceEmbedding": "bertdata.torch.training.sentence_embedding:SENTENCES",

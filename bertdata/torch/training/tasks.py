@@ -121,7 +121,8 @@ def _make_texts(directory: str, info: TaskInfo, settings: FinetuneSettings) -> T
     return BertForSequenceClassification.from_pretrained(directory, info.labels or (REGRESSION_LABEL,))
 
 
-def _texts(model: TaskModel, dataset: ShardDataset, batch_size: int, device: Device) -> dict[str, float]:
+def evaluate_texts(model: PreTrainedModel, dataset: ShardDataset, batch_size: int, device: Device) -> dict[str, float]:
+    """Return the scores of a model whose highest logit, or whose number, is what it predicts of a row."""
     truth: list[float] = []
     guessed: list[float] = []
     for batch in batches_of(dataset, batch_size):
@@ -214,7 +215,7 @@ def adapted(model: Any, directory: str, info: TaskInfo, settings: FinetuneSettin
 
 TEXTS = Head(
     make=_make_texts,
-    evaluate=_texts,
+    evaluate=evaluate_texts,
     check=_check_texts,
     predict=predicted_labels,
     predictions=".tsv",

@@ -1,0 +1,66 @@
+"""What is said of files that other programs must write in another form: their commands work."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from bertdata.errors import InputError
+from bertdata.sources.labelled.conll import read_sentences
+
+
+def command_for(path: Path) -> str:
+    """Return the program that the message on a file of another form gives."""
+    with pytest.raises(InputError) as caught:
+        list(read_sentences(str(path)))
+    code = re.search(r'python -c "(.*)" F', str(caught.value))
+    assert code
+    return code[1]
+
+
+def written(code: str, given: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+    """Return the file of what a program prints of a file or folder."""
+    monkeypatch.setattr(sys, "argv", ["-c", str(given)])
+    exec(code, {})
+    new = given.with_name("new.jsonl")
+    new.write_text(capsys.readouterr().out)
+    return new
+
+
+def test_standoff_of_brat_is_read_as_its_message_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "brat" / "deeper"
+    folder.mkdir(parents=True)
+    (folder / "a.txt").write_bytes("Zoë left\r\nUni Bern.".encode())
+    notes = "T1\tPER 0 3\tZoë\nT2\tORG 10 18\tUni Bern\nR1\tleft Arg1:T1 Arg2:T2\n#1\tAnnotatorNotes T1\tsure\n"
+    (folder / "a.ann").write_text(notes, encoding="utf-8")
+    new = written(command_for(folder / "a.ann"), tmp_path / "brat", monkeypatch, capsys)
+    [sentence] = read_sentences(str(new))
+    assert (sentence.words, sentence.tags) == (
+        ("Zoë", "left", "Uni", "Bern", "."),
+        ("B-PER", "O", "B-ORG", "I-ORG", "O"),
+    )
+    (folder / "a.ann").write_text("T1\tPER 0 3;5 6\tZoë e\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="too many values"):  # a span of several parts has no tags
+        written(command_for(folder / "a.ann"), tmp_path / "brat", monkeypatch, capsys)
+
+
+def test_a_docbin_of_spacy_is_read_as_its_message_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "train.spacy"
+    path.write_bytes(b"x")
+    code = command_for(path)
+    compile(code, "message", "exec")
+    spacy = pytest.importorskip("spacy")
+    from spacy.tokens import Doc, DocBin, Span
+
+    doc = Doc(spacy.blank("en").vocab, words=["Ann", "Bo", "ca", "n't", "go"], spaces=[True, True, False, True, False])
+    doc.ents = [Span(doc, 0, 2, label="PER")]
+    DocBin(docs=[doc]).to_disk(path)
+    [sentence] = read_sentences(str(written(code, path, monkeypatch, capsys)))
+    assert (sentence.words, sentence.tags) == (("Ann", "Bo", "ca", "n't", "go"), ("B-PER", "I-PER", "O", "O", "O"))
