@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
+from bisect import bisect_right
 from pathlib import Path
 
 UNICODE = "17.0.0"
@@ -35,31 +36,43 @@ class Table(dict[int, str]):
         self.lower: dict[int, str] = {}
         self.composes: set[int] = set()
         self.numeric: dict[int, str] = {}
-        near: list[str] = []
-        far: list[str] = []
+        ranges: list[tuple[int, int]] = []
         for line in _TABLE.read_text(encoding="ascii").splitlines():
-            first, *rest = line.split(" ")
+            first, last, kind = line.split(" ", 2)
             if first == "lower":
-                self.lower[int(rest[0], 16)] = chr(int(rest[1], 16))
+                self.lower[int(last, 16)] = chr(int(kind, 16))
                 continue
             if first == "numeric":
-                begin, end = (int(point, 16) for point in rest)
-                self.numeric.update(dict.fromkeys(range(begin, end + 1), _ALIKE["Nd"]))
+                self.numeric.update(dict.fromkeys(range(int(last, 16), int(kind, 16) + 1), _ALIKE["Nd"]))
                 continue
-            last, *kind = rest
             begin, end = int(first, 16), int(last, 16)
-            (near if end <= _NEAR else far).append(f"\\U{begin:08x}-\\U{end:08x}")
-            alike = _ALIKE[" ".join(name for name in kind if name != "composes")]
-            if kind[0] == "Cn":
+            ranges.append((begin, end))
+            if kind == "Cn":
                 continue
-            self.update(dict.fromkeys(range(begin, end + 1), alike))
-            if "composes" in kind:
+            self.update(dict.fromkeys(range(begin, end + 1), _ALIKE[kind.removesuffix(" composes")]))
+            if kind.endswith(" composes"):
                 self.composes.update(range(begin, end + 1))
+        self._begins, self._ends = (list(points) for points in zip(*sorted(ranges), strict=True))
+
+    @functools.cached_property
+    def newer(self) -> re.Pattern[str]:
+        """The pattern of newer characters, whose compilation takes longer than looking a character up."""
+        near: list[str] = []
+        far: list[str] = []
+        for begin, end in zip(self._begins, self._ends, strict=True):
+            (near if end <= _NEAR else far).append(f"\\U{begin:08x}-\\U{end:08x}")
         # For characters up to U+FFFF re has a table; those beyond it compares with one range after another.
-        self.newer = re.compile(f"[{''.join(near)}]|(?![\\0-\\U{_NEAR:08x}])[{''.join(far)}]")
+        return re.compile(f"[{''.join(near)}]|(?![\\0-\\U{_NEAR:08x}])[{''.join(far)}]")
+
+    def is_newer(self, character: str) -> bool:
+        """Tell whether a character is newer."""
+        number = bisect_right(self._begins, ord(character)) - 1
+        return number >= 0 and ord(character) <= self._ends[number]
 
     def older(self, text: str) -> str:
         """Return a text with an older character of the same kind in place of each newer one."""
+        if len(text) == 1:
+            return self.get(ord(text), _ALIKE["Cn"]) if self.is_newer(text) else text
         return self.newer.sub(lambda newer: self.get(ord(newer[0]), _ALIKE["Cn"]), text)
 
 

@@ -9,7 +9,7 @@ import pytest
 import tokenizers
 
 from bertdata import WordPieceTokenizer
-from bertdata.characters.newer import alike, holds_newer, lowered
+from bertdata.characters.newer import alike, holds_newer, lowered, table
 from bertdata.errors import InputError
 from bertdata.tokenizers import newer_characters
 from bertdata.tokenizers.bpe.counting import pre_tokens
@@ -36,6 +36,13 @@ def test_newer_characters_are_of_the_kind_of_older_ones() -> None:
     assert alike(f"a{SMALL_LETTER}{IDEOGRAPH}").isalpha()
     assert (len(alike("".join(TEXTS))), alike("caf\u00e9")) == (len("".join(TEXTS)), "caf\u00e9")
     assert lowered(f"A{CAPITAL}") == f"A{SMALL_LETTER}"
+
+
+def test_a_character_alone_is_looked_up_as_in_a_text() -> None:
+    points = [int(point, 16) for point in re.findall(r"\\U([0-9a-f]{8})", table().newer.pattern)]
+    around = {chr(point + step) for point in points for step in (-1, 0, 1) if point + step <= 0x10FFFF}
+    assert [alike(character) * 2 for character in around] == [alike(character * 2) for character in around]
+    assert {table().is_newer(character) for character in around} == {True, False}
 
 
 def test_older_text_is_looked_through_as_fast_as_by_a_small_class() -> None:

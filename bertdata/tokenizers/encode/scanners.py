@@ -16,12 +16,17 @@ import regex
 from numpy.typing import NDArray
 
 from bertdata.characters.newer import alike, composes
+from bertdata.text_arrays import READ_AHEAD
 from bertdata.tokenizers.encode.kernels import bitmaps as kernel
 from bertdata.tokenizers.encode.kernels import cl100k, gpt2
 from bertdata.tokenizers.encode.kernels.bitmaps import Bitmaps
 
 _POINTS = 0x110000
 _AT_A_TIME = 1 << 8
+_COMMON = np.frombuffer(
+    "".join(map(chr, (*range(0xA0, 0x180), *range(0x2010, 0x2030)))).encode() + bytes(READ_AHEAD), np.uint8
+)
+"""Characters whose classes are asked at the start, in UTF-8: accented letters, dashes and quotation marks."""
 _CL100K = regex.compile(
     r"\(\?i:'s\|'t\|'re\|'ve\|'m\|'ll\|'d\)\|\[\^\\r\\n\\p\{L\}\\p\{N\}\]\?\\p\{L\}\+\|\\p\{N\}(\{1,3\})?"
     r"\| \?\[\^\\s\\p\{L\}\\p\{N\}\]\+\[\\r\\n\]\*\|\\s\*\[\\r\\n\]\+\|\\s\+\(\?!\\S\)\|\\s\+"
@@ -62,6 +67,7 @@ class PatternScanner:
     ) -> None:
         self._pieces, self._starts, self._composed = pieces, starts, composed
         self._classes = np.zeros(_POINTS, np.uint8)
+        self._learn(_COMMON, 0, len(_COMMON) - READ_AHEAD)
 
     def mark(self, text: Any, begin: int, n: int, bitmaps: Bitmaps) -> None:
         """Set `starts` and `unsure`."""
