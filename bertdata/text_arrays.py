@@ -195,6 +195,19 @@ def check_utf8(strings: pa.ChunkedArray) -> None:
         row += len(array)
 
 
+def utf8_arrays(texts: object) -> Iterator[pa.Array]:
+    """Yield what `arrays_of` does; raises InputError too, naming the row, for bytes that are not UTF-8.
+
+    What is made of a list of strings is UTF-8.
+    """
+    row = 0
+    for array in arrays_of(texts):
+        if isinstance(texts, pa.Array | pa.ChunkedArray):
+            check_bytes(array, row)
+        yield array
+        row += len(array)
+
+
 def check_bytes(array: pa.Array, first_row: int) -> None:
     """Raise InputError where the bytes of a string are not UTF-8, naming its row, counted from `first_row`."""
     try:

@@ -17,7 +17,7 @@ from bertdata.characters.newer import holds_newer
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.io.contents import once_for_contents
-from bertdata.text_arrays import Texts, arrays_of, as_strings, check_text, check_utf8, size_of
+from bertdata.text_arrays import Texts, as_strings, check_text, check_utf8, size_of, utf8_arrays
 from bertdata.tokenizers.base import check_one
 from bertdata.tokenizers.call_rows import TextTokens
 from bertdata.tokenizers.file_tokenizer import FileTokenizer
@@ -220,7 +220,7 @@ class JsonTokenizer(FileTokenizer):
         if self._encoder is None:
             return None
         with asking_tokenizers():
-            result = self._encoder(arrays_of(texts), len(texts), size_of(texts), words=words)
+            result = self._encoder(utf8_arrays(texts), len(texts), size_of(texts), words=words)
         spelled = self._special_parts.spellable
         return None if spelled and np.isin(result.ids, [*spelled]).any() else result
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from bertdata.characters.newer import alike
 from bertdata.kernels.warmup import compiling_pays
-from bertdata.text_arrays import Texts, arrays_of, as_strings, check_utf8, size_of
+from bertdata.text_arrays import Texts, as_strings, check_utf8, size_of, utf8_arrays
 from bertdata.tokenizers.training.counts import SCHEMA, merge_counts
 
 MAX_WORDS = 1 << 20
@@ -44,14 +44,14 @@ def _counted(texts: Texts) -> list[pa.Table]:
     from bertdata.tokenizers.encode.kernels.word_cache import LONG, WINDOW, look_up
     from bertdata.tokenizers.encode.scanners import gpt2_scanner
     from bertdata.tokenizers.encode.tables import empty_table
-    from bertdata.tokenizers.encode.words import Words, checked, units
+    from bertdata.tokenizers.encode.words import Words, units
     from bertdata.tokenizers.training.count_table import take_counts
 
     words, table = Words(gpt2_scanner(_cutter().pre_tokenize_str)), empty_table(MAX_WORDS, 16 * MAX_WORDS)
     window = np.zeros((4, WINDOW + 1), np.uint64)
     others: Counter[str] = Counter()
     tables = []
-    for text, offsets, row, stop, _ in units(checked(arrays_of(texts))):
+    for text, offsets, row, stop, _ in units(utf8_arrays(texts)):
         unit = words.find(text, offsets, row, stop)
         if table.counters[USED] + unit.n_words > MAX_WORDS:
             tables.append(take_counts(table))

@@ -101,7 +101,7 @@ def merges_of(left: NDArray[np.uint64], right: NDArray[np.uint64], made: NDArray
         slots, seeds = room(1 << bits, np.uint32), room(1 << bits >> 3, np.uint16)
         slots[:], seeds[:] = ~np.uint32(0), 0
         bucket_shift, slot_shift = np.uint64(64 - bits + 3), np.uint64(64 - bits)
-        merges = Merges(slots, seeds, records, of_bytes, np.empty(1 << 16, np.uint32), bucket_shift, slot_shift)
+        merges = Merges(slots, seeds, records, of_bytes, room(1 << 16, np.uint32), bucket_shift, slot_shift)
         buckets = (hashes >> bucket_shift).astype(np.int64)
         sizes = np.bincount(buckets, minlength=len(seeds))
         if table.find_seeds(hashes, ranks, np.lexsort((buckets, -sizes[buckets])), merges):

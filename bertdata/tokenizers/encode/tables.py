@@ -51,7 +51,7 @@ class IdCache:
     """A cache from pieces of text to ids, for one call at a time."""
 
     def __init__(self) -> None:
-        table = empty_table(ENTRIES, ENTRIES * _ARENA_BYTES, FIRST_SLOTS)
+        table = empty_table(ENTRIES, ENTRIES * _ARENA_BYTES)._replace(slots=zeros(FIRST_SLOTS, np.uint32))
         self.arrays = cache_kernel.Cache(table, room(ENTRIES * _POOL_IDS, np.uint32))
         self.pinned = 1
         self._key = np.zeros(cache_kernel.MAX_KEY + READ_AHEAD, np.uint8)
@@ -78,7 +78,7 @@ class IdCache:
 
     def keep(self, n_slots: int, kept: int) -> None:
         """Keep the first entries, under so many slots."""
-        table = self.arrays.table._replace(slots=np.zeros(n_slots, np.uint32))
+        table = self.arrays.table._replace(slots=zeros(n_slots, np.uint32))
         self.arrays = self.arrays._replace(table=table)
         cache_kernel.enter_anew(self.arrays, self._key, kept)
 
@@ -88,14 +88,21 @@ class IdCache:
         cache_kernel.remember_piece(self.arrays, padded, len(piece), ids)
 
 
-def empty_table(n: int, arena_bytes: int, most_slots: int = 1 << 32) -> Table:
+def empty_table(n: int, arena_bytes: int) -> Table:
     """Return a table for `n` keys; what is not used of it takes no memory."""
     entries = room((n + 1) * WIDTH, np.uint64)
     entries[:WIDTH] = np.array([0, 0, 0xFFFF, 0], np.uint64)
-    slots = np.zeros(min(most_slots, 1 << (2 * n + 1).bit_length()), np.uint32)
+    slots = np.zeros(1 << (2 * n + 1).bit_length(), np.uint32)
     return Table(slots, entries, room(arena_bytes + READ_AHEAD, np.uint8), np.array([1, 0, 0], np.int64))
 
 
 def room(n: int, dtype: type[Any]) -> NDArray[Any]:
     """Return room for numbers in Arrow's memory, whose large pages make random access faster."""
     return np.frombuffer(pa.allocate_buffer(n * np.dtype(dtype).itemsize), dtype)
+
+
+def zeros(n: int, dtype: type[Any]) -> NDArray[Any]:
+    """Return zeros in such memory."""
+    numbers = room(n, dtype)
+    numbers[:] = 0
+    return numbers

@@ -26,7 +26,7 @@ from bertdata.tokenizers.encode.rewriting import Stage, rewritten
 from bertdata.tokenizers.encode.scanners import PatternScanner, Scanner
 from bertdata.tokenizers.encode.whole_unigram import WholeUnigram
 from bertdata.tokenizers.encode.word_cache import Answer, Model, WordCache
-from bertdata.tokenizers.encode.words import UNIT_BYTES, Unit, checked, units
+from bertdata.tokenizers.encode.words import UNIT_BYTES, Unit, units
 from bertdata.tokenizers.newer_characters import known_to
 
 MAX_IDLE, MAX_FIRST = 8, 1 << 16
@@ -57,10 +57,9 @@ class Encoder:
     _idle: deque[WordCache] = field(default_factory=lambda: deque(maxlen=MAX_IDLE), init=False, compare=False)
 
     def __call__(self, arrays: Iterable[pa.Array], n_rows: int, size: int, *, words: bool = False) -> Encoded:
-        """Return the ids of Arrow string arrays without nulls, and with `words` where words begin.
+        """Return the ids of Arrow string arrays of UTF-8 without nulls, and with `words` where words begin.
 
-        There are `n_rows` in all the arrays; about `size` bytes of text are expected. Raises InputError, naming the
-        row, where the bytes of one are not UTF-8.
+        There are `n_rows` in all the arrays; about `size` bytes of text are expected.
         """
         with self._cache() as cache:
 
@@ -78,7 +77,7 @@ class Encoder:
 
             scanner = self.scanner if self.normalize is not None else None
             mark_changed = scanner.mark_unsure if isinstance(scanner, PatternScanner) else None
-            return encode_between(self.added.raw, checked(arrays), encode)
+            return encode_between(self.added.raw, arrays, encode)
 
     def _begin_with(self, cache: WordCache, words: Sequence[bytes]) -> None:
         """Enter words into a new cache, where they cost less than between others."""

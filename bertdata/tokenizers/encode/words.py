@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.text_arrays import READ_AHEAD, check_bytes, offsets_of, text_of
+from bertdata.text_arrays import READ_AHEAD, offsets_of, text_of
 from bertdata.tokenizers.encode.kernels import bitmaps as bits
 from bertdata.tokenizers.encode.row_ranges import padded_units
 from bertdata.tokenizers.encode.scanners import Scanner
 
-UNIT_BYTES = 1 << 18
+UNIT_BYTES = 1 << 19
 """Text that is worked on at a time, so that its words stay in the processor's cache; a longer row comes alone."""
 _MOST_SPARE = 16
 
@@ -76,15 +76,6 @@ class Words:
         return Unit(text, offsets, row, stop, first_row, self._positions, n_words, self._left, self._longs)
 
 
-def checked(arrays: Iterable[pa.Array]) -> Iterator[pa.Array]:
-    """Yield Arrow string arrays. Raises InputError, naming the row, for bytes that are not UTF-8."""
-    first_row = 0
-    for rows in arrays:
-        check_bytes(rows, first_row)
-        yield rows
-        first_row += len(rows)
-
-
 def padded_texts(
     arrays: Iterable[pa.Array],
 ) -> Iterator[tuple[pa.Array, NDArray[np.uint8], NDArray[np.int64], int]]:
@@ -106,7 +97,7 @@ def padded_texts(
 def units(arrays: Iterable[pa.Array]) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64], int, int, int]]:
     """Yield text and offsets of Arrow string arrays, runs of rows in them, and the number of the first row of an array.
 
-    The arrays are `checked`. Text is read-only, and bytes may be read after the end of each run.
+    The arrays are of UTF-8. Text is read-only, and bytes may be read after the end of each run.
     """
     first_row = 0
     for rows in arrays:

@@ -42,7 +42,7 @@ from bertdata.tokenizers.encode.kernels.id_cache import (
     read_ids,
 )
 
-WINDOW = 512
+WINDOW = 256
 """Words that are worked on together."""
 LONG = 1 << 31
 """In `found`: the word is not in the table; the lower bits are its number among those that are not."""
