@@ -59,7 +59,7 @@ _PAGE_MARK = re.compile(
     re.IGNORECASE,
 )
 _OF_GOOGLE = re.compile(r"digital copy of a book that was preserved for generations", re.IGNORECASE)
-_GOOGLE_ENDS = re.compile(r"books\.google\.", re.IGNORECASE)
+_GOOGLE_ENDS = re.compile(r"books\s?\.\s?google\s?\.", re.IGNORECASE)
 _END_MARK = re.compile(r"^\W*(?:the\s+end|finis|end|fin|ende|fine|fim|einde)\W*$", re.IGNORECASE)
 
 

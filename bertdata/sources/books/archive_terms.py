@@ -33,31 +33,33 @@ DIGITAL = tuple(
         r"e-?books?\b|livres?\s+électroniques?\b",
         r"https?:|www\.|(?<=\w)\.(?:org|net|com|ca|net\.au)\b",
         r"project\s+gutenberg|gutenberg\s+(?:australia|canada)|gutenberg\W+projekt|projekt\W+gutenberg",
-        r"internet\s+archive|hathitrust|wikisource|standard\s+ebooks|faded\s*page|google\s+book|open\s+library",
+        r"internet\s+archive|hathitrust|wikisource|standard\s+ebooks|faded\s*page|google\s+book|open\s+library|feedbooks|"
+        r"wolne\s?lektury|liber\s?liber|jstor",
+        r"cover\s+(?:art|image|page)\w*\s[^.]{0,60}?(?:created|granted|included|placed|produced|added)\b",
         r"distributed\s+proofread",
         r"creative\s+commons|cc0\b|cc\s+by\b|gnu\s+(?:fdl|free\s+documentation)",
         r"html\b|epub\b|ascii\b|utf-?8\b|unicode\b|ocr\b|plain\s+text\s+(?:file|version)",
         r"digiti[sz](?:ed|ation)|digital\s+(?:scans?|cop(?:y|ies)|library|edition)",
         r"(?:page|original)\s+(?:images|scans)|images\s+of\s+the\s+original|scan(?:s|ned)\s+(?:images?|pages?|by|from|of)",
         r"download(?:s|ed|ing)?\b",
-        r"internet\W?adresse|web\s?(?:site|page|address)\b",
+        r"internet\W?adresse|web\s?(?:site|page|address|edition)\b|on-?line\b",
         r"text\s+readers?\b|character\s+set\b|file\s+encoding\b",
     )
 )
 OF_RIGHTS = tuple(
     re.compile(rf"\b(?:{term})", re.IGNORECASE)
     for term in (
-        r"public\s+domain",
+        r"public\s+domain|domaine\s+public|pubblico\s+dominio|dominio\s+público|gemeinfrei\w*",
         r"copyright(?:s|ed)?\b|uncopyright\b",
-        r"licen[cs]e[ds]?\b|terms\s+of\b",
+        r"licen[cs]e[ds]?\b|licen(?:za|cia|ça)\b|lizenz\w*|terms\s+of\b",
         r"restrict(?:ions?|ed)\b",
-        r"redistribut\w+|copy\s+it\b|give\s+it\s+away",
+        r"redistribut\w+|distribuit\w+|(?:personal|commercial)\s+(?:use|purposes?)\b|copy\s+it\b|give\s+it\s+away",
         r"(?:this|the)\s+file\b",
-        r"volunteers?\b|contribut(?:ed|ors?|ions?)\b|donat(?:ed|ions?)\b",
+        r"volunteers?\b|contribut(?:ed|ors?|ions?)\b|donat(?:ed|ions?)\b|fundacj\w+",
         r"(?:made\s+)?available\b|free\s+of\s+charge|no\s+cost\b|for\s+free\b",
-        r"thank(?:s|ful)?\b|courtesy\b|acknowledg\w+",
+        r"thank(?:s|ful)?\b|grazie\b|courtesy\b|acknowledg\w+",
         r"proof-?read\w*|transcri(?:bed|ption|ber)\w*|correction|typed\b",
-        r"produced\b|prepared\b|created\b|provided\b|converted\b|generated\b",
+        r"realizzat\w+|opracowan\w+|produced\b|prepared\b|created\b|provided\b|converted\b|generated\b",
         r"(?:some|other|your|particular)\s+countr(?:y|ies)|in\s+(?:australia|canada|the\s+united\s+states)\b",
     )
 )
@@ -81,6 +83,15 @@ CREDIT_WITH_ADDRESS = re.compile(
     re.IGNORECASE,
 )
 """Who made a file, with an address of electronic mail."""
+RIGHTS_TEMPLATE = re.compile(
+    r"^\W*(?:this|the)\b[^.]{0,100}?\bin\s+the\s+public\s+domain\b[^.]{0,120}?\bpublished\s+(?:before|prior\s+to|in)\s[^.]{0,20}"
+    r"\d{4}|\bcopyright\s+term\s+is\s+the\s+author\W?s\s+life\s+plus\s+\d",
+    re.IGNORECASE,
+)
+"""Why a work may be copied, as the pages of Wikisource say it by templates."""
+ADDRESS = re.compile(r"^\W*(?:https?://|www\.)\S+(?:\s\S+){0,4}$", re.IGNORECASE)
+UPDATED = re.compile(r"^\W*last\s+(?:updated|modified)\b.{1,40}\b\d{4}\b.{0,16}$", re.IGNORECASE)
+"""An address of the web by itself, and when its page was written last."""
 ERRATA_HEAD = re.compile(
     r"^\W*(?:errata|(?:typographical\s+|printer\W?s\W?\s+)?err(?:or|eur)s?(?:\s+(?:and|et)\s+\w+)?(?:\s+\w+)?|corrigenda|"
     r"corrections?(?:\s+(?:made|and\s+\w+))?|(?:changes|corrections)\s+(?:made\s+)?to\s+the\s+text|"
@@ -121,10 +132,12 @@ def is_of_archive(text: str) -> bool:
     """
     if len(text) > LONGEST_NOTE:
         return False
-    if NOTE_AT_ONCE.match(text) or CREDIT_WITH_ADDRESS.match(text):
+    if any(form.match(text) for form in (NOTE_AT_ONCE, CREDIT_WITH_ADDRESS, ADDRESS, UPDATED)):
         return True
     if NARRATED.search(text):
         return False
+    if RIGHTS_TEMPLATE.search(text):
+        return True
     digital, rights = points_of(text, DIGITAL), points_of(text, OF_RIGHTS)
     public, copyrights, _, _, _, file, *_ = (bool(term.search(text)) for term in OF_RIGHTS)
     return (digital >= 1 and 2 * digital + rights >= 4) or (rights >= 3 and copyrights and (public or file))

@@ -243,7 +243,10 @@ def width_of(lengths: list[int]) -> int:
 
 
 def _split_at_indents(blocks: Iterable[Block | PlainBlock], width: int) -> Iterator[Block | PlainBlock]:
-    """Split a block into paragraphs where only an indented first line begins one."""
+    """Split a block into paragraphs where only an indented first line begins one.
+
+    A line that begins with a small letter goes on with the one before: a space in front of it is a slip.
+    """
     for block in blocks:
         if isinstance(block, str) or not any(line[0] in _INDENTS for line in block[1:]):
             yield block
@@ -256,7 +259,7 @@ def _split_at_indents(blocks: Iterable[Block | PlainBlock], width: int) -> Itera
             continue
         start = 0
         for number in range(1, len(block)):
-            if indented[number] and not indented[number - 1]:
+            if indented[number] and not indented[number - 1] and not block[number].lstrip()[:1].islower():
                 yield block[start:number]
                 start = number
         yield block[start:]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bertdata.sources.books import block_kinds
 from bertdata.sources.books.headings import rank_of
 from bertdata.sources.books.layout import blocks_of, prose_of
+from bertdata.sources.books.read import clean_book
 
 LINE = st.text(st.sampled_from("abIVX 19.,-£*|§é_—"), min_size=1, max_size=30).map(lambda line: line.strip() or "a")
 
@@ -77,3 +78,20 @@ def test_a_title_is_none_and_a_line_after_which_something_else_begins(lines: tup
 
 def test_small_letters_on_a_title_page_are_no_sentence() -> None:
     assert prose_of(blocks_of(["the story of my life", "", "by", "", "a sailor", "", LONG]))[0] == [LONG]
+
+
+def test_a_space_before_a_small_letter_begins_no_paragraph() -> None:
+    lines = [
+        "The town was silent, and the lamps burned low; every house that was called “haunted”",
+        " house in the town had been dug up by boys and by men, who had found nothing there at all",
+        "but a few nails and a shoe. Nobody went out, for the wind was cold and the clock had struck.",
+        "The children had gone home long before, and the doors of all the houses had been shut well.",
+        " Morning came, and the river lay still under the fog, as it had done on each day of the year",
+        "that was now over; and nobody in the town had seen the old man since the clock struck seven.",
+    ]
+    cleaned = clean_book("\n".join(lines) + "\n\n" + "\n".join(lines[2:4]) + "\n")
+    assert cleaned is not None
+    assert cleaned.split("\n\n")[:2] == [
+        " ".join(line.strip() for line in lines[:4]),
+        " ".join(line.strip() for line in lines[4:]),
+    ]
