@@ -59,6 +59,13 @@ def test_the_last_rank_of_a_pair_counts_and_pairs_of_bytes_have_theirs() -> None
     assert found == {(1, 2): 2, (3, 4): 1}
 
 
+def test_nothing_is_merged_with_what_is_before_or_after_a_word() -> None:
+    pairs = [(one, other) for one in range(40) for other in range(40)]
+    table = table_of(pairs, list(range(100, 100 + len(pairs))))
+    _, made = ranks_in(table, [NO_ID] * 1600 + list(range(1600)), list(range(1600)) + [NO_ID] * 1600)
+    assert set(made) == {NO_ID}
+
+
 def test_words_are_merged_as_in_the_readable_version_with_thousands_of_merges() -> None:
     draw = np.random.default_rng(2)
     letters = byte_letters()

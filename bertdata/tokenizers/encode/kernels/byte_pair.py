@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bertdata.kernels.jit import always_inlined, inlined, kernel
-from bertdata.kernels.simd import least_of_8
+from bertdata.kernels.simd import least_of_8, prefetch
 from bertdata.tokenizers.encode.kernels import word_cache
 from bertdata.tokenizers.encode.kernels.id_cache import Cache, give, put_ids
 from bertdata.tokenizers.encode.kernels.merge_table import NO_ID, NO_RANK, Merges, likely_rank, merges_to
@@ -71,6 +71,7 @@ def merge_parts(length: Any, merges: Merges, room: Any) -> Any:
         ranks[n + _U(j)] = _NONE
     parts[_0] = parts[n + _1] = np.uint32(NO_ID)
     before[_0] = 0
+    last = np.uint32(len(merges.records) - 1)
     count = length
     least = _least(ranks, n)
     while least < _NONE:
@@ -89,6 +90,8 @@ def merge_parts(length: Any, merges: Merges, room: Any) -> Any:
         with_right = likely_rank(merges, made, parts[right]) << _TO_RANK | np.uint32(at)
         with_left = likely_rank(merges, parts[left], made) << _TO_RANK | np.uint32(left)
         ranks[at], ranks[left] = with_right, with_left
+        prefetch(merges.records, min(with_right >> _TO_RANK, last))
+        prefetch(merges.records, min(with_left >> _TO_RANK, last))
         least = min(least, with_right, with_left)
     return count
 

@@ -59,6 +59,7 @@ def likely_rank(merges: Merges, left: Any, right: Any) -> Any:
     """Return the rank of a pair if it is merged; else NO_RANK, or rarely the rank of another pair."""
     h = pair_key(left, right) * _M1
     slot = _slot_of(h, merges.seeds[h >> merges.bucket_shift], merges.slot_shift)
+    slot *= _U(left != NO_ID) & _U(right != NO_ID)  # at the ends of words not another line of the table for each id
     return min(merges.slots[slot] ^ (np.uint32(h) & _TAG), _NO_RANK)
 
 
