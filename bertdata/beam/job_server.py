@@ -11,13 +11,12 @@ import contextlib
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bertdata.errors import ConfigError
@@ -38,6 +37,19 @@ _JAVA_OPTIONS = {
 }
 """Options of a job server in Java. It and Spark's executors, which start anew for each job, live for minutes and pass
 references on: most of their processor time would go into compiling what hardly runs.
+"""
+
+_END_WITH_PARENT = """
+import ctypes, os, signal, sys
+parent, *command = sys.argv[1:]
+set_option, death_signal = ctypes.CDLL(None).prctl, 1
+set_option(death_signal, signal.SIGTERM)
+if os.getppid() != int(parent):
+    sys.exit("the process that started this one has ended")
+try:
+    os.execvp(command[0], command)
+except OSError as error:
+    sys.exit(f"{command[0]} cannot be run ({error})")
 """
 
 
@@ -105,12 +117,11 @@ class JobServer:
                 command, self.endpoint = _command(name, options, self._folder)
             with open(os.path.join(self._folder, "log"), "wb") as log:
                 self._process = subprocess.Popen(
-                    command,
+                    _ending_with_this_process(command),
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
                     env=os.environ | _java_options(name),
-                    preexec_fn=_ending_with_its_parent(),  # noqa: PLW1509 - it takes no lock
                 )
             self._wait(runner, command)
         except BaseException as error:
@@ -171,17 +182,15 @@ def _java_options(name: str) -> dict[str, str]:
     return {"JAVA_TOOL_OPTIONS": " ".join(filter(None, options))}
 
 
-def _ending_with_its_parent() -> Callable[[], object] | None:
-    """Return what a new process calls to be ended with this one, also where this one is killed; None but on Linux.
+def _ending_with_this_process(command: Sequence[str]) -> list[str]:
+    """Return a command that is ended with this process, also where this one is killed; as it is but on Linux.
 
-    What a server of Spark's runs is ended with it, and leaves its workers to the next build.
+    What a server of Spark's runs is ended with it, and leaves its workers to the next build. It is a program that
+    becomes the command, and no `preexec_fn`: that forks, and the threads of gRPC, which go on in a fork, abort it.
     """
     if sys.platform != "linux":
-        return None
-    import ctypes
-
-    set_option, death_signal = ctypes.CDLL(None).prctl, 1
-    return lambda: set_option(death_signal, signal.SIGTERM)
+        return list(command)
+    return [sys.executable, "-I", "-S", "-c", _END_WITH_PARENT, str(os.getpid()), *command]
 
 
 def _command(name: str, options: Any, folder: str) -> tuple[list[str], str]:
