@@ -7,7 +7,8 @@ BERTDATA_DATA names again and again, each time under new ids and with one word i
 "beyond" is the second build less the first, of each the quickest of all rounds. A local build before, which is not
 measured, compiles the kernels. Processor time and memory are those of all processes, also of the cluster. Bytes
 shuffled are what Flink, Spark and Dask count as sent from task to task; Prism and a local build, which hold it in one
-process, count none.
+process, count none. Of Spark a second table has what each of its jobs took, by its logs of events: the mean of all
+rounds.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ from typing import Any
 import psutil
 from _harness import DATA, ROOT, machine, table
 from _large_dump import write_xml
+from _spark_events import HEAD as HEAD_OF_SPARK
+from _spark_events import applications, event_files
+from _spark_events import rows as rows_of_spark
 
 from bertdata.io.console import counted
 
@@ -84,13 +88,18 @@ def main() -> None:
         if not path.exists():
             write_xml(dumps[0], path, int(flags.gigabytes * 1e9), compress=False)
         rows: list[list[str]] = []
+        of_spark: list[list[str]] = []
         local: tuple[float, float] | None = None
         build(Engine("local", ["--workers", "2"]), work / "corpus", "--wikipedia", str(path))
         for name in flags.engines:
             with running(name, work) as engine:
                 small, _, _ = quickest([build(engine, work / "corpus") for _ in range(flags.rounds)])
+                began = time.time()
                 builds = [build(engine, work / "corpus", "--wikipedia", str(path)) for _ in range(flags.rounds)]
                 whole, digest, sent = quickest(builds)
+                if engine.events:
+                    jobs = [job for job in applications(engine.events) if job.began > began]
+                    of_spark = rows_of_spark(jobs, flags.rounds)
             beyond = whole.seconds - small.seconds, whole.processor - small.processor
             local = beyond if name == "local" else local
             rows.append([*row(name, small, whole, local, sent, path.stat().st_size), digest])
@@ -101,6 +110,8 @@ def main() -> None:
     rounds = counted(flags.rounds, "round")
     print(f"{flags.gigabytes:g} GB of XML, two workers each, {rounds}; {machine()}, {os.cpu_count()} cores.\n")
     print(table(HEAD, rows))
+    if of_spark:
+        print(f"\nSpark's jobs:\n\n{table(HEAD_OF_SPARK, of_spark)}")
 
 
 def quickest(builds: list[Built]) -> Built:
@@ -226,8 +237,8 @@ def sent(engine: Engine) -> int | None:
         vertices = [vertex for job in jobs for vertex in page(f"{engine.address}/jobs/{job}")["vertices"]]
         return int(sum(vertex["metrics"]["write-bytes"] for vertex in vertices))
     if engine.name == "spark":
-        files = [file for file in Path(engine.events).rglob("*") if file.is_file() and not file.name.startswith(".")]
-        ends = [json.loads(line) for file in files for line in file.open() if '"SparkListenerTaskEnd"' in line]
+        lines = (line for file in event_files(engine.events) for line in file.open())
+        ends = [json.loads(line) for line in lines if '"SparkListenerTaskEnd"' in line]
         metrics = [end.get("Task Metrics") or {} for end in ends]
         return sum(int(metric.get("Shuffle Write Metrics", {}).get("Shuffle Bytes Written", 0)) for metric in metrics)
     if engine.name == "dask":
