@@ -40,7 +40,7 @@ def main() -> None:
     data = json.loads((flags.model / "tokenizer.json").read_text())
     some = [row for number in flags.words for row in [compared(data, number, documents, flags.rounds)]]
     print(f"{machine()}, {flags.model.name}, {flags.megabytes:g} MB from {flags.texts.name}\n")
-    head = ["added words", "bertdata opens", "tokenizers opens", "MB/s", "tokenizers MB/s", "bertdata is x"]
+    head = ["added words", "bertdata opens", "tokenizers opens", "MB/s", "tokenizers MB/s", "bertdata / this"]
     print(table(head, [[*row, f"{float(row[3]) / float(row[4]):.1f}"] for row in some]))
 
 

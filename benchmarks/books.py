@@ -75,7 +75,7 @@ def main() -> None:
         counts = kept_lines(pairs, contestant.first["cleaned"])
         shares = [f"{kept / total:.2%}" for kept, total in counts]
         rows.append([name, *shares, f"{speeds[name] / 1e6:.2f}", f"{speeds[name] / speeds[OURS]:.2f}"])
-    head = ["tool", "long lines kept", "all lines kept", "frame lines kept", "MB/s", "times ours"]
+    head = ["tool", "long lines kept", "all lines kept", "frame lines kept", "MB/s", "this / bertdata"]
     print(harness.table(head, rows))
     print(f"\n{len(pairs)} pairs of books; speed on {len(timed)} books, {harness.machine()}, one core")
 

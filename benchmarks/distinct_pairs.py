@@ -70,9 +70,9 @@ def main() -> None:
     head = [
         "batches without equal texts",
         "first epoch, CPU s",
-        "times ours",
+        "this / bertdata",
         "each further epoch, CPU s",
-        "times ours",
+        "this / bertdata",
     ]
     print(harness.table(head, rows))
 

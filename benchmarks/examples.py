@@ -39,7 +39,7 @@ MASKS = {
     "bertdata `Masker`, ngram": "ngram",
     "bertdata `Masker`, span": "span",
 }
-BASES = {"x its masks of tensors": "collator", "x it on rows of datasets": "collator-rows"}
+BASES = {"/ masks of tensors alone": "collator", "/ rows of `datasets`": "collator-rows"}
 Answer = dict[str, Any]
 
 

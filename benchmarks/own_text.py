@@ -60,7 +60,7 @@ def main() -> None:
         checkouts = {"bertdata": ROOT} | ({f"bertdata of {flags.old}": old} if old else {})
         inputs = {size: write_rows(folder, size) for size in (1, flags.peer_megabytes, *flags.megabytes)}
         compare_ids(inputs[1], folder)
-        head = ["one worker", "text, MB", "seconds", "start", "MB/s beyond the start", "times ours"]
+        head = ["one worker", "text, MB", "seconds", "start", "MB/s beyond the start", "this / bertdata"]
         print(harness.table(head, one_worker(checkouts, inputs, flags, folder)), flush=True)
         head = ["text, MB", "one worker, s by the clock", "two workers", "times one"]
         print("\n" + harness.table(head, two_workers(inputs, flags, folder)))

@@ -70,7 +70,7 @@ def main() -> None:
     print(f"{machine()}, one core, {len(pieces)} rounds of {flags.megabytes:g} MB from {flags.texts.name}\n")
     if flags.models is None:
         found = compared(list(NAMES), flags.vocab, pieces, flags.cold)
-        head = ["tokenizer", "ids equal", "first call", "MB/s cold", "bertdata is x", "MB/s warm", "bertdata is x"]
+        head = ["tokenizer", "ids equal", "first call", "MB/s cold", "bertdata / this", "MB/s warm", "bertdata / this"]
         print(table(head, [[name, *row] for name, row in found.items()]))
         print(f"\n{threads(pieces, flags.vocab)}")
         return
@@ -81,7 +81,7 @@ def main() -> None:
             if model_of(folder) == kind:
                 found = compared(["bertdata", "tokenizers", *peers], folder / "tokenizer.json", pieces, flags.cold)
                 rows += [[folder.name, name, *row] for name, row in found.items()]
-        head = [kind, "", "ids equal", "first call", "MB/s cold", "bertdata is x", "MB/s warm", "bertdata is x"]
+        head = [kind, "", "ids equal", "first call", "MB/s cold", "bertdata / this", "MB/s warm", "bertdata / this"]
         print(table(head, rows) + "\n")
 
 

@@ -133,7 +133,7 @@ def main() -> None:
             found = figures(rows, prose)
             shares = [f"{found[key]:.1f}" if "junk" in key else f"{found[key]:.4f}" for key in FIGURES.values()]
             lines.append([tool, *shares, *fast.get(tool, ["", ""])])
-        head = ["tool", *FIGURES, "MB/s", "bertdata is x"]
+        head = ["tool", *FIGURES, "MB/s", "bertdata / this"]
         print(f"\n{name}: {len(rows)} articles\n\n{harness.table(head, lines)}")
     counts = Counter(row["kind"] for row in tests)
     lines = []

@@ -50,7 +50,7 @@ def workers(path: Path, rounds: int) -> str:
         seconds, processor = (statistics.median(one) for one in zip(*found, strict=True))
         size = f"{path.stat().st_size / 1e9:.2f}"
         rows.append([size, str(count), f"{seconds:.1f}", f"{seconds / base:.2f}", f"{processor:.1f}"])
-    return harness.table(["bz2, GB", "workers", "seconds", "times those of one", "processor seconds"], rows)
+    return harness.table(["bz2, GB", "workers", "seconds", "seconds / those of one", "processor seconds"], rows)
 
 
 def clean(path: Path, count: int) -> tuple[float, float, str]:

@@ -17,21 +17,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "shards",
         nargs="+",
         metavar="SHARDS",
-        help="a finished build, or one of its splits; `loader` may stand before it",
+        help="a finished build, or one of its splits; `bench loader SHARDS` is the same as `bench SHARDS`",
     )
     add_cache(parser)
-    parser.add_argument("--shuffle-window", type=int, metavar="SHARDS", help="mix rows over so many shards at a time")
+    parser.add_argument("--shuffle-window", type=int, metavar="SHARDS", help="mix the rows of so many shards at a time")
     parser.add_argument(
         "--by-pieces",
         action=argparse.BooleanOptionalAction,
         default=False,
-        help="--shuffle-window is so many pieces of shards (default: no)",
+        help="--shuffle-window counts pieces of shards (default: no)",
     )
     parser.add_argument(
         "--tokens-per-gpu",
         type=float,
         metavar="TOKENS",
-        help="the tokens a second that a GPU trains on: say how many GPUs this machine, and the store, can feed",
+        help="the tokens that one GPU trains on in a second; then it is printed how many GPUs this machine and the "
+        "store can supply with batches",
     )
     parser.add_argument("--batch-size", type=int, default=256, help="rows in a batch (default: 256)")
     parser.add_argument("--bins", type=int, nargs="*", metavar="LENGTH", help="length bins, as 64 128 256 512")

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--variant",
         default="",
         metavar="CODE",
-        help="which text of -{zh-hans:a;zh-hant:b}- is kept, as zh-hant (default: that which the wiki shows)",
+        help="which text of -{zh-hans:a;zh-hant:b}- is kept, as zh-hant (default: the one that the wiki shows)",
     )
     parser.add_argument("--encoding", default="", metavar="NAME", help=OF_A_VERB)
 

@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="PATH",
-        help="also the kernels of these tokenizers, as of a Unigram model, which none that ships is",
+        help="also the kernels of these tokenizers: of a Unigram model, for example, as no shipped one is Unigram",
     )
 
 

@@ -12,7 +12,7 @@ from bertdata.options.flags import add_json
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bertdata diff` to a parser."""
     parser.add_argument("first", metavar="A", help="a finished build, or a folder of encode-task")
-    parser.add_argument("second", metavar="B", help="another one")
+    parser.add_argument("second", metavar="B", help="the build or folder to compare with")
     add_json(parser, "the changes by section")
 
 

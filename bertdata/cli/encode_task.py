@@ -106,13 +106,13 @@ def warnings_of(manifest: Mapping[str, Any]) -> list[str]:
     lines = []
     for split, entry in manifest["splits"].items():
         counts = entry["counts"]
-        what, lost, kept = "tokens", counts.get("truncated_tokens", 0), counts.get("tokens", 0)
+        what, lost, remaining = "tokens", counts.get("truncated_tokens", 0), counts.get("tokens", 0)
         remedy = "a larger --max-seq-length keeps more"
         if words := counts.get("words"):
-            what, lost, kept = "words", counts["truncated_words"], words - counts["truncated_words"]
+            what, lost, remaining = "words", counts["truncated_words"], words - counts["truncated_words"]
             remedy += ", or a blank line after each sentence where the file has none"
-        if lost > kept:
-            number = f"{lost:,} of {lost + kept:,} {what}"
+        if lost > remaining:
+            number = f"{lost:,} of {lost + remaining:,} {what}"
             lines.append(f"{split}: {number} are cut off, as they do not fit into rows; {remedy}")
     return lines
 

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         choices=tuple(OBJECTIVES),
         metavar="NAME",
-        help=f"what the pair label means, one of {', '.join(OBJECTIVES)} (default: nsp; ALBERT: sop)",
+        help=f"what the pair label means, one of {', '.join(OBJECTIVES)} (default: nsp; for ALBERT give sop)",
     )
 
 

@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", default="parquet", choices=tuple(FORMATS), help="the form of the rows (default: parquet)"
     )
-    parser.add_argument("--name", default="", metavar="NAME", help="of the data set (default: that of the folder TO)")
+    parser.add_argument("--name", default="", metavar="NAME", help="name of the data set (default: the folder's)")
     parser.add_argument("--force", action="store_true", help="replace what an earlier `bertdata publish` wrote there")
     add_json(parser)
 

@@ -31,11 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--training-summary",
         action="store_true",
-        help="of a build: a draft, in Markdown, of the public summary of training content of the EU's AI Act, with "
-        "blanks where the build cannot know; not legal advice",
+        help="write, for a build, a draft in Markdown of the public summary of training content of the EU's AI Act, "
+        "with blanks for what is not in the build; not legal advice",
     )
     parser.add_argument("--examples", type=int, default=4, metavar="N", help="examples to show (default: 4)")
-    parser.add_argument("--vocab", default="", metavar="PATH", help="of documents: also how this vocabulary fits them")
+    parser.add_argument("--vocab", default="", metavar="PATH", help="for documents: also how well this vocabulary fits")
 
 
 def _write_summary(arguments: argparse.Namespace) -> int:

@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="NAME",
-        help="also give results by the values of these columns, as phenomenon (default: file, where there are several)",
+        help="also give results for each value of these columns, as phenomenon (default: for each file of several)",
     )
     parser.add_argument(
         "--output", default="", metavar="FILE", help="write the rows with their scores here, as JSON lines"
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--library",
         default="",
         choices=LIBRARIES,
-        help="whose classes the model is of (default: bertdata for the types that it has, else transformers)",
+        help="the library whose classes load the model (default: bertdata for its own types, else transformers)",
     )
     add_json(parser)
     add_quiet(parser)

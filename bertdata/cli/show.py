@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=3,
         metavar="N",
-        help="the first N examples, with --dropped N of each reason (default: 3)",
+        help="the first N examples; with --dropped, N documents for each reason (default: 3)",
     )
     parser.add_argument("--epoch", type=int, metavar="N", help="draw dynamic masks of this epoch (default: 0)")
     parser.add_argument(
@@ -52,11 +52,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="REASON",
         nargs="?",
         const="",
-        help="in place of examples, samples of the documents that rules dropped and what these measured, for all "
+        help="show samples of the dropped documents instead of examples, with the values that dropped them, for all "
         "reasons or for one",
     )
     parser.add_argument(
-        "--grep", metavar="TEXT", help="count the rows of all splits that have these words, and show the first of them"
+        "--grep", metavar="TEXT", help="count the rows of all splits that have these words, and show the first ones"
     )
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
 

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--bad-files",
         choices=BAD_FILES,
         default=REFUSE,
-        help="files that are in no such encoding: refuse (default) names all of them, skip leaves them out",
+        help="files that this encoding cannot decode: refuse (default) names all of them, skip leaves them out",
     )
     form.add_argument("--json", action="store_true", help='print {"tokens": [...], "ids": [...]} for each line')
 

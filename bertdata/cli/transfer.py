@@ -24,23 +24,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--vocab", required=True, metavar="PATH", help="the new vocabulary: a tokenizer, a build, or a shipped name"
     )
     parser.add_argument(
-        "--output", required=True, metavar="DIR", help="where to write the model that `pretrain --config` goes on from"
+        "--output", required=True, metavar="DIR", help="where to write the model, for `pretrain --config` to continue"
     )
     parser.add_argument(
         "--counts",
         default="",
         metavar="BUILD",
-        help="a build with the new vocabulary, whose tokens are counted in the table",
+        help="a build with the new vocabulary: print for each kind of token its share of the tokens of this build",
     )
     parser.add_argument(
         "--pad-vocab-to",
         type=int,
         default=0,
         metavar="N",
-        help="rows of the model become a multiple of N (default: of 64 where it has more rows than tokens, else one "
-        "for each token)",
+        help="make the rows of the embedding a multiple of N (default: of 64 if the model has more rows than tokens "
+        "now, else one row for each token)",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the rows that are drawn (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random rows (default: 0)")
 
 
 def run(arguments: argparse.Namespace) -> int:

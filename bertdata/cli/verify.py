@@ -21,13 +21,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--duplicates",
         action=argparse.BooleanOptionalAction,
         default=False,
-        help="count examples that are the same or nearly, too (default: no)",
+        help="also count examples that are equal or nearly equal (default: no)",
     )
     parser.add_argument(
         "--piece-bytes",
         type=float,
         metavar="BYTES",
-        help="once all is verified, write the digests of pieces of so many bytes, as 16e6, by which shards can be "
+        help="after the verification write the digests of pieces of this many bytes, as 16e6, so that shards can be "
         "streamed in pieces; no shard changes",
     )
     add_logging(parser)

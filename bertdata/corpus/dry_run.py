@@ -201,6 +201,6 @@ def dry_run(
     except BertDataError as error:
         return Planned(rows, unknown=str(error))
     workers = 0 if runner.flags else runner.workers or cores()
-    left = None if force else left_of(estimate, left_parts(states))
+    remaining = None if force else left_of(estimate, left_parts(states))
     worker_counts = (runner.workers,) if runner.workers else WORKERS
-    return Planned(rows, estimate, Room.of(output, workers), worker_counts, left=left)
+    return Planned(rows, estimate, Room.of(output, workers), worker_counts, left=remaining)

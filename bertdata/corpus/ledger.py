@@ -52,12 +52,12 @@ def ledger(manifest: Mapping[str, Any]) -> list[Step]:
     """Return the steps of a build: each source to documents, documents to tokens, tokens to each split's examples."""
     steps = source_steps(manifest["sources"])
     documents, tokens = sum(step.left for step in steps), manifest["tokens"]
-    drops, left = tuple(tokens["drops"].items()), tokens["counts"].get("documents", 0)
-    steps.append(Step("documents with tokens", "documents", documents, drops, 0, left))
+    drops, remaining = tuple(tokens["drops"].items()), tokens["counts"].get("documents", 0)
+    steps.append(Step("documents with tokens", "documents", documents, drops, 0, remaining))
     copies = manifest["info"]["examples"]["dupe_factor"]
     if left_out := left_out_drops(add_counts(entry["counts"] for entry in manifest["splits"].values())):
         taken = sum(entry["counts"]["documents"] for entry in manifest["splits"].values())
-        steps.append(Step("documents selected", "documents", left, left_out, 0, taken))
+        steps.append(Step("documents selected", "documents", remaining, left_out, 0, taken))
     for split, entry in manifest["splits"].items():
         counts = entry["counts"]
         drops = tuple(
@@ -68,6 +68,6 @@ def ledger(manifest: Mapping[str, Any]) -> list[Step]:
         mixed = split == "train" and manifest["info"].get("epochs")
         times = ", mixed by weight" if mixed else f", {copies} copies" if copies > 1 else ""
         came = counts["tokens_in_copies"] if mixed else counts["tokens"] * copies
-        title, left = f"tokens to {split} examples{times}", counts["tokens_in_examples"]
-        steps.append(Step(title, "tokens", came, drops, counts.get(BORROWED, 0), left))
+        title, remaining = f"tokens to {split} examples{times}", counts["tokens_in_examples"]
+        steps.append(Step(title, "tokens", came, drops, counts.get(BORROWED, 0), remaining))
     return steps

@@ -192,5 +192,5 @@ def warnings_of_train(
             yield _warning("source without examples", 0.0, 1.0, f"train has nothing of {which}: {reason}", remedy)
 
 
-def _warning(about: str, figure: float, threshold: float, found: str, remedy: str) -> dict[str, str | float]:
-    return {"about": about, "figure": figure, "threshold": threshold, "found": found, "remedy": remedy}
+def _warning(about: str, figure: float, threshold: float, finding: str, remedy: str) -> dict[str, str | float]:
+    return {"about": about, "figure": figure, "threshold": threshold, "found": finding, "remedy": remedy}

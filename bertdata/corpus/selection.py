@@ -72,12 +72,12 @@ def _with_carried(block: TokenBlock, columns: Sequence[str], info: PretrainingIn
 
     columns: as of `select`.
     """
-    kept = info.selection.kept
-    if not kept:
+    column_types = info.selection.kept
+    if not column_types:
         return block
     carried: dict[str, NDArray[Any]] = {}
-    values = _columns(tuple(kept), block, columns, info.sources)
-    for name, kind in kept.items():
+    values = _columns(tuple(column_types), block, columns, info.sources)
+    for name, kind in column_types.items():
         column = values[name]
         if column.null_count:
             raise InputError(

@@ -316,7 +316,7 @@ def choice_text(masking: Mapping[str, Any]) -> str:
 
 
 def mask_text(
-    predictions: int, ordinary_tokens: int, masked: int | None, kept: int | None, *, similar: bool = False
+    predictions: int, ordinary_tokens: int, masked: int | None, unchanged: int | None, *, similar: bool = False
 ) -> str:
     """Return the realised mask rate and, of static masks, the shares of [MASK], random and kept tokens.
 
@@ -328,10 +328,10 @@ def mask_text(
     '20.000% predicted: 85.0% similar or random, 15.0% kept'
     """
     rate = f"{predictions / max(1, ordinary_tokens):.3%} predicted"
-    if masked is None or kept is None:
+    if masked is None or unchanged is None:
         return f"{rate} in epoch 0; the loader draws masks"
     share = 1 / max(1, predictions)
-    replaced = predictions - masked - kept
+    replaced = predictions - masked - unchanged
     if similar:
-        return f"{rate}: {replaced * share:.1%} similar or random, {kept * share:.1%} kept"
-    return f"{rate}: {masked * share:.1%} [MASK], {replaced * share:.1%} random, {kept * share:.1%} kept"
+        return f"{rate}: {replaced * share:.1%} similar or random, {unchanged * share:.1%} kept"
+    return f"{rate}: {masked * share:.1%} [MASK], {replaced * share:.1%} random, {unchanged * share:.1%} kept"

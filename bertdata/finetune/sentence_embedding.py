@@ -233,7 +233,7 @@ SENTENCE_PAIRS = Task(
     category="sentence-similarity",
 )
 SENTENCE_TRIPLETS = Task(
-    help="embeddings, from texts with one that is alike and one that is not",
+    help="embeddings, from texts, each with a similar and a dissimilar text",
     read=partial(read_sentences, column_names=TRIPLET_COLUMNS),
     columns=(),
     texts=3,
@@ -242,7 +242,7 @@ SENTENCE_TRIPLETS = Task(
     category="sentence-similarity",
 )
 SENTENCE_SIMILARITY = Task(
-    help="embeddings, from pairs of texts with a score of how alike they are",
+    help="embeddings, from pairs of texts with a score of their similarity",
     read=partial(read_sentences, column_names=PAIR_COLUMNS, scored=True),
     columns=(("label", pa.float32()),),
     batch_numbers={"label": "labels"},

@@ -27,25 +27,25 @@ class TaskConfig(Settings):
     doc_stride: int = option(128, "questions: tokens that two neighbouring windows of a context share", at_least=0)
     stride_is: str = option(
         "overlap",
-        "questions: overlap: --doc-stride is the tokens that two windows share (transformers); step: those between "
-        "their starts (BERT's released code)",
+        "questions: what --doc-stride counts. overlap: the tokens that two windows share (transformers); step: the "
+        "tokens between their starts (BERT's released code)",
         STRIDES,
     )
     max_query_length: int = option(
-        64, "questions: tokens of the question, longer ones are cut; 0: no limit", at_least=0
+        64, "questions: most tokens of a question, longer ones are cut; 0: no limit", at_least=0
     )
     shard_examples: int = option(65_536, "examples of the source in each shard", at_least=1)
     score_range: tuple[str, ...] = option(
         (),
-        "tasks with scores: the lowest and the highest, as 0 5; others are refused. sentence-similarity: they become 0 "
-        "and 1 (default: scores from -1 to 1, as they are)",
+        "tasks with scores: the lowest and the highest score, as 0 5; scores outside are refused. sentence-similarity: "
+        "the two become 0 and 1 (default: scores from -1 to 1, as they are)",
         later=True,
         metavar="NUMBER",
     )
     unlabelled: str = option(
         REFUSE,
-        "training and validation examples without a label (nothing, '-', -1, -100): refuse: an error that names the "
-        "first; leave-out: leave them out and count them, of words the label alone",
+        "training and validation examples without a label (an empty one, '-', -1, -100). refuse: an error that names "
+        "the first; leave-out: leave them out and count them, of tagged words only the label",
         UNLABELLED,
         later=True,
     )

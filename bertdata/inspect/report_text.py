@@ -42,8 +42,8 @@ def documents_part(text: TextFigures | None, sources: Mapping[str, Any]) -> list
     """
     if text is None:
         return [element("p", "The stages of this build were deleted, and with them its documents.", class_="quiet")]
-    left = sum(source["counts"].get("documents", 0) for source in sources.values()) or text.documents
-    there, later = max(left, text.documents), max(0, text.documents - left)
+    remaining = sum(source["counts"].get("documents", 0) for source in sources.values()) or text.documents
+    there, later = max(remaining, text.documents), max(0, text.documents - remaining)
     read = "all" if text.documents == there else f"{text.documents:,} of"
     mean = text.characters / max(1, text.documents)
     title = f"Characters of {read} {counted(there, 'document')}, {mean:,.0f} on average"

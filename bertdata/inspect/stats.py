@@ -84,8 +84,8 @@ def measure(shards: Shards) -> Figures:
             targets = batch["labels"].flatten().to_numpy()
             predicted = targets != IGNORE_INDEX
             original = np.where(predicted, targets, ids.astype(np.int64))
-            masked, kept = (predicted & (ids == other) for other in (info.mask_token_id, original))
-            counts.update(predictions=int(predicted.sum()), masked=int(masked.sum()), kept=int(kept.sum()))
+            masked, unchanged = (predicted & (ids == other) for other in (info.mask_token_id, original))
+            counts.update(predictions=int(predicted.sum()), masked=int(masked.sum()), kept=int(unchanged.sum()))
         else:
             examples, starts = batch["example_id"].to_numpy(), word_starts(batch)
             number, _ = masker.count(ids, offsets - offsets[0], examples, 0, levels=0, word_starts=starts)

@@ -69,7 +69,7 @@ def add_cache(parser: argparse.ArgumentParser) -> None:
     """Add --cache and --cache-bytes, of a command that streams shards."""
     text = "stream the shards of a URL through this folder on a fast disk, instead of a copy of all of them"
     parser.add_argument("--cache", metavar="FOLDER", help=text)
-    parser.add_argument("--cache-bytes", type=float, metavar="BYTES", help="what --cache may hold at most, as 200e9")
+    parser.add_argument("--cache-bytes", type=float, metavar="BYTES", help="most bytes that --cache may hold, as 200e9")
 
 
 def add_json(parser: argparse.ArgumentParser, what: str = "the result") -> None:

@@ -31,7 +31,7 @@ class SentencesConfig(Settings):
     )
     sentences_of: tuple[str, ...] = option(
         (),
-        "the Punkt parameters of the documents in a language, as sv=nltk:swedish; the others have --sentences",
+        "the Punkt parameters for documents in a language, as sv=nltk:swedish; --sentences is for the others",
         metavar="LANGUAGE=PARAMETERS",
         later=True,
     )

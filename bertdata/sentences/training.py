@@ -56,7 +56,7 @@ class PunktSettings(Settings):
     """
 
     include_all_collocs: bool = option(False, "any pair with a period between them may be a collocation")
-    include_abbrev_collocs: bool = option(False, "so may a pair whose first word is an abbreviation")
+    include_abbrev_collocs: bool = option(False, "a pair whose first word is an abbreviation may be a collocation, too")
     min_colloc_freq: int = option(1, "a collocation must be seen more often than this", at_least=0)
     abbreviations: frozenset[str] = option(frozenset(), "abbreviations known from the start")
     min_ortho_share: float = option(

@@ -26,22 +26,22 @@ def parse_kept(given: Sequence[str]) -> dict[str, str]:
     >>> parse_kept(["score=float", "year=int"])
     {'score': 'float', 'year': 'int'}
     """
-    kept: dict[str, str] = {}
+    column_types: dict[str, str] = {}
     for text in given:
         name, _, kind = text.rpartition("=")
         if not name or kind not in TYPES:
             raise ConfigError(f"--keep {text!r} is not a column and its type; expected as score=float or year=int")
         if name in _OF_ROWS or name.startswith(INPUT_IDS):
             raise ConfigError(f"--keep names {name!r}, which rows have for something else; rename it in the documents")
-        if name in kept:
+        if name in column_types:
             raise ConfigError(f"--keep names {name!r} twice")
-        kept[name] = kind
-    return kept
+        column_types[name] = kind
+    return column_types
 
 
-def fields_of(kept: Mapping[str, str]) -> dict[str, pa.DataType]:
+def fields_of(column_types: Mapping[str, str]) -> dict[str, pa.DataType]:
     """Return the Arrow types of columns by name, those of rows that are not packed."""
-    return {name: TYPES[kind] for name, kind in kept.items()}
+    return {name: TYPES[kind] for name, kind in column_types.items()}
 
 
 def sums_of(values: Mapping[str, NDArray[np.integer | np.floating]]) -> dict[str, int]:

@@ -123,8 +123,8 @@ class SelectionConfig(Settings):
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of documents that conditions and rows read, beside those that every document has."""
-        kept = {*self.kept} - {*OF_ALL}
-        return tuple(sorted({name for condition in self.conditions for name in condition.columns} | kept))
+        carried = {*self.kept} - {*OF_ALL}
+        return tuple(sorted({name for condition in self.conditions for name in condition.columns} | carried))
 
     @property
     def kept(self) -> dict[str, str]:

@@ -207,9 +207,9 @@ def _table(build: Build) -> list[Row]:
             made = f"{counts['tokens_in_copies']:,} of the mixture"
         rows.append(("    made of", f"{made} + {counts[BORROWED]:,} borrowed - {dropped:,} dropped"))
         if info.examples.masking == "static":
-            masked, kept = counts["predictions_mask"], counts["predictions_kept"]
+            masked, unchanged = counts["predictions_mask"], counts["predictions_kept"]
             other = "similar or random" if info.masking.similar_words else "random"
-            text = f"{masked:,} [MASK], {predictions - masked - kept:,} {other}, {kept:,} kept"
+            text = f"{masked:,} [MASK], {predictions - masked - unchanged:,} {other}, {unchanged:,} kept"
             rows.append(("  predictions", f"{predictions:,}: {text}"))
         else:
             rows.append(("  predictions", f"{predictions:,} in epoch 0"))

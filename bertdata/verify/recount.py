@@ -249,7 +249,7 @@ class _Recount:
     def _check_predictions(self, batch: _Batch, labels: NDArray[np.signedinteger], special: Flags, copy: int) -> None:
         """Check and count the static masks of a batch."""
         masker, counters, predicted = self.masker, self.counters, labels != IGNORE_INDEX
-        masked, kept = (predicted & (batch.shown == other) for other in (masker.mask_token_id, batch.ids))
+        masked, unchanged = (predicted & (batch.shown == other) for other in (masker.mask_token_id, batch.ids))
         drawn = masker.mask(
             *(batch.ids, batch.offsets, batch.example_ids, copy), special=special, word_starts=batch.word_starts
         )
@@ -259,7 +259,7 @@ class _Recount:
             "the mask is not the one drawn": (labels != drawn.labels) | (batch.shown != drawn.input_ids),
         }
         if masker.config.random_tokens == "ordinary":
-            strange = predicted & ~masked & ~kept & ~self.replacement[batch.shown]
+            strange = predicted & ~masked & ~unchanged & ~self.replacement[batch.shown]
             wrong["a replacement is special or unused"] = strange
         for rule, flags in wrong.items():
             self.broken.add_flags(rule, flags, batch.offsets)
@@ -269,7 +269,7 @@ class _Recount:
             rates = masker.rates(batch.example_ids, copy)
             self.broken.add_flags("the mask rate is not the one drawn", batch.rates != rates)
         counters.add_all(predictions=int(predicted.sum()), predictions_capped_rows=drawn.capped)
-        counters.add_all(predictions_mask=int(masked.sum()), predictions_kept=int(kept.sum()))
+        counters.add_all(predictions_mask=int(masked.sum()), predictions_kept=int(unchanged.sum()))
 
 
 class _Order:

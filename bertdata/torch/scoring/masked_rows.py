@@ -50,7 +50,7 @@ def rest_of_word(words: Ints) -> NDArray[np.bool_]:
 
 ORIGINAL = Metric("the token alone (Salazar et al. 2020)", the_token)
 WITHIN_WORD_L2R = Metric(
-    "the token and those of its word to the right (Kauf and Ivanova 2023)", rest_of_word, by_word=True
+    "the token and the later tokens of its word (Kauf and Ivanova 2023)", rest_of_word, by_word=True
 )
 
 

@@ -286,8 +286,8 @@ def _check_fit(info: TaskInfo, config: EncoderConfig, directory: str) -> None:
 
 def _types_doubt(config: EncoderConfig, learned: ShardDataset) -> str:
     """Return what to know of a model that cannot tell the two texts of a row by their token types, "" for nothing."""
-    known = getattr(getattr(config, "peer", config), "type_vocab_size", 2)
-    if known != 1 or not np.any(learned[0].get("token_type_ids", 0)):
+    type_vocab_size = getattr(getattr(config, "peer", config), "type_vocab_size", 2)
+    if type_vocab_size != 1 or not np.any(learned[0].get("token_type_ids", 0)):
         return ""
     return (
         "the model knows one token type, and rows have two, one for each text: it takes all tokens to be of the one, "

@@ -37,7 +37,7 @@ class MuonAndAdamW(torch.optim.Optimizer):
     @property
     def state(self) -> dict[Any, Any]:  # type: ignore[override]
         """What both optimizers know of each parameter."""
-        return {weight: known for part in self.parts for weight, known in part.state.items()}
+        return {weight: state for part in self.parts for weight, state in part.state.items()}
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> Any:

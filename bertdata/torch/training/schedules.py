@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from bertdata.torch.training import SCHEDULES
 
 DECAYS: dict[str, Callable[[float], float]] = {
-    "linear": lambda left: left,
-    "cosine": lambda left: (1 - math.cos(math.pi * left)) / 2,
-    "1-sqrt": lambda left: 1 - math.sqrt(1 - left),
+    "linear": lambda remaining: remaining,
+    "cosine": lambda remaining: (1 - math.cos(math.pi * remaining)) / 2,
+    "1-sqrt": lambda remaining: 1 - math.sqrt(1 - remaining),
 }
 """How the rate falls from 1 to 0, as functions of the share of the decay that is left, 1 at its beginning."""
 
