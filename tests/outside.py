@@ -64,10 +64,10 @@ class Outside:
         """Run commands of `bertdata` one after another in one new process; returns the code and output of each."""
         words = [list(map(str, command)) for command in commands]
         printed = [json.loads(line) for line in self.python(_COMMANDS, json.dumps(words)).splitlines()]
-        return [subprocess.CompletedProcess(command, *one) for command, one in zip(words, printed, strict=True)]
+        return [subprocess.CompletedProcess(command, *result) for command, result in zip(words, printed, strict=True)]
 
     def bertdata(self, *commands: Sequence[object]) -> list[str]:
         """Do what `ran` does where each command is to succeed; returns what each printed."""
         done = self.ran(*commands)
-        assert [one.stderr for one in done if one.returncode] == []
-        return [one.stdout for one in done]
+        assert [process.stderr for process in done if process.returncode] == []
+        return [process.stdout for process in done]

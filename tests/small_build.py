@@ -66,10 +66,13 @@ def write_build(
     flags = pieces.continuation is None
     tokens = TokensSpec(place, pieces.fingerprint, "english", segmenter.fingerprint, plan.ends, word_starts=flags)
     tokenizing = plan_tokens(cut_ranges([(task.path, cleaned)]), f"{stages}/tokens", tokens)
-    tokenized = [(one, run_once(one, lambda part, file: tokens_part(tokens, part, file))) for one in tokenizing]
+    tokenized = [
+        (each_task, run_once(each_task, lambda part, file: tokens_part(tokens, part, file))) for each_task in tokenizing
+    ]
     spec = ShardsSpec(str(output), plan, info, place)
     written = [
-        run_once(one, lambda part, file: shard_part([spec], part, file)) for one in sharded([spec]).plan(tokenized)
+        run_once(each_task, lambda part, file: shard_part([spec], part, file))
+        for each_task in sharded([spec]).plan(tokenized)
     ]
     sources = {"books": source_entry([("books.txt", 1000)], [cleaned])}
     vocabulary = {"pieces": pieces.vocab_size, "asked": 30_000}

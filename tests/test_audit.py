@@ -64,7 +64,7 @@ def name_in_shards(build: Path, place: Sequence[str], name: str) -> None:
             writer.write_table(table)
 
         def claimed(manifest: Any, name: str = name, path: Path = path) -> None:
-            [entry] = [one for one in manifest["splits"]["train"]["shards"] if one["file"] == name]
+            [entry] = [shard for shard in manifest["splits"]["train"]["shards"] if shard["file"] == name]
             entry.update(bytes=path.stat().st_size, sha256=files.sha256(str(path)))
 
         edit(build / "manifest.json", claimed)
@@ -159,98 +159,112 @@ def steps_of_commands(theirs: Path, out: Path) -> dict[str, Sequence[list[str] |
     steps: dict[str, Sequence[list[str] | str]] = {
         "build": [
             *(
-                [*build, "--recipe", one, "--output", f"{to}/recipe", *dry]
-                for one in recipes
+                [*build, "--recipe", recipe, "--output", f"{to}/recipe", *dry]
+                for recipe in recipes
                 for dry in ([], ["--dry-run"])
             ),
-            *(["build", "--output", one, "--workers", "1"] for one in begun),
-            *([*build, "--vocab", one, "--output", f"{to}/vocab", "--dry-run"] for one in tokenizers),
+            *(["build", "--output", folder, "--workers", "1"] for folder in begun),
+            *([*build, "--vocab", tokenizer, "--output", f"{to}/vocab", "--dry-run"] for tokenizer in tokenizers),
         ],
-        "recipes": [["recipes", "show", one] for one in recipes[:2]],
-        "show": [["show", one] for one in opened],
-        "stats": [["stats", one] for one in opened] + [["stats", texts, "--vocab", one] for one in tokenizers],
-        "report": [["report", one, "--output", f"{to}/report.html"] for one in opened],
-        "diff": [["diff", one, whole] for one in opened],
-        "verify": [["verify", one] for one in opened] + [["verify", one, "--duplicates"] for one in opened[:2]],
-        "clean-up": [["clean-up", one] for one in [*opened, *begun]],
-        "export": [["export", one, "--to", "jsonl", "--output", f"{to}/export"] for one in opened],
-        "publish": [["publish", one, f"{to}/published"] for one in opened],
-        "import": [["import", texts, "--vocab", one, "--output", f"{to}/import"] for one in tokenizers],
-        "tokenize": [["tokenize", texts, "--vocab", one] for one in tokenizers],
+        "recipes": [["recipes", "show", recipe] for recipe in recipes[:2]],
+        "show": [["show", build] for build in opened],
+        "stats": [["stats", tokenizer] for tokenizer in opened]
+        + [["stats", texts, "--vocab", one] for one in tokenizers],
+        "report": [["report", build, "--output", f"{to}/report.html"] for build in opened],
+        "diff": [["diff", build, whole] for build in opened],
+        "verify": [["verify", build] for build in opened] + [["verify", one, "--duplicates"] for one in opened[:2]],
+        "clean-up": [["clean-up", folder] for folder in [*opened, *begun]],
+        "export": [["export", build, "--to", "jsonl", "--output", f"{to}/export"] for build in opened],
+        "publish": [["publish", build, f"{to}/published"] for build in opened],
+        "import": [["import", texts, "--vocab", tokenizer, "--output", f"{to}/import"] for tokenizer in tokenizers],
+        "tokenize": [["tokenize", texts, "--vocab", tokenizer] for tokenizer in tokenizers],
         "clean": [["clean", str(theirs / f"{BESIDE}.py")]],
-        "bench": [["bench", one, "--seconds", "0.01"] for one in opened],
+        "bench": [["bench", build, "--seconds", "0.01"] for build in opened],
         "encode-task": [
-            ["encode-task", "--train", str(theirs / "labels.csv"), "--vocab", one, "--output", f"{to}/task-{number}"]
-            for number, one in enumerate(tokenizers)
+            [
+                "encode-task",
+                "--train",
+                str(theirs / "labels.csv"),
+                "--vocab",
+                tokenizer,
+                "--output",
+                f"{to}/task-{number}",
+            ]
+            for number, tokenizer in enumerate(tokenizers)
         ],
         "clean-wikipedia": [["clean-wikipedia", texts, "--output", f"{to}/wikipedia", "--workers", "1"]],
         "clean-books": [["clean-books", texts, "--output", f"{to}/books", "--workers", "1"]],
         "train-vocab": [
-            ["train-vocab", "--documents", one, "--output", f"{to}/words", "--workers", "1"] for one in begun
+            ["train-vocab", "--documents", folder, "--output", f"{to}/words", "--workers", "1"] for folder in begun
         ],
         "train-sentences": [
-            ["train-sentences", "--documents", one, "--output", f"{to}/dots", "--workers", "1"] for one in begun
+            ["train-sentences", "--documents", folder, "--output", f"{to}/dots", "--workers", "1"] for folder in begun
         ],
         "build-shards": [
-            ["build-shards", "--documents", one, "--vocab", whole, "--output", f"{to}/shards"] for one in begun
+            ["build-shards", "--documents", folder, "--vocab", whole, "--output", f"{to}/shards"] for folder in begun
         ],
         "pretrain": [
-            *(["pretrain", one, "--output", f"{to}/run"] for one in opened),
+            *(["pretrain", build, "--output", f"{to}/run"] for build in opened),
             *(
-                ["pretrain", whole, "--config", one, "--output", f"{to}/run", "--max-steps", "1", *library]
-                for one in models
+                ["pretrain", whole, "--config", model, "--output", f"{to}/run", "--max-steps", "1", *library]
+                for model in models
                 for library in ([], ["--library", "transformers"])
             ),
-            *(["pretrain", whole, "--config", "tiny", "--teacher", one, "--output", f"{to}/run"] for one in models),
+            *(["pretrain", whole, "--config", "tiny", "--teacher", model, "--output", f"{to}/run"] for model in models),
         ],
         "finetune": [
-            *(["finetune", one, "--model", models[-1], "--output", f"{to}/fine"] for one in opened),
-            *(["finetune", str(out / "task-0"), "--model", one, "--output", f"{to}/fine"] for one in models),
+            *(["finetune", build, "--model", models[-1], "--output", f"{to}/fine"] for build in opened),
+            *(["finetune", str(out / "task-0"), "--model", model, "--output", f"{to}/fine"] for model in models),
         ],
         "score": [
             *(
-                ["score", one, texts, "--text-column", "text", *library]
-                for one in models
+                ["score", model, texts, "--text-column", "text", *library]
+                for model in models
                 for library in ([], ["--library", "transformers"])
             ),
         ],
-        "transfer": [["transfer", "--model", one, "--vocab", whole, "--output", f"{to}/transferred"] for one in models],
-        "average": [["average", one, models[-1], "--output", f"{to}/averaged"] for one in models],
+        "transfer": [
+            ["transfer", "--model", model, "--vocab", whole, "--output", f"{to}/transferred"] for model in models
+        ],
+        "average": [["average", model, models[-1], "--output", f"{to}/averaged"] for model in models],
         "python": [
-            *(f"import bertdata; bertdata.open_shards({one!r})" for one in every),
-            *(f"import bertdata.loader; bertdata.loader.ShardExamples({one!r})" for one in every),
-            *(f"import bertdata; bertdata.load_tokenizer({one!r})('a text')" for one in tokenizers),
-            *(f"import bertdata; bertdata.build({to!r}, recipe={one!r}, documents={texts!r})" for one in recipes[:3]),
+            *(f"import bertdata; bertdata.open_shards({folder!r})" for folder in every),
+            *(f"import bertdata.loader; bertdata.loader.ShardExamples({folder!r})" for folder in every),
+            *(f"import bertdata; bertdata.load_tokenizer({tokenizer!r})('a text')" for tokenizer in tokenizers),
+            *(
+                f"import bertdata; bertdata.build({to!r}, recipe={recipe!r}, documents={texts!r})"
+                for recipe in recipes[:3]
+            ),
             *(
                 f"import bertdata; bertdata.{name}.from_pretrained({one!r})"
                 for name in ("SentenceSegmenter", "WordPieceTokenizer")
                 for one in [*tokenizers, *builds[:1]]
             ),
-            *(f"from bertdata.formats import export; export({one!r}, 'jsonl', {to + '/made'!r})" for one in opened),
+            *(f"from bertdata.formats import export; export({build!r}, 'jsonl', {to + '/made'!r})" for build in opened),
             *(
                 f"from bertdata.formats import import_shards\n"
-                f"import_shards({{'train': [{one + '/train'!r}]}}, {vocab!r}, {to + '/imported'!r}, force=True)"
-                for one in opened
+                f"import_shards({{'train': [{build + '/train'!r}]}}, {vocab!r}, {to + '/imported'!r}, force=True)"
+                for build in opened
                 for vocab in tokenizers
             ),
         ],
         "torch": [
-            *(f"import bertdata.torch; bertdata.torch.ShardDataset({one!r})" for one in opened),
+            *(f"import bertdata.torch; bertdata.torch.ShardDataset({build!r})" for build in opened),
             *(
-                f"from bertdata.torch import {kind}; {kind}.from_pretrained({one!r})"
+                f"from bertdata.torch import {kind}; {kind}.from_pretrained({model!r})"
                 for kind in ("BertForMaskedLM", "SentenceEncoder")
-                for one in models
+                for model in models
             ),
             *(f"from bertdata.torch import {kind}; {kind}.from_pretrained({models[1]!r})" for kind in OTHER_MODELS),
             *(f"from bertdata.torch import {kind}; {kind}.load({models[1]!r})" for kind in CONFIGS),
-            *(f"from bertdata.torch import PseudoLikelihood; PseudoLikelihood({one!r})" for one in models),
+            *(f"from bertdata.torch import PseudoLikelihood; PseudoLikelihood({model!r})" for model in models),
             *(
-                f"from bertdata.torch import pretrain; pretrain({one!r}, {models[0]!r}, {to!r} + '/run')"
-                for one in opened
+                f"from bertdata.torch import pretrain; pretrain({build!r}, {models[0]!r}, {to!r} + '/run')"
+                for build in opened
             ),
             *(
-                f"from bertdata.torch import finetune; finetune({tasks[0]!r}, {one!r}, {to!r} + '/fine')"
-                for one in models
+                f"from bertdata.torch import finetune; finetune({tasks[0]!r}, {model!r}, {to!r} + '/fine')"
+                for model in models
             ),
         ],
     }
@@ -299,7 +313,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Audited:
     if not TORCH:
         for name in ("pretrain", "finetune", "score", "torch"):
             del steps[name]
-    for place in [theirs, *(one for one in theirs.iterdir() if one.is_dir())]:
+    for place in [theirs, *(path for path in theirs.iterdir() if path.is_dir())]:
         (place / f"{BESIDE}.py").write_text(CODE)
     metadata = theirs / "plugin-1.0.dist-info"
     metadata.mkdir()

@@ -159,8 +159,8 @@ def test_each_figure_is_in_a_table_of_the_page_as_it_is_printed(monkeypatch: pyt
     page = "".join(path.read_text() for path in pages.PAGES)
     places = pages.places(page)
     held = {
-        one: "\n\n".join(text for name, text in places.items() if name.startswith(f"{one}; table"))
-        for one in pages.commands(page)
+        command: "\n\n".join(text for name, text in places.items() if name.startswith(f"{command}; table"))
+        for command in pages.commands(page)
     }
     found = {name for command, text in held.items() for name in pages.figures_of(command, text)}
     assert found == {figure.name for figure in pages.FIGURES}

@@ -33,10 +33,10 @@ def test_a_draw_is_what_plain_integers_give(seed: int, purpose: str, counters: l
 @given(ANY_COUNTER, st.lists(ANY_COUNTER.filter(lambda n: n < 2**63), min_size=1, max_size=9))
 def test_an_array_of_counters_gives_what_each_gives_alone(first: int, counters: list[int]) -> None:
     array = np.array(counters, np.int64)
-    alone = [int(bits(5, first, one)) for one in counters]
+    alone = [int(bits(5, first, counter)) for counter in counters]
     assert bits(5, first, array).tolist() == alone
-    assert [int(bits(5, first, one)) for one in array] == alone
-    assert [int(bits(5, first, one % 2**64)) for one in counters] == alone
+    assert [int(bits(5, first, counter)) for counter in array] == alone
+    assert [int(bits(5, first, counter % 2**64)) for counter in counters] == alone
     assert bits(5, first, array.astype(np.uint64)).tolist() == alone
 
 

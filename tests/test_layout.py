@@ -107,7 +107,7 @@ def test_the_map_has_every_package_and_module_once() -> None:
 
 @pytest.mark.parametrize("name", sorted(set(map(package, modules())) - set(ENTRIES)))
 def test_a_package_imports_from_those_above_it_alone(name: str) -> None:
-    for module in (one for one in modules() if package(one) == name):
+    for module in (module for module in modules() if package(module) == name):
         for other in imports(module):
             if package(other) not in ENTRIES:
                 assert ORDER.index(package(other)) <= ORDER.index(name), f"{module} imports {other}"
@@ -167,7 +167,7 @@ def test_what_a_registry_names_is_there() -> None:
     assert len(found) >= 9
     for name, registry in found:
         assert isinstance(registry, Registry), name
-        assert [registry[one] for one in registry], name
+        assert [registry[name] for name in registry], name
 
 
 def test_the_table_of_doors_names_files_that_are_there() -> None:

@@ -93,7 +93,7 @@ def test_expressions_made_of_arguments_have_examples() -> None:
 
 
 def test_expressions_are_found_wherever_they_are_used() -> None:
-    places = {found.place.partition(":")[0] for found in _all()}
+    places = {pattern.place.partition(":")[0] for pattern in _all()}
     assert len(_all()) > 200
     assert {"bertdata.curation.personal", "bertdata.sources.labelled.json_list", "bertdata.options.recipe"} <= places
 
@@ -172,8 +172,8 @@ def _sample(texts: dict[str, Repetition]) -> dict[str, Repetition]:
 @pytest.mark.parametrize("share", range(SHARES))
 def test_expressions_take_linear_time(share: int) -> None:
     slow = [
-        _slow(found, {**_sample(texts_of(found.pattern)), **some_repetitions(number, KINDS)}, 4096, 0.0005)
-        for number, found in enumerate(_all()[share::SHARES])
+        _slow(pattern, {**_sample(texts_of(pattern.pattern)), **some_repetitions(number, KINDS)}, 4096, 0.0005)
+        for number, pattern in enumerate(_all()[share::SHARES])
     ]
     assert not any(slow), "\n".join(chain.from_iterable(slow))
 
@@ -183,6 +183,7 @@ def test_expressions_take_linear_time(share: int) -> None:
 @pytest.mark.parametrize("share", range(SHARES))
 def test_expressions_take_linear_time_on_every_repetition(share: int) -> None:
     slow = [
-        _slow(found, {**texts_of(found.pattern), **every_repetition()}, 8192, 0.002) for found in _all()[share::SHARES]
+        _slow(pattern, {**texts_of(pattern.pattern), **every_repetition()}, 8192, 0.002)
+        for pattern in _all()[share::SHARES]
     ]
     assert not any(slow), "\n".join(chain.from_iterable(slow))

@@ -103,10 +103,10 @@ def test_extras_name_the_distribution_and_hold_something() -> None:
     assert project["scripts"] == {"bertdata": "bertdata.__main__:main"}
     for name, needed in project["optional-dependencies"].items():
         assert needed, f"the extra {name} is empty"
-        for one in needed:
-            own = re.fullmatch(r"(bertdata[\w-]*)\[([\w,-]+)\]", one)
-            if one.startswith("bertdata"):
-                assert own, one
+        for requirement in needed:
+            own = re.fullmatch(r"(bertdata[\w-]*)\[([\w,-]+)\]", requirement)
+            if requirement.startswith("bertdata"):
+                assert own, requirement
                 assert own[1] == project["name"]
                 assert set(own[2].split(",")) <= set(project["optional-dependencies"])
 
@@ -115,7 +115,9 @@ def test_extras_name_the_distribution_and_hold_something() -> None:
 def test_what_is_used_by_its_private_parts_has_an_upper_bound_that_the_tests_run_with(package: str) -> None:
     project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["project"]
     listed = [*project["dependencies"], *project["optional-dependencies"]["beam"]]
-    [bound] = [found[1] for one in listed if (found := re.fullmatch(rf"{package}>=[\d.]+,<([\d.]+)", one))]
+    [bound] = [
+        found[1] for requirement in listed if (found := re.fullmatch(rf"{package}>=[\d.]+,<([\d.]+)", requirement))
+    ]
     major, minor = map(int, bound.split("."))
     assert importlib.metadata.version(package).split(".")[:2] == [str(major), str(minor - 1)]
 

@@ -23,7 +23,7 @@ def test_rule_19_redirects_disambiguations_entities_colons_and_the_last_page_are
     path = tmp_path / "wiki.xml"
     path.write_bytes(dump(*pages))
     record, documents = clean(path)
-    assert [one["title"] for one in documents] == ["Salt", "2001: A Space Odyssey", "The last page"]
+    assert [document["title"] for document in documents] == ["Salt", "2001: A Space Odyssey", "The last page"]
     assert documents[0]["text"].startswith("Salt & pepper: 3 < 4. Salt is a mineral")
     assert record.counts["pages"] == 6 == record.counts["documents"] + sum(record.drops.values())
     assert record.drops == {"disambiguation": 1, "not an article": 1, "redirect": 1}

@@ -102,12 +102,12 @@ def test_the_commands_of_the_tiny_run_are_those_of_bertdata(text: str, tmp_path:
     (tmp_path / "articles.jsonl").write_text(json.dumps({"text": "The sea is old. It has salt."}) + "\n")
     source = str(tmp_path / text) if text.endswith("jsonl") else text
     called = commands(ROOT / "runs" / "tiny.sh", tmp_path, TEXT=source)
-    verbs = [one[1] for one in called if one[0] == "bertdata"]
+    verbs = [command[1] for command in called if command[0] == "bertdata"]
     assert set(verbs) - {"download"} == {"build", "verify", "show", "pretrain", "encode-task", "finetune"}
     assert ("download" in verbs) == (text == "download")
     assert verbs.count("finetune") == 2 * 2 * 3
-    for one in called:
-        parse(one)
+    for command in called:
+        parse(command)
 
 
 def test_the_two_models_of_the_tiny_run_are_of_one_size_and_trained_alike(tmp_path: Path) -> None:
@@ -115,7 +115,9 @@ def test_the_two_models_of_the_tiny_run_are_of_one_size_and_trained_alike(tmp_pa
     from bertdata.torch.models.configs import resolve_config
     from bertdata.torch.models.model_loading import model_class
 
-    called = [one for one in commands(ROOT / "runs" / "tiny.sh", tmp_path) if one[1] in ("build", "pretrain")]
+    called = [
+        command for command in commands(ROOT / "runs" / "tiny.sh", tmp_path) if command[1] in ("build", "pretrain")
+    ]
     _, settings = parse(called[0])
     info = PretrainingInfo.of(
         load_tokenizer("bertdata-30k-uncased"), examples=settings.phases[0].examples, masking=settings.phases[0].masking
@@ -133,8 +135,8 @@ def test_the_two_models_of_the_tiny_run_are_of_one_size_and_trained_alike(tmp_pa
 
 def test_the_commands_of_the_gpu_run_are_those_of_bertdata(tmp_path: Path) -> None:
     called = commands(ROOT / "runs" / "gpu.sh", tmp_path, DOCS="docs/gpu.md docs/howto/batch-size.md")
-    parsed = [parse(one) for one in called]
-    runs = [flags for one, flags in zip(called, parsed, strict=True) if one[1] == "pretrain"]
+    parsed = [parse(command) for command in called]
+    runs = [flags for command, flags in zip(called, parsed, strict=True) if command[1] == "pretrain"]
     first, runs = runs[:4], runs[4:]
     assert [(flags.config, flags.compile, flags.batch_tokens, flags.precision) for flags in first] == [
         (config, True, tokens, precision)
@@ -328,7 +330,7 @@ def test_the_gpu_run_reports_on_a_cpu(tmp_path: Path) -> None:
     done = run(ROOT / "runs" / "gpu.sh", tmp_path / "run", DEVICE="cpu", STEPS="2", DOCS=str(page))
     assert done.returncode == 0, done.stderr[-3000:]
     report = json.loads((tmp_path / "run" / "report.json").read_text())
-    assert [(one["run"], one["max_seq_length"], one["steps"]) for one in report["runs"]] == [
+    assert [(run["run"], run["max_seq_length"], run["steps"]) for run in report["runs"]] == [
         ("bert-512-fast", 64, 2),
         ("modernbert-tokens-fast", 256, 2),
         ("bert-512-reference", 64, 2),

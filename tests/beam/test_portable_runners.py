@@ -65,7 +65,7 @@ def test_a_job_server_is_started_once_for_all_pipelines_and_ended(
         [server] = servers()
         for folder in ("a", "b"):
             assert len(make(runner, tasks(output / folder, 3), note_process)) == 3
-        assert [one.pid for one in servers()] == [server.pid]
+        assert [server.pid for server in servers()] == [server.pid]
         with pytest.raises(InputError, match=r"wiki\.xml\.bz2, byte 4096: found this"):
             make(runner, tasks(output / "c", 1, "InputError"), fail)
     assert servers() == []

@@ -41,7 +41,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def stage(folder: Path | str, weights: list[int], title: str = "clean books", unit: str = "B") -> Expected:
-    return Expected(title, {files.join(str(folder), f"part-{n:05d}.json"): one for n, one in enumerate(weights)}, unit)
+    return Expected(
+        title, {files.join(str(folder), f"part-{n:05d}.json"): weight for n, weight in enumerate(weights)}, unit
+    )
 
 
 def finish(step: Expected, *numbers: int) -> None:

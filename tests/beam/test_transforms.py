@@ -122,7 +122,7 @@ def test_tasks_of_one_key_that_belong_together_are_made_in_turn_and_all_are_made
     seen = (tmp_path / "names").read_text().split("\n")
     assert sorted(seen) == sorted(task.name for task in made)
     lasts = [name[-1] for name in seen]
-    assert [one for one, before in zip(lasts, ["", *lasts], strict=False) if one != before] == list(
+    assert [label for label, before in zip(lasts, ["", *lasts], strict=False) if label != before] == list(
         dict.fromkeys(lasts)
     )
 
@@ -130,7 +130,7 @@ def test_tasks_of_one_key_that_belong_together_are_made_in_turn_and_all_are_made
 def _made(part: MakePart, some: list[Task]) -> list[str]:
     """Return the names of the tasks of a bundle, as they are given out."""
     part.start_bundle()
-    during = [task.name for one in some for task, _ in part.process(one)]
+    during = [task.name for element in some for task, _ in part.process(element)]
     return during + [done.value[0].name for done in part.finish_bundle()]
 
 

@@ -50,7 +50,7 @@ def test_every_group_of_settings_is_built_and_the_number_of_kernels_printed(
     monkeypatch.setattr(module, "_build", noted)
     monkeypatch.setattr(module, "rehash", lambda *types: tables.append(types))
     assert main(["compile", "--vocab", "bertdata-30k-cased"]) == 0
-    assert [one.get("vocab", "") for one in built] == [
+    assert [arguments.get("vocab", "") for arguments in built] == [
         "bertdata-30k-uncased",
         "bertdata-30k-cased",
         "bertdata-30k-uncased",

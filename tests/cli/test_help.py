@@ -50,7 +50,7 @@ def test_help_all_has_every_flag_and_help_the_common_ones(name: str, capsys: pyt
     assert set(VERB_HELP[name].common) <= flags
     short = helped(capsys, name, "--help")
     assert all(flag in short for flag in VERB_HELP[name].common)
-    required = [one.option_strings[0] for one in parser._actions if one.required and one.option_strings]
+    required = [action.option_strings[0] for action in parser._actions if action.required and action.option_strings]
     assert all(flag in short for flag in required)
 
 
@@ -58,7 +58,7 @@ def test_help_all_has_every_flag_and_help_the_common_ones(name: str, capsys: pyt
 def test_the_examples_of_a_verb_are_calls_that_it_takes(name: str) -> None:
     parser = parser_of(with_torch(name))
     for example in VERB_HELP[name].examples:
-        command = next(one for one in example.partition(">")[0].split("|") if "bertdata " in one)
+        command = next(part for part in example.partition(">")[0].split("|") if "bertdata " in part)
         words = shlex.split(command.partition("#")[0].rpartition("bertdata ")[2])
         assert words[0] == name
         if isinstance(parser, argparse.ArgumentParser) and name != "download":
@@ -90,6 +90,8 @@ def test_help_with_a_verb_is_the_help_of_the_verb(capsys: pytest.CaptureFixture[
 
 def test_the_short_help_says_how_many_flags_it_leaves_out(capsys: pytest.CaptureFixture[str]) -> None:
     shown = helped(capsys, "build", "--help")
-    flags = [one for one in parser_of("build")._actions if one.option_strings and not one.dest.startswith("help")]
+    flags = [
+        action for action in parser_of("build")._actions if action.option_strings and not action.dest.startswith("help")
+    ]
     assert f"bertdata build --help-all explains {len(flags) - len(VERB_HELP['build'].common)} more" in shown
     assert "--mask-schedule" not in shown

@@ -34,7 +34,9 @@ def test_verify_gives_what_it_recounted_or_the_problems(build: Path, capsys: pyt
     assert dispatch(["verify", str(build), "--duplicates", "--json"]) == 0
     duplicates = json.loads(capsys.readouterr().out)["duplicates"]
     shards = [open_shards(build, split) for split in manifest["splits"]]
-    assert duplicates == {one.split: vars(found) for one, found in zip(shards, count_duplicates(shards), strict=True)}
+    assert duplicates == {
+        split.split: vars(found) for split, found in zip(shards, count_duplicates(shards), strict=True)
+    }
     assert duplicates["train"]["exact"] > 0
     (build / "train" / "data-00009-of-00002.arrow").write_bytes(b"more")
     try:

@@ -47,9 +47,9 @@ def test_each_document_is_left_out_by_one_setting_of_those_that_come_to_it() -> 
 )
 def test_the_advice_takes_the_documents_without_a_value_and_no_others(where: str) -> None:
     [warning] = [
-        one
-        for one in warnings_of_selection(account(where), SelectionConfig(where=where))
-        if "notes" in str(one["found"])
+        warning
+        for warning in warnings_of_selection(account(where), SelectionConfig(where=where))
+        if "notes" in str(warning["found"])
     ]
     assert "left out 3 documents of the source notes, all that it has: none has a value of 'owner'" in str(
         warning["found"]
@@ -71,7 +71,7 @@ def test_a_condition_that_asks_for_no_value_or_leaves_half_has_other_advice_or_n
 def test_a_sample_or_a_move_that_leaves_a_source_empty_is_warned_of() -> None:
     found = account("owner != 'lee'", sample=np.zeros(7, np.bool_))
     selection = SelectionConfig(sample=("web=0.01",), source_where=("long=tokens > 9", "old=owner == 'x'"))
-    warned = [str(one["found"]) for one in warnings_of_selection({"sample": found["sample"]}, selection)]
+    warned = [str(warning["found"]) for warning in warnings_of_selection({"sample": found["sample"]}, selection)]
     assert warned[:2] == [
         "--sample took none of the 2 documents of the source chats",
         "--sample took none of the 1 document of the source web",
@@ -114,4 +114,4 @@ def test_a_source_that_train_has_nothing_of_is_warned_of(
     info = replace(info_of(objective), sources=("a", "b"), epochs=(1.0, 0.001))
     whole = {f"{what}_of_a": 9 for what in ("tokens", "tokens_in_copies", "examples")}
     splits = {"train": {"counts": whole | train}, "validation": {"counts": validation}}
-    assert [one["found"] for one in warnings_of_train(info, splits)] == ([reason] if reason else [])
+    assert [warning["found"] for warning in warnings_of_train(info, splits)] == ([reason] if reason else [])

@@ -100,7 +100,7 @@ def test_files_for_datasets_name_the_shards_and_their_columns() -> None:
         "validation/state.json",
         "validation/dataset_info.json",
     ]
-    names = [one["filename"] for one in found["train/state.json"]["_data_files"]]
+    names = [data_file["filename"] for data_file in found["train/state.json"]["_data_files"]]
     assert names == ["data-00000-of-00002.arrow", "data-00001-of-00002.arrow"]
     assert found["train/state.json"]["_fingerprint"] == fingerprint(["b" * 64, "c" * 64])[:16]
     columns = ["input_ids", "token_type_ids", "sentence_order_label", "example_id", "labels"]

@@ -26,7 +26,7 @@ configs = st.builds(
 
 
 def record(slots: Iterable[tuple[int, int, int]]) -> PartMetadata:
-    return PartMetadata("part", "", 0, "", 0.0, {}, {}, {"slots": [list(one) for one in slots]})
+    return PartMetadata("part", "", 0, "", 0.0, {}, {}, {"slots": [list(slot) for slot in slots]})
 
 
 def plan(slots: Slots, config: ShardsConfig) -> ShardPlan:
@@ -34,7 +34,7 @@ def plan(slots: Slots, config: ShardsConfig) -> ShardPlan:
 
 
 def documents_in(slots: Slots, found: ShardPlan) -> list[int]:
-    shards = np.searchsorted(found.ends, [one for one, _, _ in slots], side="right")
+    shards = np.searchsorted(found.ends, [slot for slot, _, _ in slots], side="right")
     counts = np.bincount(shards, [count for _, count, _ in slots], minlength=len(found.ends))
     return [int(count) for count in counts]
 

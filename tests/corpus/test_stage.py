@@ -82,13 +82,13 @@ def test_every_shard_has_a_task_that_writes_below_its_split(tmp_path: Path) -> N
         )
     ]
     assert tasks[1].record_path == f"{tmp_path}/out/stages/shards/train/data-00000-of-00002.json"
-    assert all(task.weight == sum(one.length for one in task.payload.slices) > 0 for task in tasks)
+    assert all(task.weight == sum(token_slice.length for token_slice in task.payload.slices) > 0 for task in tasks)
 
 
 def test_a_shard_has_the_same_bytes_whatever_the_order_of_its_slices(tmp_path: Path) -> None:
     spec = spec_of(tmp_path)
     found = [pair for task, record in tokenized(tmp_path, 4) for pair in slices_of(task, record)]
-    slices = [one for shard, one in found if shard == 1]
+    slices = [token_slice for shard, token_slice in found if shard == 1]
     assert len(slices) == 4
     digests, marks = set(), set()
     for order in permutations(slices):
@@ -121,7 +121,7 @@ def test_a_moved_token_store_makes_no_shard_stale(tmp_path: Path) -> None:
         TokenSlice("/a/tokens-00000.arrow", "1" * 64, 8, 100),
         TokenSlice("/a/tokens-00001.arrow", "2" * 64, 8, 100),
     ]
-    moved = [replace(one, path=one.path.replace("/a/", "/b/")) for one in slices]
+    moved = [replace(token_slice, path=token_slice.path.replace("/a/", "/b/")) for token_slice in slices]
     spec = spec_of(tmp_path)
     assert shard_task(spec, 0, slices).fingerprint == shard_task(spec, 0, moved).fingerprint
 

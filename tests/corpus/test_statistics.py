@@ -47,7 +47,7 @@ def test_the_figures_of_a_corpus_do_not_depend_on_its_parts(size: int) -> None:
     assert warnings_of({}, {}, parts, sentences={"language": "en"}) == warnings_of(
         {}, {}, [recorded(texts)], sentences={"language": "en"}
     )
-    assert {"markup", "broken characters"} <= {one["about"] for one in warnings_of({}, {}, parts)}
+    assert {"markup", "broken characters"} <= {warning["about"] for warning in warnings_of({}, {}, parts)}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -55,7 +55,10 @@ def test_signs_of_a_language_and_unknown_tokens_are_those_of_any_tokenizer(kind:
     tokenizer = trained(kind, GOOD, 700)
 
     def warned(texts: Sequence[str]) -> list[str]:
-        return [one["about"] for one in warnings_of({}, {}, [recorded(texts, tokenizer)], sentences={"language": "en"})]
+        return [
+            warning["about"]
+            for warning in warnings_of({}, {}, [recorded(texts, tokenizer)], sentences={"language": "en"})
+        ]
 
     assert warned(GOOD) == []
     assert warned([f"{GERMAN} Nummer {n} blieb stehen, weil niemand kam." for n in range(30)])[-1] == "language"

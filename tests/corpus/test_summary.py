@@ -111,7 +111,7 @@ def test_a_build_shows_its_figures() -> None:
     assert rows["  label balance"] == "55.00% IsNext, 45.00% NotNext (43.1% to 56.9% by chance)"
     assert rows["  realised mask rate"] == "15.050% predicted in epoch 0; the loader draws masks"
     assert rows["  bytes"] == "4.0 kB in 2 shards"
-    assert not [left for left in rows if "limit" in left or "borrowed" in left]
+    assert not [row for row in rows if "limit" in row or "borrowed" in row]
 
 
 def test_the_rows_of_a_build_stand_in_the_order_of_its_stages() -> None:

@@ -27,7 +27,7 @@ SLICES = [TokenSlice(f"gs://b/tokens-{number:05d}.arrow", "s", 8 + number, 100, 
 )
 def test_slices_come_back_without_their_digests(slices: list[TokenSlice]) -> None:
     held = TokenSlices.of(slices)
-    expected = [replace(one, sha256="") for one in slices]
+    expected = [replace(token_slice, sha256="") for token_slice in slices]
     assert list(held) == held[:] == expected
     assert pickle.loads(pickle.dumps(held)) == held
     assert hash(pickle.loads(pickle.dumps(held))) == hash(held)

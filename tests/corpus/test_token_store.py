@@ -25,7 +25,7 @@ from tests.tokenizers.made import made, trained
 ENDS = (10_000, 30_000, SLOTS)
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 TOKENIZER = WordPieceTokenizer.from_tokens(
-    [*SPECIAL_TOKENS, "the", "lamp", "keeper", "sleep", "##ing", ".", *LETTERS, *(f"##{one}" for one in LETTERS)]
+    [*SPECIAL_TOKENS, "the", "lamp", "keeper", "sleep", "##ing", ".", *LETTERS, *(f"##{letter}" for letter in LETTERS)]
 )
 SEGMENTER = SentenceSegmenter.from_pretrained("english")
 TEXTS = {
@@ -71,20 +71,20 @@ def contents(block: TokenBlock) -> dict[int, list[list[int]]]:
 
 def test_every_document_comes_back_from_the_slices_of_its_shard(tmp_path: Path) -> None:
     _, slices = stored(tmp_path, [documents(TEXTS)])
-    for shard, own in enumerate(slices):
+    for shard, token_slice in enumerate(slices):
         expected = {
             text_bits(name): [TOKENIZER.encode(sentence) for sentence in SEGMENTER.segment(text)]
             for name, text in TEXTS.items()
             if bisect_right(ENDS, slot(name)) == shard
         }
         assert expected
-        assert contents(load(own)) == expected
+        assert contents(load(token_slice)) == expected
 
 
 def test_a_word_starts_where_no_piece_continues_one(tmp_path: Path) -> None:
     _, slices = stored(tmp_path, [documents(TEXTS)])
     block = load(slices[1])
-    pieces = [TOKENIZER.tokens[one] for one in block.tokens.tolist()]
+    pieces = [TOKENIZER.tokens[token] for token in block.tokens.tolist()]
     assert any(piece.startswith("##") for piece in pieces)
     assert block.word_start.tolist() == [not piece.startswith("##") for piece in pieces]
 
@@ -95,7 +95,7 @@ def split_store(folder: Path, parts: int) -> list[TokenSlice]:
     size = -(-len(rows) // parts)
     chosen = [dict(rows[start : start + size]) for start in range(0, len(rows), size)]
     found = [stored(folder, [documents(part)], f"tokens-{number}.arrow")[1][2] for number, part in enumerate(chosen)]
-    return [one for slices in found for one in slices]
+    return [token_slice for slices in found for token_slice in slices]
 
 
 def test_a_block_does_not_depend_on_the_order_of_its_slices(tmp_path: Path) -> None:
@@ -123,14 +123,14 @@ def test_documents_that_share_an_id_stand_in_an_order_of_their_own(tmp_path: Pat
     blocks = []
     for number, tables in enumerate([[documents(first), documents(second)], [documents(second), documents(first)]]):
         slices = stored(tmp_path, tables, f"{number}.arrow")[1]
-        blocks.append(load([one for own in slices for one in own]))
+        blocks.append(load([one for token_slice in slices for one in token_slice]))
     assert same(blocks[0], blocks[1])
     assert len(blocks[0].document_ends) == 2
 
 
 def test_slices_lie_in_the_file_and_do_not_overlap(tmp_path: Path) -> None:
     _, slices = stored(tmp_path, [documents(TEXTS)])
-    places = sorted((one.offset, one.offset + one.length) for own in slices for one in own)
+    places = sorted((one.offset, one.offset + one.length) for token_slice in slices for one in token_slice)
     assert all(end <= start for (_, end), (start, _) in pairwise(places))
     assert places[-1][1] <= (tmp_path / "tokens.arrow").stat().st_size
 
@@ -152,7 +152,7 @@ def test_documents_sentences_tokens_and_unknown_ones_are_counted(tmp_path: Path)
 def test_a_document_without_a_token_is_dropped_and_counted(tmp_path: Path) -> None:
     counters, slices = stored(tmp_path, [documents({"a": "The lamp.", "b": "\u200b\u200e", "c": "\x00"})])
     assert counters.drops == {"no tokens": 2}
-    assert counters.counts["documents"] == sum(len(load(own).document_ends) for own in slices) == 1
+    assert counters.counts["documents"] == sum(len(load(token_slice).document_ends) for token_slice in slices) == 1
 
 
 def test_no_documents_give_a_token_file_without_slices(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_shard_without_slices_is_an_empty_block() -> None:
 def test_white_space_behind_a_sentence_gives_no_token() -> None:
     spaces = [chr(point) for point in range(0x110000) if chr(point).isspace()]
     assert len(spaces) > 20
-    assert {tuple(ids) for ids in TOKENIZER.encode_batch([f"lamp{one}" for one in spaces]).to_pylist()} == {(6,)}
+    assert {tuple(ids) for ids in TOKENIZER.encode_batch([f"lamp{space}" for space in spaces]).to_pylist()} == {(6,)}
 
 
 def test_an_id_that_the_vocabulary_does_not_have_is_refused(tmp_path: Path) -> None:
@@ -234,10 +234,10 @@ def test_where_ids_do_not_tell_words_the_store_does(kind: str, tmp_path: Path) -
     ]
     expected = {}
     for name, sentences in zip(corpus, SEGMENTER.segment_batch(list(corpus.values())).to_pylist(), strict=True):
-        encoded = [tokenizer.reference.encode(one, add_special_tokens=False) for one in sentences]
-        words = [[0, *np.diff(one.word_ids)] for one in encoded]
+        encoded = [tokenizer.reference.encode(sentence, add_special_tokens=False) for sentence in sentences]
+        words = [[0, *np.diff(encoding.word_ids)] for encoding in encoded]
         flags = [place == 0 or bool(step) for steps in words for place, step in enumerate(steps)]
-        expected[text_bits(name)] = ([token for one in encoded for token in one.ids], flags)
+        expected[text_bits(name)] = ([token for encoding in encoded for token in encoding.ids], flags)
     found = {}
     for block in blocks:
         begins = [0, *block.document_ends.tolist()]

@@ -49,8 +49,8 @@ def recorded(texts: Sequence[str], tokenizer: Tokenizer | None = None) -> PartMe
 
 def about(texts: Sequence[str], **settings: Any) -> list[str]:
     return [
-        one["about"]
-        for one in warnings_of({}, {"pieces": 30_000}, [recorded(texts)], sentences={"language": "en"}, **settings)
+        warning["about"]
+        for warning in warnings_of({}, {"pieces": 30_000}, [recorded(texts)], sentences={"language": "en"}, **settings)
     ]
 
 
@@ -77,7 +77,7 @@ GERMAN = "Der Fluss fließt langsam durch das Tal. Die Kinder spielten gestern n
     ],
 )  # fmt: skip
 def test_a_bad_corpus_is_warned_of_and_a_good_one_is_not(texts: list[str], warned: list[str]) -> None:
-    assert [one for one in about(texts) if one in warned or not warned] == warned
+    assert [title for title in about(texts) if title in warned or not warned] == warned
 
 
 def test_a_tag_and_a_broken_character_among_thousands_of_tokens_are_no_matter() -> None:
@@ -204,7 +204,7 @@ def test_a_source_of_books_whose_text_is_mostly_in_no_document_is_named_with_the
     counts = {"books": 4, "documents": 4, "book_bytes": 100_000}
     counts |= {f"bytes left out, {reason}": number for reason, number in left_out.items()}
     found = list(corpus_warnings.of_sources({"novels": {"counts": counts, "drops": {}}}))
-    assert [one["about"] for one in found] == warned
+    assert [warning["about"] for warning in found] == warned
     if found:
         assert "60%" in str(found[0]["found"])
         assert "novels is in no document: no prose 5.5 kB, broken: not text 500 B" in str(found[0]["found"])
@@ -215,9 +215,9 @@ def test_rows_that_are_broken_count_by_their_bytes_however_few_they_are(broken: 
     counts = {"rows": 4, "documents": 3, "text_bytes": 60_000, "bytes dropped, filter min-characters=9": 40_000}
     counts["bytes dropped, not a JSON object"] = broken
     found = list(corpus_warnings.of_sources({"web": {"counts": counts, "drops": {"not a JSON object": 1}}}))
-    assert [one["about"] for one in found] == warned
-    assert all("52% of the text of the source web is in no document: not a JSON object 110.0 kB" in str(one["found"])
-               for one in found)  # fmt: skip
+    assert [warning["about"] for warning in found] == warned
+    share = "52% of the text of the source web is in no document: not a JSON object 110.0 kB"
+    assert all(share in str(warning["found"]) for warning in found)
 
 
 def test_pages_that_are_no_articles_are_no_loss_and_articles_without_prose_are() -> None:
@@ -240,9 +240,9 @@ def test_text_that_stages_took_out_counts_by_its_bytes(rows: int, of_rows: int, 
     counts = {"rows": rows, "documents": rows - 1, "text_bytes": 5_000}
     counts |= {"bytes removed, near duplicate": of_rows - 1_000, "bytes removed, test data of a.txt": 1_000}
     found = list(corpus_warnings.of_sources({"web": {"counts": counts, "drops": {"near duplicate": 1}}}))
-    assert [one["about"] for one in found] == (["removed text"] if warned else [])
+    assert [warning["about"] for warning in found] == (["removed text"] if warned else [])
     named = f"was taken out of them: near duplicate {(of_rows - 1_000) / 1000:.1f} kB, test data of a.txt 1.0 kB"
-    assert all(named in str(one["found"]) for one in found)
+    assert all(named in str(warning["found"]) for warning in found)
 
 
 @pytest.mark.parametrize(
@@ -254,8 +254,8 @@ def test_a_filter_is_judged_by_bytes_too(documents: int, size: int, share: str) 
     counts |= {"dropped by min-characters=9": 1, "bytes judged by min-characters=9": size}
     counts |= {"bytes dropped by min-characters=9": 2 * size // 3}
     found = list(corpus_warnings.of_sources({"web": {"counts": counts, "drops": {"filter min-characters=9": 1}}}))
-    assert [one["about"] for one in found] == (["filtered documents"] if share else [])
-    assert all(f"dropped {share} of the source web that it saw" in str(one["found"]) for one in found)
+    assert [warning["about"] for warning in found] == (["filtered documents"] if share else [])
+    assert all(f"dropped {share} of the source web that it saw" in str(warning["found"]) for warning in found)
 
 
 def test_a_filter_that_drops_most_documents_is_named_by_documents() -> None:

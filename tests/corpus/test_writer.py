@@ -115,7 +115,7 @@ def test_neighbouring_rows_are_of_different_documents() -> None:
     plan = plan_examples(block, info.examples, 0, info.row_template)
     for example_id, (start, _) in zip(plan.ids.tolist(), plan.spans.tolist(), strict=True):
         document[example_id] = int(np.searchsorted(block.document_ends, start, side="right"))
-    owners = [document[one] for one in table_of(written(block, info)[0])["example_id"].to_pylist()]
+    owners = [document[token_id] for token_id in table_of(written(block, info)[0])["example_id"].to_pylist()]
     together = sum(a == b for a, b in pairwise(owners))
     assert together < len(owners) / 10
 

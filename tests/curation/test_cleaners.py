@@ -78,8 +78,8 @@ def test_nfc_composes_characters(texts: list[str]) -> None:
     expected = [unicodedata.normalize("NFC", text) for text in texts]
     changed = [place for place, text in enumerate(texts) if text != expected[place]]
     assert counts == {"changed by nfc": len(changed)}
-    assert [one for place, one in enumerate(found) if place not in changed] == [
-        one for place, one in enumerate(expected) if place not in changed
+    assert [text for place, text in enumerate(found) if place not in changed] == [
+        text for place, text in enumerate(expected) if place not in changed
     ]
 
 

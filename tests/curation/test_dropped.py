@@ -158,7 +158,7 @@ def test_what_has_no_samples_is_told() -> None:
 
 def warned(counts: dict[str, int], drops: dict[str, int]) -> list[tuple[str, str]]:
     sources = {"web": {"counts": counts, "drops": drops}}
-    return [(one["about"], one["found"]) for one in warnings_of(sources, {}, [])]
+    return [(warning["about"], warning["found"]) for warning in warnings_of(sources, {}, [])]
 
 
 def test_a_filter_that_drops_most_or_nothing_is_a_warning() -> None:

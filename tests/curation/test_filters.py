@@ -128,11 +128,11 @@ def tables(folder: Path, target: int, filters: tuple[str, ...], name: str = "x.j
         record = run_once(task, write_documents)
         written = pq.read_table(task.path).to_pylist()
         assert record.counts.get("documents", 0) == len(written)
-        assert record.counts.get("text_bytes", 0) == sum(len(one["text"].encode()) for one in written)
+        assert record.counts.get("text_bytes", 0) == sum(len(row["text"].encode()) for row in written)
         assert record.counts.get("rows", 0) == len(written) + sum(record.drops.values())
         assert sum(rows for rows, _ in record.details["row_groups"]) == len(written)
-        assert sum(one[1] for one in record.details["slots"]) == len(written)
-        documents |= {one["id"]: one["text"] for one in written}
+        assert sum(slot[1] for slot in record.details["slots"]) == len(written)
+        documents |= {row["id"]: row["text"] for row in written}
         for reason, number in record.drops.items():
             drops[reason] = drops.get(reason, 0) + number
     return documents, drops
@@ -149,7 +149,7 @@ def test_ranges_of_any_size_keep_the_same_documents(name: str, smallest: int, tm
     assert found[0] == found[1] == found[2]
     documents, drops = found[0]
     assert 0 < len(documents) == sum(expected) < len(TEXTS)
-    assert set(drops) == {f"filter {one}" for one in filters}
+    assert set(drops) == {f"filter {filter_name}" for filter_name in filters}
 
 
 def test_a_page_that_a_filter_drops_is_among_the_rejects(tmp_path: Path) -> None:

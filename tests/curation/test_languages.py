@@ -59,7 +59,7 @@ def rows(tmp_path: Path) -> Path:
 def test_a_model_is_asked_where_the_source_says_nothing(rows: Path) -> None:
     _Letters.asked = 0
     columns, counted = read(CleaningConfig(language_model=f"{__name__}:LETTERS"), rows)
-    assert [one.get("language") for one in columns] == ["de", "fr", None, "de"]
+    assert [column.get("language") for column in columns] == ["de", "fr", None, "de"]
     assert _Letters.asked == 3
     assert {code: documents for code, (documents, _) in counted.items()} == {"de": 2, "fr": 1, "unknown": 1}
 
@@ -75,7 +75,7 @@ def test_the_language_of_a_wiki_is_that_of_its_articles() -> None:
         counters = write_documents(task, file := io.BytesIO())
         columns = pq.read_table(io.BytesIO(file.getvalue()))["columns"].to_pylist()
         [code] = counters.details["languages"]
-        assert [json.loads(one) for one in columns] == [{"language": code}] * counters.counts["documents"]
+        assert [json.loads(column) for column in columns] == [{"language": code}] * counters.counts["documents"]
 
 
 def test_a_text_is_told_alone() -> None:
@@ -98,7 +98,7 @@ def test_a_file_of_fasttext_is_a_model(tmp_path: Path, rows: Path) -> None:
     (tmp_path / "train.txt").write_text("".join(lines))
     fasttext.train_supervised(str(tmp_path / "train.txt"), epoch=20, verbose=0).save_model(str(tmp_path / "lid.bin"))
     columns, _ = read(CleaningConfig(language_model=str(tmp_path / "lid.bin")), rows)
-    assert [one["language"] for one in columns] == ["deu_Latn", "fr", "fra_Latn", "deu_Latn"]
+    assert [column["language"] for column in columns] == ["deu_Latn", "fr", "fra_Latn", "deu_Latn"]
 
 
 def test_only_the_beginning_of_a_text_is_looked_at() -> None:
@@ -141,7 +141,7 @@ def test_a_build_counts_and_selects_by_language(tmp_path: Path) -> None:
     settings = replace(SETTINGS, cleaning=cleaning, phases=(replace(phase, name="all"), chosen))
     manifest = build(tmp_path / "out", settings, sources)
     verify(tmp_path / "out")
-    counts = {name: _counts(one) for name, one in manifest["phases"].items()}
+    counts = {name: _counts(phase) for name, phase in manifest["phases"].items()}
     assert {name: number for name, number in counts["all"].items() if name.startswith("documents_in_")} == {
         f"documents_in_language_{code}": 50 for code in ("de", "en", "fr", "unknown")
     }

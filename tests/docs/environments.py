@@ -54,7 +54,11 @@ def closure(requirements: Iterable[str], unused: Container[str] = ()) -> dict[st
     unused: requirements that may be missing, as nothing that is run uses them.
     """
     chosen: dict[str, Distribution] = {}
-    waiting = [Requirement(one) for one in requirements if one not in unused or _is_installed(one)]
+    waiting = [
+        Requirement(requirement)
+        for requirement in requirements
+        if requirement not in unused or _is_installed(requirement)
+    ]
     seen: set[tuple[str, str]] = set()
     while waiting:
         wanted = waiting.pop()
@@ -68,7 +72,11 @@ def closure(requirements: Iterable[str], unused: Container[str] = ()) -> dict[st
             except PackageNotFoundError as error:
                 raise NotInstalledError(name) from error
             needed = [Requirement(line) for line in chosen[name].requires or ()]
-            waiting += [one for one in needed if one.marker is None or one.marker.evaluate({"extra": extra})]
+            waiting += [
+                requirement
+                for requirement in needed
+                if requirement.marker is None or requirement.marker.evaluate({"extra": extra})
+            ]
     return chosen
 
 
@@ -131,4 +139,6 @@ def _write_script(folder: Path, entry: EntryPoint) -> None:
 def path_variable(python: Path) -> str:
     """Return PATH with the programs of an environment first and without those of this one."""
     here = str(Path(sys.executable).parent)
-    return os.pathsep.join([str(python.parent), *(one for one in os.environ["PATH"].split(os.pathsep) if one != here)])
+    return os.pathsep.join(
+        [str(python.parent), *(part for part in os.environ["PATH"].split(os.pathsep) if part != here)]
+    )

@@ -50,7 +50,7 @@ def test_the_commands_of_a_page_run_and_print_what_it_shows(
     text = page.read_text(encoding="utf-8")
     named = environments.requirements_of(text)
     used = environments.requirements_of(pages.text_that_is_run(text))
-    python = environment(named, tuple(one for one in named if one not in used))
+    python = environment(named, tuple(word for word in named if word not in used))
     for block in pages.blocks(text):
         if block.not_run or not (block.title or block.language in ("sh", "python")):
             continue

@@ -37,8 +37,10 @@ def test_dropped_rows_are_passed_over_and_leave_no_trace_in_the_counts(tmp_path:
     slots = Counter({slot(f"d{number}"): 1 for number in range(30) if number not in gone})
     assert [(number, count) for number, count, _ in found.details["slots"]] == sorted(slots.items())
     ranges = cut_ranges([(str(tmp_path / "x.parquet"), found)], 8 << 20)
-    assert [one.first for one in ranges] == [1, 2, 3]
-    assert [one.dropped for one in ranges] == [(4,), (), (5,)]
-    read = [name for one in ranges for table in read_range(one) for name in table["id"].to_pylist()]
+    assert [document_range.first for document_range in ranges] == [1, 2, 3]
+    assert [document_range.dropped for document_range in ranges] == [(4,), (), (5,)]
+    read = [
+        name for document_range in ranges for table in read_range(document_range) for name in table["id"].to_pylist()
+    ]
     assert read == [f"d{number}" for number in range(30) if number not in gone]
     assert without_rows(whole, []) is whole

@@ -26,7 +26,7 @@ def test_paragraphs_of_many_texts_are_those_of_each(given_texts: list[str], firs
 def test_every_character_beside_a_line_break_is_as_in_one_text() -> None:
     points = [*range(0x3100), *range(0xFE00, 0x10000), 0x1F600]
     characters = [chr(point) for point in points if not 0xD800 <= point < 0xE000]
-    given_texts = [form.format(one) for one in characters for form in ("a{}\nb", "a\n{}b", "{}a", "a{}")]
+    given_texts = [form.format(character) for character in characters for form in ("a{}\nb", "a\n{}b", "{}a", "a{}")]
     assert paragraphs_of(pa.array(given_texts)).to_pylist() == [paragraphs(text) for text in given_texts]
 
 

@@ -31,7 +31,7 @@ def test_documents_come_back_as_they_were(rows: list[Row]) -> None:
     for (name, *_), size in zip(rows, texts, strict=True):
         found = slots.setdefault(slot(name), [0, 0])
         found[0], found[1] = found[0] + 1, found[1] + size
-    assert counters.details["slots"] == [[one, *slots[one]] for one in sorted(slots)]
+    assert counters.details["slots"] == [[slot, *slots[slot]] for slot in sorted(slots)]
 
 
 def test_row_groups_hold_about_eight_mebibytes_of_text() -> None:

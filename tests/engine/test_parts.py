@@ -200,14 +200,14 @@ def test_a_fingerprint_is_the_same_in_every_process() -> None:
 @given(st.lists(st.dictionaries(st.sampled_from("abcd"), st.integers(0, 99)), max_size=6))
 def test_counts_are_summed_by_name_and_sorted(counts: list[dict[str, int]]) -> None:
     total = add_counts(counts)
-    assert list(total) == sorted({name for one in counts for name in one})
-    assert all(total[name] == sum(one.get(name, 0) for one in counts) for name in total)
+    assert list(total) == sorted({name for count in counts for name in count})
+    assert all(total[name] == sum(count.get(name, 0) for count in counts) for name in total)
 
 
 def test_what_is_no_part_of_a_stage_is_removed_from_its_folder(tmp_path: Path) -> None:
     kept = [replace(task(tmp_path, f"part-{number:05d}"), suffix=".arrow") for number in (0, 1)]
-    for one in [*kept, replace(task(tmp_path, "part-00002"), suffix=".parquet"), task(tmp_path, "notes")]:
-        run_once(one, work)
+    for each_task in [*kept, replace(task(tmp_path, "part-00002"), suffix=".parquet"), task(tmp_path, "notes")]:
+        run_once(each_task, work)
     (tmp_path / "part-00000.failure").touch()
     assert delete_orphans(str(tmp_path), kept) == 3
     parts = ["part-00000.arrow", "part-00000.json", "part-00001.arrow", "part-00001.json"]

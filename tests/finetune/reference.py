@@ -65,7 +65,7 @@ def question_answering(
     rows = []
     for number, offsets in enumerate(found["offset_mapping"]):
         ids, sequence = found["input_ids"][number], found.sequence_ids(number)
-        inside = [place for place, one in enumerate(sequence) if one == 1]
+        inside = [place for place, token in enumerate(sequence) if token == 1]
         start = end = 0
         if answer and inside:
             first, last = inside[0], inside[-1]

@@ -40,7 +40,7 @@ def rows(encoded: Any) -> list[Any]:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=5), st.integers(3, 24), st.booleans())
 def test_rows_are_those_of_transformers(fast: Any, texts: list[tuple[str, str]], length: int, paired: bool) -> None:
-    first, second = ([one[place] for one in texts] for place in range(2))
+    first, second = ([text[place] for text in texts] for place in range(2))
     others = second if paired else None
     expected = reference.classification(fast, first, others, length)
     assert rows(encode_classification(TOKENIZER, first, others, max_seq_length=length)) == expected
@@ -75,7 +75,7 @@ def test_rows_are_laid_out_as_one_by_one(
     segments: list[tuple[list[int], list[int] | None]], template: RowTemplate
 ) -> None:
     def flat(lists: list[list[int]]) -> Segments:
-        lengths = np.array([len(one) for one in lists], np.int64)
+        lengths = np.array([len(values) for values in lists], np.int64)
         return Segments(np.array(list(itertools.chain(*lists)), np.uint16), np.cumsum(lengths) - lengths, lengths)
 
     has = np.array([second is not None for _, second in segments], np.bool_)
@@ -89,7 +89,7 @@ def test_rows_are_laid_out_as_one_by_one(
     expected = [pairs.row_of(a, b, template=template, pad_token_id=0) for a, b in segments]
     assert list(columns) == ["input_ids", *(["token_type_ids"] if template.has_types else [])]
     for name, lists in columns.items():
-        assert lists == [one[name] for one in expected]
+        assert lists == [row[name] for row in expected]
 
 
 def test_a_row_without_a_second_text_has_one_segment() -> None:

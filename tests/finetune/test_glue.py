@@ -146,7 +146,7 @@ def test_texts_are_those_of_the_right_columns(tmp_path: Path, vocab: str) -> Non
         expected_ids = TOKENIZER.encode_batch([part.strip() for part in text[6:-6].split("[SEP]")]).to_pylist()
         ids = list(shards[0]["input_ids"])
         sep = TOKENIZER.sep_token_id
-        assert ids == [TOKENIZER.cls_token_id, *(one for part in expected_ids for one in (*part, sep))]
+        assert ids == [TOKENIZER.cls_token_id, *(token_id for part in expected_ids for token_id in (*part, sep))]
 
 
 def test_lines_without_all_fields_are_left_out_and_counted(tmp_path: Path, vocab: str) -> None:

@@ -54,16 +54,22 @@ def examples(folder: Path, task: str, name: str, flags: str, content: str) -> st
     labels, splits = TASKS[task].read({"train": given.train}, TOKENIZER, settings_from(given, TaskConfig), columns)
     read: list[Any] = list(splits["train"].read())
     encoded = splits["train"].encode(read).columns
-    shown = [SHOWN[task](one) for one in read]
+    shown = [SHOWN[task](example) for example in read]
     if "label" in encoded:
         ids = encoded["label"].to_pylist()
-        return "; ".join(f"{text}/{labels[one] if labels else one}" for text, one in zip(shown, ids, strict=True))
+        return "; ".join(
+            f"{text}/{labels[sentence] if labels else sentence}" for text, sentence in zip(shown, ids, strict=True)
+        )
     if "label_ids" in encoded:
         several = zip(shown, encoded["label_ids"].to_pylist(), strict=True)
         return "; ".join(f"{text}/{' '.join(labels[one] for one in ids)}" for text, ids in several)
     if task == "token-classification":
-        learned = {labels[one] for one in encoded["labels"].flatten().to_pylist() if one >= 0}
-        assert learned == set(labels) == {word.rpartition("/")[2] for one in shown for word in one.split()} - {""}
+        learned = {labels[label] for label in encoded["labels"].flatten().to_pylist() if label >= 0}
+        assert (
+            learned
+            == set(labels)
+            == {word.rpartition("/")[2] for sentence in shown for word in sentence.split()} - {""}
+        )
     return "; ".join(shown)
 
 

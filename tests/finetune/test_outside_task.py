@@ -73,7 +73,7 @@ def test_a_package_outside_adds_a_task(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('{"text": "the sea"}\n{"text": "the sea is deep"}\n{"text": "salt"}\n')
     flags = ["--task", "count-words", "--vocab", "bertdata-30k-uncased", "--output", "out"]
     ran = outside.ran(["encode-task", "--help-all"], ["encode-task", "--train", "x.jsonl", *flags], ["verify", "out"])
-    assert [(one.returncode, one.stderr) for one in ran] == [(0, "")] * 3
+    assert [(process.returncode, process.stderr) for process in ran] == [(0, "")] * 3
     assert "count-words: how many words a text has" in ran[0].stdout
     assert "up to 32 tokens" in ran[1].stdout
     assert outside.python(LOAD) == "[(1, 3), (2, 4), (4, 6)]\n"

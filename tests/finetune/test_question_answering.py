@@ -47,9 +47,9 @@ def rows(encoded: Any) -> list[dict[str, Any]]:
 
 def expected_rows(fast: Any, questions: list[Question], length: int, stride: int) -> list[dict[str, Any]]:
     found = []
-    for one in questions:
-        answer = one.answers[0] if one.answers else None
-        found += reference.question_answering(fast, one.question, one.context, answer, length, stride)
+    for question in questions:
+        answer = question.answers[0] if question.answers else None
+        found += reference.question_answering(fast, question.question, question.context, answer, length, stride)
     return found
 
 
@@ -106,9 +106,9 @@ def test_rows_of_real_articles_are_those_of_transformers(tmp_path: Path) -> None
     lines = data_path("wikipedia", "goodwiki-dev.jsonl").read_text().splitlines()[:8]
     texts = ["\n".join(json.loads(line)["gold_prose"])[:6000] for line in lines]
     questions = [
-        Question(f"{number}-{one.id}", one.question, one.context, one.answers)
+        Question(f"{number}-{question.id}", question.question, question.context, question.answers)
         for number, text in enumerate(texts)
-        for one in story_questions(text, 12)
+        for question in story_questions(text, 12)
     ]
     encoded = encode_question_answering(tokenizer, questions)
     assert rows(encoded) == expected_rows(fast, questions, 384, 128)
@@ -203,29 +203,29 @@ def test_answers_are_those_that_the_recipe_of_transformers_chooses(threshold: fl
     encoded = encode_question_answering(tokenizer, questions, max_seq_length=64, doc_stride=20)
     draw = np.random.default_rng(3)
     start, end = (draw.normal(size=(len(encoded), 64), scale=3) for _ in range(2))
-    contexts = {one.id: one.context for one in questions}
+    contexts = {question.id: question.context for question in questions}
     found = answers_from_logits(
         start, end, windows_of(encoded), contexts, n_best=7, max_answer_length=9, null_threshold=threshold
     )
     owners = encoded.columns["question_id"].to_pylist()
     offsets = [row["offsets"] for row in rows(encoded)]
-    assert list(found) == [one.id for one in questions]
-    for one in questions:
-        places = [number for number, owner in enumerate(owners) if owner == one.id]
+    assert list(found) == [question.id for question in questions]
+    for question in questions:
+        places = [number for number, owner in enumerate(owners) if owner == question.id]
         assert len(places) > 1
         expected = reference.best_answers(
             start[places],
             end[places],
             [offsets[place] for place in places],
-            one.context,
+            question.context,
             n_best=7,
             longest=9,
             threshold=threshold,
         )
-        assert found[one.id].text == expected
+        assert found[question.id].text == expected
     if threshold is not None:
         differences = [answer.null_score_diff or 0.0 for answer in found.values()]
-        assert [answer.text == "" for answer in found.values()] == [one > threshold for one in differences]
+        assert [answer.text == "" for answer in found.values()] == [question > threshold for question in differences]
 
 
 def test_logits_that_are_sure_of_the_labels_give_the_answers_back() -> None:
@@ -237,9 +237,9 @@ def test_logits_that_are_sure_of_the_labels_give_the_answers_back() -> None:
     for number, row in enumerate(rows(encoded)):
         start[number, row["start_positions"]] += 9
         end[number, row["end_positions"]] += 9
-    contexts = {one.id: one.context for one in questions}
+    contexts = {question.id: question.context for question in questions}
     found = answers_from_logits(start, end, windows_of(encoded), contexts, null_threshold=0)
-    expected = {one.id: one.answers[0][0] if one.answers else "" for one in questions}
+    expected = {question.id: question.answers[0][0] if question.answers else "" for question in questions}
     assert {name: answer.text for name, answer in found.items()} == expected
     for answer in found.values():
         assert sum(span.probability for span in answer.candidates) == pytest.approx(1)
@@ -267,16 +267,16 @@ def test_a_span_is_inside_the_context_in_order_and_not_too_long() -> None:
 def test_answers_from_shards_take_their_text_from_the_examples_beside_them(tmp_path: Path) -> None:
     paragraphs = [
         {
-            "context": one.context,
+            "context": question.context,
             "qas": [
                 {
-                    "id": one.id,
-                    "question": one.question,
-                    "answers": [{"text": one.answers[0][0], "answer_start": one.answers[0][1]}],
+                    "id": question.id,
+                    "question": question.question,
+                    "answers": [{"text": question.answers[0][0], "answer_start": question.answers[0][1]}],
                 }
             ],
         }
-        for one in story_questions(STORY, 4)
+        for question in story_questions(STORY, 4)
     ]
     (tmp_path / "squad.json").write_text(json.dumps({"data": [{"paragraphs": paragraphs}]}))
     config = TaskConfig(task="question-answering", max_seq_length=64, doc_stride=20)

@@ -171,8 +171,8 @@ def test_the_bytes_do_not_depend_on_how_many_examples_are_held_at_a_time(
     for held in (4096, 1000, 7):
         monkeypatch.setattr("bertdata.finetune.task_shards.EXAMPLES_AT_ONCE", held)
         encode_task(tmp_path / "out", vocab, {"train": path, "validation": path}, config)
-        files = sorted(one for one in (tmp_path / "out").rglob("*") if one.is_file())
-        found.append({str(one.relative_to(tmp_path)): one.read_bytes() for one in files})
+        files = sorted(path for path in (tmp_path / "out").rglob("*") if path.is_file())
+        found.append({str(file.relative_to(tmp_path)): file.read_bytes() for file in files})
     assert len([name for name in found[0] if name.endswith(".arrow")]) == 6
     assert found[0] == found[1] == found[2]
 

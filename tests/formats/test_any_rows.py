@@ -51,7 +51,9 @@ def examples_of(build: Path, split: str) -> list[Row]:
 
 def without_masks(row: Row) -> list[int]:
     """Return the ids of a row with static masks as they were before."""
-    return [label if label != -100 else one for one, label in zip(row["input_ids"], row["labels"], strict=True)]
+    return [
+        label if label != -100 else token_id for token_id, label in zip(row["input_ids"], row["labels"], strict=True)
+    ]
 
 
 def check_exports_as_they_are(build: Path, folder: Path) -> None:

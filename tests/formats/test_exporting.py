@@ -311,7 +311,7 @@ def test_a_package_outside_adds_formats(build: Path, tmp_path: Path) -> None:
         ["verify", back],
     )
     assert "lengths: lengths of rows; npz: NumPy" in helped.stdout
-    assert [(one.returncode, one.stderr) for one in ran] == [(0, "")] * 4
+    assert [(process.returncode, process.stderr) for process in ran] == [(0, "")] * 4
     shards = [open_shards(build, split) for split in ("train", "validation")]
     written = [path.read_text().split() for path in sorted((tmp_path / "lengths" / "train").iterdir())]
     rows = shards[0].table["input_ids"].to_pylist()

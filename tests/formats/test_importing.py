@@ -53,10 +53,10 @@ def imported(source: Path, out: Path, **options: Any) -> Path:
 def test_shards_come_back_with_the_same_rows(build: Path, tmp_path: Path, to: str) -> None:
     back = imported(exported(build, to, tmp_path / "out"), tmp_path / "back")
     for split in ("train", "validation"):
-        ours, theirs = (open_shards(one, split).table for one in (build, back))
+        ours, theirs = (open_shards(folder, split).table for folder in (build, back))
         assert theirs.drop(["example_id"]).equals(ours.drop(["example_id", "source"]))
         assert len(set(theirs["example_id"].to_pylist())) == len(theirs)
-        counts = [open_shards(one, split).manifest["splits"][split]["counts"] for one in (build, back)]
+        counts = [open_shards(folder, split).manifest["splits"][split]["counts"] for folder in (build, back)]
         for name in ("examples", "tokens_in_examples", "row_tokens", "labels_1", "predictions", "predictions_mask"):
             assert counts[1][name] == counts[0][name], name
 
@@ -82,7 +82,7 @@ def test_rows_with_another_pair_label_or_none_come_back(tmp_path: Path, objectiv
     built = open_shards(tmp_path / "build")
     [fields] = [
         np.concatenate(
-            [one["input_ids"] for one in ExportedShard(path, built.table.schema, static_rows([built])).fields()]
+            [field["input_ids"] for field in ExportedShard(path, built.table.schema, static_rows([built])).fields()]
         )
         for path in built.paths[:1]
     ]

@@ -35,7 +35,7 @@ def samples_of(build: Path, split: str, dialect: str) -> list[Row]:
     """Return what the samples of a split ought to be."""
     shards = open_shards(build, split)
     found: list[Row] = []
-    for example in (one for number in range(len(shards)) for one in shards.examples(number)):
+    for example in (example for number in range(len(shards)) for example in shards.examples(number)):
         ids, name = example["input_ids"].tolist(), str(example["example_id"])
         source = shards.info.sources[int(example["source"])]
         european = {"tokens": ids, "metadata": {"id": name, "source": source}}
@@ -55,7 +55,7 @@ def test_a_sample_is_an_example_unmasked_with_its_special_tokens(build: Path, di
         ids = [row["input_ids" if dialect == "modernbert" else "tokens"] for row in expected]
         assert {row[0] for row in ids} == {info.cls_token_id}
         assert {row[-1] for row in ids} == {info.sep_token_id}
-        assert info.mask_token_id not in {one for row in ids for one in row}
+        assert info.mask_token_id not in {value for row in ids for value in row}
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_the_checks_of_modernberts_reader_hold(tmp_path: Path) -> None:
         shard = reader(str(tmp_path / "out"), "train", info)
         shard.validate(True)
         for number in range(shard.samples):
-            found.append({name: one for name, one in shard[number].items() if isinstance(one, np.ndarray)})
+            found.append({name: values for name, values in shard[number].items() if isinstance(values, np.ndarray)})
     assert all(list(sample) == ["input_ids"] and sample["input_ids"].ndim == 1 for sample in found)
     assert [sample["input_ids"].tolist() for sample in found] == [
         row["input_ids"] for row in samples_of(build, "train", "modernbert")

@@ -79,7 +79,7 @@ def test_the_card_says_what_is_known(built: Path, tmp_path: Path) -> None:
     publish(str(built), str(tmp_path / "hub"))
     card = metadata_of(tmp_path / "hub" / "README.md")
     assert (card["license"], card["language"], card["size_categories"]) == ("other", ["no"], ["n<1K"])
-    assert [one["config_name"] for one in card["configs"]] == ["64", "128"]
+    assert [config["config_name"] for config in card["configs"]] == ["64", "128"]
     body = (tmp_path / "hub" / "64" / "README.md").read_text()
     assert "## Documents by license" in body
     assert "| MIT | 30 |" in body
@@ -99,10 +99,10 @@ def test_mlcroissant_validates_and_reads_the_description(
     assert not described.metadata.ctx.issues.errors
     assert described.metadata.name == "my rows"
     expected = open_shards(built / "64", "train").table.slice(0, 5).to_pylist()
-    assert [{name.rpartition("/")[2]: value for name, value in one.items()} for one in records] == expected
-    for one in described.metadata.distribution:
-        if getattr(one, "sha256", None):
-            assert hashlib.sha256((tmp_path / "hub" / one.content_url).read_bytes()).hexdigest() == one.sha256
+    assert [{name.rpartition("/")[2]: value for name, value in record.items()} for record in records] == expected
+    for resource in described.metadata.distribution:
+        if getattr(resource, "sha256", None):
+            assert hashlib.sha256((tmp_path / "hub" / resource.content_url).read_bytes()).hexdigest() == resource.sha256
 
 
 def test_a_folder_that_holds_something_is_refused(built: Path, tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_description_of_somebody_else_is_no_leave_to_delete(
 
 
 def test_names_of_licences_and_sizes() -> None:
-    assert [license_id(one) for one in ("CC-BY-SA-4.0", "cc by 4.0", "Proprietary")] == [
+    assert [license_id(name) for name in ("CC-BY-SA-4.0", "cc by 4.0", "Proprietary")] == [
         "cc-by-sa-4.0",
         "cc-by-4.0",
         "",

@@ -213,8 +213,8 @@ def test_protobuf_reads_our_messages_and_we_read_its(rows: int, width: int, data
             again.features.feature[name].CopyFrom(parsed[name])
         theirs.append(again.SerializeToString())
     for found in (decode_examples(messages), decode_examples(theirs)):
-        assert [one.tolist() for one in found["input_ids"]] == whole.tolist()
-        assert [one.tolist() for one in found["weights"]] == parts.tolist()
+        assert [token_id.tolist() for token_id in found["input_ids"]] == whole.tolist()
+        assert [weight.tolist() for weight in found["weights"]] == parts.tolist()
 
 
 @pytest.mark.parametrize("value", [0, 1, 127, 128, 129, 16_383, 16_384, 16_385, 1 << 21, (1 << 63) - 1])
@@ -230,7 +230,7 @@ def test_fields_that_are_not_known_are_passed_over_whatever_their_wire_type() ->
     for other in (*others, b"".join(others)):
         inner = other + message[2:]
         for whole in (other + message, message + other, bytes([0x0A, len(inner)]) + inner):
-            assert [one.tolist() for one in decode_examples([whole])["a"]] == [[7, 300]]
+            assert [values.tolist() for values in decode_examples([whole])["a"]] == [[7, 300]]
     for other in (b"\x7b", b"\x7c", b"\x7e", b"\x7dsal", b"\x79salt se", b"\x7a\x03ab", b"\x78\x80"):
         with pytest.raises(InputError, match=r"record 0 is not a tf\.train\.Example"):
             decode_examples([message + other])
@@ -247,7 +247,7 @@ def test_lists_that_are_not_packed_are_read() -> None:
     entry = bytes([0x0A, len(feature)]) + feature
     message = bytes([0x0A, len(entry)]) + entry
     assert list(example_class().FromString(message).features.feature["a"].int64_list.value) == [7, 300]
-    assert [one.tolist() for one in decode_examples([message])["a"]] == [[7, 300]]
+    assert [values.tolist() for values in decode_examples([message])["a"]] == [[7, 300]]
 
 
 @settings(deadline=None)
@@ -259,16 +259,16 @@ def test_other_bytes_are_refused_or_read_as_protobuf_reads_them(data: bytes) -> 
     from google.protobuf.message import DecodeError
 
     whole = encode_examples({"a": np.array([[7, 300]])})[0]
-    assert {name: one[0].tolist() for name, one in decode_examples([whole]).items()} == {"a": [7, 300]}
+    assert {name: values[0].tolist() for name, values in decode_examples([whole]).items()} == {"a": [7, 300]}
     cuts = [whole[:size] + data for size in range(1, len(whole))]
     for message in (data, whole + data, *cuts):
         try:
-            found = {name: one[0].tolist() for name, one in decode_examples([message]).items()}
+            found = {name: values[0].tolist() for name, values in decode_examples([message]).items()}
         except InputError:
             continue
         try:
             features = example_class().FromString(message).features.feature
-            theirs = {name: list(one.int64_list.value) for name, one in features.items()}
+            theirs = {name: list(values.int64_list.value) for name, values in features.items()}
         except DecodeError:
             theirs = {}
         for name, numbers in found.items():  # protobuf leaves out an entry with something unknown in it

@@ -130,7 +130,7 @@ def test_a_tar_of_webdataset_has_a_row_in_each_file(tmp_path: Path) -> None:
         rows = []
         for entry in entries:
             with tarfile.open(tmp_path / "out" / entry["file"]) as archive:
-                rows += [json.load(archive.extractfile(one)) for one in archive]  # type: ignore[arg-type]
+                rows += [json.load(archive.extractfile(member)) for member in archive]  # type: ignore[arg-type]
         assert rows == open_shards(build, split).table.to_pylist()
 
 
@@ -140,7 +140,7 @@ def test_webdataset_itself_reads_the_same(tmp_path: Path) -> None:
     build = built(tmp_path, "order")
     described = export(str(build), "webdataset", str(tmp_path / "out"), ["train"])
     paths = [str(tmp_path / "out" / entry["file"]) for entry in described["splits"]["train"]]
-    found = [one["json"] for one in webdataset.WebDataset(paths, shardshuffle=False, empty_check=False).decode()]
+    found = [sample["json"] for sample in webdataset.WebDataset(paths, shardshuffle=False, empty_check=False).decode()]
     assert found == open_shards(build, "train").table.to_pylist()
 
 

@@ -248,7 +248,7 @@ def _change(name: str, change: Callable[[list[Any]], list[Any]]) -> Callable[[di
         ),
         (_change("attention_mask", lambda rows: [[0, *row[1:]] for row in rows]), "not ones, then zeros"),
         (_change("input_ids", lambda rows: [None, *rows[1:]]), "has nulls"),
-        (_change("input_ids", lambda rows: [[str(one) for one in row] for row in rows]), "expected lists of whole"),
+        (_change("input_ids", lambda rows: [[str(value) for value in row] for row in rows]), "expected lists of whole"),
         (lambda columns: columns | {"labels": columns["input_ids"]}, "predicts a token outside its text"),
         (lambda columns: columns | {"masked_lm_positions": [[1]] * len(columns["text"])}, "__read__"),
     ],

@@ -35,12 +35,12 @@ def test_counts_and_shards_that_differ_are_named(tmp_path: Path, capsys: pytest.
     assert not found.same
     counts = {change.name: (change.first, change.second) for change in found.sections["counts"]}
     manifests = [json.loads((tmp_path / name / "manifest.json").read_text()) for name in "ab"]
-    numbers = tuple(one["splits"]["train"]["counts"]["documents"] for one in manifests)
+    numbers = tuple(manifest["splits"]["train"]["counts"]["documents"] for manifest in manifests)
     assert counts["train: documents"] == numbers
     assert dispatch(["diff", str(tmp_path / "a"), str(tmp_path / "b"), "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["same"] is False
-    assert {one["name"] for one in shown["shards"]["others"]} == {change.name for change in found.other_shards}
+    assert {shard["name"] for shard in shown["shards"]["others"]} == {change.name for change in found.other_shards}
 
 
 def test_the_reasons_are_what_a_build_is_made_from() -> None:
@@ -122,7 +122,7 @@ def test_the_settings_of_several_phases_stand_under_one_name(tmp_path: Path) -> 
     for length in (16, 32):
         write_build(tmp_path / "b" / str(length), ExamplesConfig(max_seq_length=length), documents=20)
     files.write_json(str(tmp_path / "b" / "manifest.json"), sealed({"format": 1, "phases": ["16", "32"]}))
-    settings = {one.name: one for one in diff(str(build), str(tmp_path / "b")).sections["settings"]}
+    settings = {setting.name: setting for setting in diff(str(build), str(tmp_path / "b")).sections["settings"]}
     assert settings["max_seq_length"] == Change("max_seq_length", 32, [16, 32])
     assert "objective" not in settings
 

@@ -126,7 +126,7 @@ def cleaned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_report_of_documents_has_the_ledger_the_lengths_and_what_was_dropped(cleaned: Path) -> None:
     page = parsed(report_html(str(cleaned)))
     shown = text_of(page)
-    assert [text_of(one) for one in page.iter("h2")] == [
+    assert [text_of(heading) for heading in page.iter("h2")] == [
         "From inputs to documents",
         "Documents",
         "Dropped documents",
@@ -157,7 +157,7 @@ def test_the_report_of_a_vocabulary_measures_the_words_it_was_trained_on(cleaned
     assert dispatch(["train-vocab", "--documents", str(cleaned), "--output", str(tmp_path / "v"), *wanted]) == 0
     page = parsed(report_html(str(tmp_path / "v")))
     shown = text_of(page)
-    headings = [text_of(one) for one in page.iter("h2")]
+    headings = [text_of(heading) for heading in page.iter("h2")]
     assert headings == ["Warnings", "Tokens", "The words that it was trained on", "The table", "Settings"]
     assert "small vocabulary" in shown
     words = sum(len(re.findall(r"\w+|[^\w\s]", text)) for text in texts_of(cleaned))

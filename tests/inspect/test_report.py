@@ -135,8 +135,11 @@ def test_the_tiles_are_the_figures_of_all_splits_together(build: Path) -> None:
     root = parsed(report_html(str(build)))
     shown = {text_of(cell[0]): text_of(cell[1]) for tiles in root.iter("dl") for cell in tiles}
     figures = [measure(shards) for shards in open_splits(str(build))]
-    rows, tokens = sum(one.rows for one in figures), sum(one.tokens for one in figures)
-    ordinary, unknown = sum(one.ordinary_tokens for one in figures), sum(one.unknown_tokens for one in figures)
+    rows, tokens = sum(split_figures.rows for split_figures in figures), sum(one.tokens for one in figures)
+    ordinary, unknown = (
+        sum(split_figures.ordinary_tokens for split_figures in figures),
+        sum(one.unknown_tokens for one in figures),
+    )
     assert shown == {
         "examples": f"{rows:,}",
         "tokens in rows": f"{tokens:,}",
@@ -173,7 +176,7 @@ def test_of_many_reasons_the_most_frequent_have_colours_and_the_rest_one_togethe
     source["drops"] = {f"reason {number}": number + 1 for number in range(8)}
     source["counts"]["books"] = source["counts"]["documents"] + 36
     files.write_json(str(build / "manifest.json"), sealed(manifest))
-    step = next(one for one in parsed(report_html(str(build))).iter("div") if one.get("class") == "step")
+    step = next(step for step in parsed(report_html(str(build))).iter("div") if step.get("class") == "step")
     bars = [(color, text.split(" (")[0]) for color, text, *_ in parts_of(step)]
     assert bars[1:] == [
         ("d0", "reason 7: 8"),
@@ -193,7 +196,7 @@ def test_the_parts_of_a_bar_are_in_proportion_and_none_is_drawn_for_0(tmp_path: 
     manifest = json.loads((build / "manifest.json").read_text())
     manifest["sources"]["books"]["drops"] = {"none": 0, "a < b": 90}
     files.write_json(str(build / "manifest.json"), sealed(manifest))
-    step = next(one for one in parsed(report_html(str(build))).iter("div") if one.get("class") == "step")
+    step = next(step for step in parsed(report_html(str(build))).iter("div") if step.get("class") == "step")
     documents = manifest["sources"]["books"]["counts"]["documents"]
     share = 90 / (documents + 90)
     parts = parts_of(step)
@@ -224,10 +227,10 @@ def test_bars_need_no_library_and_hide_from_screen_readers_what_is_text_beside_t
     page = report_html(str(build))
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert report_html(str(build)) == page
-    hidden = [one for one in parsed(page).iter() if one.get("aria-hidden") == "true"]
-    assert {one.get("class") for one in hidden} == {"strip", "bar"}
-    assert not any(text_of(one) for one in hidden)
-    shown = [part for one in hidden for part in parts_of(one)]
+    hidden = [element for element in parsed(page).iter() if element.get("aria-hidden") == "true"]
+    assert {element.get("class") for element in hidden} == {"strip", "bar"}
+    assert not any(text_of(element) for element in hidden)
+    shown = [part for element in hidden for part in parts_of(element)]
     assert len(shown) > 20
     assert len(shown) == len(parts_of(parsed(page)))
 
@@ -247,7 +250,7 @@ def test_broken_pieces_are_named_up_to_twenty_and_the_rest_counted(tmp_path: Pat
     ]
     manifest["sources"]["books"]["broken"] = broken
     files.write_json(str(build / "manifest.json"), sealed(manifest))
-    [details] = [one for one in parsed(report_html(str(build))).iter("details") if "broken" in text_of(one)]
+    [details] = [section for section in parsed(report_html(str(build))).iter("details") if "broken" in text_of(section)]
     rows = [[text_of(cell) for cell in row] for row in details.iter("tr")]
     assert rows[0] == ["file", "title or place", "offset", "what is wrong"]
     assert rows[1:] == [[f"{number}.xml", "page 9", "byte 12,345", "it ends"] for number in range(20)]
@@ -256,7 +259,7 @@ def test_broken_pieces_are_named_up_to_twenty_and_the_rest_counted(tmp_path: Pat
 
 
 def test_one_broken_piece_is_told_in_the_singular_without_an_offset(build: Path) -> None:
-    [details] = [one for one in parsed(report_html(str(build))).iter("details") if "broken" in text_of(one)]
+    [details] = [section for section in parsed(report_html(str(build))).iter("details") if "broken" in text_of(section)]
     assert text_of(details).startswith("1 broken piece, left out")
     [_, row] = [[text_of(cell) for cell in row] for row in details.iter("tr")]
     assert row == ["books.txt", "<i>No end", "", "it is <b>bold</b>"]

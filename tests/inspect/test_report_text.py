@@ -47,9 +47,9 @@ def test_the_shortest_documents_and_those_with_the_fewest_letters_are_found(tmp_
     found = measure_text([str(write_documents(tmp_path / "a.parquet"))], tokenizer(), samples=1)
     assert found is not None
     assert (found.documents, found.characters) == (4, sum(map(len, TEXTS)))
-    assert [(one.name, one.characters) for one in found.shortest] == [("d3", len(TEXTS[3]))]
-    assert [(one.name, one.characters) for one in found.longest] == [("d0", len(TEXTS[0]))]
-    assert [(one.name, one.letters) for one in found.oddest] == [("d2", 0.0)]
+    assert [(text.name, text.characters) for text in found.shortest] == [("d3", len(TEXTS[3]))]
+    assert [(text.name, text.characters) for text in found.longest] == [("d0", len(TEXTS[0]))]
+    assert [(text.name, text.letters) for text in found.oddest] == [("d2", 0.0)]
     assert sum(number for *_, number in found.lengths) == 4
 
 
@@ -78,7 +78,7 @@ def test_characters_that_become_unknown_are_counted_where_they_are() -> None:
 def test_a_dropped_document_stands_under_its_heading_with_its_rule_and_its_beginning() -> None:
     samples = {"few_words": [[0, "d7", "Salt", "Too\n short."], [1, "d9", "", ""]]}
     [part] = dropped_part({"books": {"dropped_texts": samples}})
-    assert [text_of(one) for one in part.iter() if one.tag in ("h3", "h4", "p")] == [
+    assert [text_of(element) for element in part.iter() if element.tag in ("h3", "h4", "p")] == [
         "few_words",
         "Salt books, d7",
         "Too short.",
@@ -133,7 +133,7 @@ def test_documents_without_other_columns_are_measured_and_without_text_are_refus
     pq.write_table(pa.table({"text": [PROSE]}), tmp_path / "a.parquet")
     found = measure_text([str(tmp_path / "a.parquet")], None)
     assert found is not None
-    assert [one.name for one in found.shortest] == ["untitled"]
+    assert [text.name for text in found.shortest] == ["untitled"]
     assert found.words is None
     pq.write_table(pa.table({"body": [PROSE]}), tmp_path / "a.parquet")
     with pytest.raises(InputError, match="no column `text`, as documents have; its columns: body"):
@@ -177,8 +177,8 @@ def test_shares_are_those_of_the_sources_in_documents_text_and_tokens() -> None:
         "b": {"counts": {"documents": 1, "text_bytes": 300}},
     }
     mix = {"a": {"tokens": 40}, "b": {"tokens": 60}}
-    shown = [text_of(one) for one in source_shares({"sources": sources, "mix": mix})]
-    assert ["75.0%" in one for one in shown] == [True, True, False]
+    shown = [text_of(share) for share in source_shares({"sources": sources, "mix": mix})]
+    assert ["75.0%" in text for text in shown] == [True, True, False]
     assert "b: 60 (60.0%)" in shown[2]
     assert source_shares({"sources": {"a": sources["a"]}}) == []
 
@@ -189,7 +189,7 @@ def test_the_page_has_the_vocabulary_and_says_where_documents_were_deleted(tmp_p
     shown = text_of(parsed(report_html(str(build))))
     assert "12 | 34" in shown
     assert "deleted" not in shown
-    headings = [text_of(one) for one in parsed(report_html(str(build))).iter("h2")]
+    headings = [text_of(heading) for heading in parsed(report_html(str(build))).iter("h2")]
     assert {"Documents", "Vocabulary"} <= set(headings)
     shutil.rmtree(build / "stages")
     shown = text_of(parsed(report_html(str(build))))

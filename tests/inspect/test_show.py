@@ -70,8 +70,8 @@ def test_epochs_have_masks_of_their_own_over_the_same_text(dynamic: Path) -> Non
     shards = open_shards(dynamic)
     [first], [other] = (list(read_examples(shards, [0], epoch=epoch)) for epoch in (0, 1))
     assert first != other
-    for one, two in zip(first.segments, other.segments, strict=True):
-        assert [piece.original for piece in one] == [piece.original for piece in two]
+    for segment, two in zip(first.segments, other.segments, strict=True):
+        assert [piece.original for piece in segment] == [piece.original for piece in two]
 
 
 def test_segments_and_label_are_those_of_the_row(dynamic: Path, static: Path) -> None:
@@ -226,7 +226,7 @@ def test_of_a_packed_row_each_example_is_shown_with_its_place(tmp_path: Path) ->
             f"{place + 1} of {len(row)} in this row" for place in range(len(row))
         ]
         assert [example.example_id for example in shown if example.number == number] == [
-            one["example_id"] for one in row
+            example["example_id"] for example in row
         ]
 
 

@@ -301,8 +301,8 @@ def test_a_file_without_an_identity_is_an_error_that_names_it(tmp_path: Path) ->
 def test_remove_takes_files_folders_and_nothing(tmp_path: Path) -> None:
     write(tmp_path / "a" / "b" / "x", b"1")
     path = write(tmp_path / "y", b"1")
-    for one in (str(tmp_path / "a"), path, str(tmp_path / "none")):
-        files.remove(one)
+    for place in (str(tmp_path / "a"), path, str(tmp_path / "none")):
+        files.remove(place)
     assert os.listdir(tmp_path) == []
 
 

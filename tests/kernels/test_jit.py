@@ -116,8 +116,8 @@ def test_a_kernel_says_that_it_is_compiled_and_nothing_where_it_is_loaded(tmp_pa
     found = "[0, 2, 4, 6] 6 {} [0.0, 2.0, 4.0, 6.0] {}"
     assert told() == found.format(2, 3)
     assert told() == found.format(0, 0)
-    for kept in (tmp_path / "kept").rglob("*.nbi"):
-        kept.write_bytes(b"damaged")
+    for path in (tmp_path / "kept").rglob("*.nbi"):
+        path.write_bytes(b"damaged")
     assert told() == found.format(2, 3)
 
 

@@ -234,7 +234,7 @@ class Calls(RuleBasedStateMachine):
     @rule(data=st.data())
     def restore(self, data: Any) -> None:
         """As StatefulDataLoader does: a new iterator, then its state."""
-        state, position, _ = data.draw(st.sampled_from([one for one in self.saved if one[2] is None]))
+        state, position, _ = data.draw(st.sampled_from([save for save in self.saved if save[2] is None]))
         self.sampler = self.fresh()
         self.iterator = iter(self.sampler)
         self.iterator.load_state_dict(state)

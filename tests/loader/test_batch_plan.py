@@ -144,7 +144,7 @@ def test_rule_24_in_the_second_iteration_of_two_bins_five_ranks_still_take_three
     samplers = ranks(lengths, 5, bins=(16, 64), batch_size=2)
     for _ in range(3):
         sizes = [[len(batch) for batch in batches] for batches in run(samplers)]
-        assert {len(one) for one in sizes} == {len(sizes[0])}
+        assert {len(size) for size in sizes} == {len(sizes[0])}
         assert sum(map(sum, sizes)) == 25
 
 

@@ -89,7 +89,9 @@ def test_the_share_of_masked_tokens_follows_the_schedule_over_the_run(dynamic_bu
         part = batches[quarter * len(batches) // 4 : (quarter + 1) * len(batches) // 4]
         labels = sum(int((batch["labels"] != -100).sum()) for batch in part)
         special = (info.pad_token_id, info.cls_token_id, info.sep_token_id)
-        ordinary = sum(int((~np.isin(one["input_ids"], special) | (one["labels"] != -100)).sum()) for one in part)
+        ordinary = sum(
+            int((~np.isin(example["input_ids"], special) | (example["labels"] != -100)).sum()) for example in part
+        )
         expected = 0.6 - 0.5 * (quarter + 0.5) / 4
         assert labels / ordinary == pytest.approx(expected, abs=0.01)
 

@@ -29,7 +29,7 @@ def test_several_sets_are_one_data_set_without_weights(dynamic_build: Path, tmp_
     single, second = ShardExamples(dynamic_build), ShardExamples(other)
     assert both.sizes == (len(single), len(second))
     assert [example["example_id"] for example in both] == [
-        example["example_id"] for one in (single, second) for example in one
+        example["example_id"] for examples in (single, second) for example in examples
     ]
     assert both.fingerprint not in (
         single.fingerprint,

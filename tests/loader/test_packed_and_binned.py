@@ -94,7 +94,7 @@ def test_shards_in_bins_are_read_in_their_bins_without_being_asked(binned: Path)
     examples = ShardExamples(binned)
     assert examples.bins == (8, 16, 24, 32)
     sampler = EpochBatchSampler(examples, 4)
-    assert {one.width for one in sampler.bins} == set(np.unique(-(-examples.lengths // 8) * 8).tolist())
+    assert {length_bin.width for length_bin in sampler.bins} == set(np.unique(-(-examples.lengths // 8) * 8).tolist())
     seen = []
     for batch in sampler:
         numbers = [number for _, number in batch]
@@ -102,7 +102,7 @@ def test_shards_in_bins_are_read_in_their_bins_without_being_asked(binned: Path)
         assert len(numbers) < 4 or len({-(-int(length) // 8) for length in examples.lengths[numbers]}) == 1
     assert sorted(seen) == list(range(len(examples)))
     other = EpochBatchSampler(examples, 4, bins=(16, 32))
-    assert [one.width for one in other.bins] == [16, 32]
+    assert [length_bin.width for length_bin in other.bins] == [16, 32]
 
 
 def test_every_batch_of_one_bin_pads_by_less_than_the_bin(binned: Path) -> None:

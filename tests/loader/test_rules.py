@@ -94,7 +94,7 @@ def test_rule_24_every_rank_takes_the_same_bin_at_the_same_step_and_as_many_step
 ) -> None:
     world_size = keywords["world_size"]
     samplers = ranks(data, **keywords)
-    widths = [one.width for one in samplers[0].bins]
+    widths = [length_bin.width for length_bin in samplers[0].bins]
     outputs = run(samplers)
     if len(data) * keywords.get("epochs", 1) >= world_size:
         assert len({len(batches) for batches in outputs}) == 1
@@ -118,12 +118,15 @@ def test_rule_21_a_tail_is_dropped_only_where_asked_and_then_all_batches_are_ful
         samplers = ranks(data, **keywords, drop_last=True)
     except ConfigError:
         epochs = keywords.get("epochs", 1)
-        assert all(one.size * epochs < one.batch * keywords["world_size"] for one in ranks(data, **keywords)[0].bins)
+        assert all(
+            length_bin.size * epochs < length_bin.batch * keywords["world_size"]
+            for length_bin in ranks(data, **keywords)[0].bins
+        )
         return
     outputs = run(samplers)
     assert len({len(batches) for batches in outputs}) == 1
-    assert [len(batches) for batches in outputs] == [len(one) for one in ranks(data, **keywords, drop_last=True)]
-    full = {one.batch for one in samplers[0].bins}
+    assert [len(batches) for batches in outputs] == [len(rank) for rank in ranks(data, **keywords, drop_last=True)]
+    full = {length_bin.batch for length_bin in samplers[0].bins}
     assert {len(batch) for batches in outputs for batch in batches} <= full
     assert all(number == 1 for number in counted(outputs).values())
     again = ranks(data, **keywords, drop_last=True)

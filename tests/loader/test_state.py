@@ -92,8 +92,8 @@ def test_the_order_is_that_of_the_seed_in_every_version() -> None:
 
 def test_a_run_without_end_begins_at_the_epoch_that_is_set() -> None:
     sampler, epoch = EpochBatchSampler(DATA, 4, epochs=None), EpochBatchSampler(DATA, 4)
-    for one in (sampler, epoch):
-        one.set_epoch(3)
+    for sampler_or_epoch in (sampler, epoch):
+        sampler_or_epoch.set_epoch(3)
     assert list(islice(sampler, 7)) == list(islice(epoch, 7))
 
 

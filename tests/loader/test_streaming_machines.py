@@ -78,7 +78,7 @@ def test_each_row_comes_once_an_epoch_and_a_machine_fetches_at_most_its_part_of_
     state: State | None = None
     for ranks in numbers[:-1]:
         states = [machines[rank].run(rank, ranks, state, steps=96 // (ROWS * ranks)) for rank in range(ranks)]
-        assert all(one == states[0] for one in states)
+        assert all(state == states[0] for state in states)
         state = states[0]
     ranks = numbers[-1]
     half_window = WINDOW * size // shards // 2 // (ROWS * ranks)

@@ -149,7 +149,9 @@ def test_rows_by_number_lengths_and_other_splits_are_those_of_local_shards(
     streamed = ShardExamples(url, cache=tmp_path, cache_bytes=2 * sizes["shard"])
     assert streamed.fingerprint == whole.fingerprint
     assert np.array_equal(streamed.lengths, whole.lengths)
-    assert all(np.array_equal(one["input_ids"], other["input_ids"]) for one, other in zip(streamed, whole, strict=True))
+    assert all(
+        np.array_equal(example["input_ids"], other["input_ids"]) for example, other in zip(streamed, whole, strict=True)
+    )
     shards = streamed.shards
     assert isinstance(shards, StreamedShards)
     numbers = (0, 37, 150, -1)

@@ -53,7 +53,7 @@ def test_two_corpora_share_a_cache(corpus: Path, local: list[str], shard_bytes: 
     other = cut(write_build(tmp_path / "build", documents=40, seed=7), tmp_path / "other", rows=12)
     whole = digests(batches_of(ShardExamples(other / "train"), shuffle_window=WINDOW))
     room = 4 * WINDOW * shard_bytes
-    opened = [ShardExamples(one / "train", cache=tmp_path / "cache", cache_bytes=room) for one in (corpus, other)]
+    opened = [ShardExamples(folder / "train", cache=tmp_path / "cache", cache_bytes=room) for folder in (corpus, other)]
     both = [iter(batches_of(examples, shuffle_window=WINDOW)) for examples in opened]
     seen: list[list[str]] = [[], []]
     for number in (number for _ in range(max(len(local), len(whole))) for number in (0, 1)):
@@ -80,7 +80,9 @@ def test_shards_without_rows_are_passed_over(corpus: Path, local: list[str], tmp
     expected = digests(batches_of(ShardExamples(copy / "train"), shuffle_window=WINDOW))
     assert digests(batches_of(streamed, shuffle_window=WINDOW)) == expected
     assert len(expected) == len(local)
-    assert [len(one["input_ids"]) for one in streamed] == [len(one["input_ids"]) for one in ShardExamples(corpus)]
+    assert [len(example["input_ids"]) for example in streamed] == [
+        len(one["input_ids"]) for one in ShardExamples(corpus)
+    ]
 
 
 MOUNTED = """

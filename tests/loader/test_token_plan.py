@@ -75,7 +75,7 @@ def test_an_iteration_has_each_example_once_an_epoch_and_no_batch_has_more_token
 ) -> None:
     ranks = samplers(lengths, tokens, world, epochs=epochs)
     batches = [list(sampler) for sampler in ranks]
-    assert [len(sampler) for sampler in ranks] == [len(own) for own in batches]
+    assert [len(sampler) for sampler in ranks] == [len(batch) for batch in batches]
     rows = sorted(row for own in batches for batch in own for row in batch)
     assert rows == [(epoch, number) for epoch in range(epochs) for number in range(len(lengths))]
     assert all(0 < sum(lengths[number] for _, number in batch) <= tokens for own in batches for batch in own)

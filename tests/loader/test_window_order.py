@@ -20,7 +20,7 @@ class Sharded(list[int]):
 
     def __init__(self, *sets: list[int]) -> None:
         super().__init__(range(sum(map(sum, sets))))
-        self.shard_rows = tuple(np.array(one, np.int64) for one in sets)
+        self.shard_rows = tuple(np.array(numbers, np.int64) for numbers in sets)
         self.sizes = tuple(map(sum, sets))
 
 
@@ -39,7 +39,7 @@ def test_each_row_comes_once_an_epoch_and_any_position_is_found_alone(shards: in
     for epoch in range(3):
         assert sorted(numbers[epochs == epoch].tolist()) == list(range(order.size))
     chosen = RNG.integers(0, 3 * order.size, 20)
-    assert [order_of(rows, window).pairs(np.array([one]))[1][0] for one in chosen] == numbers[chosen].tolist()
+    assert [order_of(rows, window).pairs(np.array([place]))[1][0] for place in chosen] == numbers[chosen].tolist()
 
 
 def test_the_rows_of_a_window_are_those_of_its_shards_and_in_no_order_of_them() -> None:
@@ -114,7 +114,7 @@ def test_a_run_that_goes_on_with_other_ranks_has_each_row_once() -> None:
             for _, batch in zip(range(steps), sampler, strict=False):
                 seen.update(batch)
         states = [sampler.state_dict() for sampler in samplers]
-        assert all(one == states[0] for one in states)
+        assert all(state == states[0] for state in states)
         state = states[0]
     assert seen == Counter((epoch, number) for epoch in range(2) for number in data)
 

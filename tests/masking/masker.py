@@ -61,7 +61,7 @@ def mask_tokens(
 def mask_rows(rows: Rows, **options: Any) -> Masked:
     """Mask rows, in which [CLS] and [SEP] are special; options are those of `mask_tokens`, all with a default."""
     flat = np.array([token for row, _ in rows for token in row], np.uint16)
-    offsets, ids = np.cumsum([0, *(len(row) for row, _ in rows)]), np.array([one for _, one in rows], np.int64)
+    offsets, ids = np.cumsum([0, *(len(row) for row, _ in rows)]), np.array([word for _, word in rows], np.int64)
     defaults: dict[str, Any] = {"config": MaskingConfig(), "seed": 0, "epoch": 0, "replacement_ids": REPLACEMENTS}
     return mask_tokens(flat, offsets, np.isin(flat, [CLS, SEP]), ids, **(defaults | options))
 

@@ -88,7 +88,7 @@ def test_the_share_is_that_asked_for_and_rows_epochs_sets_and_both_masks_differ(
     assert len({row.tobytes() for row in [*rows, *later.reshape(-1, 62)]}) == 2 * SETS * 40
     assert not rows[:, [0, 61]].any()
     of_encoder = masker_of(MaskingConfig(0.7), seed=1).mask(ids, offsets, examples, 0).labels != -100
-    assert not any(np.array_equal(of_encoder, one) for one in hidden)
+    assert not any(np.array_equal(of_encoder, mask) for mask in hidden)
     alone = masker.hidden(ids[62:124], np.array([0, 62]), examples[1:2], np.zeros(1, np.int64))
     assert np.array_equal(alone, hidden[:, 62:124])
 

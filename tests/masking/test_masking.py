@@ -164,7 +164,7 @@ def test_the_number_of_predictions_of_an_epoch_can_be_told_without_masking() -> 
     config = MaskingConfig(max_predictions_per_seq=5)
     masked = mask(rows, config=config, epoch=3)
     available = np.array([len(row) - 2 for row, _ in rows])
-    number, capped = masker_of(config).number_of_predictions(available, np.array([one for _, one in rows]), 3)
+    number, capped = masker_of(config).number_of_predictions(available, np.array([word for _, word in rows]), 3)
     assert int((masked.labels != IGNORE_INDEX).sum()) == int(number.sum())
     assert masked.capped == capped > 0
 

@@ -43,7 +43,7 @@ def test_of_equal_draws_the_first_are_taken(row: list[tuple[int, bool]], data: s
     places = [place for place, (_, special) in enumerate(row) if not special]
     needed = data.draw(st.integers(0, len(places)))
     chosen = np.zeros(len(row) + 1, np.uint32)
-    draws, special = np.array([draw for draw, _ in row], np.uint64), np.array([one for _, one in row])
+    draws, special = np.array([draw for draw, _ in row], np.uint64), np.array([word for _, word in row])
     take_lowest(draws, special, needed, chosen)
     assert chosen[:needed].tolist() == sorted(places, key=lambda place: (row[place][0], place))[:needed]
 

@@ -32,7 +32,7 @@ def rows_of(rows: list[tuple[str, int]] | list[tuple[list[str], int]], seed: int
     ]
     offsets = np.cumsum([0, *(len(row) for row, _ in rows)])
     special, starts = np.array([kind == "s" for kind in flat], np.bool_), np.array(begins, np.bool_)
-    return Rows(offsets, np.array([one for _, one in rows]), starts, special, np.array([epoch]), seed_keys(seed))
+    return Rows(offsets, np.array([word for _, word in rows]), starts, special, np.array([epoch]), seed_keys(seed))
 
 
 def reference(row: list[str], example: int, probability: float, max_span: int, seed: int, epoch: int) -> list[int]:

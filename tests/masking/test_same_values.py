@@ -27,7 +27,7 @@ def numbers(purpose: int, count: int, n: int) -> NDArray[np.int64]:
 
 
 def digest(*arrays: NDArray[Any]) -> str:
-    return sha256(b"".join(np.ascontiguousarray(one, np.int64).tobytes() for one in arrays)).hexdigest()[:16]
+    return sha256(b"".join(np.ascontiguousarray(array, np.int64).tobytes() for array in arrays)).hexdigest()[:16]
 
 
 def block_of(sentences: list[int]) -> TokenBlock:

@@ -85,16 +85,19 @@ def test_a_batch_is_what_the_plain_loop_makes_of_each_row(
 def test_a_word_becomes_a_similar_one_a_random_one_or_stays_in_macberts_shares() -> None:
     rows = [([CLS, *[5, 6, 251, 7] * 15, SEP], number) for number in range(6000)]
     masked = mask(rows, MACBERT)
-    ids, labels = (one.reshape(len(rows), -1)[:, 1:-1].reshape(-1, 4) for one in (masked.input_ids, masked.labels))
+    ids, labels = (ids.reshape(len(rows), -1)[:, 1:-1].reshape(-1, 4) for ids in (masked.input_ids, masked.labels))
     words = (([0], [(10,), (11,), (12,)]), ([1, 2], [(20, 260), (21, 22)]))
     for columns, similar in words:
         chosen = (labels[:, columns] != IGNORE_INDEX).all(1)
         found = Counter(map(tuple, ids[chosen][:, columns].tolist()))
         number = sum(found.values())
-        shares = {"similar": sum(found[one] for one in similar), "kept": found[tuple(labels[chosen][0, columns])]}
+        shares = {
+            "similar": sum(found[token_id] for token_id in similar),
+            "kept": found[tuple(labels[chosen][0, columns])],
+        }
         assert abs(shares["similar"] / number - 0.8) < bernstein(number, 0.8)
         assert abs(shares["kept"] / number - 0.1) < bernstein(number, 0.1)
-        assert_uniform([found[one] for one in similar])
+        assert_uniform([found[token_id] for token_id in similar])
         others = [word for word in found if word not in similar and word != tuple(labels[chosen][0, columns])]
         assert {token for word in others for token in word} <= {*REPLACEMENTS.tolist()}
     lonely = ids[labels[:, 3] != IGNORE_INDEX, 3]
@@ -125,7 +128,7 @@ def test_a_whole_unit_is_replaced_or_kept_where_one_draw_decides() -> None:
     rows = [([CLS, *[5] * 40, SEP], number) for number in range(2000)]
     config = replace(MACBERT, replace_unit="unit", ngram_weights=("0", "1"), random_token_prob=0.0)
     masked = mask(rows, config)
-    ids, labels = (one.reshape(len(rows), -1)[:, 1:-1].reshape(-1, 2) for one in (masked.input_ids, masked.labels))
+    ids, labels = (ids.reshape(len(rows), -1)[:, 1:-1].reshape(-1, 2) for ids in (masked.input_ids, masked.labels))
     kept = (ids == 5)[(labels != IGNORE_INDEX).all(1)]
     assert (kept[:, 0] == kept[:, 1]).all()
     assert abs(kept[:, 0].mean() - 0.2) < bernstein(len(kept), 0.2)

@@ -121,7 +121,7 @@ def test_a_batch_is_what_the_plain_loop_makes_of_each_row(
 @given(st.integers(0, 2**63 - 1), st.integers(0, 400), st.floats(0.02, 0.5))
 def test_rounds_follow_one_another(example_id: int, epoch: int, rate: float) -> None:
     config = MaskingConfig(rate, mask_in_turn=True)
-    here, then = (turns_of(config, 0, np.array([example_id]), one) for one in (epoch, epoch + 1))
+    here, then = (turns_of(config, 0, np.array([example_id]), in_epoch) for in_epoch in (epoch, epoch + 1))
     assert 0 <= here.part[0] < here.parts[0]
     assert here.parts[0] in (int(1 / rate + 1e-6), int(1 / rate + 1e-6) + 1)
     if here.part[0] + 1 < here.parts[0]:

@@ -178,7 +178,7 @@ def test_a_span_is_no_longer_than_what_is_predicted_of_its_row() -> None:
     taken = predicted(mask(repeated(row, 2000), "span", span_prob=0.01), len(row))
     assert 3 <= taken.sum(1).max() <= 6
     for predictions in taken[:300, 1:-1]:
-        runs = "".join("x" if one else " " for one in predictions).split()
+        runs = "".join("x" if prediction else " " for prediction in predictions).split()
         assert max(map(len, runs)) <= 6
 
 
@@ -259,7 +259,7 @@ def test_lengths_of_units_follow_the_papers(unit: str, options: dict[str, Any], 
             9,
             lambda place, number=number: draw(0, "mask length", 0, number, place) >> 32,  # type: ignore[misc]
         )
-        counts += np.bincount([len(one) for one in units[:-1]], minlength=len(chances) + 1)[1:]
+        counts += np.bincount([len(unit) for unit in units[:-1]], minlength=len(chances) + 1)[1:]
     wanted = expected * counts.sum()
     assert counts.sum() > 15_000
     assert ((counts - wanted) ** 2 / wanted).sum() < chi_square(max(1, len(chances) - 1))
@@ -317,7 +317,9 @@ def test_predictions_can_be_counted_without_the_masks(unit: str) -> None:
     rows = [(row_of([1 + (n * i) % 4 for i in range(1, 9 + n)], [2, 1]), n * 31) for n in range(200)]
     flat = np.array([token for row, _ in rows for token in row])
     masker = masker_of(MaskingConfig(mask_unit=unit, max_predictions_per_seq=4), 3, continuation=CONTINUATION)
-    counted = masker.count(flat, np.cumsum([0, *(len(row) for row, _ in rows)]), np.array([one for _, one in rows]), 2)
+    counted = masker.count(
+        flat, np.cumsum([0, *(len(row) for row, _ in rows)]), np.array([word for _, word in rows]), 2
+    )
     masked = mask(rows, unit, seed=3, epoch=2, max_predictions_per_seq=4)
     assert counted == (int((masked.labels != IGNORE_INDEX).sum()), masked.capped)
 

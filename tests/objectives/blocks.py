@@ -41,7 +41,7 @@ def block_of(documents: Sequence[Sequence[Sentence]], keys: Sequence[int] | None
     return TokenBlock(
         tokens=np.arange(total, dtype=np.uint32),
         word_start=np.array(starts, np.bool_),
-        sentence_ends=np.cumsum([one for document in lengths for one in document], dtype=np.int64),
+        sentence_ends=np.cumsum([length for document in lengths for length in document], dtype=np.int64),
         document_ends=np.cumsum([sum(document) for document in lengths], dtype=np.int64),
         document_keys=np.array(range(1, len(documents) + 1) if keys is None else keys, np.uint64),
     )
@@ -82,7 +82,7 @@ def examples_of(plan: Plan) -> list[list[tuple[int, int]]]:
 
 def documents_of(block: TokenBlock, positions: Sequence[int]) -> list[int]:
     """Return the number of the document that each position is in."""
-    return [int(one) for one in np.searchsorted(block.document_ends, positions, side="right")]
+    return [int(document) for document in np.searchsorted(block.document_ends, positions, side="right")]
 
 
 def plan_of(

@@ -98,9 +98,9 @@ SIZES = st.dictionaries(st.sampled_from("abcdef"), st.integers(10**6, 10**8), mi
 def test_a_temperature_weights_sources_by_their_size_to_a_power(sizes: dict[str, int], tau: float) -> None:
     taken = {name: number * sizes[name] for name, number in epochs_of(MixingConfig(mix_temperature=tau), sizes).items()}
     assert sum(taken.values()) == pytest.approx(sum(sizes.values()))
-    for one, size in sizes.items():
+    for document, size in sizes.items():
         for other, other_size in sizes.items():
-            assert taken[one] / taken[other] == pytest.approx((size / other_size) ** tau)
+            assert taken[document] / taken[other] == pytest.approx((size / other_size) ** tau)
 
 
 @given(SIZES, st.floats(1, 5), st.floats(0.1, 1))

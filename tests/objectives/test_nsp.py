@@ -238,7 +238,7 @@ class Counted(np.ndarray[Any, Any]):
     looked_at = 0
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        result = getattr(ufunc, method)(*(np.asarray(one) for one in inputs), **options)
+        result = getattr(ufunc, method)(*(np.asarray(column) for column in inputs), **options)
         Counted.looked_at += np.size(result)
         return result
 
@@ -259,7 +259,7 @@ def test_a_lender_is_of_another_document_and_of_the_likest_length_of_those_drawn
     ties, takers = bits(2, np.arange(5000)), np.arange(0, 5000, 11)
     for taker, lender in zip(takers.tolist(), _lenders(takers, owners, lengths, ties).tolist(), strict=True):
         drawn = randint(bits(int(ties[taker]), np.arange(DRAWN)), 5000)
-        others = [one for one in drawn.tolist() if owners[one] != owners[taker]]
+        others = [candidate for candidate in drawn.tolist() if owners[candidate] != owners[taker]]
         assert lender == min(others, key=lambda one: abs(lengths[one] - lengths[taker]))
 
 

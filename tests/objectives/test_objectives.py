@@ -88,8 +88,12 @@ def test_pairs_of_sentences_are_cut_as_the_plain_loop_cuts_them(block: TokenBloc
         ((int(a[0]), int(a[1]), int(b[1])) for a, b in spans), plan.labels.tolist(), strict=True
     ):
         assert label or (start, end) in expected
-        assert start in {one for one, _ in expected}
-        borders = [one for one in block.sentence_ends.tolist() if start < one < dict(expected)[start]]
+        assert start in {first for first, _ in expected}
+        borders = [
+            sentence_end
+            for sentence_end in block.sentence_ends.tolist()
+            if start < sentence_end < dict(expected)[start]
+        ]
         assert not borders or middle in borders
 
 

@@ -56,8 +56,8 @@ def test_rows_are_what_the_plain_loop_gathers_in_any_order_and_number(
     expected = plain_rows(block, plan, chosen, template)
     assert max((len(ids) for ids, _, _ in expected), default=0) <= length
     assert rows.input_ids.tolist() == [token for ids, _, _ in expected for token in ids]
-    assert rows.token_type_ids.tolist() == [one for _, types, _ in expected for one in types]
-    assert rows.special.tolist() == [one for _, _, special in expected for one in special]
+    assert rows.token_type_ids.tolist() == [type_id for _, types, _ in expected for type_id in types]
+    assert rows.special.tolist() == [flag for _, _, special in expected for flag in special]
     assert rows.offsets.tolist() == np.cumsum([0, *(len(ids) for ids, _, _ in expected)]).tolist()
     assert rows.labels.tolist() == plan.labels[chosen].tolist()
     assert rows.ids.tolist() == plan.ids[chosen].tolist()
@@ -164,5 +164,5 @@ def test_a_row_says_where_the_words_of_its_tokens_begin_and_that_special_tokens_
     flagged = with_word_starts(rows, block, plan, chosen)
     assert flagged.word_starts is not None
     begins = block.word_start.tolist()  # the ids of a block's tokens are their places
-    expected = [one in (CLS, SEP) or begins[one] for one in rows.input_ids.tolist()]
+    expected = [token_id in (CLS, SEP) or begins[token_id] for token_id in rows.input_ids.tolist()]
     assert flagged.word_starts.tolist() == expected

@@ -87,8 +87,8 @@ def test_the_order_of_the_documents_does_not_change_their_examples(objective: st
         )
     if objective == "nsp":
         # The one pair that borrows its B takes it from a document drawn by its place in the block.
-        assert sum(found[0][one] != found[1][one] for one in found[0]) <= 1
-        found = [{one: spans[0] for one, spans in examples.items()} for examples in found]
+        assert sum(found[0][example] != found[1][example] for example in found[0]) <= 1
+        found = [{example: spans[0] for example, spans in examples.items()} for examples in found]
     assert found[0] == found[1]
 
 

@@ -143,7 +143,7 @@ CHOICES = {
 
 @pytest.mark.parametrize("name", CHOICES)
 def test_every_choice_is_taken_by_the_flag_and_the_setting(name: str) -> None:
-    [config] = [one for one in CONFIGS if name in {each.name for each in fields(one)}]
+    [config] = [config for config in CONFIGS if name in {each.name for each in fields(config)}]
     for choice in CHOICES[name]:
         flags = parser().parse_args([f"--{name.replace('_', '-')}", choice])
         assert getattr(settings_from(flags, config), name) == choice
@@ -160,9 +160,9 @@ def test_flags_left_out_give_the_defaults(config: type[Any]) -> None:
 @pytest.mark.parametrize("config", CONFIGS)
 def test_every_setting_has_a_flag_with_help(config: type[Any]) -> None:
     shown = parser().format_help()
-    for one in fields(config):
-        assert "--" + one.name.replace("_", "-") in shown
-        assert one.metadata["help"]
+    for field in fields(config):
+        assert "--" + field.name.replace("_", "-") in shown
+        assert field.metadata["help"]
 
 
 def test_flags_reach_their_settings_with_their_types() -> None:

@@ -44,7 +44,7 @@ def vocabulary(tmp_path: Path) -> str:
     path = tmp_path / "vocab.txt"
     letters = [chr(code) for code in range(97, 123)]
     digits = [str(digit) for digit in range(10)]
-    pieces = [*SPECIAL_TOKENS, ".", *letters, *digits, *("##" + one for one in letters + digits)]
+    pieces = [*SPECIAL_TOKENS, ".", *letters, *digits, *("##" + character for character in letters + digits)]
     path.write_text("\n".join(pieces) + "\n")
     return str(path)
 
@@ -84,8 +84,10 @@ def test_a_full_disk_is_told_wherever_it_happens_and_a_build_with_room_goes_on_t
             assert not (output / "manifest.json").exists()
         else:
             break
-    assert all("no space left to write this file; make room and run the same command again" in one for one in failures)
-    assert len({one.split(":")[0] for one in failures}) >= 2
+    assert all(
+        "no space left to write this file; make room and run the same command again" in failure for failure in failures
+    )
+    assert len({failure.split(":")[0] for failure in failures}) >= 2
     assert digests(output) == digests(tmp_path / "undisturbed")
     assert len(digests(output)) > 2
 
@@ -303,7 +305,8 @@ def test_a_runner_that_cannot_work_is_refused_before_force_removes_anything(samp
 
 
 @pytest.mark.parametrize(
-    "how", [*(pytest.param(one, marks=pytest.mark.slow) for one in (signal.SIGINT, signal.SIGTERM)), signal.SIGKILL]
+    "how",
+    [*(pytest.param(number, marks=pytest.mark.slow) for number in (signal.SIGINT, signal.SIGTERM)), signal.SIGKILL],
 )
 def test_a_build_that_is_stopped_leaves_no_temporary_folder(how: signal.Signals, tmp_path: Path) -> None:
     sources = documents(tmp_path / "rows.jsonl", 20_000)

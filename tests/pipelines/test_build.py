@@ -37,7 +37,7 @@ def test_the_function_writes_what_the_command_writes(documents: Path, tmp_path: 
     assert dispatch(["build", *flags]) == 0
     for length in ("32", "48"):
         function, command = (
-            json.loads((tmp_path / one / length / "manifest.json").read_text()) for one in ("function", "command")
+            json.loads((tmp_path / name / length / "manifest.json").read_text()) for name in ("function", "command")
         )
         assert manifest["phases"][length] == function == command
 

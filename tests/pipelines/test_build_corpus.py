@@ -170,7 +170,7 @@ def test_a_damaged_block_of_a_dump_is_named_in_the_manifest_and_the_rest_is_buil
     (tmp_path / "wiki.xml.bz2").write_bytes(_corrupt(_dump()))
     sources = Sources((str(tmp_path / "wiki.xml.bz2"),))
     entry = build(tmp_path / "corpus", sources=sources)["sources"]["wikipedia"]
-    assert {one["reason"] for one in entry["broken"]} == {"damaged block"}
+    assert {entry_of_row["reason"] for entry_of_row in entry["broken"]} == {"damaged block"}
     assert entry["drops"]["broken: damaged block"] == len(entry["broken"])
     assert entry["counts"]["documents"] > 0
 

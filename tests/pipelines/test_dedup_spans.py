@@ -66,12 +66,12 @@ def manifest_of(output: Path) -> dict[str, Any]:
 def test_repeated_paragraphs_are_left_out_across_sources_and_the_ledger_adds_up(built: Path) -> None:
     manifest = manifest_of(built)
     sources, account = manifest["sources"], manifest["dedup_spans"]
-    left_out = sum(one["counts"].get("paragraphs left out, repeated", 0) for one in sources.values())
-    dropped = sum(one["drops"].get("too short without repeated text", 0) for one in sources.values())
+    left_out = sum(source["counts"].get("paragraphs left out, repeated", 0) for source in sources.values())
+    dropped = sum(source["drops"].get("too short without repeated text", 0) for source in sources.values())
     assert left_out + dropped == 14  # of 15 with the paragraph one keeps it
     assert dropped in (2, 3)
     assert (account["left_out"], account["documents_dropped"], account["documents"]) == (left_out, dropped, 39)
-    size = sum(one["counts"]["text_bytes"] for one in sources.values())
+    size = sum(source["counts"]["text_bytes"] for source in sources.values())
     assert account["text_bytes"] == size + account["bytes_left_out"] + account["bytes_dropped"]
     assert account["samples"][0]["text"].lower() == SHARED.lower()
     assert main(["verify", str(built)]) == 0
@@ -161,8 +161,8 @@ def test_it_works_after_duplicates_and_before_test_data_is_looked_for(sources: S
             decontamination=DecontaminationConfig((str(test),), decontaminate_action=action),
         )
         manifest = build(tmp_path / action, chosen, Sources((), (), (*sources.documents, f"zwice={twice}")))
-        drops = [one["drops"] for one in manifest["sources"].values()]
-        assert sum(one.get("exact duplicate", 0) for one in drops) == 5
+        drops = [source["drops"] for source in manifest["sources"].values()]
+        assert sum(drops_of_source.get("exact duplicate", 0) for drops_of_source in drops) == 5
         assert manifest["dedup_spans"]["documents"] == 40
         assert manifest["decontamination"]["contaminated"] == 1
         assert main(["verify", str(tmp_path / action)]) == 0

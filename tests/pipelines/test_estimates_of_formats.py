@@ -130,7 +130,8 @@ def inputs() -> Iterator[tuple[str, str]]:
         source_format = SOURCE_FORMATS[name]
         endings = source_format.suffixes or SOURCE_FORMATS["plain-text"].suffixes
         yield from (
-            (name, ending) for ending in {compression.compression(one): one for one in reversed(endings)}.values()
+            (name, ending)
+            for ending in {compression.compression(ending): ending for ending in reversed(endings)}.values()
         )
 
 

@@ -28,7 +28,7 @@ ACTIONS = {action.dest: action for action in parser_of("build")._actions if acti
 @pytest.fixture(scope="module")
 def described() -> dict[str, dict[str, Any]]:
     """Return what the template says of each parameter, by its name."""
-    return {one["name"]: one for one in flex_template.parameters()}
+    return {parameter["name"]: parameter for parameter in flex_template.parameters()}
 
 
 def test_each_flag_of_a_build_is_a_parameter_or_is_left_out_for_a_reason(described: dict[str, Any]) -> None:
@@ -45,13 +45,16 @@ def test_a_parameter_has_the_help_of_its_flag(described: dict[str, Any]) -> None
 
 
 def test_an_output_and_the_image_must_be_given_and_nothing_else(described: dict[str, Any]) -> None:
-    assert {name for name, one in described.items() if not one["isOptional"]} == {"output", "sdk_container_image"}
+    assert {name for name, parameter in described.items() if not parameter["isOptional"]} == {
+        "output",
+        "sdk_container_image",
+    }
 
 
 def test_defaults_match_the_regular_expressions_and_so_does_nothing(described: dict[str, Any]) -> None:
     checked = 0
-    for name, one in described.items():
-        for regex in one.get("regexes", []):
+    for name, parameter in described.items():
+        for regex in parameter.get("regexes", []):
             default = ACTIONS[name].default if name in ACTIONS else None
             text = str(default).lower() if isinstance(default, bool) else str(default)
             if name in ACTIONS and name != "output":
@@ -98,7 +101,9 @@ def test_dataflow_reads_the_file_of_a_template() -> None:
     from google.cloud.dataflow_v1beta3 import ContainerSpec
 
     read = ContainerSpec.from_json(json.dumps(flex_template.template("an-image")), ignore_unknown_fields=False)
-    assert [one.name for one in read.metadata.parameters] == [one["name"] for one in flex_template.parameters()]
+    assert [parameter.name for parameter in read.metadata.parameters] == [
+        one["name"] for one in flex_template.parameters()
+    ]
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def test_a_script_hands_over_its_own_functions_to_workers_and_runs_again_with_no
         )
         for workers in ("2", "1")
     ]
-    assert [one.returncode for one in done] == [0, 0], done
+    assert [process.returncode for process in done] == [0, 0], done
     assert "changed by shorter@" in done[0].stdout
     assert "filter lambda@" in done[0].stdout
     assert done[0].stdout == done[1].stdout

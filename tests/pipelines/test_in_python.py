@@ -25,8 +25,8 @@ def examples_of(action: argparse.Action) -> list[tuple[list[str], Any]]:
     """Return what follows on a command line, and the keyword arguments that mean it."""
     flag = action.option_strings[0]
     if action.nargs == 0:
-        named = {one: not one.startswith("--no-") for one in action.option_strings}
-        return [([one], value) for one, value in named.items()]
+        named = {flag: not flag.startswith("--no-") for flag in action.option_strings}
+        return [([flag], value) for flag, value in named.items()]
     kind: Any = action.type or str
     numbers: dict[Any, list[Any]] = {int: [3, 4], float: [0.25, 0.5]}
     values: list[Any] = list(action.choices or numbers.get(kind, ["a=1", "b=2"]))[:2]
@@ -48,7 +48,7 @@ def test_a_keyword_means_what_its_flag_means(action: argparse.Action) -> None:
     for tokens, value in examples_of(action):
         from_line = command_line.parse(parser_of("build"), tokens)
         from_keyword = request_of({action.dest: value})
-        given, expected = (getattr(one, action.dest) for one in (from_keyword, from_line))
+        given, expected = (getattr(settings, action.dest) for settings in (from_keyword, from_line))
         assert given == expected, tokens
         assert {*from_keyword.named} == {*from_line.named} == {action.dest}
 

@@ -26,8 +26,10 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("many")
     for place, name in enumerate(LANGUAGES):
         lines = [
-            json.dumps({"text": f"The lamp {place} is of {one}. A keeper of salt {one} has {place} clocks. Bread."})
-            for one in range(2 if place else 40)
+            json.dumps(
+                {"text": f"The lamp {place} is of {number}. A keeper of salt {number} has {place} clocks. Bread."}
+            )
+            for number in range(2 if place else 40)
         ]
         (folder / f"{name}.jsonl").write_text("\n".join(lines))
     paths = [f"{name}={folder / name}.jsonl" for name in LANGUAGES]

@@ -94,12 +94,14 @@ def test_a_recipe_wins_over_the_tokenizer_and_a_flag_over_the_recipe(published: 
 def test_recipes_that_ship_name_lengths_that_their_models_take() -> None:
     known = {name: read_recipe(name) for name in recipe_names()}
     limits = {
-        name: one.settings["model_max_length"] for name, one in known.items() if "model_max_length" in one.settings
+        name: recipe.settings["model_max_length"]
+        for name, recipe in known.items()
+        if "model_max_length" in recipe.settings
     }
     assert {"bert-base", "roberta", "modernbert"} <= limits.keys()
     for name, limit in limits.items():
         said = [known[name].settings, *known[name].phases]
-        assert max(one.get("max_seq_length", 0) for one in said) <= limit, name
+        assert max(settings.get("max_seq_length", 0) for settings in said) <= limit, name
 
 
 def test_a_saved_recipe_keeps_the_length(tmp_path: Path) -> None:

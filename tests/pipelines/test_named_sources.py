@@ -26,8 +26,11 @@ WORDS = ["salt", "river", "lamp", "keeper", "clock", "bread", "garden", "winter"
 def rows(path: Path, first: int, number: int) -> str:
     """Write a table of documents of a few sentences."""
     lines = []
-    for one in range(first, first + number):
-        said = [f"The {WORDS[(one * 7 + n) % 10]} {n} is {WORDS[(one + n * n) % 10]} {one}." for n in range(9)]
+    for input_file in range(first, first + number):
+        said = [
+            f"The {WORDS[(input_file * 7 + n) % 10]} {n} is {WORDS[(input_file + n * n) % 10]} {input_file}."
+            for n in range(9)
+        ]
         lines.append(json.dumps({"text": " ".join(said)}) + "\n")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(lines))
@@ -61,13 +64,17 @@ def test_two_named_tables_and_a_dump_are_mixed_told_apart_and_verified(
     assert shards.info.sources == ("wikipedia", "news", "pubmed")
     manifest = json.loads((tables / "corpus" / "manifest.json").read_text())
     assert [manifest["sources"][name]["counts"].get("rows", 0) for name in shards.info.sources] == [0, 60, 80]
-    assert [one["name"] for one in manifest["sources"]["pubmed"]["inputs"]] == ["1.jsonl", "2.jsonl"]
+    assert [input_file["name"] for input_file in manifest["sources"]["pubmed"]["inputs"]] == ["1.jsonl", "2.jsonl"]
     told = Counter(shards.table["source"].to_pylist())
     counts = manifest["splits"]["train"]["counts"]
     assert {name: told[n] for n, name in enumerate(shards.info.sources)} == {
         name: counts[f"examples_of_{name}"] for name in shards.info.sources
     }
-    assert {name: one["weight"] for name, one in manifest["mix"].items()} == {"wikipedia": 3, "news": 1, "pubmed": 2}
+    assert {name: share["weight"] for name, share in manifest["mix"].items()} == {
+        "wikipedia": 3,
+        "news": 1,
+        "pubmed": 2,
+    }
     assert manifest["mix"]["pubmed"]["epochs"] > manifest["mix"]["wikipedia"]["epochs"] > 0
     assert not any(step.difference for step in ledger(manifest))
     # The same, whatever the order of flags and the shell's part of the work.
@@ -126,7 +133,7 @@ def test_books_of_two_names_are_in_parts_of_their_own_and_a_new_name_leaves_the_
     kept = {path: path.stat().st_mtime_ns for path in (output / "stages" / "books").glob("old-*")}
     manifest = build(output, sources=Sources(books=("old=0.txt", "old=1.txt", "new=2.txt", "3.txt")))
     assert kept == {path: path.stat().st_mtime_ns for path in kept}
-    assert {name: one["counts"]["books"] for name, one in manifest["sources"].items()} == {
+    assert {name: source["counts"]["books"] for name, source in manifest["sources"].items()} == {
         "books": 1,
         "new": 1,
         "old": 2,
@@ -206,7 +213,7 @@ def test_a_source_that_a_filter_empties_is_a_warning(mix: tuple[str, ...], table
     assert run_verb("build", command("corpus", *given)) == 0
     manifest = json.loads((tables / "corpus" / "manifest.json").read_text())
     assert manifest["sources"]["blank"]["counts"].get("documents", 0) == 0
-    [warning] = [one for one in manifest["warnings"] if one["about"] == "empty source"]
+    [warning] = [input_file for input_file in manifest["warnings"] if input_file["about"] == "empty source"]
     assert warning["found"] == (
         "no document is left of the source blank; most of it was dropped as: filter min-characters=12"
     )

@@ -59,10 +59,10 @@ def test_flags_win_over_a_recipe_and_a_phase_over_its_top(texts: str, tmp_path: 
     )
     settings: dict[str, Any] = {"documents": texts, "recipe": str(path), "workers": 1}
     phases = build(tmp_path / "out", **settings, seed=3)["phases"]
-    assert [one["info"]["masking"]["masked_lm_prob"] for one in phases.values()] == [0.3, 0.1]
-    assert [one["info"]["examples"]["seed"] for one in phases.values()] == [3, 3]
+    assert [phase["info"]["masking"]["masked_lm_prob"] for phase in phases.values()] == [0.3, 0.1]
+    assert [phase["info"]["examples"]["seed"] for phase in phases.values()] == [3, 3]
     phases = build(tmp_path / "out", **settings, masked_lm_prob=0.2)["phases"]
-    assert [one["info"]["masking"]["masked_lm_prob"] for one in phases.values()] == [0.2, 0.2]
+    assert [phase["info"]["masking"]["masked_lm_prob"] for phase in phases.values()] == [0.2, 0.2]
 
 
 @pytest.mark.parametrize(("lengths", "phases"), [(["32"], 0), (["32", "64"], 2)])

@@ -57,7 +57,7 @@ def test_packing_and_bins_keep_the_token_store_and_replace_each_others_shards(tm
     verify(output)
     counts = open_shards(output).manifest["splits"]["train"]["counts"]
     assert counts["examples"] == examples > counts["rows"]
-    assert not {one.name for one in output.glob("train/*.arrow")} - {
+    assert not {path.name for path in output.glob("train/*.arrow")} - {
         Path(shard["file"]).name for shard in open_shards(output).manifest["splits"]["train"]["shards"]
     }
 

@@ -133,7 +133,11 @@ def dataflow(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 def transforms(graph: Any) -> dict[str, str]:
     """Return the kind of each transform of a graph that has one, by its name."""
-    return {one.unique_name: one.spec.urn for one in graph.components.transforms.values() if not one.subtransforms}
+    return {
+        transform.unique_name: transform.spec.urn
+        for transform in graph.components.transforms.values()
+        if not transform.subtransforms
+    }
 
 
 def grouped(graph: Any) -> list[str]:
@@ -167,6 +171,6 @@ def test_dataflow_gets_small_graphs_that_group_only_references(dataflow: list[An
 
 def test_dataflow_without_a_project_is_told_what_is_missing() -> None:
     pytest.importorskip("apache_beam.runners.dataflow.internal.apiclient", reason=NO_CLIENT, exc_type=ImportError)
-    flags = [one for one in DATAFLOW if not one.startswith("--project")]
+    flags = [flag for flag in DATAFLOW if not flag.startswith("--project")]
     with pytest.raises(ConfigError, match=r"refuses these flags: .*Missing required option: project"):
         Runner(0, tuple(flags), quiet=True).run([], [], ["gs://bucket/out"])

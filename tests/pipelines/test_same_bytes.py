@@ -94,4 +94,4 @@ def _start_and_kill(output: Path, workers: str, seconds: float | None) -> None:
     process.kill()
     process.wait()
     _, alive = psutil.wait_procs(children, timeout=PATIENCE)
-    assert not alive, [one.cmdline() for one in alive]
+    assert not alive, [process.cmdline() for process in alive]

@@ -39,7 +39,7 @@ def test_a_sample_is_a_share_and_is_in_every_larger_one() -> None:
 
 def test_a_sample_is_independent_of_the_shard_and_the_split() -> None:
     chosen = in_sample(IDS, 0.3)
-    low = np.array([slot(one) < 6554 for one in IDS])
+    low = np.array([slot(token_id) < 6554 for token_id in IDS])
     assert abs(chosen[low].mean() - chosen[~low].mean()) < 0.04
 
 

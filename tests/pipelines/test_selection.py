@@ -55,7 +55,8 @@ def test_phases_of_other_settings_are_built_in_their_order_and_verified(two: tup
     names = [name for name, _ in build_rows(manifest)]
     assert {"phase all", "phase long"} <= {*names}
     shares = [
-        counts_of(one, "predictions") / counts_of(one, "tokens_in_examples") for one in manifest["phases"].values()
+        counts_of(phase, "predictions") / counts_of(phase, "tokens_in_examples")
+        for phase in manifest["phases"].values()
     ]
     assert shares == pytest.approx([0.3, 0.05], abs=0.01)
     assert open_shards(output / "long").expect_pretraining().masking.mask_unit == "word"
@@ -174,7 +175,7 @@ def test_a_source_whose_files_lack_a_column_is_told_before_the_work_and_warned_o
         "plain": {"documents": 20, "of": 20, "without": {"score": 20}},
         "rated": {"documents": 19, "of": 60, "without": {"score": 9}},
     }
-    [warning] = [one for one in manifest["warnings"] if one["about"] == "selection"]
+    [warning] = [warning for warning in manifest["warnings"] if warning["about"] == "selection"]
     assert "left out 20 documents of the source plain, all that it has" in warning["found"]
     counts = manifest["splits"]["train"]["counts"]
     plain_left_out, rated_left_out = (counts[f"documents_left_out_by_where_of_{name}"] for name in ("plain", "rated"))
@@ -227,10 +228,10 @@ def test_a_temperature_and_a_budget_are_of_the_tokens_that_a_phase_selects(tmp_p
     often = PhaseConfig(mixing=MixingConfig(train_epochs=2), name="often")
     manifest = build(tmp_path, replace(SETTINGS, phases=(some, few, often)))
     verify(tmp_path)
-    tokens = {name: one["splits"]["train"]["counts"]["tokens"] for name, one in manifest["phases"].items()}
+    tokens = {name: phase["splits"]["train"]["counts"]["tokens"] for name, phase in manifest["phases"].items()}
     counts = manifest["phases"]["few"]["splits"]["train"]["counts"]
     assert counts["tokens_in_copies"] == pytest.approx(30_000, rel=0.25)
-    planned = [one["planned"] for one in manifest["phases"]["few"]["mix"].values()]
+    planned = [share["planned"] for share in manifest["phases"]["few"]["mix"].values()]
     assert planned == pytest.approx([30_000 / tokens["few"]] * 2)
     counts = manifest["phases"]["often"]["splits"]["train"]["counts"]
     assert counts["tokens_in_copies"] == 2 * tokens["often"]
@@ -257,7 +258,7 @@ def test_long_documents_are_a_source_of_their_own_with_a_weight_of_their_own(tmp
     phases = (mixed, chosen, PhaseConfig(name="plain"))
     manifest = build(tmp_path / "out", replace(SETTINGS, phases=phases), sources)["phases"]
     verify(tmp_path / "out")
-    taken = {name: one["tokens"] for name, one in manifest["mixed"]["mix"].items()}
+    taken = {name: share["tokens"] for name, share in manifest["mixed"]["mix"].items()}
     assert taken["short"] / taken["web"] == pytest.approx(3, rel=0.2)
     assert manifest["mixed"]["mix"]["short"]["epochs"] > 4
     assert manifest["mixed"]["mix"]["web"]["epochs"] < 1

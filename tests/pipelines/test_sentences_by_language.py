@@ -64,9 +64,9 @@ def test_each_document_is_cut_by_the_parameters_of_its_language(tmp_path: Path, 
         "ja": {"parameters": english, "sentence_marks": True, "documents": 40},
     }
     assert manifest["sentences"]["not_served"] == {"sv": 40}
-    [warning] = [one for one in manifest["warnings"] if one["about"] == "sentence parameters"]
+    [warning] = [warning for warning in manifest["warnings"] if warning["about"] == "sentence parameters"]
     assert (warning["figure"], warning["remedy"]) == (0.25, "give --sentences-of sv=nltk:swedish")
-    assert "language" not in [one["about"] for one in manifest["warnings"]]
+    assert "language" not in [warning["about"] for warning in manifest["warnings"]]
     assert load_parameters(str(tmp_path / "out" / "sentences" / "de")).fingerprint == GERMAN.fingerprint
     assert "sentences/de/abbrev_types.txt" in manifest["files"]
 
@@ -120,7 +120,7 @@ def test_build_shards_goes_by_language_too(tmp_path: Path, german: str, capsys: 
     output = tmp_path / "out"
     assert run_verb("build-shards", [*flags, "--output", str(output), "--sentences-of", f"de={german}"]) == 0
     manifest = json.loads((output / "manifest.json").read_text())
-    assert {code: one["documents"] for code, one in manifest["sentences"]["by_language"].items()} == {
+    assert {code: parameters["documents"] for code, parameters in manifest["sentences"]["by_language"].items()} == {
         "de": 40,
         "default": 40,
     }

@@ -77,7 +77,8 @@ def test_a_note_says_so_and_how_to_build_one(built: Path) -> None:
     assert planned.estimate is not None
     assert alone.estimate is not None
     shares = [
-        next(work for work in one.stages if work.title == "write shards") for one in (planned.estimate, alone.estimate)
+        next(work for work in estimate.stages if work.title == "write shards")
+        for estimate in (planned.estimate, alone.estimate)
     ]
     assert planned.estimate.examples > 4 * alone.estimate.examples
     assert shares[0].stored < 2.5 * shares[1].stored

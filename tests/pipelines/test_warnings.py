@@ -24,7 +24,7 @@ def test_chinese_with_an_english_vocabulary_is_warned_of(tmp_path: Path, capsys:
         assert "\n3 warnings (thresholds: docs/warnings.md)\n  [UNK]: " in printed
         assert "give --sentences of the language: dutch, french, german" in printed
         warned = json.loads((output / "manifest.json").read_text())["warnings"]
-        assert [one["about"] for one in warned] == ["[UNK]", "language", "length of sentences"]
+        assert [warning["about"] for warning in warned] == ["[UNK]", "language", "length of sentences"]
         assert warned[0]["threshold"] == 0.01
         assert warned[0]["figure"] > 0.3
         page = report_html(str(output))

@@ -23,7 +23,8 @@ TEXTS = ["Dr. Brown came. He left.", "Er kam bzw. Sie ging. Dr. Abt kam.", "é›¨ã
 def test_each_text_is_cut_by_the_parameters_of_its_language() -> None:
     languages = ["en", "de-AT", "ja", None, ""]
     expected = [
-        one.segment(text) for one, text in zip([ENGLISH, GERMAN, JAPANESE, ENGLISH, ENGLISH], TEXTS, strict=True)
+        segmenter.segment(text)
+        for segmenter, text in zip([ENGLISH, GERMAN, JAPANESE, ENGLISH, ENGLISH], TEXTS, strict=True)
     ]
     assert GERMAN.segment(TEXTS[1]) != ENGLISH.segment(TEXTS[1])
     assert BOTH.segment_batch(TEXTS, languages).to_pylist() == expected

@@ -49,7 +49,7 @@ def test_columns_give_what_the_twin_gives_on_the_exact_sentences(rows: list[str]
     for row, spans in zip(rows, found, strict=True):
         expected = attach_citations(row, english().spans(row))
         data = row.encode()
-        assert [data[one["start"] : one["end"]].decode() for one in spans] == [row[a:b] for a, b in expected]
+        assert [data[span["start"] : span["end"]].decode() for span in spans] == [row[a:b] for a, b in expected]
         assert WITH.spans(row) == expected
 
 

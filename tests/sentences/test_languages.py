@@ -31,7 +31,7 @@ def test_each_language_has_the_parameters_that_its_name_is_of() -> None:
 
 
 def test_the_codes_of_glotlid_are_those_of_wikis() -> None:
-    assert [base_code(one) for one in ("deu_Latn", "zho_Hans", "hin_Deva", "simple", "zh-classical")] == [
+    assert [base_code(name) for name in ("deu_Latn", "zho_Hans", "hin_Deva", "simple", "zh-classical")] == [
         *("de", "zh", "hi", "en", "zh")
     ]
 

@@ -62,7 +62,8 @@ def test_columns_give_the_sentences_of_the_twin_and_of_nltk(rows: list[str]) -> 
     assert found == english().segment_batch(rows, compiled=False).to_pylist()
     assert found == [by_nltk(english_by_nltk(), row) for row in rows]
     assert [
-        [one.rstrip() for one in row] for row in english().segment_batch(rows, keep_whitespace=True).to_pylist()
+        [sentence.rstrip() for sentence in row]
+        for row in english().segment_batch(rows, keep_whitespace=True).to_pylist()
     ] == found
 
 

@@ -174,7 +174,7 @@ def test_a_batch_gives_one_row_of_sentences_a_text(texts: Any, type_: pa.DataTyp
     rows.validate(full=True)
     whole = english().segment_batch(texts, keep_whitespace=True)
     assert whole.type == rows.type
-    assert [[one.rstrip() for one in row] for row in whole.to_pylist()] == ROWS
+    assert [[sentence.rstrip() for sentence in row] for row in whole.to_pylist()] == ROWS
     whole.validate(full=True)
 
 
@@ -183,7 +183,7 @@ def test_places_in_a_column_are_bytes_of_each_row() -> None:
     rows = english().spans_batch(column)
     rows.validate(full=True)
     cut = [
-        [text.encode()[one["start"] : one["end"]].decode() for one in row]
+        [text.encode()[sentence["start"] : sentence["end"]].decode() for sentence in row]
         for row, text in zip(rows.to_pylist(), TEXTS, strict=True)
     ]
     assert cut == ROWS

@@ -83,10 +83,10 @@ def test_every_character_is_a_letter_or_a_digit_as_an_older_one_of_its_kind_in_n
     characters = list(map(chr, assigned))
     letters, numbers = PunktToken._RE_ALPHA, PunktToken._RE_NUMERIC
     odd = [
-        hex(ord(one))
-        for one in characters
-        if is_alphabetic(one) != bool(letters.match(alike(one)))
-        or (type_of(one) == NUMBER) != bool(numbers.match(alike(one).lower()))
+        hex(ord(character))
+        for character in characters
+        if is_alphabetic(character) != bool(letters.match(alike(character)))
+        or (type_of(character) == NUMBER) != bool(numbers.match(alike(character).lower()))
     ]
     assert odd == []
 

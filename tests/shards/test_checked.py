@@ -154,8 +154,8 @@ def test_workers_do_not_compare_again_what_their_parent_has(own_build: Path, rea
 @pytest.mark.parametrize("pack", [False, True])
 def test_a_row_past_the_last_is_an_index_error_packed_or_not(pack: bool, tmp_path: Path) -> None:
     shards = open_shards(write_build(tmp_path / "build", ExamplesConfig(max_seq_length=32, pack=pack)))
-    assert [one["example_id"] for one in shards.examples(-1)] == [
-        one["example_id"] for one in shards.examples(len(shards) - 1)
+    assert [example["example_id"] for example in shards.examples(-1)] == [
+        example["example_id"] for example in shards.examples(len(shards) - 1)
     ]
     for index in (len(shards), -len(shards) - 1):
         with pytest.raises(IndexError):

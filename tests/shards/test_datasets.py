@@ -72,7 +72,10 @@ def task_shards(folder: Path, task: str) -> Path:
     """Encode a few labelled texts, or questions, which have columns of text and of places."""
     answer = {"question": "salt?", "context": "the salt water", "answers": {"text": ["salt"], "answer_start": [4]}}
     labelled: list[dict[str, Any]] = [{"text": "the salt", "label": label} for label in ("good", "bad")]
-    lines = [json.dumps((answer if "question" in task else labelled[one % 2]) | {"id": f"é{one}"}) for one in range(5)]
+    lines = [
+        json.dumps((answer if "question" in task else labelled[number % 2]) | {"id": f"é{number}"})
+        for number in range(5)
+    ]
     for split in ("train", "validation"):
         (folder / f"{split}.jsonl").write_text("\n".join(lines))
     TOKENIZER.save_pretrained(folder / "vocab")

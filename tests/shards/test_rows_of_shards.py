@@ -146,7 +146,7 @@ def packed_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (lambda rows: rows[CU_SEQLENS][3].__setitem__(0, 1), "the borders of a row do not rise"),
         (lambda rows: rows["example_id"][2].append(5), "example_id has another number of values in a row"),
         (lambda rows: rows["token_type_ids"][2].pop(), "token_type_ids has another number of values in a row"),
-        (lambda rows: [one.reverse() for one in rows.values()], "are not in the order drawn for copy 1 of 1"),
+        (lambda rows: [row.reverse() for row in rows.values()], "are not in the order drawn for copy 1 of 1"),
     ],
 )
 def test_packed_rows_that_are_not_what_their_borders_say_are_found(
@@ -168,7 +168,7 @@ def test_show_prints_each_example_of_a_packed_row(packed_build: Path) -> None:
     shards = open_shards(packed_build)
     shown = list(read_examples(shards, [0]))
     assert len(shown) == len(shards.examples(0)) > 1
-    assert [one.example_id for one in shown] == shards[0]["example_id"].tolist()
+    assert [example.example_id for example in shown] == shards[0]["example_id"].tolist()
     assert f"1 of {len(shown)} in this row" in str(shown[0].label)
 
 
@@ -223,7 +223,7 @@ def test_a_source_of_another_name_or_number_is_found(tmp_path: Path) -> None:
 def test_an_example_is_of_the_source_of_its_first_token(tmp_path: Path) -> None:
     task = Task("t", "tokens-00000", ".arrow", "", 1, SourcedRange(None, 1))  # type: ignore[arg-type]
     record = PartMetadata("x", "f", 1, "s", 0.0, {}, {}, {"slices": [[0, 8, 9]]})
-    assert [one.source for _, one in slices_of(task, record)] == [1]
+    assert [token_slice.source for _, token_slice in slices_of(task, record)] == [1]
     build = write_build(tmp_path, ExamplesConfig("doc-sentences", max_seq_length=32), validation_fraction=0)
     counts = files.read_json(str(build / "manifest.json"))["splits"]["train"]["counts"]
     shards = open_shards(build)

@@ -128,7 +128,7 @@ def test_a_changed_table_is_another_build(masking: MaskingConfig, table: Path, t
     other = tmp_path / "other.tsv"
     other.write_text(table.read_text() + "bread\tlamp\n")
     configs = [with_fingerprint(replace(masking, similar_words=str(path)), TOKENIZER)[0] for path in (table, other)]
-    infos = [PretrainingInfo.of(TOKENIZER, examples=ExamplesConfig(), masking=one).values() for one in configs]
+    infos = [PretrainingInfo.of(TOKENIZER, examples=ExamplesConfig(), masking=config).values() for config in configs]
     assert infos[0] != infos[1]
 
 

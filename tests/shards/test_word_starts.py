@@ -183,7 +183,7 @@ def test_exports_of_rows_have_the_flags_and_those_of_masks_are_drawn_by_them(kin
     table = open_shards(build).table
     export(str(build), "parquet", str(tmp_path / "parquet"), ["train"])
     exported = [pq.read_table(path) for path in sorted((tmp_path / "parquet" / "train").glob("*.parquet"))]
-    assert [row for one in exported for row in one["word_starts"].to_pylist()] == table["word_starts"].to_pylist()
+    assert [row for table in exported for row in table["word_starts"].to_pylist()] == table["word_starts"].to_pylist()
     export(str(build), "mds", str(tmp_path / "mds"), ["train"])
     index = files.read_json(str(tmp_path / "mds" / "train" / "index.json"))["shards"][0]
     encodings = dict(zip(index["column_names"], index["column_encodings"], strict=True))

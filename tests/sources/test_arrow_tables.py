@@ -41,7 +41,7 @@ def test_ranges_give_the_same_documents_as_the_whole(folder: Path) -> None:
     ranges, more_parts = documents_of(paths, target=1)
     assert ranges == whole
     assert len(parts) == 2 < len(more_parts)
-    assert sum(one.counts["rows"] for one in more_parts) == 2500
+    assert sum(more.counts["rows"] for more in more_parts) == 2500
 
 
 def test_splits_are_read_together_and_said(tmp_path: Path) -> None:

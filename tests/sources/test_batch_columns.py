@@ -38,7 +38,7 @@ def both(path: Path, text_column: str, target: int) -> tuple[Any, Any]:
     with compiling_always():
         by_columns = documents_of([str(path)], text_column, target)
     columns, rows = (
-        (documents, [(one.counts, one.drops, one.details) for one in counted])
+        (documents, [(counters.counts, counters.drops, counters.details) for counters in counted])
         for documents, counted in (by_columns, by_rows)
     )
     return columns, rows

@@ -75,7 +75,7 @@ def test_a_beginning_has_the_first_documents(name: str, tmp_path: Path) -> None:
     beginning = SOURCE_FORMATS[task.payload.format].beginning(task, size, str(tmp_path / "copies"))
     assert isinstance(beginning, Task)
     assert beginning.weight <= 8 * size
-    first, every = ([row["text"] for row in documents(one)] for one in (beginning, task))
+    first, every = ([row["text"] for row in documents(each_task)] for each_task in (beginning, task))
     assert len(every) == len(ROWS)
     assert 1 < len(first) < len(every)
     assert first == every[: len(first)]

@@ -49,8 +49,8 @@ def clean(path: Path) -> tuple[PartMetadata, list[dict[str, str]]]:
 
 @pytest.mark.parametrize("name", ["a.xml", "a.xml.bz2", "a.xml.gz", "a.xml.zst", "pages-articles7.xml-p12p345.bz2"])
 def test_a_folder_gives_its_dumps_by_any_name_dumps_have(name: str, tmp_path: Path) -> None:
-    for one in (name, "notes.txt", "a-multistream-index.txt.bz2", ".hidden.xml"):
-        (tmp_path / one).touch()
+    for file_name in (name, "notes.txt", "a-multistream-index.txt.bz2", ".hidden.xml"):
+        (tmp_path / file_name).touch()
     assert find_kind("wikipedia", [str(tmp_path)]) == [str(tmp_path / name)]
 
 
@@ -69,8 +69,8 @@ def test_the_language_of_a_dump_decides_its_templates_and_is_in_the_record(tmp_p
 
 @pytest.mark.parametrize("index", ["x-multistream-index.txt.bz2", "x-multistream-index3.txt-p7p90.bz2"])
 def test_an_index_beside_a_dump_is_left_out_of_a_glob(index: str, tmp_path: Path) -> None:
-    for one in ("x-multistream.xml.bz2", index):
-        (tmp_path / one).touch()
+    for file_name in ("x-multistream.xml.bz2", index):
+        (tmp_path / file_name).touch()
     assert find_kind("wikipedia", [str(tmp_path / "*.bz2")]) == [str(tmp_path / "x-multistream.xml.bz2")]
     with pytest.raises(InputError, match=r"index.*name the dump itself"):
         find_kind("wikipedia", [str(tmp_path / index)])
@@ -83,7 +83,7 @@ def test_every_page_is_a_document_or_dropped_under_a_reason(tmp_path: Path) -> N
     record, documents = clean(tmp_path / "x.xml")
     assert record.counts["pages"] == 4
     assert record.drops == {"redirect": 1, "not an article": 1, "no prose": 1}
-    assert [one["id"] for one in documents] == ["xwiki:1"]
+    assert [document["id"] for document in documents] == ["xwiki:1"]
     assert documents[0]["text"] == PROSE.strip()
 
 
@@ -96,14 +96,14 @@ def test_every_page_is_a_document_or_dropped_under_a_reason(tmp_path: Path) -> N
 )
 def test_a_document_has_the_address_of_its_page(base: str, url: str, tmp_path: Path) -> None:
     (tmp_path / "x.xml").write_bytes(dump(page(1, "Sea salt"), base=base))
-    assert [(one["title"], one["url"]) for one in clean(tmp_path / "x.xml")[1]] == [("Sea salt", url)]
+    assert [(page["title"], page["url"]) for page in clean(tmp_path / "x.xml")[1]] == [("Sea salt", url)]
 
 
 def test_a_broken_page_is_dropped_and_named_and_its_neighbours_stay(tmp_path: Path) -> None:
     broken = page(2, "Broken").replace("<id>2</id>", "<id>two</id>")
     (tmp_path / "x.xml.bz2").write_bytes(bz2.compress(dump(page(1, "Salt"), broken, page(3, "Sea"))))
     record, documents = clean(tmp_path / "x.xml.bz2")
-    assert [one["title"] for one in documents] == ["Salt", "Sea"]
+    assert [document["title"] for document in documents] == ["Salt", "Sea"]
     [named] = record.details["broken"]
     assert (named["path"], named["title"]) == (str(tmp_path / "x.xml.bz2"), "Broken")
     assert record.drops == {f"broken: {named['reason']}": 1}
@@ -127,8 +127,8 @@ def test_each_book_is_one_document_under_the_name_of_its_file(tmp_path: Path) ->
     assert (
         sum(record.counts["books"] for record in records) == len(documents) == len(list(Path(SAMPLE_BOOKS).glob("*")))
     )
-    assert len({one["id"] for one in documents}) == len(documents)
-    assert all(one["source"] == "books" and one["title"] for one in documents)
+    assert len({document["id"] for document in documents}) == len(documents)
+    assert all(document["source"] == "books" and document["title"] for document in documents)
 
 
 def test_split_chapters_makes_a_document_of_each_chapter(tmp_path: Path) -> None:
@@ -145,11 +145,11 @@ def test_split_chapters_makes_a_document_of_each_chapter(tmp_path: Path) -> None
             (1, 3) if split else (0, 0)
         )
         found[split] = pq.read_table(tasks[0].path).to_pylist()
-    assert [(one["id"], one["title"]) for one in found[False]] == [("tale.txt:tale", "A Tale")]
-    assert [(one["id"], one["title"]) for one in found[True]] == [
+    assert [(page["id"], page["title"]) for page in found[False]] == [("tale.txt:tale", "A Tale")]
+    assert [(page["id"], page["title"]) for page in found[True]] == [
         (f"tale.txt:tale:{place}", f"A Tale: CHAPTER {number}") for place, number in enumerate(("I", "II", "III"), 1)
     ]
-    assert "\n\n".join(one["text"] for one in found[True]) == found[False][0]["text"]
+    assert "\n\n".join(page["text"] for page in found[True]) == found[False][0]["text"]
 
 
 def test_encodings_that_were_guessed_are_counted(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_stubs_are_dropped_and_the_dropped_are_named_on_request(tmp_path: Path) 
         (3, "List of salts", "list"),
         (5, "Talk:Salt", "not an article"),
     ]
-    assert "Salt is very white." in [one["text"] for one in pq.read_table(tasks[0].path).to_pylist()]
+    assert "Salt is very white." in [row["text"] for row in pq.read_table(tasks[0].path).to_pylist()]
     config = CleaningConfig(min_words=6)
     tasks = plan_wikipedia([str(tmp_path / "x.xml")], str(tmp_path / "third"), config)
     [record] = [run_once(task, write_documents) for task in tasks]

@@ -157,7 +157,7 @@ def test_selections_go_by_the_keys_of_folders(kind: str, tmp_path: Path) -> None
         if kind == "parquet":
             pq.write_table(pa.table({"text": text}), folder / "part-0.parquet")
         else:
-            (folder / "part-0.jsonl").write_text("".join(json.dumps({"text": one}) + "\n" for one in text))
+            (folder / "part-0.jsonl").write_text("".join(json.dumps({"text": line}) + "\n" for line in text))
     chosen = bertdata.build(
         tmp_path / "chosen", documents=tmp_path / "in", where="year == 2024 and language == 'de'", **SETTINGS
     )

@@ -215,11 +215,11 @@ def test_a_refused_call_leaves_the_rows_and_the_build_of_an_earlier_one(
     wrong: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     [path] = paths_of(ROWS, f"{tmp_path}/c")
-    before = {str(one): one.stat().st_mtime_ns for one in tmp_path.rglob("*")}
+    before = {str(path): path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
     with pytest.raises(BertDataError, match=message):
         bertdata.build(tmp_path / "c", documents=ROWS[1:], **SETTINGS | wrong)
-    assert {one: os.stat(one).st_mtime_ns for one in before if one == path} == {path: before[path]}
-    assert {str(one) for one in tmp_path.rglob("*")} == {*before}
+    assert {file: os.stat(file).st_mtime_ns for file in before if file == path} == {path: before[path]}
+    assert {str(path) for path in tmp_path.rglob("*")} == {*before}
     assert [json.loads(line) for line in Path(path).read_text().splitlines()] == ROWS
 
 

@@ -90,7 +90,7 @@ def read_both(path: Path, target: int = 1 << 30) -> tuple[Read, Read]:
 
 
 def counted(read: Read) -> list[Any]:
-    return [(one.counts, one.drops, one.details) for one in read[1]]
+    return [(counters.counts, counters.drops, counters.details) for counters in read[1]]
 
 
 @pytest.mark.parametrize("ending", [b"\n", b""])

@@ -103,7 +103,7 @@ def test_rows_have_ids_texts_and_columns_as_those_of_a_table(texts: Path, tmp_pa
         tmp_path / "corpus", documents=texts, source_format=rows, text_column="body", where="score < 10", **SETTINGS
     )
     assert corpus["sources"]["documents"]["drops"] == {"no text": 1}
-    assert sum(one["counts"]["documents"] for one in corpus["splits"].values()) == 9
+    assert sum(split["counts"]["documents"] for split in corpus["splits"].values()) == 9
     with pytest.raises(ConfigError, match=r"the column 'scor'.* did you mean 'score'"):
         bertdata.build(
             tmp_path / "other", documents=texts, source_format=rows, text_column="body", where="scor < 3", **SETTINGS
@@ -116,8 +116,10 @@ def test_a_format_of_a_build_comes_before_those_that_are_registered(tmp_path: Pa
     given: dict[str, Any] = {"documents": tmp_path / "a.txt", "objective": "doc-sentences", **SETTINGS}
     made = {"of an object": LINES, "of a class": Lines, "by name": own("LINES")}
     counts = {
-        name: bertdata.build(tmp_path / name, source_format=one, **given)["sources"]["documents"]["counts"]["rows"]
-        for name, one in made.items()
+        name: bertdata.build(tmp_path / name, source_format=source_format, **given)["sources"]["documents"]["counts"][
+            "rows"
+        ]
+        for name, source_format in made.items()
     }
     assert counts == dict.fromkeys(made, 40)
     plain = bertdata.build(tmp_path / "of an object", **given)
@@ -135,7 +137,7 @@ def test_a_function_of_no_module_is_handed_over_and_its_documents_made_again_wit
             source_format=lambda path: (begin + text for text in Path(path).read_text().split("\n==\n")),
             **SETTINGS,
         )
-        return [one["sha256"] for one in corpus["splits"]["train"]["shards"]]
+        return [shard["sha256"] for shard in corpus["splits"]["train"]["shards"]]
 
     first = build("")
     assert build("") == first

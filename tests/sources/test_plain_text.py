@@ -68,7 +68,7 @@ def test_a_file_that_is_read_in_small_pieces_is_read_whole(most: int, monkeypatc
             return super().read(most if size is None or size < 0 else min(size, most))
 
     monkeypatch.setattr(files, "open_raw", lambda path: Slow(SAMPLE.encode()))
-    found = [text for one in plain_text.read_texts("a.txt", 0, 99) for text in one.texts.to_pylist()]
+    found = [text for documents in plain_text.read_texts("a.txt", 0, 99) for text in documents.texts.to_pylist()]
     assert found == ["Salt is a mineral.\n\nIt dissolves.", "Été is summer."]
 
 

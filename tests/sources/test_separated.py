@@ -108,7 +108,7 @@ def test_a_line_with_other_fields_is_dropped_and_named(tmp_path: Path) -> None:
     rows, [counters] = documents_of([str(path)])
     assert [row["text"] for row in rows] == ["Salt.", "Water."]
     assert counters.drops == {"a line with more or fewer fields than the first": 2}
-    assert [one["place"] for one in counters.details["broken"]] == [2, 3]
+    assert [entry["place"] for entry in counters.details["broken"]] == [2, 3]
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,9 @@ def write_documents(task: Task, file: BinaryIO) -> Counters:
 
 def names(parts: Sequence[PartResult]) -> list[str]:
     ranges = cut_ranges([(task.path, one) for task, one in parts])
-    return [name for one in ranges for table in read_range(one) for name in table["id"].to_pylist()]
+    return [
+        name for document_range in ranges for table in read_range(document_range) for name in table["id"].to_pylist()
+    ]
 
 
 def test_a_column_that_is_missing_is_refused_beside_the_language_that_a_model_gives(tmp_path: Path) -> None:

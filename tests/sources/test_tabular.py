@@ -452,11 +452,11 @@ def test_broken_lines_are_named_by_their_byte_dropped_and_the_rest_read(tmp_path
     for target in (60, 1 << 20):
         rows, tallies = read_all(path, target)
         assert [row["text"] for row in rows] == ["a", "z"]
-        broken = [one for counters in tallies for one in counters.details["broken"]]
-        assert [one["place"] for one in broken] == starts[1:7]
+        broken = [entry for counters in tallies for entry in counters.details["broken"]]
+        assert [entry["place"] for entry in broken] == starts[1:7]
         reasons = ["not a JSON object"] * 2 + ["no text: a number", "not UTF-8", "not a JSON object", "no text"]
-        assert [one["reason"] for one in broken] == reasons
-        assert {one["path"] for one in broken} == {path}
+        assert [entry["reason"] for entry in broken] == reasons
+        assert {entry["path"] for entry in broken} == {path}
         drops: dict[str, int] = {}
         for counters in tallies:
             for reason, number in counters.drops.items():

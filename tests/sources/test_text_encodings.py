@@ -104,7 +104,7 @@ def test_files_that_are_left_out_are_counted_and_named(tmp_path: Path) -> None:
         texts, records = made(plan)
         entry = source_entry([], records)
         assert (texts, entry["drops"]) == ([PROSE], {"not UTF-8": 2})
-        assert sorted(one["path"] for one in entry["broken"]) == ["bad.txt", "t.csv"]
+        assert sorted(broken_file["path"] for broken_file in entry["broken"]) == ["bad.txt", "t.csv"]
         assert entry["counts"]["rows"] == entry["counts"]["documents"] + 2
 
 

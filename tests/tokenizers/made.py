@@ -54,9 +54,9 @@ def stored_words(kind: str) -> list[tuple[bytes, NDArray[np.bool_]]]:
     reference, segmenter, found = made(kind).reference, SentenceSegmenter.from_pretrained("english"), []
     for sentences in segmenter.segment_batch(list(texts(60))).to_pylist():
         encoded = [reference.encode(sentence, add_special_tokens=False) for sentence in sentences]
-        ids = np.array([token for one in encoded for token in one.ids], np.uint16)
-        numbers = [np.array(one.word_ids) for one in encoded]
-        found.append((ids.tobytes(), np.concatenate([np.diff(one, prepend=-1) != 0 for one in numbers])))
+        ids = np.array([token for encoding in encoded for token in encoding.ids], np.uint16)
+        numbers = [np.array(encoding.word_ids) for encoding in encoded]
+        found.append((ids.tobytes(), np.concatenate([np.diff(number, prepend=-1) != 0 for number in numbers])))
     return found
 
 

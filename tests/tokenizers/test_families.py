@@ -57,7 +57,7 @@ def test_a_family_of_another_package_is_built_verified_shown_measured_and_loaded
     outside = Outside.write(tmp_path, "letters_family", code)
     LetterTokenizer().save_pretrained(tmp_path / "vocab")
     documents = [{"id": str(number), "text": text} for number, text in enumerate(texts(80))]
-    (tmp_path / "documents.jsonl").write_text("".join(json.dumps(one) + "\n" for one in documents))
+    (tmp_path / "documents.jsonl").write_text("".join(json.dumps(document) + "\n" for document in documents))
     flags = ["--documents", "documents.jsonl", "--vocab", "vocab", "--output", "corpus"]
     flags += ["--objective", "doc-sentences", "--max-seq-length", "64", "--mask-unit", "word"]
     shown = outside.python(READ, "corpus", "build", *flags)

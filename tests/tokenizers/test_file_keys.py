@@ -67,7 +67,7 @@ def test_the_parts_of_a_file_are_those_that_tokenizers_writes(name: str) -> None
     assert {type(part).__name__ for part in MADE[name]} | ({"Precompiled"} if name == "normalizer" else set()) == {
         *PART_KEYS[name]
     }
-    classes = {one for one in dir(BASES[name]) if one[0].isupper()} - NO_PARTS
+    classes = {name_of_class for name_of_class in dir(BASES[name]) if name_of_class[0].isupper()} - NO_PARTS
     assert classes == {*PART_KEYS[name]}
     for part in MADE[name]:
         data = file_with(name, part)
@@ -137,7 +137,7 @@ def _arguments(root: Path) -> list[tuple[str, str]]:
             is_class = isinstance(node, ast.ClassDef) and ("Tokenizer" in node.name or "Backend" in node.name)
             for function in node.body if isinstance(node, ast.ClassDef) and is_class else ():
                 if isinstance(function, ast.FunctionDef) and function.name == "__init__":
-                    arguments = [one.arg for one in (*function.args.args[1:], *function.args.kwonlyargs)]
+                    arguments = [parameter.arg for parameter in (*function.args.args[1:], *function.args.kwonlyargs)]
                     found += [(name, path.name) for name in (*arguments, *_taken(function))]
     assert len(found) > 100
     return found
@@ -166,7 +166,7 @@ def test_the_fields_of_a_model_are_those_of_sentencepiece() -> None:
     text = (Path(spec.origin).parent / "sentencepiece_model_pb2.py").read_text()
     (literal,) = re.findall(r"AddSerializedFile\((b'.*?')\)\n", text, re.DOTALL)
     file = descriptor_pb2.FileDescriptorProto.FromString(ast.literal_eval(literal))
-    fields = {one.name: {field.number: field.name for field in one.field} for one in file.message_type}
+    fields = {message.name: {field.number: field.name for field in message.field} for message in file.message_type}
     for message, numbers in SPM_FIELDS.items():
         known = {number: name for number, (name, _) in numbers.items() if number not in _NOT_IN_PROTO.get(message, ())}
         assert known == fields[message]

@@ -127,7 +127,7 @@ def test_no_text_becomes_a_special_token(name: str, text: str) -> None:
 
 def test_marks_of_spaces_in_a_text_are_not_names_of_special_tokens() -> None:
     for name, tokenizer in FILES.items():
-        for text in (*hidden_names(), *(f"low {one} low" for one in hidden_names())):
+        for text in (*hidden_names(), *(f"low {name} low" for name in hidden_names())):
             assert {0, 2, 3, 4}.isdisjoint(tokenizer.encode(text)), name
 
 

@@ -68,7 +68,9 @@ def test_pieces_are_those_of_the_text_where_it_stands(matches: Matches) -> None:
     for token_id in np.random.default_rng(0).choice(begin, 200):
         surface = BYTES.token_surfaces[token_id]
         assert surface is not None
-        expected = [one for one in WORDPIECE.encode(surface.text.decode()) if one != WORDPIECE.unk_token_id]
+        expected = [
+            token_id for token_id in WORDPIECE.encode(surface.text.decode()) if token_id != WORDPIECE.unk_token_id
+        ]
         assert matches.ids[matches.ends[token_id] : matches.ends[token_id + 1]].tolist() == expected
     inside = [token_id for token_id in cut.tolist() if BYTES.token_surfaces[token_id].begins is False]  # type: ignore[union-attr]
     first = [WORDPIECE.tokens[matches.ids[matches.ends[token_id]]] for token_id in inside]

@@ -36,11 +36,11 @@ def assert_equal(tokenizer: JsonTokenizer, texts: list[str]) -> None:
     """Compare ids and, where an id alone does not tell, the places where words begin."""
     expected: list[Any] = tokenizer.reference.encode_batch(texts, add_special_tokens=False)
     if tokenizer.continuation is not None:
-        assert tokenizer.encode_batch(texts).to_pylist() == [one.ids for one in expected]
+        assert tokenizer.encode_batch(texts).to_pylist() == [encoding.ids for encoding in expected]
         return
     found = tokenizer.encode_batch_with_words(texts)
-    assert found["input_ids"].to_pylist() == [one.ids for one in expected]
-    starts = [[before != word for before, word in pairwise([None, *one.word_ids])] for one in expected]
+    assert found["input_ids"].to_pylist() == [encoding.ids for encoding in expected]
+    starts = [[before != word for before, word in pairwise([None, *encoding.word_ids])] for encoding in expected]
     assert found["word_starts"].to_pylist() == starts
 
 

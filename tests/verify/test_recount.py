@@ -94,8 +94,8 @@ def test_a_rule_is_told_with_the_number_of_rows_and_the_first_of_them() -> None:
 
     rules = broken_rules(info_of(), change)
     assert any(
-        one.startswith("a row does not begin with the special ids 2 in 3 of ") and one.endswith("row 5")
-        for one in rules
+        rule.startswith("a row does not begin with the special ids 2 in 3 of ") and rule.endswith("row 5")
+        for rule in rules
     )
 
 
@@ -164,7 +164,7 @@ def test_the_last_special_token_has_its_own_type(place: int) -> None:
         columns["token_type_ids"][4][place] = 3
 
     rules = broken_rules(info_of(template=TEMPLATES["XLNet"]), change)
-    assert [one.split(" in ")[0] for one in rules] == ["token_type_ids do not follow the separators"]
+    assert [rule.split(" in ")[0] for rule in rules] == ["token_type_ids do not follow the separators"]
 
 
 def test_full_sentences_may_have_any_number_of_separators() -> None:
@@ -186,7 +186,7 @@ def test_token_types_follow_the_separators(objective: str, place: int) -> None:
         columns["token_type_ids"][4][place] ^= 1
 
     rules = broken_rules(info_of(objective), change)
-    assert [one.split(" in ")[0] for one in rules] == ["token_type_ids do not follow the separators"]
+    assert [rule.split(" in ")[0] for rule in rules] == ["token_type_ids do not follow the separators"]
 
 
 def test_a_row_longer_than_the_limit_is_found() -> None:

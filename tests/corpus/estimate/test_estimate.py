@@ -62,7 +62,7 @@ def asked(examples: ExamplesConfig) -> Asked:
 
 
 def work(examples: ExamplesConfig, title: str) -> Work:
-    [found] = [one for one in estimate(sampled(), asked(examples)).stages if one.title == title]
+    [found] = [stage for stage in estimate(sampled(), asked(examples)).stages if stage.title == title]
     return found
 
 

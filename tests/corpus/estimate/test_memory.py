@@ -100,7 +100,7 @@ def test_the_tasks_of_shards_take_what_is_said(simulation: Any) -> None:
         assert sizes[ranges] <= memory.task_bytes(MANY, ranges, shards)
         assert peak <= memory.task_bytes(MANY, ranges, shards) + memory.planning_bytes(MANY, ranges, shards)
         references = [pair for part in parts for pair in grouping.references(*part)]
-        pickled = sum(len(pickle.dumps(one)) for one in (*references, *tasks))
+        pickled = sum(len(pickle.dumps(payload)) for payload in (*references, *tasks))
         assert pickled <= memory.shuffle_bytes(MANY, ranges, shards)
     assert sizes[150] - sizes[50] <= memory.SLICE_BYTES * 100 * shards
 
@@ -140,5 +140,5 @@ def test_rows_of_dropped_duplicates_take_eight_bytes_each() -> None:
         return found, cut_ranges([("x.parquet", found)], 8 << 20)
 
     (found, ranges), bytes_held = held(made)
-    assert sum(len(one.dropped) for one in ranges) == len(found.details["dropped"]) == len(gone)
+    assert sum(len(document_range.dropped) for document_range in ranges) == len(found.details["dropped"]) == len(gone)
     assert bytes_held < memory.dropped_bytes(len(gone)) + len(ranges) * memory.PART_BYTES

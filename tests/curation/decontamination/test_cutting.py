@@ -38,4 +38,4 @@ def test_a_text_in_more_than_ten_pieces_goes_whole() -> None:
     for cuts, kept in ((9, 10), (10, 0)):
         text = piece + "".join(f"answer{number:02d} " + piece for number in range(cuts))
         left = without_passages(text, [span(text, f"answer{number:02d}") for number in range(cuts)])
-        assert len([one for one in left.split("\n\n") if one]) == kept
+        assert len([part for part in left.split("\n\n") if part]) == kept

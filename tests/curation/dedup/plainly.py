@@ -22,7 +22,7 @@ def dropped_plainly(
 ) -> list[Row]:
     """Return which documents are dropped, in their order; the settings are those of `find_dropped`."""
     digests = [blake2b(text.encode(), digest_size=16).digest() for _, text in documents]
-    halves = [tuple(int.from_bytes(one[begin : begin + 8], "little") for begin in (0, 8)) for one in digests]
+    halves = [tuple(int.from_bytes(digest[begin : begin + 8], "little") for begin in (0, 8)) for digest in digests]
     signed = signatures(pa.array([text for _, text in documents], pa.string()), buckets)
     width = rows_of_a_key(threshold, buckets)
 
@@ -55,7 +55,7 @@ def dropped_plainly(
     for number, (name, _) in enumerate(documents):
         stays = min(group[number], key=rank)
         if stays != number:
-            first = min((one for one in group[number] if digests[one] == digests[number]), key=rank)
+            first = min((document for document in group[number] if digests[document] == digests[number]), key=rank)
             reason = NEAR if first == number else EXACT
             found.append((number, name, reason, documents[stays][0], round(likeness(number, stays), 5)))
     return found

@@ -48,14 +48,14 @@ def store(
     signed: list[SignedFile] = []
     for number, documents in enumerate(files):
         path = str(folder / f"signatures-{number:05d}.arrow")
-        ids, texts = ([one[part] for one in documents] for part in (0, 1))
+        ids, texts = ([document[part] for document in documents] for part in (0, 1))
         table = pa.table({"id": pa.array(ids, pa.string()), "text": pa.array(texts, pa.string())})
         with atomic_write(path) as file:
             counters = write_signatures([table] if documents else [], threshold, file, buckets)
         first = signed[-1].first + signed[-1].count if signed else 0
         where = Stream(path, "s", *counters.details["streams"][0])
         signed.append(SignedFile(number, where, len(documents), first))
-    count = sum(one.count for one in signed)
+    count = sum(signatures.count for signatures in signed)
     every = pa.table([pa.array(np.arange(count, dtype=np.uint32)), pa.array(np.zeros(count, np.uint32))], schema=PIECES)
     with atomic_write(path := str(folder / "components.arrow")) as file:
         pieces = Stream(path, "s", *write_stream(file, every))
@@ -130,7 +130,9 @@ def test_a_document_is_compared_with_the_first_of_each_bucket_and_with_the_sixte
     bucket, ranks = np.array(members).T
     found = [pair for low, high in _pairs(bucket, ranks) for pair in zip(low.tolist(), high.tolist(), strict=True)]
     expected = {(0, 2 * number) for number in range(1, 40)}
-    expected |= {(2 * one, 2 * other) for one in range(40) for other in range(one + 1, 40) if other - one <= 16}
+    expected |= {
+        (2 * number, 2 * other) for number in range(40) for other in range(number + 1, 40) if other - number <= 16
+    }
     expected |= {(4, 6), (4, 80), (6, 80)}
     assert NEIGHBOURS == 16
     assert sorted(set(found)) == sorted(expected)

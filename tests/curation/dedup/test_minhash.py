@@ -66,7 +66,7 @@ def pairs_of(similarity: float, length: int, number: int) -> tuple[list[str], li
     runs = length - 4
     shared = round(similarity * runs)
     drawn = draw.integers(0, 10**9, (number, length)).tolist()
-    return [words(*one) for one in drawn], [words(*one[: shared + 4]) for one in drawn], shared / runs
+    return [words(*numbers) for numbers in drawn], [words(*one[: shared + 4]) for one in drawn], shared / runs
 
 
 @pytest.mark.parametrize("length", [20, 100, 400])
@@ -89,7 +89,7 @@ def test_copies_in_scripts_without_spaces_are_found_as_often_as_the_formula_says
     draw = np.random.default_rng(0)
     letters = [chr(code) for code in range(*SCRIPTS[script]) if unicodedata.category(chr(code)) != "Cn"]
     texts = ["".join(draw.choice(letters, 300)) for _ in range(400)]
-    found = [signatures(pa.array(some), (14, 8)).reshape(-1, 14, 8) for some in (texts, [one[:241] for one in texts])]
+    found = [signatures(pa.array(some), (14, 8)).reshape(-1, 14, 8) for some in (texts, [text[:241] for text in texts])]
     equal = (found[0] == found[1]).all(axis=2)
     share = (241 - 4) / (300 - 4)
     assert abs(float(equal.any(axis=1).mean()) - (1 - (1 - share**8) ** 14)) < 0.06

@@ -49,7 +49,7 @@ def cut(pieces: int, range_bytes: int, round_bytes: int) -> Iterator[None]:
 
 def dropped(folder: Path, parts: Sequence[Sequence[Document]], config: DedupConfig, rows: int = 3) -> list[Row]:
     """Return what the stage drops; compares its table with the records."""
-    build_state = parts_of(folder, [one for one in parts if one], rows=rows)
+    build_state = parts_of(folder, [part for part in parts if part], rows=rows)
     every = texts_in(build_state)
     after = run_stage(DropDuplicates(str(folder / "duplicates"), config), build_state)
     table = pq.read_table(folder / "duplicates" / "duplicates.parquet").to_pylist()
@@ -60,7 +60,7 @@ def dropped(folder: Path, parts: Sequence[Sequence[Document]], config: DedupConf
         first += before.counts["documents"]
     assert [every[number][0] for number in gone] == [row["id"] for row in table]
     assert [len(every[number][1].encode()) for number in gone] == [row["bytes"] for row in table]
-    assert texts_in(after) == [one for number, one in enumerate(every) if number not in set(gone)]
+    assert texts_in(after) == [document for number, document in enumerate(every) if number not in set(gone)]
     return [
         (number, row["id"], row["reason"], row["kept"], round(row["similarity"], 5))
         for number, row in zip(gone, table, strict=True)

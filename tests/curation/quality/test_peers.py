@@ -70,7 +70,7 @@ def test_documents_are_dropped_as_datatrove_dropped_them(name: str) -> None:
 
 
 def test_the_documents_that_are_held_break_most_rules() -> None:
-    dropped = {REASONS[one] for found in HELD["found"].values() for one in found if one in REASONS}
+    dropped = {REASONS[reason] for found in HELD["found"].values() for reason in found if reason in REASONS}
     assert len(dropped) > 20
 
 

@@ -69,13 +69,15 @@ def test_chunks_are_split_as_by_the_reference(chunks: list[str]) -> None:
 def test_each_exception_unit_and_currency_is_split_as_by_the_reference() -> None:
     sides = [(before, after) for before in ("", "(", '"', "5", "a-") for after in ("", ".", "),", "'s", "-a")]
     strings = [*exceptions(), *tables()["units"], *tables()["currencies"]]
-    texts = [f"{before}{one}{after}" for one in strings for before, after in sides]
+    texts = [f"{before}{string}{after}" for string in strings for before, after in sides]
     assert found(texts) == [words(text) for text in texts]
 
 
 def test_every_character_is_split_as_by_the_reference() -> None:
     points = [chr(point) for point in range(0x3000) if chr(point).strip()]
-    texts = [text for one in points for text in (f"{one}ab", f"ab{one}", f"ab{one}cd", f"A{one}.", f"1{one}2")]
+    texts = [
+        text for point in points for text in (f"{point}ab", f"ab{point}", f"ab{point}cd", f"A{point}.", f"1{point}2")
+    ]
     assert found(texts) == [words(text) for text in texts]
 
 

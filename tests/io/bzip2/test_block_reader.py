@@ -34,11 +34,11 @@ def in_ranges(data: bytes, cuts: list[int], compiled: bool) -> Found:
     found: Found = []
     for start, end in itertools.pairwise(edges):
         last = 0
-        for offset, one in read_blocks(io.BytesIO(data), "x.bz2", start, end, compiled=compiled):
-            last = last if one is None else offset
+        for offset, block in read_blocks(io.BytesIO(data), "x.bz2", start, end, compiled=compiled):
+            last = last if block is None else offset
             if last >= end:
                 break
-            found.append((offset, one))
+            found.append((offset, block))
     return found
 
 
@@ -72,7 +72,7 @@ def test_blocks_of_large_texts_are_theirs(level: int) -> None:
     text = noise(260_000, 40) + bytes(2_000_000) + noise(800_000, 8)
     data = bz2.compress(text, level)
     cuts = [len(data) * n // 7 for n in range(7)]
-    assert b"".join(one or b"" for one in texts(in_ranges(data, cuts, True))) == text
+    assert b"".join(text or b"" for text in texts(in_ranges(data, cuts, True))) == text
 
 
 def chance_mark(text: bytes) -> bytes:
@@ -194,10 +194,10 @@ def test_large_damage_in_a_large_file_is_told_once() -> None:
     data[1_500_000:7_000_000] = random.Random(1).randbytes(5_500_000)
     whole = bytes(data)
     found = in_ranges(whole, [len(data) * n // 9 for n in range(9)], True)
-    assert [number for number, (_, one) in enumerate(found) if one is None] == [1]
+    assert [number for number, (_, block) in enumerate(found) if block is None] == [1]
     assert found == found_from(whole)
     assert found[0][1] == text[: len(found[0][1] or b"")]
-    assert text.endswith(b"".join(one or b"" for one in texts(found[2:])))
+    assert text.endswith(b"".join(text or b"" for text in texts(found[2:])))
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -206,7 +206,7 @@ def test_a_file_that_is_cut_off_gives_its_whole_blocks_and_says_where(compiled: 
     for kept in (begins[3] // 8 + 1, begins[3] // 8 + 30, begins[4] // 8, size - 1, size - 9, size - 11):
         found, whole = list[bytes | None](), sum(8 * kept >= end for _, _, end in blocks_of(ONE))
         with pytest.raises(InputError, match=rf"the file ends at byte {kept}, .*cut off") as caught:
-            found.extend(one for _, one in read_blocks(io.BytesIO(ONE[:kept]), "x.bz2", 0, compiled=compiled))
+            found.extend(block for _, block in read_blocks(io.BytesIO(ONE[:kept]), "x.bz2", 0, compiled=compiled))
         assert found == [] or texts(found_from(ONE))[:whole] == found
         where = blocks_of(ONE)[whole][1] if whole < 7 else marks(ONE, END_MARK)[-1]
         assert f"x.bz2, byte {where // 8}: " in str(caught.value)

@@ -23,7 +23,7 @@ BOTH: list[Decoder] = [COMPILED, REFERENCE]
 
 def decoded(data: bytes, begin: int = 32, level: int = 9) -> Block | None:
     """Return what both decoders return, who must agree."""
-    by_kernels, by_bz2 = (one.decode(padded(data), begin, 8 * len(data), level) for one in BOTH)
+    by_kernels, by_bz2 = (decoder.decode(padded(data), begin, 8 * len(data), level) for decoder in BOTH)
     assert by_kernels == by_bz2
     return by_kernels
 
@@ -115,8 +115,8 @@ def test_marks_are_found_at_any_bit(pieces: list[bytes], data: st.DataObject) ->
     bits = (int.from_bytes(whole, "big") << 8 - shift).to_bytes(len(whole) + 1, "big") if whole else b""
     expected = [at for at in range(8 * len(bits) - 47) if bits_at(bits, at, 48) in (BLOCK_MARK, END_MARK)]
     first, last = data.draw(st.integers(0, 90)), data.draw(st.integers(0, 400))
-    for one in BOTH:
-        found = one.find_marks(padded(bits), first, min(last, 8 * len(bits) - 47))
+    for decoder in BOTH:
+        found = decoder.find_marks(padded(bits), first, min(last, 8 * len(bits) - 47))
         assert found == [at for at in expected if first <= at < last]
 
 

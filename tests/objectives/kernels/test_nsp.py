@@ -147,7 +147,7 @@ def test_free_pairs_exchange_with_pairs_of_other_documents_where_a_cut_fits(
     owners = np.searchsorted(block.document_ends, start, side="right")
     flags = st.lists(st.booleans(), min_size=count, max_size=count)
     not_next = data.draw(flags)
-    free = [pair for pair, one in enumerate(data.draw(flags)) if one and not_next[pair]]
+    free = [pair for pair, flag in enumerate(data.draw(flags)) if flag and not_next[pair]]
     draws = data.draw(st.lists(st.integers(0, 2**64 - 1), min_size=count, max_size=count))
 
     by_owner = np.argsort(owners, kind="stable")
@@ -198,10 +198,15 @@ def test_free_pairs_exchange_with_pairs_of_other_documents_where_a_cut_fits(
         if surplus:
             not_next[pair], surplus = False, surplus - 1
             continue
-        others = [int(one) for one in by_owner if owners[one] != owners[pair]]
+        others = [int(candidate) for candidate in by_owner if owners[candidate] != owners[pair]]
         first = (draws[pair] >> 32) * len(others) >> 32
-        others = [one for one in others[first:] + others[:first] if still_open[one]]
-        fitting = [(one, fit) for way in (False, True)[: 1 + words] for one in others if (fit := cuts(pair, one, way))]
+        others = [candidate for candidate in others[first:] + others[:first] if still_open[candidate]]
+        fitting = [
+            (candidate, fit)
+            for way in (False, True)[: 1 + words]
+            for candidate in others
+            if (fit := cuts(pair, candidate, way))
+        ]
         if not fitting:
             waiting.append(pair)
             continue

@@ -43,7 +43,7 @@ def test_what_an_archive_added_at_the_beginning_goes(
 def test_what_an_archive_added_at_the_end_goes(name: str, added: str, closing: str, compiled: bool) -> None:
     found = clean_book(f"{START}{BODY}\n\n{closing}{added}{END}", compiled=compiled)
     assert found is not None
-    assert [one for one in found.split("\n\n") if one != "THE END"] == PROSE
+    assert [part for part in found.split("\n\n") if part != "THE END"] == PROSE
 
 
 @pytest.mark.parametrize("place", ["front", "back"])
@@ -54,7 +54,7 @@ def test_what_an_author_wrote_stays(name: str, own: str, place: str) -> None:
     assert found is not None
     kept = " ".join(own.split("\n\n")[-2].split())
     assert kept.replace("--", "—") in found.split("\n\n")
-    assert [one for one in found.split("\n\n") if one in PROSE] == PROSE
+    assert [part for part in found.split("\n\n") if part in PROSE] == PROSE
 
 
 def test_a_note_between_two_works_of_one_file_goes_with_its_indent() -> None:

@@ -78,4 +78,4 @@ def test_real_books_have_their_chapters_and_lose_no_paragraph(name: str, chapter
     [found] = read_books(str(data_path("books", name)))
     cut = clean_chapters(found.text)  # type: ignore[union-attr]
     assert len(cut) == chapters
-    assert "\n\n".join(one.text for one in cut) == clean_book(found.text)  # type: ignore[union-attr]
+    assert "\n\n".join(chapter.text for chapter in cut) == clean_book(found.text)  # type: ignore[union-attr]

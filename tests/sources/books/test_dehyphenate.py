@@ -155,7 +155,9 @@ def test_other_line_breaks_are_spaces(text: str, expected: str) -> None:
 
 
 def test_a_wrapped_book_of_chinese_is_the_same_by_kernels_and_without() -> None:
-    text = "\n\n".join("\n".join(one[at : at + 12] for at in range(0, len(one), 12)) for one in WITHOUT_SPACES[:2] * 3)
+    text = "\n\n".join(
+        "\n".join(text[at : at + 12] for at in range(0, len(text), 12)) for text in WITHOUT_SPACES[:2] * 3
+    )
     assert clean_book(text, compiled=False) == clean_book(text, compiled=True) == "\n\n".join(WITHOUT_SPACES[:2] * 3)
 
 

@@ -202,9 +202,9 @@ def test_memory_is_one_part_whatever_the_file(tmp_path: Path) -> None:
 def test_groups_are_sorted_whole_and_of_like_size(tmp_path: Path) -> None:
     paths = [write(tmp_path, f"{name:03}.txt", b"x" * (100 + name * 37 % 50)) for name in range(60)]
     groups = group_books(paths[::-1], 1000)
-    assert [one.path for group in groups for one in group] == sorted(paths)
-    assert all(one.weight == Path(one.path).stat().st_size for group in groups for one in group)
-    assert all(600 < sum(one.weight for one in group) < 1400 for group in groups)
+    assert [book.path for group in groups for book in group] == sorted(paths)
+    assert all(book.weight == Path(book.path).stat().st_size for group in groups for book in group)
+    assert all(600 < sum(book.weight for book in group) < 1400 for group in groups)
     assert group_books([], 1000) == []
     with pytest.raises(ConfigError):
         group_books(paths, 0)
@@ -217,13 +217,13 @@ def test_a_large_zip_archive_is_cut_into_ranges_of_members_that_hold_each_book_o
     path = write(tmp_path, "many.zip", zipped(members | {"a.png": os.urandom(5000)}))
     small = write(tmp_path, "small.zip", zipped({"a.txt": FIRST.encode()}))
     groups = group_books([small, path], 10_000)
-    volumes = [one for group in groups for one in group]
+    volumes = [book for group in groups for book in group]
     assert volumes[-1] == Volume(small, Path(small).stat().st_size)
     assert len(volumes) > 6
-    found = [book for one in volumes[:-1] for book in read_books(one.path, members=one.members)]
+    found = [book for volume in volumes[:-1] for book in read_books(volume.path, members=volume.members)]
     assert found == list(read_books(path))
     assert len(found) == 60
-    assert all(4000 < one.weight < 16_000 for one in volumes[:-1])
+    assert all(4000 < volume.weight < 16_000 for volume in volumes[:-1])
 
 
 def test_a_large_zip_archive_of_one_book_or_of_none_or_a_damaged_one_stays_whole(tmp_path: Path) -> None:

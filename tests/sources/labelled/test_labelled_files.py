@@ -110,7 +110,7 @@ def test_a_table_without_a_line_of_names_is_read_by_the_numbers_of_its_columns(t
         == expected[:1]
     )
     pair = write(tmp_path / "pair.tsv", "a\tb\ta\n\nc\td\ty\n")
-    assert [(one.text, one.pair, one.place) for one in read_classes(pair, ["2", "1"], "3")] == [
+    assert [(text.text, text.pair, text.place) for text in read_classes(pair, ["2", "1"], "3")] == [
         ("b", "a", "line 1"),
         ("d", "c", "line 3"),
     ]
@@ -140,11 +140,14 @@ def test_numbers_are_names_where_a_table_has_them_and_a_line_of_known_names_is_n
 @pytest.mark.parametrize("mark", ["", "\t", " "])
 def test_a_byte_order_mark_on_a_line_of_its_own_is_a_blank_line_and_else_left_out(tmp_path: Path, mark: str) -> None:
     path = write(tmp_path / "a.conll", f"\ufeffSalt\tO\n\ufeff{mark}\n\ufeff-DOCSTART-\tO\n\nBern\tB\n")
-    assert [(one.words, one.begins_document) for one in read_sentences(path)] == [(("Salt",), True), (("Bern",), True)]
+    assert [(sentence.words, sentence.begins_document) for sentence in read_sentences(path)] == [
+        (("Salt",), True),
+        (("Bern",), True),
+    ]
     path = write(
         tmp_path / "a.conllu", "\ufeff# newdoc\n" + "\t".join(["1", "Salt", *"__NN__"[:1] * 8]) + f"\n\ufeff{mark}\n"
     )
-    assert [one.words for one in read_sentences(path, None, "upos")] == [("Salt",)]
+    assert [sentence.words for sentence in read_sentences(path, None, "upos")] == [("Salt",)]
 
 
 @pytest.mark.parametrize("space", [" ", "\t"])
@@ -239,10 +242,10 @@ Peter NNP B-NP B-PER
 
 def test_conll_sentences_end_at_blank_lines_and_documents_at_docstart(tmp_path: Path) -> None:
     found = list(read_sentences(write(tmp_path / "a.conll", CONLL)))
-    assert [one.words for one in found] == [("EU", "rejects"), ("\u00a0",), ("Peter",)]
-    assert [one.tags for one in found] == [("B-ORG", "O"), ("O",), ("B-PER",)]
-    assert [one.begins_document for one in found] == [True, False, True]
-    assert [one.place for one in found] == ["line 3", "line 6", "line 9"]
+    assert [sentence.words for sentence in found] == [("EU", "rejects"), ("\u00a0",), ("Peter",)]
+    assert [sentence.tags for sentence in found] == [("B-ORG", "O"), ("O",), ("B-PER",)]
+    assert [sentence.begins_document for sentence in found] == [True, False, True]
+    assert [sentence.place for sentence in found] == ["line 3", "line 6", "line 9"]
 
 
 def test_conll_columns_are_numbers_from_one_and_may_be_parted_by_tabs(tmp_path: Path) -> None:
@@ -272,11 +275,11 @@ CONLLU = """# newdoc id = a
 def test_conllu_leaves_out_ranges_and_empty_words(tmp_path: Path) -> None:
     path = write(tmp_path / "a.conllu", CONLLU)
     found = list(read_sentences(path))
-    assert [one.words for one in found] == [("De", "le", "chat"), ("Oui",)]
-    assert [one.tags for one in found] == [("ADP", "DET", "NOUN"), ("INTJ",)]
-    assert [one.begins_document for one in found] == [True, True]
+    assert [sentence.words for sentence in found] == [("De", "le", "chat"), ("Oui",)]
+    assert [sentence.tags for sentence in found] == [("ADP", "DET", "NOUN"), ("INTJ",)]
+    assert [sentence.begins_document for sentence in found] == [True, True]
     tagged = list(read_sentences(path, None, "misc:Entity"))
-    assert [one.tags for one in tagged] == [(None, None, "B"), ("O",)]
+    assert [sentence.tags for sentence in tagged] == [(None, None, "B"), ("O",)]
     assert next(iter(read_sentences(path, None, "feats:Number"))).tags is None
     with pytest.raises(InputError, match=r"line 6 has 'Entity=B' in MISC.*as `label_column` misc:Entity"):
         list(read_sentences(path, None, "misc"))
@@ -348,7 +351,7 @@ def squad(entry: dict[str, Any], **more: Any) -> str:
 def test_both_versions_of_squad_and_rows_give_the_same_questions(tmp_path: Path) -> None:
     answers = [{"text": "b", "answer_start": 2}, {"text": "a", "answer_start": 0}]
     plain = list(read_questions(write(tmp_path / "1.json", squad({"id": "q", "question": "?", "answers": answers}))))
-    assert [(one.id, one.question, one.context, one.answers) for one in plain] == [
+    assert [(question.id, question.question, question.context, question.answers) for question in plain] == [
         ("q", "?", "a b", (("b", 2), ("a", 0)))
     ]
     row = {"id": "q", "question": "?", "context": "a b", "answers": {"text": ["b", "a"], "answer_start": [2, 0]}}

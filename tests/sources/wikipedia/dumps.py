@@ -50,7 +50,7 @@ def ranges_of(path: str, cuts: Sequence[int]) -> list[DumpRange]:
 
 def read(path: str, ranges: Sequence[DumpRange] | None = None, compiled: bool | None = None) -> list[Page | BrokenPage]:
     info, spans = read_siteinfo(path), ranges or plan_ranges(path, 1 << 30).ranges
-    return [found for span in spans for found in read_pages(span, info, compiled=compiled)]
+    return [page for span in spans for page in read_pages(span, info, compiled=compiled)]
 
 
 def write(folder: Path, name: str, data: bytes) -> str:

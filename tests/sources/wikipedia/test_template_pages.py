@@ -51,7 +51,7 @@ def test_articles_have_the_text_of_template_pages_after_them(tmp_path: Path) -> 
     cut = clean(path, tmp_path / "cut", template_pages=True, range_bytes=4000)
     assert cut == whole
     assert len(list((tmp_path / "cut" / "template-pages").glob("x.xml-*.arrow"))) > 2
-    tables = [read_entries(str(tmp_path / one / "template-pages" / "table.arrow")) for one in ("whole", "cut")]
+    tables = [read_entries(str(tmp_path / name / "template-pages" / "table.arrow")) for name in ("whole", "cut")]
     assert tables[0] == tables[1]
     assert {wiki: [entry.name for entry in found] for wiki, found in tables[0].items()} == {"": ["boxed", "dye", "ink"]}
 

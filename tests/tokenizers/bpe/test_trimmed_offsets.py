@@ -34,9 +34,10 @@ def test_offsets_are_those_that_the_processor_of_roberta_makes(pieces: JsonToken
         expected = roberta.encode(text, add_special_tokens=False)
         found = pieces.encode_batch_with_offsets([text]).to_pylist()[0]
         assert found["input_ids"] == expected.ids
-        assert [tuple(one.values()) if isinstance(one, dict) else tuple(one) for one in found["offset_mapping"]] == [
-            *expected.offsets
-        ]
+        assert [
+            tuple(offsets.values()) if isinstance(offsets, dict) else tuple(offsets)
+            for offsets in found["offset_mapping"]
+        ] == [*expected.offsets]
 
 
 def test_the_collator_of_transformers_tells_words_apart(pieces: JsonTokenizer, tmp_path: object) -> None:

@@ -97,7 +97,7 @@ WORDS: Part = {"type": "WordLevel", "unk_token": "[UNK]", "vocab": numbered(["lo
 COMPOSED: dict[str, tuple[Part, Part | None, Part | None, list[str]]] = {
     "o200k": (byte_pair_model(), split_by(O200K), None, []),
     "deepseek": (
-        byte_pair_model(), both(*(split(one, "Isolated") for one in DEEPSEEK), byte_level(use_regex=False)), None, [],
+        byte_pair_model(), both(*(split(rule, "Isolated") for rule in DEEPSEEK), byte_level(use_regex=False)), None, [],
     ),
     "starcoder": (byte_pair_model(), both(DIGITS, byte_level()), None, ["foo", "  "]),
     "runs of digits": (byte_pair_model(), both(DIGITS | {"individual_digits": False}, byte_level()), None, []),

@@ -109,15 +109,15 @@ def added(draw: Any) -> tuple[list[str], list[dict[str, bool]]]:
 def assert_as_tokenizers(tokenizer: JsonTokenizer, reference: Any, texts: list[str]) -> None:
     """Assert that ids, places of words and offsets are those of `tokenizers`."""
     encoded = reference.encode_batch(texts, add_special_tokens=False)
-    ids = [one.ids for one in encoded]
+    ids = [encoding.ids for encoding in encoded]
     assert tokenizer.encode_batch(texts).to_pylist() == ids
     assert [tokenizer.encode(text) for text in texts] == ids
     batch = tokenizer.encode_batch_with_words(texts)
     assert batch["input_ids"].to_pylist() == ids
-    starts = [[before != word for before, word in pairwise([None, *one.word_ids])] for one in encoded]
+    starts = [[before != word for before, word in pairwise([None, *encoding.word_ids])] for encoding in encoded]
     assert batch["word_starts"].to_pylist() == starts
     offsets = tokenizer.encode_batch_with_offsets(texts)["offset_mapping"].to_pylist()
-    assert offsets == [[list(pair) for pair in one.offsets] for one in encoded]
+    assert offsets == [[list(pair) for pair in encoding.offsets] for encoding in encoded]
 
 
 def encoded_by(reference: Any, texts: list[str]) -> list[str]:
@@ -236,7 +236,7 @@ def test_many_words_are_found_among_others(kind: str, shorter: int) -> None:
         for _ in range(10)
     ]
     encoded = reference.encode_batch(texts, add_special_tokens=False)
-    assert tokenizer.encode_batch(texts).to_pylist() == [one.ids for one in encoded]
+    assert tokenizer.encode_batch(texts).to_pylist() == [encoding.ids for encoding in encoded]
 
 
 def searched(token_set: TokenSet, texts: pa.Array) -> int:

@@ -27,14 +27,14 @@ SLOW: dict[str, tuple[dict[str, Any], Any, Any, Any]] = {
     "its pre-tokenizer UnicodeScripts is not known": (byte_pair_model(), {"type": "UnicodeScripts"}, None, None),
     "the pattern of its Split is not known: it has a poss": (byte_pair_model(), split_by(r"\p{L}++|."), None, None),
     "does not cut texts, and its model is not a BPE": (
-        {"type": "WordLevel", "vocab": {one: i for i, one in enumerate([*SPECIAL, "low"])}, "unk_token": "[UNK]"},
+        {"type": "WordLevel", "vocab": {token: i for i, token in enumerate([*SPECIAL, "low"])}, "unk_token": "[UNK]"},
         None, None, None,
     ),
     "its pieces have scores that are not below 0": (
         unigram_model() | {"vocab": [[piece, 0.0] for piece, _ in unigram_model()["vocab"]]}, None, None, None,
     ),
     "does not cut texts, and its tokens go on over spaces after 'a'": (
-        {"type": "BPE", "vocab": {one: i for i, one in enumerate([*SPECIAL, "a", "b", METASPACE, "a▁", "a▁b"])},
+        {"type": "BPE", "vocab": {token: i for i, token in enumerate([*SPECIAL, "a", "b", METASPACE, "a▁", "a▁b"])},
          "merges": ["a ▁", "a▁ b"], "unk_token": "[UNK]"},
         None, {"type": "Replace", "pattern": {"String": " "}, "content": METASPACE}, None,
     ),
@@ -59,12 +59,15 @@ def test_what_kernels_do_not_know_goes_through_tokenizers_and_says_why(reason: s
     assert tokenizer.slow_because is not None
     assert re.search(reason, tokenizer.slow_because)
     encoded = tokenizer.reference.encode_batch(TEXTS, add_special_tokens=False)
-    assert tokenizer.encode_batch(TEXTS).to_pylist() == [one.ids for one in encoded]
+    assert tokenizer.encode_batch(TEXTS).to_pylist() == [encoding.ids for encoding in encoded]
     starts = tokenizer.encode_batch_with_words(TEXTS)["word_starts"].to_pylist()
     marked = tokenizer._marked_tokens
     expected = [
-        [a != b or token in marked for (a, b), token in zip(pairwise([None, *one.word_ids]), one.ids, strict=True)]
-        for one in encoded
+        [
+            a != b or token in marked
+            for (a, b), token in zip(pairwise([None, *encoding.word_ids]), encoding.ids, strict=True)
+        ]
+        for encoding in encoded
     ]
     assert starts == expected
 
@@ -78,7 +81,7 @@ def test_a_byte_level_bpe_that_marks_parts_of_words_gives_the_ids_of_tokenizers(
     model = byte_pair_model() | {"merges": [], setting: "##"}
     model["vocab"] = {**model["vocab"], mark: len(model["vocab"])}
     tokenizer = json_tokenizer(model, byte_level())
-    expected = [one.ids for one in tokenizer.reference.encode_batch(TEXTS, add_special_tokens=False)]
+    expected = [encoding.ids for encoding in tokenizer.reference.encode_batch(TEXTS, add_special_tokens=False)]
     assert model["vocab"][mark] in expected[0]
     assert tokenizer.encode_batch(TEXTS).to_pylist() == expected
 

@@ -37,16 +37,21 @@ def table_of(pairs: list[tuple[int, int]], made: list[int]) -> Merges:
 @pytest.mark.parametrize("n", [0, 1, 2, 13, 3000])
 def test_each_pair_has_its_rank_and_what_it_makes(n: int) -> None:
     drawn = np.random.default_rng(n).choice(4000 * 4000, n, replace=False)
-    pairs = [(int(one) // 4000, int(one) % 4000) for one in drawn]
+    pairs = [(int(pair_number) // 4000, int(pair_number) % 4000) for pair_number in drawn]
     made = list(range(5000, 5000 + n))
     left, right = [one for one, _ in pairs], [other for _, other in pairs]
     assert ranks_in(table_of(pairs, made), left, right) == (list(range(n)), made)
 
 
 def test_a_pair_that_is_not_there_is_told_from_the_one_whose_slot_it_has() -> None:
-    pairs = {(one // 3000 % 3000, one % 3000): None for one in np.random.default_rng(1).integers(1 << 40, size=3000)}
+    pairs = {
+        (pair_number // 3000 % 3000, pair_number % 3000): None
+        for pair_number in np.random.default_rng(1).integers(1 << 40, size=3000)
+    }
     table = table_of(list(pairs), list(range(len(pairs))))
-    others = [(one, other) for one in range(0, 3000, 7) for other in range(0, 3000, 11) if (one, other) not in pairs]
+    others = [
+        (number, other) for number in range(0, 3000, 7) for other in range(0, 3000, 11) if (number, other) not in pairs
+    ]
     ranks, made = ranks_in(table, [one for one, _ in others], [other for _, other in others])
     assert 0 < len(others) - ranks.count(NO_RANK) < len(others) / 2000
     assert set(made) == {NO_ID}
@@ -73,7 +78,8 @@ def test_words_are_merged_as_in_the_readable_version_with_thousands_of_merges() 
     pairs: list[tuple[bytes, bytes]] = []
     while len(pairs) < 3000:
         left, right = (
-            tokens[97 + one % 20] if one < 300 else tokens[one % len(tokens)] for one in draw.integers(600, size=2)
+            tokens[97 + pair_number % 20] if pair_number < 300 else tokens[pair_number % len(tokens)]
+            for pair_number in draw.integers(600, size=2)
         )
         if len(left + right) <= 6 and left + right not in tokens:
             pairs.append((left, right))

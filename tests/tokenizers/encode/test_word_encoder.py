@@ -38,7 +38,7 @@ from tests.tokenizers.small import (
 def expected(tokenizer: JsonTokenizer, texts: list[str]) -> list[tuple[list[int], list[bool]]]:
     """Return what `tokenizers` gives: ids, and whether the word of each is another than that of the one before."""
     encoded = tokenizer.reference.encode_batch(texts, add_special_tokens=False)
-    return [(one.ids, [a != b for a, b in pairwise([None, *one.word_ids])]) for one in encoded]
+    return [(encoding.ids, [a != b for a, b in pairwise([None, *encoding.word_ids])]) for encoding in encoded]
 
 
 def encoded(tokenizer: JsonTokenizer, texts: Any) -> list[tuple[list[int], list[bool]]]:
@@ -68,7 +68,15 @@ def test_every_code_point_is_encoded_as_by_tokenizers_wherever_it_is(name: str) 
     points = [chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000]
     for first in range(0, len(points), 1 << 14):
         some = points[first : first + (1 << 14)]
-        texts = [text for one in some for text in (f"a{one}b 1{one}1 .{one}.{one}\n {one} c", f" {one}", one)]
+        texts = [
+            text
+            for text_of_word in some
+            for text in (
+                f"a{text_of_word}b 1{text_of_word}1 .{text_of_word}.{text_of_word}\n {text_of_word} c",
+                f" {text_of_word}",
+                text_of_word,
+            )
+        ]
         assert encoded(SMALL[name], texts) == expected(SMALL[name], texts)
 
 

@@ -71,14 +71,14 @@ def test_ids_are_those_of_sentencepiece(sentencepiece: Any, more: dict[str, Any]
     tokenizer = load_tokenizer(saved(tmp_path, data))
     expected = [processor.EncodeAsIds(text) for text in TEXTS]
     assert tokenizer.encode_batch(TEXTS).to_pylist() == expected
-    assert list(tokenizer.tokens) == [processor.IdToPiece(one) for one in range(len(processor))]
+    assert list(tokenizer.tokens) == [processor.IdToPiece(number) for number in range(len(processor))]
 
 
 @pytest.mark.parametrize("more", NORMALIZATIONS)
 def test_ids_of_a_bpe_model_are_those_of_sentencepiece(sentencepiece: Any, more: dict[str, Any]) -> None:
     data = model_of(sentencepiece, model_type="bpe", **more)
     processor, tokenizer = sentencepiece.SentencePieceProcessor(model_proto=data), SentencePieceTokenizer(data)
-    assert list(tokenizer.tokens) == [processor.IdToPiece(one) for one in range(len(processor))]
+    assert list(tokenizer.tokens) == [processor.IdToPiece(number) for number in range(len(processor))]
     assert tokenizer.slow_because is None
 
     @settings(deadline=None)
@@ -282,7 +282,7 @@ def test_xlnet_has_its_rows(sentencepiece: Any, tmp_path: Path) -> None:
     names = ["<cls>", "<sep>", "<pad>", "<mask>", "<eod>"]
     tokenizer = load_tokenizer(saved(tmp_path, model_of(sentencepiece, control_symbols=names)))
     row = tokenizer.encode_pair("a", "b")
-    assert [tokenizer.tokens[one] for one in row["input_ids"]][-2:] == ["<sep>", "<cls>"]
+    assert [tokenizer.tokens[token_id] for token_id in row["input_ids"]][-2:] == ["<sep>", "<cls>"]
     assert row["token_type_ids"][-1] == 2
     tokenizer.save_pretrained(tmp_path / "saved")
     assert '"padding_side": "left"' in (tmp_path / "saved" / "tokenizer_config.json").read_text()
@@ -310,7 +310,7 @@ def test_a_model_whose_family_numbers_its_pieces_anew_is_read_where_the_settings
     tokenizer = load_tokenizer(tmp_path)
     assert tokenizer == load_tokenizer(path)
     processor = sentencepiece.SentencePieceProcessor(model_proto=data)
-    ids = [[one + 1 if one else 3 for one in processor.EncodeAsIds(text)] for text in TEXTS]
+    ids = [[piece_id + 1 if piece_id else 3 for piece_id in processor.EncodeAsIds(text)] for text in TEXTS]
     assert tokenizer.encode_batch(TEXTS).to_pylist() == ids
     assert tokenizer.tokens[:4] == ("<s>", "<pad>", "</s>", "<unk>")
     assert tokenizer.mask_token_id == tokenizer.vocab_size - 1

@@ -103,7 +103,7 @@ def test_names_of_roberta_give_rows_of_roberta(tmp_path: Path) -> None:
     tokenizer = trained(tmp_path, "bpe", special_tokens=names)
     assert tokenizer.tokens[:5] == ("<pad>", "<unk>", "<s>", "</s>", "<mask>")
     row = tokenizer.encode_pair("a", "b")
-    assert [tokenizer.tokens[one] for one in row["input_ids"]] == ["<s>", "a", "</s>", "</s>", "b", "</s>"]
+    assert [tokenizer.tokens[token_id] for token_id in row["input_ids"]] == ["<s>", "a", "</s>", "</s>", "b", "</s>"]
     assert not tokenizer.row_template.has_types
 
 
@@ -167,7 +167,7 @@ def test_the_model_that_was_trained_is_saved_beside_the_tokenizer(tmp_path: Path
     tokenizer = trained(tmp_path, "unigram", unused_tokens=1, add_tokens=("troponin",), pad_to_multiple_of=16)
     tokenizer.save_pretrained(tmp_path / "saved")
     processor = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "saved" / "spiece.model"))
-    assert [processor.IdToPiece(one) for one in range(len(processor))] == list(tokenizer.tokens)
+    assert [processor.IdToPiece(number) for number in range(len(processor))] == list(tokenizer.tokens)
     assert [processor.EncodeAsIds(text) for text in TEXTS] == ids_of(tokenizer)
     assert processor.pad_id() == tokenizer.pad_token_id
     assert processor.bos_id() == tokenizer.cls_token_id

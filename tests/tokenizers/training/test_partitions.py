@@ -52,7 +52,7 @@ def test_partitions_are_of_like_size() -> None:
 
 @given(st.lists(counts, max_size=4))
 def test_sums_do_not_depend_on_how_many_rows_wait(ranges: list[dict[str, int]]) -> None:
-    tables = [table_of(one) for one in ranges]
+    tables = [table_of(word_range) for word_range in ranges]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("bertdata.tokenizers.training.partitions._MERGE_ROWS", 3)
         assert merge_words(iter(tables)) == merge_counts(tables)

@@ -253,11 +253,11 @@ def test_rows_are_those_of_the_post_processor_and_saved_with_it(tmp_path: Path) 
     assert tokenizer.fingerprint != WordPieceTokenizer.from_tokens(SMALL).fingerprint
     tokenizer.save_pretrained(tmp_path)
     a, b = SMALL[5], SMALL[6]
-    for one in (tokenizer, WordPieceTokenizer.from_pretrained(tmp_path)):
-        row = one.encode_pair(a, b)
+    for opened in (tokenizer, WordPieceTokenizer.from_pretrained(tmp_path)):
+        row = opened.encode_pair(a, b)
         assert (row["input_ids"], "token_type_ids" in row) == (theirs.encode(a, b).ids, False)
-        assert one(a, b)["input_ids"] == theirs.encode(a, b).ids
-        assert one == tokenizer
+        assert opened(a, b)["input_ids"] == theirs.encode(a, b).ids
+        assert opened == tokenizer
     assert json.loads((tmp_path / "tokenizer_config.json").read_text())["tokenizer_class"] == "PreTrainedTokenizerFast"
 
 

@@ -46,12 +46,12 @@ def code_point_texts(points: range) -> list[str]:
 
 def assert_same(found: pa.RecordBatch, encodings: list[Any]) -> None:
     """Assert that a batch with offsets is what `tokenizers` gives, text by text."""
-    assert found["input_ids"].to_pylist() == [one.ids for one in encodings]
+    assert found["input_ids"].to_pylist() == [encoding.ids for encoding in encodings]
     for name in ("offset_mapping", "word_ids"):
         assert found[name].offsets == found["input_ids"].offsets
-    pairs = [pair for one in encodings for pair in one.offsets]
+    pairs = [pair for encoding in encodings for pair in encoding.offsets]
     assert np.array_equal(found["offset_mapping"].values.flatten().to_numpy(), np.array(pairs, np.int32).ravel())
-    assert found["word_ids"].values.to_pylist() == [number for one in encodings for number in one.word_ids]
+    assert found["word_ids"].values.to_pylist() == [number for encoding in encodings for number in encoding.word_ids]
 
 
 def assert_equal_on(points: range) -> None:

@@ -201,10 +201,10 @@ def test_set_epoch_begins_the_iteration_of_that_number_from_its_start(epochs: in
     direct = EpochBatchSampler(range(10), 4, epochs=epochs)
     iterations = [list(direct) for _ in range(3)]
     for number in (2, 0, 1, 1):
-        for one in (sampler, direct):
-            one.set_epoch(number)
-            assert one.epoch == number * epochs
-            assert list(islice(one, 2)) == iterations[number][:2]
+        for each_sampler in (sampler, direct):
+            each_sampler.set_epoch(number)
+            assert each_sampler.epoch == number * epochs
+            assert list(islice(each_sampler, 2)) == iterations[number][:2]
     direct.set_epoch(0)
     assert [list(direct) for _ in range(3)] == iterations
 

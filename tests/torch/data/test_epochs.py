@@ -174,14 +174,14 @@ def test_the_collator_of_arrays_refuses_examples_whose_epoch_nobody_knows(
 @pytest.mark.parametrize("epoch", [-1, 1.0, "1", True, None, 1 << 62])
 def test_what_is_no_epoch_is_refused(dynamic_build: Path, epoch: Any) -> None:
     dataset = ShardDataset(dynamic_build)
-    for told in (
+    for with_epoch in (
         dataset,
         PretrainingCollator(dataset),
         ResumableBatchSampler(dataset, 4),
         ShardExamples(dynamic_build),
     ):
         with pytest.raises(ConfigError, match=f"the epoch is {epoch!r}; expected a number of 0 or more"):
-            told.set_epoch(epoch)
+            with_epoch.set_epoch(epoch)
 
 
 def test_the_trainers_removal_of_columns_leaves_examples_whole(dynamic_build: Path) -> None:
@@ -189,8 +189,8 @@ def test_the_trainers_removal_of_columns_leaves_examples_whole(dynamic_build: Pa
     collator = PretrainingCollator(dataset)
     removing = RemoveColumnsCollator(collator, ["input_ids", "token_type_ids", "attention_mask", "labels"])
     for rows in (dataset.__getitems__([(2, 0), (2, 5)]), [dataset[(2, 0)], dataset[(2, 5)]]):
-        assert {name: one.tolist() for name, one in removing(rows).items()} == {
-            name: one.tolist() for name, one in collator(rows).items()
+        assert {name: values.tolist() for name, values in removing(rows).items()} == {
+            name: values.tolist() for name, values in collator(rows).items()
         }
     with pytest.raises(ConfigError, match=r"has no 'example_id', it has .*set remove_unused_columns=False"):
         removing([dict(dataset[0])])
@@ -239,6 +239,6 @@ def test_rows_of_datasets_are_collated_too(dynamic_build: Path) -> None:
     collator = PretrainingCollator(dataset, epoch=2)
     lists = [{name: np.asarray(value).tolist() for name, value in dataset[number].items()} for number in range(5)]
     expected = collator(dataset.__getitems__(range(5)))
-    assert {name: one.tolist() for name, one in collator(lists).items()} == {
-        name: one.tolist() for name, one in expected.items()
+    assert {name: values.tolist() for name, values in collator(lists).items()} == {
+        name: values.tolist() for name, values in expected.items()
     }

@@ -81,7 +81,9 @@ def test_masked_language_models_of_transformers_still_need_to_be_told(family: st
     """Where it fails, transformers counts the tokens of all parts: docs/howto/own-loop.md then need not say it."""
     config = getattr(transformers, f"{family}Config")(**SIZES, embedding_size=16)
     model = getattr(transformers, f"{family}ForMaskedLM")(config).eval()
-    assert any(one.kind is one.VAR_KEYWORD for one in inspect.signature(model.forward).parameters.values())
+    assert any(
+        parameter.kind is parameter.VAR_KEYWORD for parameter in inspect.signature(model.forward).parameters.values()
+    )
     ids = torch.arange(5, 29)[None]
     loss = model(input_ids=ids, labels=ids).loss
     assert torch.equal(model(input_ids=ids, labels=ids, num_items_in_batch=4 * ids.numel()).loss, loss)

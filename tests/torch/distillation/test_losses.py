@@ -132,7 +132,7 @@ def test_tinybert_compares_embeddings_states_and_scores_of_the_last_layer_of_eac
             - scores(teacher, other, theirs.hidden_states[other], row, length)
             for row, length in enumerate(real.sum(1).tolist())
         ]
-        errors.append(torch.cat([one.square().flatten() for one in differences]).mean())
+        errors.append(torch.cat([difference.square().flatten() for difference in differences]).mean())
     torch.testing.assert_close(terms["attention"].value, sum(errors, torch.zeros(())))
     assert terms["attention"].per == "squares"
 

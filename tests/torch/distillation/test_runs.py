@@ -46,7 +46,7 @@ kinds = pytest.mark.parametrize("kind", KINDS)
 
 
 @pytest.mark.parametrize(
-    "kind", ["minilm", *(pytest.param(one, marks=pytest.mark.slow) for one in ("distilbert", "tinybert"))]
+    "kind", ["minilm", *(pytest.param(name, marks=pytest.mark.slow) for name in ("distilbert", "tinybert"))]
 )
 def test_a_run_cut_off_goes_on_to_the_same_losses_and_saves_the_student_alone(
     build: Path, teacher: Path, tmp_path: Path, kind: str
@@ -77,7 +77,7 @@ def test_a_run_cut_off_goes_on_to_the_same_losses_and_saves_the_student_alone(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "kind", ["tinybert", *(pytest.param(one, marks=pytest.mark.slow) for one in ("distilbert", "minilm"))]
+    "kind", ["tinybert", *(pytest.param(name, marks=pytest.mark.slow) for name in ("distilbert", "minilm"))]
 )
 def test_gradient_accumulation_and_packing_change_only_rounding(
     build: Path, teacher: Path, tmp_path: Path, kind: str
@@ -161,7 +161,7 @@ def test_a_student_of_other_shapes_begins_with_random_weights_and_says_why(
 ) -> None:
     with caplog.at_level(logging.WARNING):
         pretrain(build, replace(SMALL, **changes), tmp_path, replace(RUN, max_steps=1), teacher=teacher)
-    [line] = [one.getMessage() for one in caplog.records if "begins with" in one.getMessage()]
+    [line] = [record.getMessage() for record in caplog.records if "begins with" in record.getMessage()]
     assert line.startswith("the student begins with random weights, for those of the teacher do not fit")
     assert re.search(why, line)
 

@@ -75,7 +75,7 @@ def test_a_window_over_padded_rows_is_that_over_each_row_alone(lengths: list[int
     padded = attention(*states, windowed(taken, window, longest, states[0].device), 0.0)
     assert torch.isfinite(padded).all()
     for row, length in enumerate(lengths):
-        query, key, value = (one[row : row + 1, :, :length] for one in states)
+        query, key, value = (state[row : row + 1, :, :length] for state in states)
         found = attention(query, key, value, windowed(None, window, length, query.device), 0.0)
         expected = attention_by_block_mask(query, key, value, packed_sequences(ends([length])), window)
         assert torch.allclose(found, expected, atol=1e-6)
@@ -221,7 +221,7 @@ def test_packed_rows_learn_the_same(static_build: Any, kind: type[Any]) -> None:
     for packing in (False, True):
         model.zero_grad()
         model(**PretrainingCollator(dataset, packing=packing)(examples)).loss.backward()
-        gradients.append([one.grad.clone() for one in model.parameters() if one.grad is not None])
+        gradients.append([parameter.grad.clone() for parameter in model.parameters() if parameter.grad is not None])
     assert all(torch.allclose(left, right, atol=1e-5) for left, right in zip(*gradients, strict=True))
 
 

@@ -72,7 +72,7 @@ def agree(ours: BertForPreTraining, theirs: Any) -> bool:
 @pytest.mark.parametrize(("config", "count"), [(BertConfig.base(), 109_482_240), (BertConfig.large(), 335_141_888)])
 def test_encoders_have_as_many_parameters_as_the_published_ones(config: BertConfig, count: int) -> None:
     with torch.device("meta"):
-        assert sum(one.numel() for one in BertModel(config).parameters()) == count
+        assert sum(parameter.numel() for parameter in BertModel(config).parameters()) == count
 
 
 def test_state_dicts_load_both_ways() -> None:
@@ -150,7 +150,7 @@ def test_a_batch_without_labels_gives_a_loss_of_zero_and_not_nan() -> None:
     result = model(**inputs(), labels=torch.full((3, 16), -100))
     result.loss.backward()
     assert result.loss.item() == 0
-    assert all(torch.isfinite(one.grad).all() for one in model.parameters() if one.grad is not None)
+    assert all(torch.isfinite(parameter.grad).all() for parameter in model.parameters() if parameter.grad is not None)
 
 
 def test_padding_changes_nothing() -> None:
@@ -277,7 +277,7 @@ def test_a_model_larger_than_memory_is_refused_before_it_is_made() -> None:
         )
         for config in configs:
             encoder = FAMILIES[config.model_type].encoder(config, pooler=False)
-            made = sum(one.numel() for one in encoder.parameters())
+            made = sum(parameter.numel() for parameter in encoder.parameters())
             assert config.weights == pytest.approx(made, rel=0.02)
 
 

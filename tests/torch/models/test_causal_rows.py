@@ -122,7 +122,8 @@ TAKES = ["bert", "roberta", "modernbert", "distilbert", "electra", "eurobert", "
 
 @torch.no_grad()
 @pytest.mark.parametrize(
-    "kind", [one if one in ("bert", "modernbert") else pytest.param(one, marks=pytest.mark.slow) for one in TAKES]
+    "kind",
+    [family if family in ("bert", "modernbert") else pytest.param(family, marks=pytest.mark.slow) for family in TAKES],
 )
 def test_encoders_of_transformers_see_nothing_later_either(build: Path, kind: str) -> None:
     model = of_transformers(kind, **({"local_attention": 16} if kind == "modernbert" else {})).eval()

@@ -125,20 +125,20 @@ def test_a_row_is_computed_alike_in_any_batch_padded_or_packed(static_build: Any
         return batch, model(**batch)
 
     _, whole = result(examples)
-    parts = [result([one])[1] for one in examples]
+    parts = [result([example])[1] for example in examples]
     _, packed = result(examples, packing=True)
     logits = [(one.generator if electra else one).prediction_logits for one in (whole, packed, *parts)]
     for other in (torch.cat(logits[2:]), logits[1]):
         assert torch.allclose(other, logits[0], atol=2e-5)
     if electra:
-        found = [(torch.cat([one.replaced_logits for one in parts]), torch.cat([one.replaced for one in parts]))]
+        found = [(torch.cat([part.replaced_logits for part in parts]), torch.cat([one.replaced for one in parts]))]
         found.append((packed.replaced_logits, packed.replaced))
         for replaced_logits, truth in found:
             assert torch.allclose(replaced_logits, whole.replaced_logits, atol=2e-5)
             assert torch.equal(truth, whole.replaced)
         return
     if pairs:
-        for other in (torch.cat([one.seq_relationship_logits for one in parts]), packed.seq_relationship_logits):
+        for other in (torch.cat([part.seq_relationship_logits for part in parts]), packed.seq_relationship_logits):
             assert torch.allclose(other, whole.seq_relationship_logits, atol=2e-5)
     draws.begin(PretrainingCollator(dataset)(examples), 0, 2)
     again = model(**PretrainingCollator(dataset)(examples))

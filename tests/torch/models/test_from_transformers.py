@@ -95,7 +95,7 @@ def test_xlnet_learns_from_permuted_orders(build: Path, tmp_path: Path) -> None:
     pretrain(build, str(config), tmp_path / "out", settings, library="transformers")
     dataset = ShardDataset(build)
     examples = [dataset[(0, number)] for number in range(len(dataset))]
-    ids = np.concatenate([one["input_ids"] for one in examples])
+    ids = np.concatenate([example["input_ids"] for example in examples])
     counts = np.unique(ids[ids >= len(SPECIAL_TOKENS)], return_counts=True)[1]
     shares = counts / counts.sum()
     entropy = float(-(shares * np.log(shares)).sum())

@@ -212,7 +212,7 @@ def test_encoders_have_as_many_parameters_as_those_of_transformers(
             getattr(transformers, f"{config.family}Config")(**theirs)
         )
         encoder = FAMILIES[config.model_type].encoder(config, pooler=True)
-        counts = [sum(one.numel() for one in model.parameters()) for model in (encoder, expected)]
+        counts = [sum(parameter.numel() for parameter in model.parameters()) for model in (encoder, expected)]
         assert counts[0] == counts[1]
 
 

@@ -41,13 +41,13 @@ def test_gradients_are_those_of_all_scores_and_stay_near() -> None:
     mask = NearTokens(torch.zeros(1, 150, dtype=torch.int64), 9)
 
     def gradients(in_blocks: bool) -> list[Tensor]:
-        query, key, value = leaves = [one.requires_grad_() for one in states(1, 150)]
+        query, key, value = leaves = [state.requires_grad_() for state in states(1, 150)]
         if in_blocks:
             found = local_attention(query, key, value, mask)
         else:
             found = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask.attended())
         found[:, :, 70].square().sum().backward()  # type: ignore[no-untyped-call]
-        return [one.grad for one in leaves if one.grad is not None]
+        return [leaf.grad for leaf in leaves if leaf.grad is not None]
 
     found, expected = gradients(in_blocks=True), gradients(in_blocks=False)
     assert all(torch.allclose(left, right, atol=1e-6) for left, right in zip(found, expected, strict=True))

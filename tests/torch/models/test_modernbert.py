@@ -77,12 +77,12 @@ def test_the_models_have_as_many_parameters_as_the_published_ones() -> None:
             (ModernBertConfig.large(), 395, 395_881_664),
         ):
             encoder, model = ModernBertModel(config), ModernBertForMaskedLM(config)
-            count = sum(one.numel() for one in encoder.parameters())
+            count = sum(parameter.numel() for parameter in encoder.parameters())
             assert round(count / 1e6) == millions
-            assert sum(one.numel() for one in model.parameters()) == total
+            assert sum(parameter.numel() for parameter in model.parameters()) == total
             assert f"{count:,}" in str((ModernBertConfig.base if millions == 149 else ModernBertConfig.large).__doc__)
         for config, millions in ((ModernBertConfig.mini(), 17), (ModernBertConfig.small(), 32)):
-            assert round(sum(one.numel() for one in ModernBertModel(config).parameters()) / 1e6) == millions
+            assert round(sum(parameter.numel() for parameter in ModernBertModel(config).parameters()) / 1e6) == millions
 
 
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])

@@ -28,7 +28,7 @@ PIECES = WordPieceTokenizer.from_tokens(
         *SPECIAL_TOKENS,
         *("the", "cats", "sleep", "she", "light", "##house"),
         *_LETTERS,
-        *(f"##{one}" for one in _LETTERS),
+        *(f"##{letter}" for letter in _LETTERS),
         *".,-'!☂—",
     ],
     do_lower_case=True,

@@ -66,7 +66,7 @@ def test_scores_are_those_of_a_loop_over_the_tokens(
     scorer = PseudoLikelihood(tmp_path, ScoreSettings(metric=metric, batch_tokens=60), library=library)
     expected = by_a_loop(tmp_path, metric)
     scores = scorer.token_scores(SENTENCES)
-    assert [len(one) for one in scores] == [len(one) for one in expected]
+    assert [len(score) for score in scores] == [len(one) for one in expected]
     for one, other in zip(scores, expected, strict=True):
         np.testing.assert_allclose(one, other, atol=2e-5)
     assert all(np.array_equal(*two) for two in zip(scores, scorer.token_scores(SENTENCES), strict=True))
@@ -118,7 +118,7 @@ def test_reductions_and_bases_are_those_of_the_token_scores(tmp_path: Path) -> N
     for reduction, of in (("sum", sum), ("mean", np.mean)):
         for base_two, scale in ((False, 1.0), (True, np.log(2))):
             settings = ScoreSettings(reduction=reduction, base_two=base_two)
-            expected = [float(of(one)) / scale for one in scores]
+            expected = [float(of(score)) / scale for score in scores]
             np.testing.assert_allclose(PseudoLikelihood(tmp_path, settings).scores(texts), expected)
 
 

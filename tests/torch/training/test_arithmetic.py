@@ -71,7 +71,7 @@ def test_the_residual_stream_is_bfloat16_and_losses_and_gradients_are_those_of_f
         assert output.hidden_states.dtype == (torch.bfloat16 if half and not wide else torch.float32)
         output.loss.backward()
         return output.loss.detach(), torch.cat(
-            [one.grad.flatten() for one in model.parameters() if one.grad is not None]
+            [parameter.grad.flatten() for parameter in model.parameters() if parameter.grad is not None]
         )
 
     wide = False

@@ -51,7 +51,9 @@ def test_counts_are_those_of_the_beginning_and_of_validation_and_are_verified(fa
 
 def test_show_has_the_masks_of_a_place_in_the_run(falling: Path) -> None:
     shards = open_shards(falling)
-    predicted = [sum(one.predictions for one in read_examples(shards, range(30), at=place)) for place in (0.0, 1.0)]
+    predicted = [
+        sum(example.predictions for example in read_examples(shards, range(30), at=place)) for place in (0.0, 1.0)
+    ]
     assert predicted[0] > 3 * predicted[1] > 0
 
 

@@ -45,9 +45,9 @@ def test_on_cuda_the_peaks_are_those_since_the_last_line(
     monkeypatch.setattr(f"{steps}.reset_peak", lambda device: memory.reset_peak(cuda))
     pretrain(dynamic_build, SMALL, tmp_path, SETTINGS)
     records = log(tmp_path)
-    assert [one["cuda_allocated_gib"] for one in records] == [*range(1, 13)]
-    assert [one["cuda_reserved_gib"] for one in records] == [*range(2, 26, 2)]
-    assert all(0 < one["rss_gib"] <= one["peak_rss_gib"] * 1.01 for one in records)
+    assert [record["cuda_allocated_gib"] for record in records] == [*range(1, 13)]
+    assert [record["cuda_reserved_gib"] for record in records] == [*range(2, 26, 2)]
+    assert all(0 < record["rss_gib"] <= record["peak_rss_gib"] * 1.01 for record in records)
     assert tagged(records[0])["train/cuda_allocated_gib"] == 1
 
 

@@ -116,7 +116,8 @@ def test_muon_takes_the_matrices_of_the_layers_and_adamw_the_rest() -> None:
     optimizer: Any = make_optimizer(model, 0.01, optim="muon")
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     muon, adamw = (
-        {names[id(one)] for group in part.param_groups for one in group["params"]} for part in optimizer.parts
+        {names[id(parameter)] for group in part.param_groups for parameter in group["params"]}
+        for part in optimizer.parts
     )
     assert muon | adamw == set(names.values())
     assert not muon & adamw

@@ -118,13 +118,13 @@ def test_each_phase_has_its_mask_rate(tmp_path: Path) -> None:
     pretrain(tmp_path, SMALL, tmp_path / "out", replace(SETTINGS, max_steps=4, last_share=0.5))
     assert [record["max_seq_length"] for record in log(tmp_path / "out")] == [16, 16, 48, 48]
     phases = plan_phases(open_rows(tmp_path), SETTINGS, 8, 1)
-    batches = [PretrainingCollator(one.dataset, epoch=0)(one.dataset.__getitems__(range(32))) for one in phases]
-    rates = [float((one["labels"] >= 0).sum() / one["attention_mask"].sum()) for one in batches]
+    batches = [PretrainingCollator(phase.dataset, epoch=0)(phase.dataset.__getitems__(range(32))) for phase in phases]
+    rates = [float((batch["labels"] >= 0).sum() / batch["attention_mask"].sum()) for batch in batches]
     assert rates[0] > 0.2
     assert rates[1] < 0.1
 
 
-@pytest.mark.parametrize("stop", [*(pytest.param(one, marks=pytest.mark.slow) for one in (4, 6)), 8])
+@pytest.mark.parametrize("stop", [*(pytest.param(number, marks=pytest.mark.slow) for number in (4, 6)), 8])
 def test_a_run_cut_off_in_either_phase_goes_on_to_the_same_losses(tmp_path: Path, two_lengths: Path, stop: int) -> None:
     settings = replace(SETTINGS, max_steps=10, phase_shares=("0.6", "0.4"), save_steps=2)
     pretrain(two_lengths, SMALL, tmp_path / "whole", settings)
@@ -295,18 +295,20 @@ def test_the_figures_of_the_log_are_those_of_the_steps(
     settings = replace(SETTINGS, gradient_accumulation_steps=2, logging_steps=2, max_steps=6, peak_tflops=1e-3)
     summary = pretrain(dynamic_build, SMALL, tmp_path, settings)
     records = log(tmp_path)
-    assert [one["step"] for one in records] == [2, 4, 6]
+    assert [record["step"] for record in records] == [2, 4, 6]
     examples = len(ShardDataset(dynamic_build))
-    for number, one in enumerate(records, 1):
+    for number, record in enumerate(records, 1):
         part = batches[4 * number - 4 : 4 * number]
         counts = add([count(batch, "next_sentence_label", 0) for batch in part])
-        assert one["learning_rate"] == learning_rate(2 * number - 1, 6, settings.learning_rate, settings.warmup_ratio)
-        assert one["epoch"] == pytest.approx(2 * number * 8 / examples)
-        assert one["seconds_per_step"] == pytest.approx(5.0)
-        assert one["tokens_per_second"] == pytest.approx(counts.tokens / 10)
-        assert one["data_wait_share"] == pytest.approx(0.2)
-        assert one["tflops"] == pytest.approx(SMALL.training_flops(counts) / 10 / 1e12)
-        assert one["mfu"] == pytest.approx(one["tflops"] / 1e-3)
+        assert record["learning_rate"] == learning_rate(
+            2 * number - 1, 6, settings.learning_rate, settings.warmup_ratio
+        )
+        assert record["epoch"] == pytest.approx(2 * number * 8 / examples)
+        assert record["seconds_per_step"] == pytest.approx(5.0)
+        assert record["tokens_per_second"] == pytest.approx(counts.tokens / 10)
+        assert record["data_wait_share"] == pytest.approx(0.2)
+        assert record["tflops"] == pytest.approx(SMALL.training_flops(counts) / 10 / 1e12)
+        assert record["mfu"] == pytest.approx(record["tflops"] / 1e-3)
     assert summary["step"] == 6
 
 

@@ -193,13 +193,13 @@ def test_a_loss_or_gradient_that_is_not_finite_leaves_the_weights_as_they_were(
     loss: float, gradient: float, max_grad_norm: float
 ) -> None:
     model = torch.nn.Linear(2, 1)
-    before = [one.detach().clone() for one in model.parameters()]
+    before = [parameter.detach().clone() for parameter in model.parameters()]
     optimizer = make_optimizer(model, 0.01)
-    for one in model.parameters():
-        one.grad = torch.full_like(one, gradient)
+    for parameter in model.parameters():
+        parameter.grad = torch.full_like(parameter, gradient)
     with pytest.raises(DivergenceError, match=r"the loss is .* and its gradient has norm .* at step 3"):
         optimization.update(model, optimizer, loss, 0.1, max_grad_norm, 3)
-    assert all(torch.equal(one, two) for one, two in zip(model.parameters(), before, strict=True))
+    assert all(torch.equal(parameter, two) for parameter, two in zip(model.parameters(), before, strict=True))
 
 
 def test_the_generator_of_a_step_is_seeded_by_seed_step_and_process() -> None:
@@ -316,8 +316,11 @@ def test_biases_and_norms_do_not_decay() -> None:
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     decayed, spared = make_optimizer(model, 0.01).param_groups
     assert (decayed["weight_decay"], spared["weight_decay"]) == (0.01, 0.0)
-    assert all("LayerNorm" not in names[id(one)] and "bias" not in names[id(one)] for one in decayed["params"])
-    assert all("LayerNorm" in names[id(one)] or "bias" in names[id(one)] for one in spared["params"])
+    assert all(
+        "LayerNorm" not in names[id(parameter)] and "bias" not in names[id(parameter)]
+        for parameter in decayed["params"]
+    )
+    assert all("LayerNorm" in names[id(parameter)] or "bias" in names[id(parameter)] for parameter in spared["params"])
     assert len(decayed["params"]) + len(spared["params"]) == len(names)
 
 

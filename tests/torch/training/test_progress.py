@@ -65,13 +65,13 @@ def test_the_last_step_and_a_validation_loss_are_always_shown() -> None:
 
 def test_the_time_left_of_a_resumed_run_is_that_of_the_steps_it_takes() -> None:
     shown_lines = lines_at([(10, record(901)), (20, record(911))], first=900)
-    assert [one.endswith(", 0:01:29 left") for one in shown_lines] == [False, True]
+    assert [line.endswith(", 0:01:29 left") for line in shown_lines] == [False, True]
 
 
 def test_a_run_whose_steps_take_minutes_has_a_line_for_each() -> None:
     times: list[tuple[float, dict[str, float] | int]] = [(400, record(1)), (450, 2), (800, 3), (1200, record(4))]
     shown_lines = lines_at(times, 97)
-    assert [one.partition(":")[0].partition(",")[0] for one in shown_lines] == [f"step {n} of 97" for n in (1, 3, 4)]
+    assert [line.partition(":")[0].partition(",")[0] for line in shown_lines] == [f"step {n} of 97" for n in (1, 3, 4)]
     assert shown_lines[0].endswith(", 10:40:00 left")
     assert shown_lines[1] == "step 3 of 97, 5:13:20 left"
 
@@ -109,15 +109,15 @@ def on_terminal(
         monkeypatch.setattr(sys, "stderr", terminal)
         with shown() as report:
             report.begin(plan_of(100_000))
-            for one in records:
+            for record in records:
                 if before is not None:
-                    before(one)
-                report(one)
+                    before(record)
+                report(record)
                 time.sleep(0.12)  # tqdm shows ten states a second at most
         terminal.flush()
         written = os.read(master, 1 << 16).decode()
     os.close(master)
-    return [one.rstrip() for one in re.split(r"[\r\n]+", written) if one.strip()]
+    return [part.rstrip() for part in re.split(r"[\r\n]+", written) if part.strip()]
 
 
 @pytest.mark.parametrize("columns", [80, 60])
@@ -152,7 +152,7 @@ def test_anything_else_gets_lines(capsys: pytest.CaptureFixture[str], monkeypatc
         report(record(501))
         report(record(1000))
     lines = capsys.readouterr().err.splitlines()[-2:]
-    assert [one[8:].split(":")[0] for one in lines] == [" step 501 of 1,000", " step 1,000 of 1,000"]
+    assert [line[8:].split(":")[0] for line in lines] == [" step 501 of 1,000", " step 1,000 of 1,000"]
 
 
 def test_a_log_of_json_has_an_event_for_the_plan_and_each_record(capsys: pytest.CaptureFixture[str]) -> None:

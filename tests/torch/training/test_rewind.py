@@ -111,11 +111,11 @@ def test_from_a_spike_a_run_goes_back_to_the_checkpoint_and_goes_on_after_the_ba
     tmp_path: Path, dynamic_build: Path, whole: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     records = log(whole)
-    assert [one["step"] for one in records] == [*range(1, 13)]
-    assert [one["rewinds"] for one in records] == [0] * 5 + [1] * 7
-    assert [one["left_out_batches"] for one in records] == [0] * 5 + [3] * 7
+    assert [record["step"] for record in records] == [*range(1, 13)]
+    assert [record["rewinds"] for record in records] == [0] * 5 + [1] * 7
+    assert [record["left_out_batches"] for record in records] == [0] * 5 + [3] * 7
     examples = len(ShardDataset(dynamic_build))
-    batches = [round(one["epoch"] * examples / 8) for one in records]
+    batches = [round(record["epoch"] * examples / 8) for record in records]
     assert batches == [1, 2, 3, 4, 5, 9, 10, 11, 12, 13, 14, 15]
     leaving_out(monkeypatch, 6, 8)
     pretrain(dynamic_build, SMALL, tmp_path, SETTINGS)
@@ -197,8 +197,8 @@ def test_a_spike_early_in_a_phase_leaves_out_batches_of_that_phase(
     pretrain(two_lengths, SMALL, tmp_path / "cut", PHASES)
     records = log(tmp_path / "cut")
     examples = len(ShardDataset(two_lengths / "48"))
-    assert [one["max_seq_length"] for one in records] == [16] * 6 + [48] * 4
-    assert [round(one["epoch"] * examples / 8) for one in records[6:]] == [3, 4, 5, 6]
+    assert [record["max_seq_length"] for record in records] == [16] * 6 + [48] * 4
+    assert [round(record["epoch"] * examples / 8) for record in records[6:]] == [3, 4, 5, 6]
     assert weights(tmp_path / "cut") == weights(tmp_path / "whole")
 
 

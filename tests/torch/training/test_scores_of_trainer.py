@@ -25,7 +25,9 @@ def by_trainer(model: Path, folder: Path, seed: int) -> float:
     rows = {}
     for split in ("train", "validation"):
         examples = [json.loads(line) for line in (folder / f"{split}.jsonl").read_text().splitlines()]
-        rows[split] = [dict(tokenizer(one["text"])) | {"label": int(one["label"] == "without")} for one in examples]
+        rows[split] = [
+            dict(tokenizer(example["text"])) | {"label": int(example["label"] == "without")} for example in examples
+        ]
     transformers.set_seed(seed)
     arguments = transformers.TrainingArguments(
         output_dir=str(folder / "trainer"),

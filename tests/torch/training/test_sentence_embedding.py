@@ -56,7 +56,7 @@ def pairs(number: int, seed: int) -> list[dict[str, Any]]:
 
 
 def triplets(number: int, seed: int) -> list[dict[str, Any]]:
-    return [dict(zip(("anchor", "positive", "negative"), one, strict=True)) for one in groups(number, seed, 3)]
+    return [dict(zip(("anchor", "positive", "negative"), group, strict=True)) for group in groups(number, seed, 3)]
 
 
 def scored(number: int, seed: int) -> list[dict[str, Any]]:

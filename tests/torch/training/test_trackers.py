@@ -30,8 +30,8 @@ def test_tensorboard_has_each_figure_of_each_step_once_after_a_resume(tmp_path: 
     pretrain(dynamic_build, SMALL, tmp_path, run)
     events = EventAccumulator(str(tmp_path / "tensorboard"), purge_orphaned_data=True).Reload()
     scalars = events.Scalars("train/mlm_loss")
-    assert [one.step for one in scalars] == [1, 2, 3, 4]
-    assert [one.value for one in scalars] == pytest.approx([record["mlm_loss"] for record in log(tmp_path)])
+    assert [scalar.step for scalar in scalars] == [1, 2, 3, 4]
+    assert [scalar.value for scalar in scalars] == pytest.approx([record["mlm_loss"] for record in log(tmp_path)])
     assert "settings/text_summary" in events.Tags()["tensors"]
 
 
@@ -43,7 +43,7 @@ def test_tensorboard_hides_the_steps_that_a_run_went_back_from(tmp_path: Path) -
         for step, loss in ((1, 9.0), (2, 8.0), (3, 99.0), (2, 7.0), (3, 6.0)):
             report({"step": step, "loss": loss})
     events = EventAccumulator(str(tmp_path / "tensorboard"), purge_orphaned_data=True).Reload()
-    assert [(one.step, one.value) for one in events.Scalars("train/loss")] == [(1, 9.0), (2, 7.0), (3, 6.0)]
+    assert [(scalar.step, scalar.value) for scalar in events.Scalars("train/loss")] == [(1, 9.0), (2, 7.0), (3, 6.0)]
 
 
 class Wandb(types.ModuleType):

@@ -16,7 +16,7 @@ def rendered(call: str) -> str | None:
     arguments: dict[str, str] = {}
     for field in fields:
         key, equals, value = field.partition("=")
-        position = sum(one.isdigit() for one in arguments) + 1
+        position = sum(argument.isdigit() for argument in arguments) + 1
         arguments |= {key: value} if equals else {str(position): key}
     return BUILT_IN.render(name, arguments)
 

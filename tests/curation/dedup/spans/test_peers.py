@@ -49,7 +49,7 @@ def by_datatrove(folder: Path, documents: Sequence[Document], words: int, senten
     dedup.SentenceDedupSignature(output_folder=signatures, config=config).run(given(), 0, 1)
     dedup.SentenceFindDedups(data_folder=signatures, output_folder=repeats, config=config).run(None, 0, 1)
     kept = dedup.SentenceDedupFilter(data_folder=repeats, config=config).run(given(), 0, 1)
-    return {one.id: one.text for one in kept}
+    return {document.id: document.text for document in kept}
 
 
 def corpus(seed: int) -> list[Document]:

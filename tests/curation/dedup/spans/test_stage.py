@@ -40,7 +40,7 @@ def corpus_with_planted(seed: int, count: int = 60) -> tuple[list[Document], dic
     """Return documents of unique paragraphs, with shared ones planted into some, and the ids that have each."""
     draw = random.Random(seed)
     shared = [paragraph(draw) for _ in range(8)]
-    holders: dict[str, list[str]] = {one: [] for one in shared}
+    holders: dict[str, list[str]] = {text: [] for text in shared}
     documents = []
     for number in range(count):
         name, own = f"row:{number:03d}", [paragraph(draw) for _ in range(4)]
@@ -59,10 +59,10 @@ def test_none_of_what_was_planted_is_missed_and_nothing_else_is_touched(kind: st
     for shared, names in holders.items():
         assert len(names) > 1
         assert sum(shared.lower() in text.lower() for text in found.values()) == 1
-    planted = {one.lower() for one in holders}
+    planted = {holder.lower() for holder in holders}
     for name, text in documents:
-        own = [one for one in text.split("\n\n") if one.lower() not in planted]
-        assert [one for one in found[name].split("\n\n") if one.lower() not in planted] == own
+        own = [part for part in text.split("\n\n") if part.lower() not in planted]
+        assert [part for part in found[name].split("\n\n") if part.lower() not in planted] == own
 
 
 @pytest.mark.parametrize("kind", ["paragraphs", "sentences"])
@@ -97,7 +97,7 @@ def test_what_is_left_is_what_a_dictionary_of_all_spans_leaves(
 ) -> None:
     documents = [(f"d{number % 5}", text) for number, text in enumerate(texts)]
     config = all_left(kind, dedup_spans_min_words=least)
-    parts = [one for one in (documents[:cut], documents[cut:]) if one]
+    parts = [part for part in (documents[:cut], documents[cut:]) if part]
     found = left(tmp_path_factory.mktemp("spans"), parts, config)
     assert found == left_plainly(documents, config)
 
@@ -178,10 +178,12 @@ def test_a_partition_is_decided_in_rounds_with_the_same_result_in_bounded_memory
     streams = []
     for number in range(20):
         hashes = sorted(draw.sample(range(1 << 16), 8000))
-        columns = [[one << 48 for one in hashes], hashes, [draw.getrandbits(64) for _ in hashes]]
+        columns = [[digest << 48 for digest in hashes], hashes, [draw.getrandbits(64) for _ in hashes]]
         columns += [list(range(len(hashes))), [0] * len(hashes)]
         path = tmp_path / f"{number}"
-        table = pa.table([pa.array(one, kind.type) for one, kind in zip(columns, SPANS, strict=True)], schema=SPANS)
+        table = pa.table(
+            [pa.array(values, kind.type) for values, kind in zip(columns, SPANS, strict=True)], schema=SPANS
+        )
         with path.open("wb") as file:
             streams.append(Stream(str(path), "s", *write_stream(file, table)))
     once, taken = find_left_out(streams), []

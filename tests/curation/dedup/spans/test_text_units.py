@@ -24,7 +24,7 @@ HOSTILE = st.text(st.sampled_from("ab. \n\r\t\0é日İß\u00a0\u2028\ufffd😀Ⱥ
 
 def strings(units: Units, text: int = 0) -> list[str]:
     places = range(int(units.borders[text]), int(units.borders[text + 1]))
-    return [units.data[units.begins[one] : units.ends[one]].tobytes().decode() for one in places]
+    return [units.data[units.begins[place] : units.ends[place]].tobytes().decode() for place in places]
 
 
 @settings(max_examples=examples(200), deadline=None)
@@ -33,7 +33,9 @@ def test_the_paragraphs_of_stored_documents_are_what_blank_lines_separate(texts:
     stored = [paragraphs(text) for text in texts]
     units = paragraph_units(pa.array(stored, pa.string()))
     for number, text in enumerate(stored):
-        assert [one.strip() for one in strings(units, number)] == [one for one in text.split("\n\n") if one.strip()]
+        assert [unit.strip() for unit in strings(units, number)] == [
+            part for part in text.split("\n\n") if part.strip()
+        ]
 
 
 @settings(max_examples=examples(200), deadline=None)
@@ -45,7 +47,7 @@ def test_units_cover_all_but_white_space_and_what_is_left_are_the_others(texts: 
             found = strings(units, number)
             assert "".join("".join(found).split()) == "".join(text.split())
             chosen = np.array([draw.random() < 0.5 for _ in found], np.bool_)  # type: ignore[attr-defined]
-            kept = [one for one, out in zip(found, chosen, strict=True) if not out]
+            kept = [unit for unit, out in zip(found, chosen, strict=True) if not out]
             assert "".join(text_without(units, number, chosen).split()) == "".join("".join(kept).split())
             nothing = np.zeros(len(found), np.bool_)
             whole = text_without(units, number, nothing)
@@ -74,10 +76,10 @@ def test_the_kernel_folds_words_as_plain_python_does(texts: list[str]) -> None:
     for units in (whole_units(array), paragraph_units(array)):
         found, plain = fold(units), fold_plainly(units)
         assert [found.of(unit, unit).decode() for unit in range(len(plain))] == plain
-        assert found.words.tolist() == [len(one.split()) for one in plain]
+        assert found.words.tolist() == [len(text.split()) for text in plain]
         for first in range(len(plain)):
             for last in range(first, len(plain)):
-                joined = " ".join(one for one in plain[first : last + 1] if one)
+                joined = " ".join(text for text in plain[first : last + 1] if text)
                 assert found.of(first, last).decode() == joined
 
 

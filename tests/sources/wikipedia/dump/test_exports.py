@@ -214,7 +214,9 @@ def test_a_split_page_is_named_with_the_file_that_is_damaged(tmp_path: Path) -> 
     paths[1].write_bytes(whole[:-40] + bytes([whole[-40] ^ 1]) + whole[-39:])
     [task] = plan(paths, tmp_path / "documents").steps[0].tasks
     record = run_once(task, write_documents)
-    assert [(one["path"], one["title"]) for one in record.details["broken"]] == [(str(paths[1]), SPLIT.title)]
+    assert [(broken_page["path"], broken_page["title"]) for broken_page in record.details["broken"]] == [
+        (str(paths[1]), SPLIT.title)
+    ]
 
 
 def test_a_split_page_whose_files_were_renamed_is_refused(tmp_path: Path) -> None:

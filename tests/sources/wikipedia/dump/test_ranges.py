@@ -176,7 +176,7 @@ def test_a_damaged_last_block_is_no_cut_off_dump(tmp_path: Path) -> None:
     path = write(tmp_path, "d.xml.bz2", flip(data, blocks_of(data)[1][1] + 60))
     *whole, page_cut, rest = read(path)
     assert contents(whole) == WHOLE[: len(whole)]
-    assert [one.reason for one in (page_cut, rest) if isinstance(one, BrokenPage)] == ["damaged block"] * 2
+    assert [page.reason for page in (page_cut, rest) if isinstance(page, BrokenPage)] == ["damaged block"] * 2
 
 
 def test_a_dump_whose_head_is_damaged_is_not_read(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_offsets_point_at_the_page_or_its_stream_or_block(tmp_path: Path) -> Non
     for found in read(plain, ranges_of(plain, [1500, 4000])):
         assert PLAIN[found.offset :].startswith(b"<page>\n    <title>%s<" % (found.title or "").encode())
     path, offsets = multistream(tmp_path)
-    assert [found.offset for found in read(path)] == [offsets[1 + n // 4] for n in range(23)]
-    data = in_blocks([HEAD.encode(), *(one.encode() for one in PAGES), TAIL.encode()])
+    assert [page.offset for page in read(path)] == [offsets[1 + n // 4] for n in range(23)]
+    data = in_blocks([HEAD.encode(), *(page.encode() for page in PAGES), TAIL.encode()])
     path = write(tmp_path, "d.xml.bz2", data)
-    assert [found.offset for found in read(path)] == [begin // 8 for _, begin, _ in blocks_of(data)[1:24]]
+    assert [page.offset for page in read(path)] == [begin // 8 for _, begin, _ in blocks_of(data)[1:24]]

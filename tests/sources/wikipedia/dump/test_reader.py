@@ -240,7 +240,7 @@ def test_pages_of_other_namespaces_are_passed_over_unread(tmp_path: Path) -> Non
         (None, [(0, b"<b>"), "bad utf-8", (10, b"<u>")]),
     ):
         found = read_pages(span, info, namespaces=namespaces)
-        assert [(one.ns, one.wikitext) if isinstance(one, Page) else one.reason for one in found] == expected
+        assert [(page.ns, page.wikitext) if isinstance(page, Page) else page.reason for page in found] == expected
 
 
 def test_memory_is_one_page_one_block_and_buffers(tmp_path: Path) -> None:
@@ -321,9 +321,9 @@ def test_real_dumps_read_as_an_xml_parser_reads_them(name: str) -> None:
     cut_off = pytest.raises(InputError, match="cut off") if "testdata_ja" in path else contextlib.nullcontext()
     with cut_off:
         for span in plan_ranges(path, 1_000_000).ranges:
-            for found in read_pages(span, info):
-                if isinstance(found, Page):
-                    rows.append((found.id, found.ns, found.title, found.text, found.redirect is not None))
+            for page in read_pages(span, info):
+                if isinstance(page, Page):
+                    rows.append((page.id, page.ns, page.title, page.text, page.redirect is not None))
     assert rows == by_tree(path)
     assert rows
 

@@ -227,7 +227,9 @@ def assert_script_gives_the_ids(environment: dict[str, str], texts: list[str]) -
         env=os.environ | environment,
     )
     assert done.stderr == ""
-    expected = [json.dumps([encode_slowly(one._parts, text) for text in texts]) for one in TOKENIZERS for _ in "12"]
+    expected = [
+        json.dumps([encode_slowly(tokenizer._parts, text) for text in texts]) for tokenizer in TOKENIZERS for _ in "12"
+    ]
     assert done.stdout.splitlines() == expected
 
 

@@ -173,7 +173,7 @@ def test_arrays_that_grow_are_taken_from_the_state_before() -> None:
     grown = state.grow(arrays)
     gc.collect()
     assert len(grown.pairs) >= 2 * state.FIRST_PAIRS
-    assert not [name for name, one in old.items() if one() is not None]
+    assert not [name for name, reference in old.items() if reference() is not None]
 
 
 def test_a_long_run_of_one_letter_is_halved_again_and_again() -> None:

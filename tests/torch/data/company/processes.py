@@ -90,8 +90,8 @@ def main(work: str) -> None:
         dist.all_gather_object(every, result)
         if dist.get_rank() == 0 and (place / "cell.next").exists():
             (place / "cell.next").rename(place / "cell.state")
-        errors = [one["error"] for one in every if "error" in one]
-        used = list(chain.from_iterable(one.get("used", ()) for one in every))
+        errors = [result["error"] for result in every if "error" in result]
+        used = list(chain.from_iterable(result.get("used", ()) for result in every))
         results.append({"name": cell["name"], "error": errors[0] if errors else "", "used": used})
     if dist.get_rank() == 0:
         Path(work).with_suffix(".out").write_text(json.dumps(results))

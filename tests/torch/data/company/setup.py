@@ -78,7 +78,7 @@ def _rows(batch: Mapping[str, Any]) -> list[str]:
 
 def rows_of(digests: Digests) -> Counter[str]:
     """Count the rows of some batches, each with its mask."""
-    return Counter(row for one in digests for row in one.split(":")[1].split(","))
+    return Counter(row for digest in digests for row in digest.split(":")[1].split(","))
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def cells() -> list[Any]:
     Plain rows with all workers and stops; the other kinds of data with two workers, in the second epoch and twice.
     """
     every = []
-    for loop in (one for one in LOOPS if one.alone):
+    for loop in (loop for loop in LOOPS if loop.alone):
         for data in loop.data or DATA:
             for workers in loop.workers or WORKERS:
                 for stop, outcome in zip(STOPS, loop.outcomes, strict=True):
@@ -120,7 +120,7 @@ def test_a_run_that_was_stopped_has_the_rows_and_masks_of_one_that_was_not_or_is
         return
     if outcome == LOST:
         assert found != whole
-        assert any(words in str(one.message) for one in warned for words in WARNING_OF_LOSS)
+        assert any(words in str(warning.message) for warning in warned for words in WARNING_OF_LOSS)
         return
     assert outcome == WARNED
     differing = {
@@ -128,7 +128,7 @@ def test_a_run_that_was_stopped_has_the_rows_and_masks_of_one_that_was_not_or_is
     }
     assert differing == {place.batches // setup.batches for place in stops}
     if workers == "0":
-        assert any("nobody told the data set or the collator the epoch" in str(one.message) for one in warned)
+        assert any("nobody told the data set or the collator the epoch" in str(warning.message) for warning in warned)
 
 
 def test_the_page_has_the_table_of_these_cells() -> None:

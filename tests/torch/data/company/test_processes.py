@@ -47,7 +47,7 @@ def launch(processes: int, cells: Cells, folder: Path) -> dict[str, dict[str, An
         env=os.environ | {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
     )
     assert done.returncode == 0, done.stderr[-5000:]
-    return {one["name"]: one for one in json.loads(work.with_suffix(".out").read_text())}
+    return {result["name"]: result for result in json.loads(work.with_suffix(".out").read_text())}
 
 
 def is_whole(used: Digests, setup: Setup, *, endless: bool) -> bool:
