@@ -242,7 +242,7 @@ def test_a_line_of_plugins_that_is_no_list_of_modules_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     monkeypatch.setenv(plugins.PLUGINS, line)
-    with pytest.raises(ConfigError, match=r"BERTDATA_PLUGINS has '.*'; expected names of modules separated by commas"):
+    with pytest.raises(ConfigError, match=r"BERTDATA_PLUGINS has '.*'"):
         list(Registry("codec", {}))
 
 

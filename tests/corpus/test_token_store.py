@@ -175,7 +175,7 @@ def test_white_space_behind_a_sentence_gives_no_token() -> None:
 
 def test_an_id_that_the_vocabulary_does_not_have_is_refused(tmp_path: Path) -> None:
     _, slices = stored(tmp_path, [documents(TEXTS)])
-    with pytest.raises(InputError, match=r"the token store holds an id over 5, the last of the vocabulary; delete it"):
+    with pytest.raises(InputError, match="the token store holds an id over 5, the last of the vocabulary"):
         load_block(slices[0], WordPieceTokenizer.from_tokens(TOKENIZER.tokens[:6]), 0)
 
 
@@ -258,7 +258,7 @@ def test_a_store_with_another_number_of_flags_than_ids_is_refused(tmp_path: Path
         writer.write_batch(pa.RecordBatch.from_pylist([row], schema=schema))
         length = file.tell() - begin
     (tmp_path / "tokens.arrow").write_bytes(file.getvalue())
-    with pytest.raises(InputError, match="the token store has 1 flags for 2 ids; delete it"):
+    with pytest.raises(InputError, match="the token store has 1 flags for 2 ids"):
         load_block([TokenSlice(str(tmp_path / "tokens.arrow"), "", begin, length)], made("byte-level"), 0)
 
 
@@ -268,7 +268,7 @@ def test_an_id_over_the_vocabulary_is_refused_also_where_the_store_has_flags(tmp
     counters = write_tokens([documents({"a": "The keeper covers the lamp."})], large, SEGMENTER, (SLOTS,), file)
     (tmp_path / "tokens.arrow").write_bytes(file.getvalue())
     [(_, offset, length)] = counters.details["slices"]
-    with pytest.raises(InputError, match=r"an id over 264, the last of the vocabulary; delete it"):
+    with pytest.raises(InputError, match="an id over 264, the last of the vocabulary"):
         load_block([TokenSlice(str(tmp_path / "tokens.arrow"), "", offset, length)], small, 0)
 
 

@@ -30,7 +30,7 @@ def test_rule_10_a_corpus_of_one_document_is_refused_for_nsp(objective: str, tmp
 
 @pytest.mark.parametrize("objective", ["sentence-pair-nsp", "sop"])
 def test_documents_of_one_sentence_are_refused_for_pairs_of_sentences(objective: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="none of the 300 documents has two; give documents of several sentences"):
+    with pytest.raises(ConfigError, match="none of the 300 documents has two"):
         require(objective, tmp_path, *[ONE] * 300)
 
 
@@ -59,5 +59,5 @@ def test_a_selection_that_leaves_no_document_of_train_is_named(selection: Select
     info = SimpleNamespace(examples=SimpleNamespace(bins=(64,)), selection=selection)
     spec: Any = SimpleNamespace(plan=SimpleNamespace(validation=1), info=info)
     shards: Any = [SimpleNamespace(counts={"examples": held, "documents": held}) for held in (5, 0, 0)]
-    with pytest.raises(ConfigError, match=f"no document of train is left by {flags}; take a wider selection"):
+    with pytest.raises(ConfigError, match=f"no document of train is left by {flags}"):
         require_examples(spec, shards)

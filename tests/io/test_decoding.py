@@ -22,5 +22,5 @@ def test_the_message_names_the_encoding_that_the_file_seems_to_have(encoding: st
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
 @pytest.mark.parametrize(("data", "place"), [(b"B\xe4r", 1), (b"\xef\xbb\xbfB\xe4r", 4), (b"\xe4", 0)])
 def test_the_message_names_the_byte_of_the_file(data: bytes, place: int, encoding: str) -> None:
-    with pytest.raises(InputError, match=rf"a\.txt, byte {100 + place}: is not UTF-8 \(byte 0xe4\); save it anew"):
+    with pytest.raises(InputError, match=rf"a\.txt, byte {100 + place}: is not UTF-8 \(byte 0xe4\)"):
         decode_utf8(data, "a.txt", 100, hint="save it anew", encoding=encoding)

@@ -81,7 +81,7 @@ def test_too_little_room_is_refused_before_anything_is_fetched(
     server: Server, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 999_000}))
-    with pytest.raises(OutputError, match=r"1\.4 MB are to be fetched, 999\.0 kB are free; make room"):
+    with pytest.raises(OutputError, match=r"1\.4 MB are to be fetched, 999\.0 kB are free"):
         fetch_all(wanted(server, tmp_path / "new"), client, "x")
     assert (server.requests, os.listdir(tmp_path)) == ([], [])
 

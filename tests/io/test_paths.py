@@ -140,7 +140,7 @@ def test_paths_of_cloudpathlib_are_urls_and_never_their_copies_on_this_machine()
     elsewhere = cloud.S3Client(aws_access_key_id="a", aws_secret_access_key="b", endpoint_url="http://localhost:1")
     client.set_as_default_client()
     assert paths.path_text(cloud.S3Path("s3://bucket/folder")) == "s3://bucket/folder"
-    with pytest.raises(ConfigError, match="is a S3Path with a client of its own settings; give the URL as text"):
+    with pytest.raises(ConfigError, match="is a S3Path with a client of its own settings"):
         paths.path_text(cloud.S3Path("s3://bucket/folder", client=other))
     elsewhere.set_as_default_client()
     with pytest.raises(ConfigError, match="with a client of its own settings"):

@@ -37,7 +37,7 @@ def test_a_fingerprint_is_an_integer_or_a_string_and_63_bits_of_a_state(value: A
 
 @pytest.mark.parametrize("value", [1.5, b"7", ["7"]])
 def test_another_fingerprint_is_refused_with_its_type(value: Any) -> None:
-    with pytest.raises(ConfigError, match=rf"is of type {type(value).__name__}; expected an int or a str"):
+    with pytest.raises(ConfigError, match=f"is of type {type(value).__name__}"):
         EpochBatchSampler(Texts(value), 2)
 
 

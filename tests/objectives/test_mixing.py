@@ -132,9 +132,7 @@ def test_a_budget_of_tokens_is_the_size_of_train_and_refused_where_epochs_do_not
 def test_settings_of_mixtures_that_contradict_each_other_are_refused() -> None:
     with pytest.raises(ConfigError, match="both weight the sources; give one"):
         MixingConfig(("web=1",), mix_temperature=0.5)
-    with pytest.raises(
-        ConfigError, match=r"`train_tokens` 9 and `train_epochs` 0\.5 both say how much text train has; give one"
-    ):
+    with pytest.raises(ConfigError, match=r"`train_tokens` 9 and `train_epochs` 0\.5 both say how much text train has"):
         MixingConfig(train_tokens=9, train_epochs=0.5)
     with pytest.raises(
         ConfigError, match="`max_epochs` 2 has no effect without `mix`, `mix_temperature`, `train_tokens`"

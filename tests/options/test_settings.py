@@ -147,7 +147,7 @@ def test_every_choice_is_taken_by_the_flag_and_the_setting(name: str) -> None:
     for choice in CHOICES[name]:
         flags = parser().parse_args([f"--{name.replace('_', '-')}", choice])
         assert getattr(settings_from(flags, config), name) == choice
-    with pytest.raises(ConfigError, match="is 'other'; expected one of") as raised:
+    with pytest.raises(ConfigError, match="is 'other'") as raised:
         config(**{name: "other"})
     assert {*CHOICES[name]} <= {*str(raised.value).partition("expected one of ")[2].split(", ")}
 
@@ -286,7 +286,7 @@ def test_several_lengths_give_a_setting_each_in_ascending_order() -> None:
 
 
 def test_several_lengths_where_one_is_expected_or_one_given_twice_are_refused() -> None:
-    with naming_flags(), pytest.raises(ConfigError, match="--max-seq-length 128 512 has 2 values; expected one"):
+    with naming_flags(), pytest.raises(ConfigError, match="--max-seq-length 128 512 has 2 values"):
         settings_from(parser().parse_args(["--max-seq-length", "128", "512"]), ExamplesConfig)
     with naming_flags(), pytest.raises(ConfigError, match="--max-seq-length 128 128 has a value twice"):
         each_settings_from(parser().parse_args(["--max-seq-length", "128", "128"]), ExamplesConfig)

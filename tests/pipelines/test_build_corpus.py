@@ -300,6 +300,6 @@ def test_sentence_parameters_of_ones_own_are_used_copied_and_told(tmp_path: Path
 
 
 def test_unknown_sentence_parameters_are_refused_before_any_work(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no sentence parameters 'klingon'; there are: dutch, english"):
+    with pytest.raises(ConfigError, match="no sentence parameters 'klingon'"):
         build(tmp_path / "out", replace(SETTINGS, sentences=SentencesConfig("klingon")))
     assert not (tmp_path / "out").exists()

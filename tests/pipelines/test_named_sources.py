@@ -196,9 +196,7 @@ def test_a_file_of_two_names_is_refused_before_any_work(tables: Path) -> None:
 def test_a_source_of_which_no_document_is_left_is_refused_before_a_vocabulary_is_trained(tables: Path) -> None:
     (tables / "empty.jsonl").write_text('{"text": ""}\n{"text": " "}\n')
     sources = Sources(documents=("news.jsonl", "blank=empty.jsonl"))
-    with pytest.raises(
-        InputError, match=r"no document is left of the source blank \(dropped: no text: 2\); leave it out"
-    ):
+    with pytest.raises(InputError, match=r"no document is left of the source blank \(dropped: no text: 2\)"):
         build(tables / "corpus", sources=sources)
     assert not (tables / "corpus" / "stages" / "words").exists()
     flags = ["--vocab", "bertdata-30k-uncased", "--output", "shards", "--workers", "1"]

@@ -123,5 +123,5 @@ def test_tables_are_known_by_their_first_bytes_where_their_name_says_nothing(
 
 def test_categories_of_numbers_are_no_text(tmp_path: Path) -> None:
     feather.write_feather(pa.table({"text": pa.array([1, 2]).dictionary_encode()}), tmp_path / "rows.feather")
-    with pytest.raises(InputError, match="the column 'text' holds int64; expected strings"):
+    with pytest.raises(InputError, match="the column 'text' holds int64"):
         documents_of([str(tmp_path / "rows.feather")])

@@ -100,9 +100,9 @@ def test_one_of_the_two_can_be_asked_for(server: Server, client: Client, tmp_pat
     legacy = fetch(server, tmp_path / "legacy", client, dataset="pages-articles-multistream")
     assert "multistream" in legacy[0]
     del server.files[path_of("_SUCCESS")]
-    with pytest.raises(InputError, match=rf"has no finished Content File Export of xxwiki \({DATE} looked at\); check"):
+    with pytest.raises(InputError, match=rf"has no finished Content File Export of xxwiki \({DATE} looked at\)"):
         fetch(server, tmp_path / "export", client, dataset="content-current")
-    with pytest.raises(ConfigError, match="`dataset` is 'history'; expected auto, content-current or pages-articles"):
+    with pytest.raises(ConfigError, match="`dataset` is 'history'"):
         fetch(server, tmp_path / "export", client, dataset="history")
 
 
@@ -219,5 +219,5 @@ def test_the_command_takes_a_contact_from_its_flag_or_the_environment(
     shown = capsys.readouterr()
     assert shown.out.splitlines()[:3] == [str(tmp_path / name) for name in FILES]
     assert f"xxwiki {DATE}: 3 files, " in shown.err
-    with pytest.raises(ConfigError, match="--contact is 'me\\\\nX: y'; expected one line of ASCII"):
+    with pytest.raises(ConfigError, match="--contact is 'me\\\\nX: y'"):
         dispatch([*flags, "--contact", "me\nX: y"])

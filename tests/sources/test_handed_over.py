@@ -127,7 +127,7 @@ def test_paths_of_an_iterable_that_is_no_iterator_are_refused(tmp_path: Path) ->
 def test_no_rows_are_refused(given: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there are no rows"):
         paths_of(given, str(tmp_path / "out"))
-    with pytest.raises(ConfigError, match=r"documents has the source '../web'; expected letters, digits, _ and -"):
+    with pytest.raises(ConfigError, match=r"documents has the source '../web'"):
         paths_of({"../web": ["Salt."]}, str(tmp_path / "out"))
     assert not [*tmp_path.rglob("*")]
 

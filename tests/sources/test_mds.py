@@ -163,7 +163,7 @@ def test_a_column_of_pictures_is_no_text(tmp_path: Path) -> None:
     path = tmp_path / "shard.00000.mds"
     write_mds(path, {"text": [SALT, STONE]})
     path.write_bytes(path.read_bytes().replace(b'["str"]', b'["png"]'))
-    with pytest.raises(InputError, match=r"encoding 'png' for the column 'text'; expected one of str, json"):
+    with pytest.raises(InputError, match="encoding 'png' for the column 'text'"):
         read([str(tmp_path)])
 
 

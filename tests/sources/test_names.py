@@ -85,7 +85,7 @@ def test_what_is_there_by_its_whole_text_is_a_path(folder: Path) -> None:
 
 @pytest.mark.parametrize("given", ["=a.jsonl", "-x=a.jsonl", "my news=a.jsonl", "nöws=a.jsonl", "a.b=a.jsonl", "news="])
 def test_what_is_neither_a_path_nor_a_name_and_a_path_is_refused(given: str, folder: Path) -> None:
-    with pytest.raises(ConfigError, match=f"^{given} is neither an existing path nor NAME=PATH; expected as news=PATH"):
+    with pytest.raises(ConfigError, match=f"^{given} is neither an existing path nor NAME=PATH"):
         named(given, "documents")
 
 

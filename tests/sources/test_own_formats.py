@@ -162,5 +162,5 @@ def test_a_format_without_documents_and_one_of_another_kind_are_refused(texts: P
         bertdata.build(tmp_path / "corpus", wikipedia=texts, source_format=parted, **SETTINGS)
     with pytest.raises(ConfigError, match="`source_format` books is of `books`; expected one of `documents`"):
         bertdata.build(tmp_path / "corpus", documents=texts, source_format="books", **SETTINGS)
-    with pytest.raises(ConfigError, match=r"no source format 'parted@00'; it was handed over in Python, which has to"):
+    with pytest.raises(ConfigError, match="no source format 'parted@00'"):
         bertdata.build(tmp_path / "corpus", documents=texts, source_format="parted@00", **SETTINGS)

@@ -162,9 +162,7 @@ def test_a_file_without_blank_lines_is_not_held_whole(tmp_path: Path, monkeypatc
     monkeypatch.setattr(plain_text, "PIECE", 64)
     monkeypatch.setattr(plain_text, "LONGEST", 1000)
     path = write(tmp_path / "x.txt", b"One.\n\n" + b"A document in a line.\n" * 1000)
-    with pytest.raises(
-        InputError, match=r"x\.txt, byte 6: a document of over 0 MiB begins here; expected one sentence"
-    ):
+    with pytest.raises(InputError, match=r"x\.txt, byte 6: a document of over 0 MiB begins here"):
         read_all(path)
 
 

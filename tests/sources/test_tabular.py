@@ -133,7 +133,7 @@ def test_a_column_of_objects_and_one_that_no_file_has_are_refused(value: Any, ki
     path = write(tmp_path / "rows.jsonl", lines([{"text": "Salt.", "tags": value}]))
     with pytest.raises(
         InputError,
-        match=f"the column 'tags' holds {kind}; expected strings, numbers, true and false, or lists of these",
+        match=f"the column 'tags' holds {kind}",
     ):
         kept(path, ("tags",))
     with pytest.raises(
@@ -398,7 +398,7 @@ def test_rows_inside_the_only_row_are_told(tmp_path: Path, rows: list[dict[str, 
 
 def test_a_file_without_any_text_offers_no_column(tmp_path: Path) -> None:
     path = write(tmp_path / "x.jsonl", lines([{"id": 1, "place": {"x": 2}}, {"id": 2, "tags": [3]}]))
-    with pytest.raises(InputError, match="its columns are 'id', 'place', 'tags', and none holds text; expected"):
+    with pytest.raises(InputError, match="its columns are 'id', 'place', 'tags', and none holds text"):
         plan_documents([path], "out", 1000, "text")
 
 
@@ -410,7 +410,7 @@ def test_a_first_row_may_lack_the_text_that_others_have(tmp_path: Path) -> None:
 
 
 def test_a_text_column_of_another_type_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"column 'text' holds int64; expected strings"):
+    with pytest.raises(InputError, match="column 'text' holds int64"):
         plan_documents([parquet(tmp_path / "x.parquet", pa.table({"text": [1]}))], "out", 1000, "text")
 
 

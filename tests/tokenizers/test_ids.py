@@ -86,7 +86,7 @@ def test_what_is_not_an_id_is_refused_in_files_of_wordpiece(value: Any, tmp_path
 
 def test_an_id_far_beyond_the_tokens_is_refused_before_a_list_is_made_for_it() -> None:
     for high in (400_000_000, (1 << 31) - 1):
-        with pytest.raises(InputError, match=r"the highest id is .* only 283 tokens; expected ids that follow"):
+        with pytest.raises(InputError, match=r"the highest id is .* only 283 tokens"):
             JsonTokenizer(byte_pair_file(partial(in_vocabulary, zzz=high)), {})
 
 

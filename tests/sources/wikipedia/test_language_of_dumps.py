@@ -51,7 +51,7 @@ def test_the_language_of_the_header_is_replaced_and_the_pages_keep_their_ids(tmp
 def test_a_source_has_its_own(tmp_path: Path) -> None:
     [task] = planned(tmp_path / "a.xml", "fr", "wiki=de")
     assert languages(task) == {"de": 1}
-    with pytest.raises(ConfigError, match=r"`language` names 'wikis', no source of dumps; expected one of wiki"):
+    with pytest.raises(ConfigError, match="`language` names 'wikis', no source of dumps"):
         planned(tmp_path / "a.xml", "wikis=de")
 
 

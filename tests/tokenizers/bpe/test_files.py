@@ -85,7 +85,7 @@ def test_what_does_not_say_enough_is_refused_with_what_to_do(tmp_path: Path) -> 
         load_tokenizer(folder)
     (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "RobertaTokenizer"}))
     (folder / "merges.txt").write_text("#version: 0.2\nt h e\n")
-    with pytest.raises(InputError, match="line 2 is 't h e'; expected two tokens"):
+    with pytest.raises(InputError, match="line 2 is 't h e'"):
         load_tokenizer(folder)
     (folder / "merges.txt").unlink()
     with pytest.raises(InputError, match=r"vocab.json alone has no merges: put merges.txt beside it"):

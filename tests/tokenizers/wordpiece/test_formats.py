@@ -359,7 +359,7 @@ def test_what_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_setting_that_is_no_truth_value_is_refused(tmp_path: Path) -> None:
     WordPieceTokenizer.from_tokens(SMALL).save_pretrained(tmp_path)
     (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": "no"}')
-    with pytest.raises(InputError, match="do_lower_case is 'no'; expected true or false"):
+    with pytest.raises(InputError, match="do_lower_case is 'no'"):
         WordPieceTokenizer.from_pretrained(tmp_path / "vocab.txt")
 
 

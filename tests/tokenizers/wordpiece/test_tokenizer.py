@@ -322,7 +322,7 @@ def test_the_arrays_about_ids_say_what_each_id_is() -> None:
 
 
 def test_a_special_token_outside_the_vocabulary_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"special_tokens is the string 'ab'; expected a list"):
+    with pytest.raises(ConfigError, match="special_tokens is the string 'ab'"):
         WordPieceTokenizer.from_tokens(SMALL, special_tokens="ab")
     with pytest.raises(ConfigError, match=r"'\[ENT\]' is not in the vocabulary"):
         WordPieceTokenizer.from_tokens(SMALL, special_tokens=["[ENT]"])

@@ -155,5 +155,5 @@ def test_a_sampler_of_batches_given_as_a_sampler_of_rows_is_named(dynamic_build:
 
 def test_examples_are_asked_for_by_numbers(dynamic_build: Path) -> None:
     wrong: Any = "3"
-    with pytest.raises(ConfigError, match=r"asked for by '3'; expected a number or \(epoch, number\)"):
+    with pytest.raises(ConfigError, match="asked for by '3'"):
         ShardExamples(dynamic_build)[wrong]

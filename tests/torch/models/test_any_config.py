@@ -161,5 +161,5 @@ def test_a_type_of_others_is_refused_with_those_of_bertdata(tmp_path: Path) -> N
     transformers.RobertaConfig().save_pretrained(tmp_path)
     from bertdata.torch.models.configs import load_config
 
-    with pytest.raises(ConfigError, match="model_type is 'roberta'; expected one of bert, albert, electra, modernbert"):
+    with pytest.raises(ConfigError, match="model_type is 'roberta'"):
         load_config(tmp_path)

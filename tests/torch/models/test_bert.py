@@ -265,7 +265,7 @@ def test_the_least_and_the_most_are_taken() -> None:
 
 
 def test_a_model_larger_than_memory_is_refused_before_it_is_made() -> None:
-    with pytest.raises(ConfigError, match=r"the model has 7,7[0-9,]+ weights, .* GiB of memory; expected a smaller"):
+    with pytest.raises(ConfigError, match=r"the model has 7,7[0-9,]+ weights, .* GiB of memory"):
         BertForPreTraining(BertConfig(vocab_size=1 << 24, hidden_size=1 << 18, num_attention_heads=1))
     albert = AlbertConfig(vocab_size=60, num_hidden_layers=1000)
     with torch.device("meta"):

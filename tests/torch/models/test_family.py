@@ -183,7 +183,7 @@ def test_the_generator_has_a_quarter_of_the_width_and_learns_by_its_own_arithmet
 
 def test_a_config_of_another_family_is_named(tmp_path: Path) -> None:
     files.write_json(str(tmp_path / "config.json"), {"model_type": "gpt2"})
-    with pytest.raises(ConfigError, match="model_type is 'gpt2'; expected one of bert, albert, electra, modernbert"):
+    with pytest.raises(ConfigError, match="model_type is 'gpt2'"):
         load_config(tmp_path)
     with pytest.raises(ConfigError, match="model_type is 'gpt2'"):
         AlbertConfig.load(tmp_path)

@@ -252,5 +252,5 @@ def test_what_is_no_config_a_missing_head_and_packing_are_refused(
         pretrain(dynamic_build, config, tmp_path / "b", RUN, library="transformers")
     with pytest.raises(ConfigError, match="`packing` and `compile` are for bertdata's own models"):
         pretrain(build, config, tmp_path / "c", replace(RUN, packing=True), library="transformers")
-    with pytest.raises(ConfigError, match="there is no library 'jax'; expected one of bertdata, transformers"):
+    with pytest.raises(ConfigError, match="there is no library 'jax'"):
         pretrain(build, config, tmp_path / "d", RUN, library="jax")

@@ -341,11 +341,11 @@ def test_a_longer_phase_continues_with_another_theta(tmp_path: Path) -> None:
         expected = theirs(ids).last_hidden_state
         assert torch.allclose(after.model.encode(ids), expected, atol=1e-5)
         assert not torch.allclose(before.model.encode(ids), expected, atol=1e-4)
-    with pytest.raises(ConfigError, match="`config_overrides` 'global_rope_theta' has no value; expected NAME=VALUE"):
+    with pytest.raises(ConfigError, match="`config_overrides` 'global_rope_theta' has no value"):
         run(second, "--config-overrides", "global_rope_theta")
-    with pytest.raises(ConfigError, match="a modernbert config has no 'theta'; expected vocab_size, "):
+    with pytest.raises(ConfigError, match="a modernbert config has no 'theta'"):
         run(second, "--config", "modernbert-tiny", "--config-overrides", "theta=1")
-    with pytest.raises(ConfigError, match="global_rope_theta is 'large'; expected a number"):
+    with pytest.raises(ConfigError, match="global_rope_theta is 'large'"):
         run(second, "--config", "modernbert-tiny", "--config-overrides", "global_rope_theta=large")
 
 

@@ -388,14 +388,14 @@ def test_the_command_line_trains_the_base_model_and_resumes_unless_told_otherwis
 )
 def test_numbers_that_are_none_are_refused(name: str, value: Any) -> None:
     changes: dict[str, Any] = {name: value}
-    with pytest.raises(ConfigError, match=f"`{name}` is {value}; expected"):
+    with pytest.raises(ConfigError, match=f"`{name}` is {value}"):
         PretrainSettings(**changes)
     assert PretrainSettings(seed=(1 << 63) - 1, eval_steps=0, validation_rows=0).seed == (1 << 63) - 1
 
 
 @pytest.mark.parametrize("name", ["mps", "meta", "toaster", "cpu cuda"])
 def test_a_device_that_does_not_train_is_refused(name: str) -> None:
-    with pytest.raises(ConfigError, match=f"`device` is '{name}'; expected auto, cpu or cuda"):
+    with pytest.raises(ConfigError, match=f"`device` is '{name}'"):
         optimization.choose_device(name)
 
 
@@ -404,7 +404,7 @@ def test_a_number_of_processes_that_is_none_is_refused(
     tmp_path: Path, dynamic_build: Path, monkeypatch: pytest.MonkeyPatch, value: str
 ) -> None:
     monkeypatch.setenv("WORLD_SIZE", value)
-    with pytest.raises(ConfigError, match=f"WORLD_SIZE is '{value}'; expected the number of processes"):
+    with pytest.raises(ConfigError, match=f"WORLD_SIZE is '{value}'"):
         pretrain.pretrain(dynamic_build, SMALL, tmp_path, SETTINGS)
 
 
@@ -412,7 +412,7 @@ def test_a_number_of_processes_that_is_none_is_refused(
 def test_a_log_that_is_none_is_named_when_a_run_goes_on(tmp_path: Path, line: str) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(f'{{"step": 1}}\n{line}\n{{"step"')
-    with pytest.raises(InputError, match=r"log\.jsonl: line 2 is not a line of a log; move the file away"):
+    with pytest.raises(InputError, match=r"log\.jsonl: line 2 is not a line of a log"):
         metrics_log.keep(str(path), 5)
     path.write_text('{"step": 1}\n{"step": 2}\n{"step": 3}\n{"step"')
     assert metrics_log.keep(str(path), 2) == {"step": 2}

@@ -208,12 +208,12 @@ def test_a_run_goes_back_so_many_times_at_most(
     good = {row for rows in taken(monkeypatch, dynamic_build, REWIND, tmp_path / "clean")[:7] for row in rows}
     spiking(monkeypatch, lambda row: row not in good)
     settings = replace(REWIND, max_rewinds=2)
-    with pytest.raises(DivergenceError, match=r"at step 6, and the run went back 2 times .* from steps 8, 6; lower"):
+    with pytest.raises(DivergenceError, match=r"at step 6, and the run went back 2 times .* from steps 8, 6"):
         pretrain(dynamic_build, SMALL, tmp_path / "out", settings)
     last = checkpoint.newest(str(tmp_path / "out" / "checkpoints"))
     assert last is not None
     assert (last.step, last.rewinds) == (5, ((8, 5), (6, 5)))
-    with pytest.raises(DivergenceError, match=r"the run went back 3 times .* from steps 8, 6, 6; lower"):
+    with pytest.raises(DivergenceError, match=r"the run went back 3 times .* from steps 8, 6, 6"):
         pretrain(dynamic_build, SMALL, tmp_path / "out", replace(REWIND, max_rewinds=3))
 
 

@@ -203,7 +203,7 @@ def test_a_prompt_that_there_is_not_or_that_spells_a_special_token_is_refused(tm
         SentenceEncoder.from_pretrained(model, max_seq_length=12),
         WordPieceTokenizer.from_pretrained(model),
     )
-    with pytest.raises(ConfigError, match="prompt_name is 'query'; no prompts are saved with the model"):
+    with pytest.raises(ConfigError, match="prompt_name is 'query'"):
         encoder.encode(TEXTS, tokenizer, prompt_name="query")
     with pytest.raises(ConfigError, match=r"the prompt 'w3 \[SEP\]' spells \[SEP\], a special token"):
         encoder.encode(TEXTS, tokenizer, prompt="w3 [SEP]")
@@ -406,7 +406,7 @@ def test_a_model_that_does_not_say_how_it_pools_or_pools_otherwise_is_refused(tm
     ]
     for values, found in wrongs:
         path.write_text(json.dumps(values))
-        with pytest.raises(ConfigError, match=f"pools by {found}.*; this encoder has only the mean of the tokens"):
+        with pytest.raises(ConfigError, match=f"pools by {found}"):
             SentenceEncoder.from_pretrained(tmp_path / "out")
     shards = encoded(tmp_path, "sentence-pairs", model, (8, 4))
     for name in ("tokenizer.json", "vocab.txt"):

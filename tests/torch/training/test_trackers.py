@@ -131,5 +131,5 @@ def test_a_tracker_that_is_not_installed_or_not_known_is_told_before_the_first_s
     with pytest.raises(MissingExtraError, match="wandb is not installed"):
         pretrain(dynamic_build, SMALL, tmp_path, replace(RUN, report_to=("wandb",)))
     assert not (tmp_path / "log.jsonl").read_text()
-    with pytest.raises(ConfigError, match="there is no tracker 'mlflow'; expected one of tensorboard, trackio, wandb"):
+    with pytest.raises(ConfigError, match="there is no tracker 'mlflow'"):
         PretrainSettings(report_to=("mlflow",))

@@ -276,5 +276,5 @@ def test_what_is_not_for_the_objective_is_refused_before_a_step(build: Path, tmp
         pretrain(build, xlnet, tmp_path / "c", RUN, library="transformers")
     with pytest.raises(ConfigError, match="`embedding_sharing` is for a generator and a discriminator, and `train"):
         replace(RUN, embedding_sharing="gdes")
-    with pytest.raises(ConfigError, match="`training_objective` is 'sbo'; expected one of replaced-token-detection"):
+    with pytest.raises(ConfigError, match="`training_objective` is 'sbo'"):
         replace(RUN, training_objective="sbo")
