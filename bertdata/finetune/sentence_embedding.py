@@ -184,9 +184,16 @@ def read_sentences(
             read = partial(_scored, read, config.scores or COSINES, path)
         scores = partial(_scores, path=path, split=split, config=config) if scored else None
         encode = partial(_encode, tokenizer=tokenizer, config=config, scores=scores)
-        number = 0
+        number, are_ids = 0, True
         for groups in batches(read(), 1000):
             number += len(groups if scores is None else scores(groups))
+            are_ids = are_ids and all(text.isdecimal() for group in groups for text in group.texts)
+        if are_ids:
+            raise InputError(
+                f"all its texts are whole numbers, as {groups[0].texts[0]}: ids of texts in another file, as those of "
+                "MS MARCO's triples of ids; expected texts: put them in the places of their ids",
+                path=path,
+            )
         splits[split] = TaskSplit(number, read, encode)
     return (), splits
 

@@ -79,7 +79,8 @@ def read_conll(
     lines = partial(_lines, path, after=begin if names else 0)
     blocks = _blocks(lines(), path, word_at, _is_comment(lines, tag_at))
     is_tagged = True if tags_column is not None else None if unlabelled else False
-    return with_true_words(_conll_sentences(path, blocks, word_at, tag_at, is_tagged), path, word_at)
+    sentences = _conll_sentences(path, blocks, word_at, tag_at, is_tagged)
+    return with_true_words(sentences, path, word_at, None if unlabelled else tag_at)
 
 
 def _require_words(path: str, first: list[str], begin: int, tag_at: int) -> None:

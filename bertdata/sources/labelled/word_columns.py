@@ -60,6 +60,14 @@ def may_name_columns(fields: Sequence[str]) -> bool:
     return len(fields) > 1 and any(field.strip().lower() in _WORDS for field in fields)
 
 
+_BRACKETED = re.compile(r"\*\)*|(?:\([^()*]+)+(?:\*\)*|\)+)")
+_BRACKETS_TO_BIO = (
+    """awk '/^#/{next} !NF{print ""; next} {t=TAG; if(gsub(/\\(/,"(",t)>1)"""
+    """{print "nested: " $0 > "/dev/stderr"; exit 1} k=t; gsub(/[()*]/,"",k); b=(t ~ /^\\(/); if(b)e=k; """
+    """print WORD "\\t" (e==""?"O":(b?"B-":"I-") e); if(t ~ /\\)$/)e=""}' FILE > NEW"""
+)
+
+
 def column_number(given: str | None, names: Sequence[str], default: int, flag: str) -> int:
     """Return the place of a column, from 0: by its number from 1, or by its name where the file has names.
 
@@ -87,8 +95,13 @@ def default_word_column(names: Sequence[str]) -> int:
     return next((place for place, name in enumerate(names) if name in _WORDS), 0)
 
 
-def with_true_words(sentences: Iterator[Sentence], path: str, column: int) -> Iterator[Sentence]:
+def with_true_words(
+    sentences: Iterator[Sentence], path: str, column: int, tag_column: int | None
+) -> Iterator[Sentence]:
     """Yield sentences; raises InputError at the end where the column holds no words, but numbers or a name of a text.
+
+    Nor may tags, in their column, be brackets around words, `(PERSON*`, `*`, `*)`, as those of CoNLL-2012; None: tags
+    do not matter.
 
     A line holds all words of a sentence and all their tags, as files of slots do; a column numbers words, as the first
     one of GermEval's and Universal NER's files; holds offsets; repeats the name of a document, as OntoNotes'; or its
@@ -99,7 +112,8 @@ def with_true_words(sentences: Iterator[Sentence], path: str, column: int) -> It
     longest = total = several = 0
     all_sentences = True
     prefixes: set[str] | None = None
-    places = True
+    places = brackets = True
+    opened = False
     for sentence in sentences:
         words = sentence.words
         longest, total = max(longest, len(words)), total + len(words)
@@ -112,8 +126,12 @@ def with_true_words(sentences: Iterator[Sentence], path: str, column: int) -> It
         if numbers or offsets:
             digits = all(word.isdecimal() for word in words)
             values = [int(word) for word in words] if digits else []
-            numbers = numbers and digits and values == list(range(1, len(values) + 1))
+            numbers = numbers and digits and values[:1] in ([0], [1])
+            numbers = numbers and values == list(range(values[0], values[0] + len(values)))
             offsets = offsets and digits and all(first < second for first, second in pairwise(values))
+        tags = [str(tag) for tag in sentence.tags or () if tag is not None]
+        brackets = brackets and all(map(_BRACKETED.fullmatch, tags))
+        opened = opened or any(tag.startswith("(") for tag in tags)
         repeats = repeats and len({*words}) == 1
         places = places and _are_placed(words)
         if prefixes != set():
@@ -125,6 +143,13 @@ def with_true_words(sentences: Iterator[Sentence], path: str, column: int) -> It
         raise InputError(
             "has a sentence in each line, its tags behind a tab; expected a word and its tag in each line, and a blank "
             f"line after each sentence: {_A_WORD_A_LINE}",
+            path=path,
+        )
+    if brackets and opened and tag_column is not None:
+        word, tag = f"${column + 1}", "$NF" if tag_column < 0 else f"${tag_column + 1}"
+        raise InputError(
+            "has brackets around words as tags, (X*, *, *), as files of CoNLL-2012; expected a tag of its own for each "
+            f"word, as B-X, I-X and O: {_BRACKETS_TO_BIO.replace('WORD', word).replace('TAG', tag)}",
             path=path,
         )
     if longest < 2:

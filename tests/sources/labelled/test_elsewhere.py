@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -64,3 +66,26 @@ def test_a_docbin_of_spacy_is_read_as_its_message_says(
     DocBin(docs=[doc]).to_disk(path)
     [sentence] = read_sentences(str(written(code, path, monkeypatch, capsys)))
     assert (sentence.words, sentence.tags) == (("Ann", "Bo", "ca", "n't", "go"), ("B-PER", "I-PER", "O", "O", "O"))
+
+
+def test_brackets_of_conll_2012_become_tags_as_the_message_says(tmp_path: Path) -> None:
+    awk = shutil.which("awk")
+    if not awk:
+        pytest.skip("there is no awk")
+    path = tmp_path / "a.v4_gold_conll.conll"
+    lines = ["x 0 Ann (PERSON* -", "x 1 Bo *) -", "x 2 left * -", "", "x 0 Bern (GPE) -", "x 1 is * -"]
+    path.write_text("\n".join(["#begin document (x); part 000", *lines, "", "#end document"]) + "\n")
+    with pytest.raises(InputError) as caught:
+        list(read_sentences(str(path), "3", "4"))
+    code = re.search(r"awk '(.*)' FILE", str(caught.value))
+    assert code
+    new = tmp_path / "new.conll"
+    with new.open("w") as file:
+        subprocess.run([awk, code[1], path], stdout=file, check=True)
+    tagged = [(sentence.words, sentence.tags) for sentence in read_sentences(str(new))]
+    assert tagged == [
+        (("Ann", "Bo", "left"), ("B-PERSON", "I-PERSON", "O")),
+        (("Bern", "is"), ("B-GPE", "O")),
+    ]
+    path.write_text("x 0 Ann (A(B*\nx 1 Bo *))\n")
+    assert subprocess.run([awk, code[1], path], capture_output=True, check=False).returncode == 1  # nested
