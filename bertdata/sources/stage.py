@@ -120,7 +120,7 @@ class ReadSource:
 
     def _tasks(self, paths: Sequence[str], states: Mapping[str, str]) -> tuple[list[Task], list[str]]:
         """Return the tasks of all formats, in the order of the files where there are several formats."""
-        target = self.config.target_bytes(sum(files.size(path) for path in paths))
+        target = self.config.target_bytes(sum(files.size(path) for path in paths), self.kind)
         adds = self.kind == "documents" and self.config.language_model and LANGUAGE not in self.columns
         columns = (*self.columns, LANGUAGE) if adds else self.columns
         request = Request(self.directory, target, self.config, columns=columns)

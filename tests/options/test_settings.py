@@ -361,12 +361,13 @@ def test_length_bins_end_with_the_longest_row() -> None:
     assert len(ExamplesConfig(max_seq_length=512, bin_size=8).bins) == 64
 
 
-@given(st.integers(0, 1 << 50))
-def test_the_range_is_a_64th_of_the_input_within_bounds(total: int) -> None:
-    target = CleaningConfig().target_bytes(total)
-    assert 1 << 20 <= target <= 16 << 20
-    assert target == 1 << 20 or target * 64 <= total
-    assert CleaningConfig(range_bytes=5).target_bytes(total) == 5
+@given(st.integers(0, 1 << 50), st.sampled_from([("wikipedia", 1 << 20), ("books", 1 << 20), ("documents", 4 << 20)]))
+def test_the_range_is_a_64th_of_the_input_within_bounds(total: int, kind_and_least: tuple[str, int]) -> None:
+    kind, least = kind_and_least
+    target = CleaningConfig().target_bytes(total, kind)
+    assert least <= target <= 16 << 20
+    assert target == least or target * 64 <= total
+    assert CleaningConfig(range_bytes=5).target_bytes(total, kind) == 5
 
 
 @pytest.mark.parametrize(
