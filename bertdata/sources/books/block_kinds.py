@@ -77,7 +77,8 @@ def kind_of(lines: Block, text: str, width: int) -> str:
         return "prose" if untitled else "heading"
     words = text.count(" ") + 1 + len(SPACELESS.findall(text)) // 2
     ends = ENDS_CLAUSE.search(text[-TAIL:]) or _is_ragged_text(lines, text)
-    reads = ends and words >= 3.5 * len(lines) and not is_title(text)
+    is_wrapped = lower == 1 and ENDS_SENTENCE.search(text[-TAIL:]) and is_mostly_small(text, 0.5)
+    reads = ends and (words >= 3.5 * len(lines) or is_wrapped) and not is_title(text)
     return "verse" if reads and len(_DIGIT.findall(text)) < 0.03 * solid else ""
 
 

@@ -211,6 +211,7 @@ def test_any_text_gives_clean_paragraphs(source: str) -> None:
             assert re.search(r"[^\W\d_]", paragraph)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "junk",
     [

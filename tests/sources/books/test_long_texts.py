@@ -59,6 +59,8 @@ SENTENCES = st.lists(
 @example([[SENTENCE[:-1]] * 100], 0, "\n\n", 1 << 24, False, "")
 @example([[SENTENCE[:-1]] * 100, *[[SENTENCE[:-1]] * 4] * 20], 0, "\n\n", 1 << 24, False, "\n")
 @example([[SENTENCE[:-1]] * 100], 72, "\n\n", 1000, False, "")
+@example([["It rained all day and night"], ["It was late"]], 20, "\n\n", 1 << 24, False, "")
+@example([["It was so very late"], ["She came home"]], 20, "\n\n", 1 << 24, True, "")
 def test_of_sentences_none_is_lost(
     paragraphs: list[list[str]], width: int, between: str, part_bytes: int, last_mark: bool, end: str
 ) -> None:
