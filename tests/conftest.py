@@ -21,6 +21,7 @@ from hypothesis import settings
 from bertdata import plugins
 from tests.generated import examples
 from tests.server import Server, serve
+from tests.turns import of_other_days
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_DATASETS_OFFLINE"] = "1"
@@ -35,6 +36,15 @@ settings.load_profile("bertdata")
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the costly tests of other days, where `scripts/test` says which day it is."""
+    if day := os.environ.get("BERTDATA_TEST_DAY"):
+        later = of_other_days(items, int(day))
+        config.hook.pytest_deselected(items=later)
+        left_out = set(later)
+        items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_collection() -> None:

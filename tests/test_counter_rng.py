@@ -134,6 +134,7 @@ def test_a_permutation_of_many_is_found_without_a_table() -> None:
     assert image.max() < n
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("n", "keys"), [(5, 3000), (16, 6000)])
 def test_every_place_of_a_permutation_is_equally_likely(n: int, keys: int) -> None:
     # Where the first, a middle and the last index go, and the step from one index to the next. Four rounds send the

@@ -75,6 +75,7 @@ def test_every_script_is_tested() -> None:
 SLOW = ("own_cleaner.py", "own_filter.py", "own_source.py")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "script", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in BUILDS]
 )
@@ -114,6 +115,7 @@ def test_a_torchrun_goes_on_with_another_number_of_processes(build: Path, tmp_pa
         assert float(ours.split()[-1]) == pytest.approx(float(theirs.split()[-1]), rel=0.01)
 
 
+@pytest.mark.costly
 def test_the_numpy_script_goes_on_where_it_stopped(build: Path, tmp_path: Path) -> None:
     whole = losses("numpy_batches.py", build, tmp_path / "whole", 7)
     parts = losses("numpy_batches.py", build, tmp_path / "parts", 3)

@@ -59,6 +59,7 @@ SHARES = 24
 """The kinds of repetition are shared among so many readers in a quick run, where each reads those of one share."""
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", READERS)
 def test_a_reader_of_text_takes_linear_time(name: str) -> None:
     slow = slow_kinds(READERS[name], some_repetitions(list(READERS).index(name), SHARES), *BRIEF)
@@ -77,6 +78,7 @@ ENTRIES = entry_readers()
 ENTRY_SHARES = 300
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ENTRIES)
 def test_an_entry_of_a_registry_takes_linear_time(name: str) -> None:
     kinds = some_repetitions(7 * list(ENTRIES).index(name), ENTRY_SHARES)
@@ -96,6 +98,7 @@ FILES = list(file_readers(Path()))
 FILE_SHARES = 5
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", FILES)
 def test_a_reader_of_files_takes_linear_time(name: str, tmp_path: Path) -> None:
     units = IN_FILES[FILES.index(name) % FILE_SHARES :: FILE_SHARES]

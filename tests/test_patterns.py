@@ -169,6 +169,7 @@ def _sample(texts: dict[str, Repetition]) -> dict[str, Repetition]:
     return dict(list(texts.items())[::step])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("share", range(SHARES))
 def test_expressions_take_linear_time(share: int) -> None:
     slow = [

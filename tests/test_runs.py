@@ -97,6 +97,7 @@ def test_a_script_is_a_program_in_bash(script: Path) -> None:
         assert subprocess.run([checker, script], check=False).returncode == 0
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("text", ["", "download", "articles.jsonl"])
 def test_the_commands_of_the_tiny_run_are_those_of_bertdata(text: str, tmp_path: Path) -> None:
     (tmp_path / "articles.jsonl").write_text(json.dumps({"text": "The sea is old. It has salt."}) + "\n")

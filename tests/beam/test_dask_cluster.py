@@ -60,6 +60,7 @@ def test_an_error_of_ours_comes_back_as_the_class_it_was(cluster: Any, tmp_path:
         make(on(cluster), tasks(tmp_path, 1, "InputError"), fail)
 
 
+@pytest.mark.costly
 def test_a_worker_that_dies_in_the_middle_costs_nothing_but_time(cluster: Any, tmp_path: Path) -> None:
     to_do, first = tasks(tmp_path, 8), {worker.pid for worker in cluster.workers.values()}
     victim = min(first)
@@ -78,6 +79,7 @@ def test_a_worker_that_dies_in_the_middle_costs_nothing_but_time(cluster: Any, t
     assert [Path(task.path).read_text() for task in to_do] == [task.name for task in to_do]
 
 
+@pytest.mark.costly
 def test_a_task_that_kills_every_worker_is_given_up_with_the_reason(cluster: Any, tmp_path: Path) -> None:
     cluster.scheduler.allowed_failures, before = 0, cluster.scheduler.allowed_failures
     try:
@@ -101,6 +103,7 @@ def test_tasks_that_were_cancelled_at_the_scheduler_are_not_taken_for_done(clust
             dask_cluster.require_not_cancelled([done, waiting])
 
 
+@pytest.mark.costly
 def test_a_cluster_is_started_where_none_is_named_and_ends_with_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,6 +188,7 @@ def test_dask_missing_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> N
         Runner(0, ("--runner=dask",), quiet=True).check("memory://out", [])
 
 
+@pytest.mark.costly
 def test_an_element_is_a_partition_up_to_eight_a_worker_unless_flags_say_otherwise(cluster: Any) -> None:
     from distributed import LocalCluster
 

@@ -50,6 +50,7 @@ def started_by(name: str, folder: Path) -> tuple[str, ...]:
     return (f"--runner={name}Runner", f"--job_server_java_launcher={program}", f"--{name.lower()}_job_server_jar={jar}")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "name", ["Flink", *(pytest.param(name, marks=pytest.mark.slow) for name in ("Spark", "Prism"))]
 )
@@ -201,6 +202,7 @@ def external(address: str) -> Runner:
     return Runner(0, (*EMBEDDED, "--environment_type=EXTERNAL", f"--environment_config={address}"), quiet=True)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("program", [POOL, POOL_OF_BEAM])
 def test_the_workers_of_a_pool_do_the_work(program: str, tmp_path: Path) -> None:
     with worker_pool(tmp_path, program=program) as address:

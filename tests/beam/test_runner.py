@@ -96,6 +96,7 @@ for name in "ab":
 """
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_run_says_once_that_kernels_are_compiled_and_only_where_they_are(workers: int, tmp_path: Path) -> None:
     told = []

@@ -102,6 +102,7 @@ def _workers_of(runner: Runner, folder: Path, number: int = 2) -> set[int]:
     return {record.details["pid"] for _, record in done} - {os.getpid()}
 
 
+@pytest.mark.costly
 def test_workers_that_are_kept_do_all_pipelines_until_one_is_killed_or_an_error_ends_them(tmp_path: Path) -> None:
     runner = Runner(2, quiet=True)
     with runner.keep_workers():

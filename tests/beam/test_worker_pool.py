@@ -163,6 +163,7 @@ def test_flags_of_the_program_are_checked(words: list[str], message: str) -> Non
         program.main(words)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_the_program_ends_with_its_workers(how: signal.Signals) -> None:
     port = free_port()

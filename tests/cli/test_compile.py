@@ -35,6 +35,7 @@ def test_the_kernels_of_all_filters_with_rules_are_compiled() -> None:
     assert any(settings.get("filter") == module.FILTERS for settings in module.BUILDS)
 
 
+@pytest.mark.costly
 def test_every_group_of_settings_is_built_and_the_number_of_kernels_printed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -38,6 +38,7 @@ def asked(path: Path, number: int) -> str:
     return str(path)
 
 
+@pytest.mark.costly
 def test_the_manifest_names_what_was_read_and_every_shard(tmp_path: Path, vocab: str) -> None:
     sources = {"test": labelled(tmp_path / "b.jsonl", 3), "train": labelled(tmp_path / "a.jsonl", 5)}
     manifest = encode_task(tmp_path / "out", vocab, sources, TaskConfig(shard_examples=2))

@@ -22,6 +22,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_build(tmp_path_factory.mktemp("build"), config)
 
 
+@pytest.mark.costly
 def test_the_command_exports_all_splits_as_they_are(
     build: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

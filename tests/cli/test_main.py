@@ -139,6 +139,7 @@ def test_a_summary_is_printed_as_a_table(monkeypatch: pytest.MonkeyPatch, capsys
     ]
 
 
+@pytest.mark.costly
 def test_the_plan_of_a_build_comes_through_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["build", "--dry-run", "--output", str(tmp_path / "out")]) == 0
     assert "clean wikipedia" in capsys.readouterr().out

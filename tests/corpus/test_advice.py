@@ -112,6 +112,7 @@ def changes(remedy: str, state: Choices, language: str, told: dict[str, int], un
             yield flag, kind in unit.split() and not given and (kind == "rows" or kind in state.reads)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("language", "told", "english", "unit"), LANGUAGES)
 def test_all_advice_changes_something(language: str, told: dict[str, int], english: int, unit: str) -> None:
     seen = set()

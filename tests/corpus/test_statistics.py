@@ -50,6 +50,7 @@ def test_the_figures_of_a_corpus_do_not_depend_on_its_parts(size: int) -> None:
     assert {"markup", "broken characters"} <= {warning["about"] for warning in warnings_of({}, {}, parts)}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", KINDS)
 def test_signs_of_a_language_and_unknown_tokens_are_those_of_any_tokenizer(kind: str) -> None:
     tokenizer = trained(kind, GOOD, 700)

@@ -179,6 +179,7 @@ def test_an_id_that_the_vocabulary_does_not_have_is_refused(tmp_path: Path) -> N
         load_block(slices[0], WordPieceTokenizer.from_tokens(TOKENIZER.tokens[:6]), 0)
 
 
+@pytest.mark.costly
 def test_ids_past_65535_do_not_wrap(tmp_path: Path) -> None:
     many = WordPieceTokenizer.from_tokens([*SPECIAL_TOKENS, *(f"w{number}" for number in range(70_000))])
     file = io.BytesIO()

@@ -61,6 +61,7 @@ def test_tokens_and_label_of_a_row_come_from_the_same_example(objective: str, ma
     assert len(names) == len(expected)
 
 
+@pytest.mark.costly
 @given(blocks(), infos())
 def test_every_token_is_accounted_for(block: TokenBlock, info: PretrainingInfo) -> None:
     try:

@@ -116,6 +116,7 @@ def test_samples_are_the_same_for_ranges_of_any_size(tmp_path: Path) -> None:
     assert measured == "words 3, at least 50 expected (min_words)"
 
 
+@pytest.mark.costly
 def test_a_build_with_the_fineweb_recipe_shows_and_verifies_what_it_dropped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -237,6 +237,7 @@ FILTERS.add("without", Filter(help="drops documents with a word", keep=without, 
 """
 
 
+@pytest.mark.costly
 def test_a_package_outside_adds_a_filter_and_a_cleaner_and_builds_with_them(tmp_path: Path) -> None:
     outside = Outside.write(tmp_path, "toy_curation", OUTSIDE)
     sentences = "The sea is deep, and salt is in it. Ships sail on it to the island in the south. "

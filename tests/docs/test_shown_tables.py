@@ -20,6 +20,7 @@ def labels(printed: str) -> set[str]:
     return {match.strip() for match in ROW.findall(printed.partition("\nseconds  ")[0])}
 
 
+@pytest.mark.costly
 def test_the_tutorial_shows_the_rows_of_a_build_and_of_a_training(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -50,6 +50,7 @@ def tables(path: Path, record: PartMetadata, target: int = 1 << 40) -> list[pa.T
     return [table.combine_chunks() for part in cut_ranges([(str(path), record)], target) for table in read_range(part)]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("rules", [False, True])
 @pytest.mark.parametrize("target", [1 << 40, 1 << 20, 10 << 20])
 def test_a_part_without_texts_gives_the_tables_of_one_that_has_them(tmp_path: Path, rules: bool, target: int) -> None:

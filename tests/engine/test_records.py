@@ -57,6 +57,7 @@ def change(path: str, data: bytes) -> None:
     files.write_bytes(path, data)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("number", [1, 40, 400])
 def test_the_records_of_a_folder_that_has_an_index_are_two_requests_however_many_they_are(number: int) -> None:
     some = done(tasks(FOLDER, number))

@@ -121,6 +121,7 @@ def hub_rows(name: str, split: str) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("ending", ["tsv", "jsonl", "parquet"])
 @pytest.mark.parametrize("name", GLUE)
 def test_files_of_glue_and_of_hubs_give_the_same_rows(tmp_path: Path, vocab: str, name: str, ending: str) -> None:

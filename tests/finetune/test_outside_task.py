@@ -68,6 +68,7 @@ print(sorted(zip(batch["labels"].tolist(), batch["attention_mask"].sum(1).tolist
 """
 
 
+@pytest.mark.costly
 def test_a_package_outside_adds_a_task(tmp_path: Path) -> None:
     outside = Outside.write(tmp_path, "toy_task", OUTSIDE)
     (tmp_path / "x.jsonl").write_text('{"text": "the sea"}\n{"text": "the sea is deep"}\n{"text": "salt"}\n')

@@ -153,6 +153,7 @@ def many(folder: Path, task: str, examples: int) -> str:
     return str(path)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "task",
     [
@@ -177,6 +178,7 @@ def test_the_bytes_do_not_depend_on_how_many_examples_are_held_at_a_time(
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "task",
     [

@@ -129,6 +129,7 @@ def test_the_same_build_gives_the_same_bytes(build: Path, unmasked: Path, tmp_pa
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
+@pytest.mark.costly
 def test_static_builds_and_their_exports_and_imports_need_no_pandas(tmp_path: Path) -> None:
     # pyarrow imports pandas where it is installed, and fails in some calls where it is not
     script = f"""

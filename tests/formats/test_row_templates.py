@@ -65,6 +65,7 @@ def test_rows_of_another_template_are_refused(tmp_path: Path) -> None:
         import_shards({"train": [str(tmp_path / "out" / "train")]}, str(tmp_path / "xlnet"), str(tmp_path / "back"))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("model", ["RoBERTa", LARGE])
 def test_rows_as_they_are_have_the_columns_of_the_shards(model: str, tmp_path: Path) -> None:
     build = write_build(tmp_path / "build", pieces=tokenizer_of(model))

@@ -69,6 +69,7 @@ def test_every_format_of_rows_that_is_written_is_read() -> None:
     assert without == {"megatron", "ds"}, "they have ids alone, without rows to come back"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("to", ROWS)
 @pytest.mark.parametrize(
     "name",

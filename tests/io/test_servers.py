@@ -30,6 +30,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "served"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("serve", SERVERS)
 def test_a_build_of_a_server_is_that_of_the_folder(serve: Serve, folder: Path, tmp_path: Path) -> None:
     digests = []

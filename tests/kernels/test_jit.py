@@ -105,6 +105,7 @@ print(doubled(values.astype(float)).tolist(), len(told))
 """
 
 
+@pytest.mark.costly
 def test_a_kernel_says_that_it_is_compiled_and_nothing_where_it_is_loaded(tmp_path: Path) -> None:
     (tmp_path / "kernel.py").write_text(KERNEL)
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": str(PACKAGE.parent)}
@@ -130,6 +131,7 @@ tempfile.TemporaryFile = refused
 """How numba finds out that it cannot write into a folder."""
 
 
+@pytest.mark.costly
 def test_machine_code_is_loaded_where_nothing_can_be_written(tmp_path: Path) -> None:
     """As in a container whose root is read-only, of an image in which `bertdata compile` ran."""
     file = tmp_path / "kernel.py"
@@ -172,6 +174,7 @@ if "more" in sys.argv:
 """
 
 
+@pytest.mark.costly
 def test_what_numba_compiles_with_is_gathered_where_a_kernel_is_compiled_or_makes_arrays(tmp_path: Path) -> None:
     (tmp_path / "kernel.py").write_text(GATHERED)
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": str(PACKAGE.parent)}

@@ -78,6 +78,7 @@ print(is_kept(lines_kernel), KERNELS._are_kept())
 """
 
 
+@pytest.mark.costly
 def test_machine_code_is_looked_for_on_disk_where_it_was_compiled_for_this_processor(tmp_path: Path) -> None:
     def kept(*arguments: str, **variables: str) -> str:
         environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)} | variables

@@ -115,6 +115,7 @@ def test_every_batch_of_one_bin_pads_by_less_than_the_bin(binned: Path) -> None:
     assert max(padding) < 8
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("bins", [None, (16, 32)])
 @pytest.mark.parametrize("pack", [False, True])
 def test_sources_come_by_weight_and_each_example_of_a_source_as_often(

@@ -30,6 +30,7 @@ next(iter(DataLoader(dataset, batch_sampler=sampler, collate_fn=PretrainingColla
 }
 
 
+@pytest.mark.costly
 def test_importing_the_loader_for_torch_and_a_first_batch_of_tensors_wait_neither_for_numba_nor_for_beam(
     dynamic_build: Path, tmp_path: Path
 ) -> None:
@@ -42,6 +43,7 @@ def test_importing_the_loader_for_torch_and_a_first_batch_of_tensors_wait_neithe
     assert set(json.loads(of_batch)) & {"numba", "pandas", "apache_beam"} == set()
 
 
+@pytest.mark.costly
 def test_what_draws_masks_depends_on_the_shards_and_not_on_the_batches_before(dynamic_build: Path) -> None:
     pytest.importorskip("torch")
     code = f"""

@@ -162,6 +162,7 @@ def train(corpus: Path, cache: Path, room: int, pause: float = 0.0) -> subproces
     )
 
 
+@pytest.mark.costly
 def test_two_trainings_on_one_cache_folder_have_the_same_batches(
     corpus: Path, shard_bytes: int, tmp_path: Path
 ) -> None:
@@ -202,6 +203,7 @@ def test_a_training_that_is_ended_leaves_nothing_that_the_next_one_does_not_clea
     assert not list((tmp_path / "needs").iterdir())
 
 
+@pytest.mark.costly
 def test_two_trainings_on_a_cache_with_room_for_one_have_the_same_batches_too(
     corpus: Path, shard_bytes: int, tmp_path: Path
 ) -> None:

@@ -151,6 +151,7 @@ def test_an_object_that_comes_cut_or_altered_is_fetched_again_and_else_an_error_
         assert nothing_half_fetched(tmp_path / "two")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", ["memory", "http"])
 def test_a_full_disk_is_an_error_of_the_cache_and_not_of_the_store(
     kind: str, corpus: Path, shard_bytes: int, tmp_path: Path

@@ -67,6 +67,7 @@ def on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "1")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("numbers", [(2, 4), (4, 2), (1, 4, 2), (3, 1)])
 def test_each_row_comes_once_an_epoch_and_a_machine_fetches_at_most_its_part_of_the_window_again(
     numbers: tuple[int, ...], corpus: Path, shard_bytes: int, tmp_path: Path

@@ -325,6 +325,7 @@ def test_a_copy_of_a_piece_that_was_damaged_is_fetched_again(
     assert sorted(set(fetched.values())) == [1, 2]
 
 
+@pytest.mark.costly
 def test_a_full_disk_is_an_error_of_the_cache_and_not_of_the_store(
     large: Path, sizes: dict[str, int], tmp_path: Path
 ) -> None:

@@ -59,6 +59,7 @@ sizes = st.integers(1, 3)
 rows_of = st.lists(st.integers(1, 9), min_size=1, max_size=30)
 
 
+@pytest.mark.costly
 @given(lengths=rows_of, tokens=st.integers(9, 40), world=st.integers(1, 3), steps=st.integers(1, 6))
 @settings(max_examples=30, deadline=None)
 def test_each_rank_takes_the_next_examples_that_fit(lengths: list[int], tokens: int, world: int, steps: int) -> None:
@@ -82,6 +83,7 @@ def test_an_iteration_has_each_example_once_an_epoch_and_no_batch_has_more_token
     assert max(map(len, batches)) - min(map(len, batches)) <= 1
 
 
+@pytest.mark.costly
 @given(data=st.data(), lengths=rows_of, tokens=st.integers(9, 40), worlds=st.tuples(sizes, sizes))
 @settings(max_examples=20, deadline=None)
 def test_a_run_goes_on_on_other_processes_with_the_rows_that_follow(

@@ -61,6 +61,7 @@ def test_the_first_epoch_begins_with_two_shards() -> None:
     assert borders(1, 1, cold=True) == [0, 1]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", ["plain", "weights"])
 def test_the_steps_of_a_run_have_the_same_rows_on_any_number_of_ranks(kind: str) -> None:
     settings: dict[str, Any]

@@ -151,6 +151,7 @@ def compiled() -> str:
     return digest()
 
 
+@pytest.mark.costly
 def test_plain_python_gives_the_same_masks(compiled: str) -> None:
     assert digest(NUMBA_DISABLE_JIT="1") == compiled
 

@@ -47,6 +47,7 @@ print(np.bincount(runs).argmax())
 """
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("unit", "tokens"), [("pair", "2"), pytest.param("run", "3", marks=pytest.mark.slow)])
 def test_a_unit_from_outside_is_drawn_the_same_by_writer_loader_device_and_reference(
     tmp_path: Path, unit: str, tokens: str

@@ -40,6 +40,7 @@ def plain_rows(
     return result
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("template", TEMPLATES.values(), ids=TEMPLATES)
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @settings(deadline=None, max_examples=20)

@@ -24,6 +24,7 @@ from tests.objectives.blocks import (
 )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @settings(deadline=None, max_examples=30)
 @given(data=st.data())
@@ -38,6 +39,7 @@ def test_rule_16_every_token_is_used_once_in_a_copy_or_counted(objective: str, d
         assert used == list(range(len(block.tokens)))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @settings(deadline=None, max_examples=30)
 @given(data=st.data())

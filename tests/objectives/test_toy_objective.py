@@ -39,6 +39,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     return Built(outside, helped, shown, verified)
 
 
+@pytest.mark.costly
 def test_it_is_offered_by_the_flag_and_its_help(built: Built) -> None:
     assert "toy: the first two sentences of a document" in " ".join(built.helped.split())
 

@@ -83,6 +83,7 @@ def test_a_finished_build_needs_its_stages_no_more(tmp_path: Path) -> None:
     assert not (output / "stages").exists()
 
 
+@pytest.mark.costly
 def test_a_changed_setting_rebuilds_only_the_stages_it_touches(tmp_path: Path) -> None:
     output = tmp_path / "corpus"
     build(output)

@@ -36,6 +36,7 @@ def flip(path: Path) -> None:
     path.write_bytes(data)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("part", "other"),
     [

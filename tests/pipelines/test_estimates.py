@@ -96,6 +96,7 @@ def larger_dump(path: Path, copies: int) -> Path:
     return path
 
 
+@pytest.mark.costly
 def test_of_a_dump_of_which_a_part_is_sampled(tmp_path: Path) -> None:
     dump = larger_dump(tmp_path / "wiki.xml", 20)
     assert dump.stat().st_size > 2 * 8 * (256 << 10)
@@ -198,6 +199,7 @@ def test_what_cannot_be_read_is_told_and_the_plan_is_shown(tmp_path: Path, capsy
     assert "read documents" in shown
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("vocab", ["bertdata-30k-uncased", None])
 def test_at_a_url_a_worker_holds_the_text_of_several_small_parts_and_asks_for_bytes(vocab: str | None) -> None:
     settings = replace(SETTINGS, vocab=vocab, sharding=ShardsConfig(shard_bytes=20_000))

@@ -161,6 +161,7 @@ def check(planned: Planned, least_near: float = 0.25) -> None:
     assert planned.estimate.text_bytes == pytest.approx(sum(len(text.encode()) for text in TEXTS), rel=least_near)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "ending"), list(inputs()))
 def test_each_format_in_each_compression_is_estimated_from_a_part_of_it(name: str, ending: str, tmp_path: Path) -> None:
     paths = write(tmp_path / "in", name, ending)

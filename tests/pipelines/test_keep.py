@@ -52,6 +52,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> BuiltCorpus:
     return built(folder, documents_in(folder))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "settings",
     [{"pack": True}, {"masking": "static", "dupe_factor": 2}, pytest.param({"bin_size": 8}, marks=pytest.mark.slow)],

@@ -38,6 +38,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "corpus"
 
 
+@pytest.mark.costly
 def test_each_example_knows_its_source_and_each_source_is_counted(corpus: Path) -> None:
     verify(str(corpus))
     shards = open_shards(str(corpus))
@@ -60,6 +61,7 @@ def test_a_loader_weighs_each_of_them(corpus: Path) -> None:
     assert 0.35 < np.mean(sources[drawn] == 129) < 0.65, "half of them are of the one with half the weight"
 
 
+@pytest.mark.costly
 def test_a_dry_run_shows_the_largest_and_adds_up_the_others(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = [f"{name}={corpus.parent / name}.jsonl" for name in LANGUAGES]
     assert Sources(documents=tuple(paths)).inputs().names() == LANGUAGES

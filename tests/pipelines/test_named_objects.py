@@ -76,6 +76,7 @@ def outside(tmp_path_factory: pytest.TempPathFactory) -> Outside:
     return outside
 
 
+@pytest.mark.costly
 def test_what_reads_a_build_in_another_process_needs_the_consent_to_its_objects(outside: Outside) -> None:
     verbs = ("show", "verify", "stats")
     for verb, refused in zip(verbs, outside.without_plugin().ran(*([verb, "corpus"] for verb in verbs)), strict=True):

@@ -33,6 +33,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", recipe_names())
 def test_a_recipe_that_ships_is_built_as_it_says_and_verified(name: str, texts: str, tmp_path: Path) -> None:
     recipe = read_recipe(name)

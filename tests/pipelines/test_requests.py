@@ -78,6 +78,7 @@ def test_a_finished_build_is_known_by_fewer_requests() -> None:
     assert asked <= 60
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("named", "most"), [(["counted://in/books"], 4), (["counted://in/books/*.txt"], 8), ([], BOOKS + 1)]
 )

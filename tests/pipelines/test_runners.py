@@ -61,6 +61,7 @@ def shards(found: dict[str, str]) -> dict[str, str]:
     return {path: digest for path, digest in found.items() if path.endswith(".arrow") and "stages" not in path}
 
 
+@pytest.mark.costly
 def test_a_build_at_a_url_gives_the_same_shards_and_goes_on_there(memory: str, tmp_path: Path) -> None:
     dump, output = f"{memory}/in/{files.name(SAMPLE_DUMP)}", f"{memory}/out"
     files.write_bytes(dump, Path(SAMPLE_DUMP).read_bytes())

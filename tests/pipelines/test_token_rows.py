@@ -16,6 +16,7 @@ from bertdata.verify.build import verify
 from tests.pipelines.builds import build, with_examples
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("masking", "packed"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -76,6 +77,7 @@ def test_what_is_asked_of_a_token_is_what_nltk_answers(text: str) -> None:
         ), token
 
 
+@pytest.mark.costly
 def test_every_character_is_a_letter_or_a_digit_as_an_older_one_of_its_kind_in_nltk() -> None:
     from nltk.tokenize.punkt import PunktToken
 

@@ -65,6 +65,7 @@ def assert_rows_of_post_processor(shards: Shards, tokenizer: JsonTokenizer) -> i
     return most
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("model", "config"),
     [

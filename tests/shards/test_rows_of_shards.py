@@ -80,6 +80,7 @@ def test_a_packed_shard_has_rows_of_several_examples_and_their_borders() -> None
     assert np.mean([len(row) - 1 for row in borders]) > 3
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("masking", MASKINGS)
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_a_packed_build_verifies_and_holds_the_examples_of_one_that_is_not(
@@ -95,6 +96,7 @@ def test_a_packed_build_verifies_and_holds_the_examples_of_one_that_is_not(
         assert len(open_shards(packed, split)) < len(open_shards(plain, split))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("masking", MASKINGS)
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_a_build_in_bins_verifies_and_each_shard_has_rows_of_one_bin(

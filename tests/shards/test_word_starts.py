@@ -73,6 +73,7 @@ def assert_whole(starts: np.ndarray, labels: np.ndarray) -> int:
     return int(((predicted == sizes) & (sizes > 1)).sum())
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("shape", "unit"), list(zip(SHAPES, UNITS, strict=True)))
 def test_static_masks_take_whole_words_at_the_rate_asked_for(kind: str, shape: str, unit: str, tmp_path: Path) -> None:

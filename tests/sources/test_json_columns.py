@@ -127,6 +127,7 @@ names = st.sampled_from(["text", "id", "title", "url", "source", "other", "_id"]
 objects = st.dictionaries(names, texts | values, max_size=5).map(lambda row: {"text": "A text."} | row)
 
 
+@pytest.mark.costly
 @settings(deadline=None, max_examples=examples(120))
 @given(rows=st.lists(objects, min_size=1, max_size=12), target=st.integers(20, 400), data=st.data())
 def test_rows_as_columns_are_those_of_json(

@@ -174,6 +174,7 @@ def test_an_empty_file_and_a_cut_off_one_are_refused(tmp_path: Path) -> None:
         read_all(write(tmp_path / "x.txt.gz", whole[: len(whole) // 2]))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("setting", ["NUMBA_DISABLE_JIT", pytest.param("NUMBA_BOUNDSCHECK", marks=pytest.mark.slow)])
 def test_the_kernel_reads_within_its_bounds_and_is_the_same_without_a_compiler(setting: str, tmp_path: Path) -> None:
     path = write(tmp_path / "x.txt", b"\n \na\r\n b\n\n\t\n" + "Été \n".encode() * 40 + b"\nc")

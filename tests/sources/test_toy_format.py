@@ -65,6 +65,7 @@ def toys(tmp_path: Path) -> Outside:
     return Outside.write(tmp_path, "toy_format", TOY)
 
 
+@pytest.mark.costly
 def test_files_of_a_format_from_outside_are_built_shown_verified_and_read(toys: Outside) -> None:
     (toys.folder / "rows.jsonl").write_text(
         "".join(json.dumps({"text": f"Salt {n}. Water {n}."}) + "\n" for n in range(9))
@@ -83,6 +84,7 @@ def test_files_of_a_format_from_outside_are_built_shown_verified_and_read(toys: 
     assert next(iter(numpy_batches(corpus, batch_size=4)))["input_ids"].shape[0] == 4
 
 
+@pytest.mark.costly
 def test_a_folder_the_help_and_messages_know_a_format_from_outside(toys: Outside) -> None:
     plan = [*BUILD, "--documents", "texts", "--output", "corpus", "--dry-run"]
     (toys.folder / "odd.toy").write_text("no toy")

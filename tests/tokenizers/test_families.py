@@ -51,6 +51,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(TOKENIZERS._items, "letters", LetterTokenizer)
 
 
+@pytest.mark.costly
 def test_a_family_of_another_package_is_built_verified_shown_measured_and_loaded(tmp_path: Path) -> None:
     code = Path(letters.__file__).read_text()
     code += '\n\nfrom bertdata.tokenizers import TOKENIZERS\n\nTOKENIZERS.add("letters", LetterTokenizer)\n'

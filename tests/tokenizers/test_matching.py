@@ -44,6 +44,7 @@ def test_a_vocabulary_is_itself() -> None:
         assert set(matches.kinds.tolist()) == {KINDS.index("same")}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("token", "kind", "old"),
     [

@@ -44,12 +44,14 @@ def assert_equal(tokenizer: JsonTokenizer, texts: list[str]) -> None:
     assert found["word_starts"].to_pylist() == starts
 
 
+@pytest.mark.costly
 @settings(max_examples=examples(50))
 @given(texts=st.lists(TEXTS, max_size=8))
 def test_hostile_texts_are_encoded_as_by_tokenizers(tokenizer: JsonTokenizer, texts: list[str]) -> None:
     assert_equal(tokenizer, texts)
 
 
+@pytest.mark.costly
 def test_pairs_of_hard_pieces_are_encoded_as_by_tokenizers(tokenizer: JsonTokenizer) -> None:
     assert_equal(tokenizer, [f"{a}{b} {a}\n{b}" for a in HARD for b in HARD[::5]] + EDGES)
 

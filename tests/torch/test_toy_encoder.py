@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.outside import Outside
 from tests.torch.build import write_build
 from tests.torch.training.test_finetune import encoded, texts
@@ -55,6 +57,7 @@ found = {
 """
 
 
+@pytest.mark.costly
 def test_a_family_from_outside_goes_through_all_commands(tmp_path: Path) -> None:
     write_build(tmp_path / "build")
     encoded(tmp_path / "task", "classification", texts, (40, 10))

@@ -43,6 +43,7 @@ def test_the_counts_of_a_shard_are_all_tested_here(static_build: Path) -> None:
     assert set(counts) == set(COUNTED)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", COUNTED)
 @pytest.mark.parametrize("number", [1, -1])
 def test_a_count_of_a_split_that_is_not_that_of_its_shards_is_found(

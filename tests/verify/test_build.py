@@ -28,6 +28,7 @@ from tests.shards.damage import Change, claim, disagreements, edit, put, rewrite
 TRAIN = "train/data-00000-of-00002.arrow"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("masking", MASKINGS)
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_a_build_verifies_as_it_was_written(objective: str, masking: str, tmp_path: Path) -> None:

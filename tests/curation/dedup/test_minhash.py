@@ -31,6 +31,7 @@ def words(*numbers: int) -> str:
     return " ".join(f"w{number}" for number in numbers)
 
 
+@pytest.mark.costly
 @settings(max_examples=examples(60), deadline=None)
 @given(st.lists(TEXT | st.text(max_size=40), max_size=4))
 def test_the_kernel_makes_the_signatures_of_the_readable_twin(texts: list[str]) -> None:

@@ -79,6 +79,7 @@ def corpus(draw: random.Random, count: int) -> list[Document]:
     return [*documents, ("empty", "..."), ("empty", "!!!")]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", CONFIGS)
 @settings(max_examples=8, deadline=None)
 @given(

@@ -64,6 +64,7 @@ def differences(name: str, texts: Sequence[str], expected: Sequence[str | None])
     ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", HELD["found"])
 def test_documents_are_dropped_as_datatrove_dropped_them(name: str) -> None:
     assert differences(name, HELD["texts"], HELD["found"][name]) == []

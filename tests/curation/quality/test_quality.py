@@ -87,6 +87,7 @@ def require_figures_of_the_reference(texts: list[str], *, blank_lines: bool) -> 
         ] == [{key: figure for key, figure in gopher.measure(text, limits) if key == name} for text in texts], name
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("blank_lines", [True, False])
 def test_each_figure_of_gopher_quality_is_that_of_the_reference(blank_lines: bool) -> None:
     require_figures_of_the_reference([text for text in TEXTS if text.strip()], blank_lines=blank_lines)
@@ -111,6 +112,7 @@ def test_figures_of_gopher_quality_are_those_of_the_reference(texts: list[str], 
     require_figures_of_the_reference(texts, blank_lines=blank_lines)
 
 
+@pytest.mark.costly
 def test_a_slice_is_judged_as_the_texts_it_has() -> None:
     for name in ("gopher-quality", "gopher-repetition", "fineweb-quality", "c4-quality"):
         chosen, argument = parse_filter(name)

@@ -188,6 +188,7 @@ def test_ranges_that_end_within_a_header_behind_damage_have_the_block_behind_it(
             assert in_ranges(data, [second - 20, cut, cut + size], True) == expected
 
 
+@pytest.mark.costly
 def test_large_damage_in_a_large_file_is_told_once() -> None:
     text = noise(9_000_000, 250)
     data = bytearray(bz2.compress(text))

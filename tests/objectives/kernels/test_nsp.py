@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -121,6 +122,7 @@ def test_a_pair_in_a_circle_too_long_to_be_taken_apart_keeps_what_does_not_fit_i
         assert sources.tolist() == (list(range(count)) if number else [count - 1, *range(count - 1)])
 
 
+@pytest.mark.costly
 @settings(deadline=None, max_examples=examples(300))
 @given(block=blocks(documents=5, at_least=2), data=st.data())
 def test_free_pairs_exchange_with_pairs_of_other_documents_where_a_cut_fits(

@@ -32,6 +32,7 @@ def test_pages_become_what_the_wiki_shows(step: int) -> None:
     assert {kind: share for kind, share in found.items() if share < LEAST[kind] - 0.03 * (step > 1)} == {}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("step", [40, pytest.param(1, marks=pytest.mark.slow)])
 def test_the_kernels_agree(step: int) -> None:
     for row in pages()[::step]:

@@ -76,6 +76,7 @@ def test_a_vocabulary_of_real_text_is_that_of_tokenizers() -> None:
     assert train_bpe(counts, 400) == of_tokenizers(counts, 400, 2, [])
 
 
+@pytest.mark.costly
 def test_a_vocabulary_of_books_is_that_of_tokenizers_on_their_text() -> None:
     texts = [path.read_text(errors="ignore") for path in sorted(data_path("books").glob("*.txt"))[:3]]
     tokenizer = Tokenizer(models.BPE())

@@ -134,6 +134,7 @@ def encoded_by(reference: Any, texts: list[str]) -> list[str]:
     return some
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=examples(100))
 @given(tokens=added(), texts=st.lists(TEXTS, max_size=6))

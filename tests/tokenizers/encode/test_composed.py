@@ -85,6 +85,7 @@ def composed(kind: str) -> JsonTokenizer:
     return json_tokenizer(model, pre_tokenizer, normalizer, ids)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", COMPOSED)
 def test_stages_give_the_ids_and_words_of_tokenizers(kind: str) -> None:
     tokenizer = composed(kind)

@@ -56,6 +56,7 @@ def test_ids_and_words_of_hostile_texts_are_those_of_tokenizers(name: str, texts
     assert encoded(SMALL[name], texts) == expected(SMALL[name], texts)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", SMALL)
 def test_every_pair_of_hard_pieces_is_cut_as_by_tokenizers(name: str) -> None:
     texts = [f"{a}{b}" for a in HARD for b in HARD] + EDGES
@@ -80,6 +81,7 @@ def test_every_code_point_is_encoded_as_by_tokenizers_wherever_it_is(name: str) 
         assert encoded(SMALL[name], texts) == expected(SMALL[name], texts)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", SMALL)
 def test_a_long_text_of_many_words_fills_the_cache_and_changes_nothing(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -218,6 +220,7 @@ def assert_script_gives_the_same(
         assert [tuple(row) for row in json.loads(line)] == expected(SMALL[name], texts)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("pool", [2, 0], ids=["room for ids", "no room for ids in the cache"])
 def test_the_kernels_uncompiled_give_the_same(pool: int) -> None:
     texts = ["the café can't", "a" * 70, "He said: ``low''\r\n\n 2024 times!", "", "xqzkvjwx xqzkvjwx the xqzkvjwx"]

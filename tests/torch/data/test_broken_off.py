@@ -53,6 +53,7 @@ def expected(dynamic_build: Path) -> list[dict[str, Any]]:
 KINDS = [("numpy", {}), *(("resumable", workers) for workers in WORKERS)]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("kind", "keywords", "taken"),
     [

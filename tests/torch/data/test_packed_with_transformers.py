@@ -83,6 +83,7 @@ def trained(name: str, dataset: ShardDataset, attention: str, **options: Any) ->
     return sums[0], sums[1]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
 def test_packed_batches_and_packed_shards_train_as_padded_ones(
     name: str, builds: tuple[ShardDataset, ShardDataset], attention: str

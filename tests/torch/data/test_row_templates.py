@@ -85,6 +85,7 @@ def test_albert_of_transformers_learns_sentence_order(tmp_path: Path) -> None:
     assert sum(losses[-3:]) < sum(losses[:3]) - 0.5
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", MODELS)
 def test_our_encoder_learns_from_rows_of_any_template(name: str, tmp_path: Path) -> None:
     dataset = dataset_of(tmp_path, name, "nsp")

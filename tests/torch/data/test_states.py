@@ -144,6 +144,7 @@ def test_a_state_of_another_seed_is_refused(make: Make, dynamic_build: Path, tmp
         make(shards, seed=4).load_state_dict(make(shards, seed=3).state_dict())
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("before", "after"), [(1, 3), (3, 1), (2, 2)])
 @pytest.mark.parametrize("make", (LOADERS | MIXTURES).values(), ids=(LOADERS | MIXTURES).keys())
 def test_a_state_continues_on_another_world_size_with_a_copy_of_the_data(

@@ -115,6 +115,7 @@ def test_each_evaluation_has_the_masks_of_epoch_0(dynamic_build: Path, workers: 
     assert trainer.evaluate(other)["eval_loss"] != losses[-1]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("workers", [pytest.param(0, marks=pytest.mark.slow), 2])
 def test_a_run_resumed_from_a_checkpoint_sees_the_batches_of_one_that_was_not_stopped(
     dynamic_build: Path, workers: int, tmp_path: Path

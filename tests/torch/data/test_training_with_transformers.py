@@ -12,6 +12,7 @@ from torch.utils.data import DataLoader
 from bertdata.torch import BertConfig, BertForPreTraining, PretrainingCollator, ResumableBatchSampler, ShardDataset
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("workers", [0, 2])
 def test_transformers_bert_learns_from_the_shards(dynamic_build: Path, workers: int) -> None:
     dataset = ShardDataset(dynamic_build)

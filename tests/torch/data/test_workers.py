@@ -55,6 +55,7 @@ def run_script(
     return subprocess.run([sys.executable, path], capture_output=True, text=True, check=False, env=environment)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("method", ["forkserver", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_a_script_that_its_workers_would_run_again_is_told_where_to_put_what_it_does(
     tmp_path: Path, method: str
@@ -76,6 +77,7 @@ def test_a_script_that_does_so_has_its_batches(tmp_path: Path, method: str) -> N
     assert (done.returncode, done.stdout.split()[0]) == (0, "batches"), done.stderr
 
 
+@pytest.mark.costly
 def test_torch_is_imported_once_for_all_workers_and_epochs(tmp_path: Path) -> None:
     done = run_script(tmp_path, "forkserver", "", IMPORTS_IN_A_FUNCTION, PYTHONPROFILEIMPORTTIME="1")
     assert done.stdout.split()[::2] == ["batches"] * 2, done.stderr
@@ -102,6 +104,7 @@ def test_modules_that_a_script_has_named_for_its_workers_stay(
     assert server._preload_modules == imported
 
 
+@pytest.mark.costly
 def test_a_script_of_standard_input_is_told_that_its_workers_cannot_import_it(tmp_path: Path) -> None:
     script = IMPORTS_IN_A_FUNCTION.format(method="spawn", shards=str(write_build(tmp_path)))
     environment = os.environ | {"PYTHONPATH": str(ROOT)}

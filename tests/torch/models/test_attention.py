@@ -134,6 +134,7 @@ def test_where_torchs_kernel_has_no_windows_packed_rows_go_without_it(monkeypatc
     assert attention(query, key, value, mask, 0.0).shape == query.shape
 
 
+@pytest.mark.costly
 def test_compiled_blocks_over_packed_rows_are_one_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     """With `fullgraph` torch raises an error where it cannot compile all of the blocks at once."""
     model = ModernBertForMaskedLM(ModernBertConfig(**SIZES, pad_token_id=0, local_attention=6)).eval()

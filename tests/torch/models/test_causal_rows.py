@@ -153,6 +153,7 @@ def test_packed_rows_have_the_outputs_of_padded_ones(build: Path, family: str) -
         assert torch.allclose(one, other, atol=1e-5)
 
 
+@pytest.mark.costly
 @torch.no_grad()
 @pytest.mark.parametrize("training", ["0.5", "causal"])
 @pytest.mark.parametrize("packing", [False, True])

@@ -88,6 +88,7 @@ def test_an_encoder_is_trained_resumed_and_opened_by_transformers(kind: str, bui
     assert transformers.AutoTokenizer.from_pretrained(tmp_path / "cut").vocab_size == 100
 
 
+@pytest.mark.costly
 def test_xlnet_learns_from_permuted_orders(build: Path, tmp_path: Path) -> None:
     """The loss falls to the entropy of the tokens, which do not depend on each other; it is the one of transformers."""
     config = config_of(tmp_path / "config", "xlnet", dropout=0.0)

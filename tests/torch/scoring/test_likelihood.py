@@ -57,6 +57,7 @@ def by_a_loop(directory: Path, metric: str) -> list[list[float]]:
     return scores
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("metric", METRIC_NAMES)
 @pytest.mark.parametrize(("kind", "vocabulary", "library"), MODELS)
 def test_scores_are_those_of_a_loop_over_the_tokens(

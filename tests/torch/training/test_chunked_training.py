@@ -19,6 +19,7 @@ from tests.torch.build import write_build
 from tests.torch.training.small_runs import SETTINGS, log
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("objective", ["nsp", "sop", "doc-chunks"])
 @pytest.mark.parametrize("bf16", [False, True])
 def test_a_loss_in_chunks_trains_as_a_whole_one(

@@ -150,6 +150,7 @@ def test_a_tagger_learns_what_can_be_learned(tmp_path: Path, model: Path) -> Non
     assert sorted(opened.config.id2label.values()) == sorted(TAGS)
 
 
+@pytest.mark.costly
 def test_questions_are_answered_where_they_can_be(tmp_path: Path, model: Path) -> None:
     shards = encoded(tmp_path, "question-answering", questions, (900, 100))
     settings = replace(SETTINGS, epochs=10, batch_size=32)
@@ -159,6 +160,7 @@ def test_questions_are_answered_where_they_can_be(tmp_path: Path, model: Path) -
     transformers.AutoModelForQuestionAnswering.from_pretrained(tmp_path / "out")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("task", "make", "epochs", "score"),
     [

@@ -95,6 +95,7 @@ def taken(model: Any, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return inputs
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", KINDS)
 def test_losses_logits_and_gradients_are_those_of_the_class_of_transformers(
     kind: str, tasks: dict[str, Path], tmp_path: Path
@@ -172,6 +173,7 @@ def test_a_type_that_is_not_bertdatas_is_fine_tuned_by_itself_and_says_so(
     assert not capsys.readouterr().err
 
 
+@pytest.mark.costly
 def test_a_model_learns_what_can_be_learned_and_is_scored_as_its_saved_folder_is(tmp_path: Path) -> None:
     model = saved_peer(tmp_path / "model", "deberta-v2", hidden_size=32)
     shards = encoded(tmp_path / "task", "classification", texts, (300, 100))

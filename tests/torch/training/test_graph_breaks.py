@@ -24,6 +24,7 @@ def as_it_is(graph: torch.fx.GraphModule, inputs: Any) -> Callable[..., Any]:
     return graph.forward
 
 
+@pytest.mark.costly
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor:UserWarning")  # of torch, while it traces
 @pytest.mark.parametrize("packing", [False, True])
 @pytest.mark.parametrize("family", ["tiny", "modernbert-tiny"])

@@ -30,6 +30,7 @@ def logits(model: Any, batch: dict[str, torch.Tensor]) -> torch.Tensor:
     return torch.stack([output.start_logits, output.end_logits]) if "start_logits" in output else output.logits
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", KINDS)
 def test_adapters_and_new_layers_alone_move_and_reopen_with_the_same_logits(
     kind: str, tasks: dict[str, Path], tmp_path: Path

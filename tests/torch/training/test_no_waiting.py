@@ -64,6 +64,7 @@ def step_without_values(dataset: ShardDataset, family: str, patch: pytest.Monkey
         return update_unread(model, optimizer, loss, 1e-3, 1.0, 1, Unread(HOST))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("packing", [False, True])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_step_waits_for_nothing(

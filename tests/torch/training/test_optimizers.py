@@ -144,6 +144,7 @@ def test_muon_updates_as_torchs_with_the_size_of_adamws() -> None:
     assert update.square().mean().sqrt() == pytest.approx(0.01 * 0.2, rel=0.3)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "changes", [{"dropout_by": "torch"}, {"optim": "muon"}, {"optim": "stable_adamw", "max_grad_norm": 0.0}]
 )

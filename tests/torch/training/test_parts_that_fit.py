@@ -81,6 +81,7 @@ def memory_for(need: parts.Need, tokens: float) -> float:
     return (need.fixed + need.token * tokens * 1.001) / parts._SHARE
 
 
+@pytest.mark.costly
 def test_an_update_has_as_few_parts_as_fit_and_learns_the_same(
     tmp_path: Path, dynamic_build: Path, needs: list[parts.Need], chosen: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +203,7 @@ def test_where_memory_runs_out_a_line_says_what_takes_less(
         pretrain(dynamic_build, SMALL, tmp_path, SETTINGS)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("optim", ["adamw", "muon", "stable_adamw"])
 def test_moments_that_a_resumed_run_has_are_not_counted_again(
     tmp_path: Path, dynamic_build: Path, needs: list[parts.Need], monkeypatch: pytest.MonkeyPatch, optim: str

@@ -89,6 +89,7 @@ def encoded(folder: Path, task: str, model: Path, sizes: tuple[int, int] = (300,
     return folder / "shards"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("task", TASKS)
 def test_embeddings_learn_what_can_be_learned(tmp_path: Path, task: str) -> None:
     model, (_, metric, least) = saved(tmp_path / "model", "bert"), TASKS[task]

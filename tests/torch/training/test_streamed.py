@@ -44,6 +44,7 @@ def url(many_shards: Path) -> str:
     return "memory://streamed-training"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("workers", [0, 2])
 def test_phases_that_are_streamed_have_the_losses_of_local_ones_also_resumed(
     workers: int, url: str, many_shards: Path, tmp_path: Path

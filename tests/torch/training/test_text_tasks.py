@@ -46,6 +46,7 @@ def encoded(folder: Path, task: str, texts: dict[str, str], model: Path, ending:
     return folder / "shards"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("family", FAMILIES)
 def test_transformers_gives_the_same_scores_for_a_regression(tmp_path: Path, family: str) -> None:
     model = saved(tmp_path / "model", family)
@@ -117,6 +118,7 @@ PAIRS = ["w1\tw7 w8", "w1\tw9 w6"]
 """Two pairs of texts, of which the first is alike, entailed, and acceptable."""
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("task", "names", "header", "labels"),
     [

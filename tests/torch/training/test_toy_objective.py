@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.objectives import toy
 from tests.outside import Outside
 
@@ -27,6 +29,7 @@ print(float(before.detach()), float(model(**batch).loss.detach()))
 """
 
 
+@pytest.mark.costly
 def test_a_step_on_rows_of_an_objective_from_outside_lowers_their_loss(tmp_path: Path) -> None:
     outside = Outside.write(tmp_path, "toy_plugin", toy.MODULE)
     build = toy.command(tmp_path, ["--objective", "toy", "--quiet"])

@@ -90,6 +90,7 @@ def test_measuring_changes_nothing_of_what_is_learned(tmp_path: Path, config: Be
     assert weights[0] == weights[1]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("config", "objective"),
     [(BertConfig(**SIZES), "nsp"), (ElectraConfig(**SIZES, embedding_size=16), "single-segment")],
@@ -215,6 +216,7 @@ def loss_on(build: Path, model: Path) -> float:
     return loss.item()
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("curves_drawn")
 def test_the_splits_of_all_phases_are_measured_at_the_end_of_each(tmp_path: Path, phases: Path) -> None:
     settings = replace(SETTINGS, max_steps=8, last_share=0.5, eval_steps=2, save_steps=4, save_total_limit=0)
@@ -257,6 +259,7 @@ def test_a_phase_without_a_split_has_no_validation_loss_of_its_own(tmp_path: Pat
     assert ["validation_loss" in one for one in log(tmp_path / "out") if one["step"] in (3, 6)] == [False, True]
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("curves_drawn")
 def test_curves_have_a_panel_for_each_measure_and_are_drawn_before_the_end(tmp_path: Path, build: Path) -> None:
     drawn: list[str] = []

@@ -48,6 +48,7 @@ def test_a_number_of_words_has_a_unit() -> None:
             words_number(wrong)
 
 
+@pytest.mark.costly
 def test_the_model_is_saved_after_the_step_that_passes_a_number_of_words(corpus: Path, tmp_path: Path) -> None:
     dataset = ShardDataset(corpus)
     words = words_of_rows(dataset.shards)

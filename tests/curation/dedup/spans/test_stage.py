@@ -65,6 +65,7 @@ def test_none_of_what_was_planted_is_missed_and_nothing_else_is_touched(kind: st
         assert [part for part in found[name].split("\n\n") if part.lower() not in planted] == own
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", ["paragraphs", "sentences"])
 def test_the_same_is_left_in_any_order_and_for_any_cut(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

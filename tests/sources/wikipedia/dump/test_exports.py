@@ -99,6 +99,7 @@ def test_a_file_that_holds_all_revisions_of_its_pages_gives_the_newest(tmp_path:
     assert documents([path], tmp_path / "new") == documents([write_legacy(tmp_path)], tmp_path / "old")
 
 
+@pytest.mark.costly
 def test_a_long_history_is_read_in_the_memory_of_its_newest_revisions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -188,6 +188,7 @@ _JSON = st.recursive(
 )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 @settings(max_examples=examples(150), deadline=None)
 @given(data=st.data())

@@ -92,6 +92,7 @@ def undisturbed(loop: Loop, setup: Setup, folder: Path) -> Digests:
     return UNDISTURBED[key]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("loop", "workers", "stop", "data", "outcome"), cells())
 def test_a_run_that_was_stopped_has_the_rows_and_masks_of_one_that_was_not_or_is_refused(
     loop: Loop, workers: str, stop: str, data: str, outcome: str, builds: tuple[Path, Path], tmp_path: Path

@@ -81,6 +81,7 @@ def test_an_electra_of_other_embeddings_is_resumed_exactly_and_opened(how: str, 
     assert losses(tmp_path / "shared") != losses(saved)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("kind", "generator"),
     [
