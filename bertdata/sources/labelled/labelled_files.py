@@ -43,6 +43,13 @@ ELSEWHERE = {
     "'label': span.label_} for span in doc.ents], 'tokens': [{'start': token.idx, 'end': token.idx + len(token)} "
     "for token in doc]})) for doc in DocBin().from_disk(sys.argv[1]).get_docs(spacy.blank('xx').vocab)]\" "
     "FILE > NEW.jsonl",
+    ".pubtator": "is PubTator, whose lines are titles, abstracts and mentions; expected texts with spans: write it as "
+    'JSON lines, python -c "import json, pathlib, sys; '
+    "[print(json.dumps({'text': ' '.join(line.split('|', 2)[2] for line in lines if line.split('|')[1:2] in "
+    "(['t'], ['a'])), 'spans': [{'start': int(part[1]), 'end': int(part[2]), 'text': part[3], 'label': part[4]} "
+    "for part in (line.split('\\t') for line in lines) if len(part) > 4]})) for text in "
+    "pathlib.Path(sys.argv[1]).read_bytes().decode().replace('\\r', '').strip().split('\\n\\n') "
+    "for lines in [text.split('\\n')]]\" FILE > NEW.jsonl",
     ".ann": "is standoff of brat, whose texts are in other files; expected texts with spans: write the documents of a "
     'folder as JSON lines, python -c "import json, pathlib, sys; '
     "[print(json.dumps({'text': ann.with_suffix('.txt').read_bytes().decode(), "

@@ -89,3 +89,17 @@ def test_brackets_of_conll_2012_become_tags_as_the_message_says(tmp_path: Path) 
     ]
     path.write_text("x 0 Ann (A(B*\nx 1 Bo *))\n")
     assert subprocess.run([awk, code[1], path], capture_output=True, check=False).returncode == 1  # nested
+
+
+def test_pubtator_is_read_as_its_message_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "train.PubTator"
+    mentions = "7\t0\t4\tSalt\tChemical\tD1\n7\t20\t24\tpain\tDisease\tD2\n7\tCID\tD1\tD2\n"
+    path.write_text(f"7|t|Salt helps.\n7|a|It ends pain | all.\n{mentions}\n8|t|None.\n8|a|\n\n")
+    expected = [
+        (("Salt", "helps", ".", "It", "ends", "pain", "|", "all", "."), ("B-Chemical", *"OOOO", "B-Disease", *"OOO")),
+        (("None", "."), ("O", "O")),
+    ]
+    found = read_sentences(str(written(command_for(path), path, monkeypatch, capsys)))
+    assert [(sentence.words, sentence.tags) for sentence in found] == expected
