@@ -208,7 +208,7 @@ def google(folder: str, _way: str) -> Run:
     import numpy as np
     from _create_pretraining_data import Settings, create_instances, read_vocabulary
 
-    from bertdata.corpus.token_store import load_block
+    from bertdata.corpus.token_store import load_documents
     from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 
     with open(f"{folder}/work.pickle", "rb") as file:
@@ -216,7 +216,7 @@ def google(folder: str, _way: str) -> Run:
     tokenizer = WordPieceTokenizer.from_pretrained(f"{folder}/tokenizer")
     documents = []
     for task in tasks:
-        block = load_block(task.payload.slices, tokenizer, 0)
+        block = load_documents(task.payload.slices, tokenizer, 0)[0]
         sentences = [sentence.tolist() for sentence in np.split(block.tokens, block.sentence_ends[:-1])]
         bounds = np.searchsorted(block.sentence_ends, block.document_ends).tolist()
         documents += [

@@ -255,11 +255,6 @@ def _shard_tasks(
     return [task for each in tasks for task in each]
 
 
-def slices_of(task: Task, record: PartMetadata) -> list[tuple[int, TokenSlice]]:
-    """Return the references (shard, slice) into one token file."""
-    return list(TokenFile.of(task, record).slices())
-
-
 def tokenizer_of(spec: ShardsSpec) -> Tokenizer:
     """Return the tokenizer of shards, loaded once in a process."""
     return _tokenizer(spec.tokenizer_path, spec.info.tokenizer)

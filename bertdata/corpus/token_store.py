@@ -204,11 +204,6 @@ def read_slices(slices: Sequence[TokenSlice], schema: pa.Schema) -> Iterator[pa.
     return each_read(read, slices)
 
 
-def load_block(slices: Sequence[TokenSlice], tokenizer: Tokenizer, seed: int) -> TokenBlock:
-    """Return the documents of one shard as a block, as `load_documents` does."""
-    return load_documents(slices, tokenizer, seed)[0]
-
-
 def load_documents(
     slices: Sequence[TokenSlice], tokenizer: Tokenizer, seed: int, *, columns: bool = False
 ) -> tuple[TokenBlock, list[str]]:

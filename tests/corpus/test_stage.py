@@ -19,9 +19,9 @@ from bertdata.corpus.stage import (
     shard_part,
     shard_task,
     sharded,
-    slices_of,
     tokens_part,
 )
+from bertdata.corpus.token_slices import TokenFile
 from bertdata.corpus.token_store import TokenSlice
 from bertdata.documents import SLOTS, cut_ranges
 from bertdata.engine.parts import PartMetadata, Task, run_once
@@ -87,7 +87,7 @@ def test_every_shard_has_a_task_that_writes_below_its_split(tmp_path: Path) -> N
 
 def test_a_shard_has_the_same_bytes_whatever_the_order_of_its_slices(tmp_path: Path) -> None:
     spec = spec_of(tmp_path)
-    found = [pair for task, record in tokenized(tmp_path, 4) for pair in slices_of(task, record)]
+    found = [pair for task, record in tokenized(tmp_path, 4) for pair in TokenFile.of(task, record).slices()]
     slices = [token_slice for shard, token_slice in found if shard == 1]
     assert len(slices) == 4
     digests, marks = set(), set()
@@ -197,7 +197,7 @@ def test_parts_that_the_building_process_makes_use_its_tokenizer(
 def test_a_large_shard_has_digests_of_its_pieces_in_its_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bertdata.corpus.stage.PIECES_FROM", 1000)
     spec, done = spec_of(tmp_path), tokenized(tmp_path, 1)
-    slices = [piece for task, record in done for shard, piece in slices_of(task, record) if shard == 0]
+    slices = [piece for task, record in done for shard, piece in TokenFile.of(task, record).slices() if shard == 0]
     task = shard_task(spec, 0, slices)
     record = run_once(task, partial(shard_part, [spec]))
     assert record.details[PIECES] == cut(task.path)

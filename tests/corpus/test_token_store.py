@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bertdata.corpus.token_store import TokenSlice, load_block, read_slices, token_schema, write_tokens
+from bertdata.corpus.token_store import TokenSlice, load_documents, read_slices, token_schema, write_tokens
 from bertdata.counter_rng import text_bits
 from bertdata.documents import SCHEMA, SLOTS, slot
 from bertdata.engine.parts import Counters
@@ -51,7 +51,7 @@ def stored(folder: Path, tables: list[pa.Table], name: str = "tokens.arrow") -> 
 
 
 def load(slices: list[TokenSlice], seed: int = 0) -> TokenBlock:
-    return load_block(slices, TOKENIZER, seed)
+    return load_documents(slices, TOKENIZER, seed)[0]
 
 
 def same(one: TokenBlock, other: TokenBlock) -> bool:
@@ -176,7 +176,7 @@ def test_white_space_behind_a_sentence_gives_no_token() -> None:
 def test_an_id_that_the_vocabulary_does_not_have_is_refused(tmp_path: Path) -> None:
     _, slices = stored(tmp_path, [documents(TEXTS)])
     with pytest.raises(InputError, match="the token store holds an id over 5, the last of the vocabulary"):
-        load_block(slices[0], WordPieceTokenizer.from_tokens(TOKENIZER.tokens[:6]), 0)
+        load_documents(slices[0], WordPieceTokenizer.from_tokens(TOKENIZER.tokens[:6]), 0)
 
 
 @pytest.mark.costly
@@ -187,7 +187,7 @@ def test_ids_past_65535_do_not_wrap(tmp_path: Path) -> None:
     (tmp_path / "tokens.arrow").write_bytes(file.getvalue())
     [(_, offset, length)] = counters.details["slices"]
     slices = [TokenSlice(str(tmp_path / "tokens.arrow"), "", offset, length)]
-    block = load_block(slices, many, 0)
+    block, _ = load_documents(slices, many, 0)
     assert block.tokens.tolist() == [70_004, 8, 65_536]
 
 
@@ -230,7 +230,7 @@ def test_where_ids_do_not_tell_words_the_store_does(kind: str, tmp_path: Path) -
     (tmp_path / "tokens.arrow").write_bytes(file.getvalue())
     place = str(tmp_path / "tokens.arrow")
     blocks = [
-        load_block([TokenSlice(place, "", offset, length)], tokenizer, 0)
+        load_documents([TokenSlice(place, "", offset, length)], tokenizer, 0)[0]
         for _, offset, length in counters.details["slices"]
     ]
     expected = {}
@@ -260,7 +260,7 @@ def test_a_store_with_another_number_of_flags_than_ids_is_refused(tmp_path: Path
         length = file.tell() - begin
     (tmp_path / "tokens.arrow").write_bytes(file.getvalue())
     with pytest.raises(InputError, match="the token store has 1 flags for 2 ids"):
-        load_block([TokenSlice(str(tmp_path / "tokens.arrow"), "", begin, length)], made("byte-level"), 0)
+        load_documents([TokenSlice(str(tmp_path / "tokens.arrow"), "", begin, length)], made("byte-level"), 0)
 
 
 def test_an_id_over_the_vocabulary_is_refused_also_where_the_store_has_flags(tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_an_id_over_the_vocabulary_is_refused_also_where_the_store_has_flags(tmp
     (tmp_path / "tokens.arrow").write_bytes(file.getvalue())
     [(_, offset, length)] = counters.details["slices"]
     with pytest.raises(InputError, match="an id over 264, the last of the vocabulary"):
-        load_block([TokenSlice(str(tmp_path / "tokens.arrow"), "", offset, length)], small, 0)
+        load_documents([TokenSlice(str(tmp_path / "tokens.arrow"), "", offset, length)], small, 0)
 
 
 def test_the_store_of_a_vocabulary_whose_ids_tell_words_has_no_flags() -> None:

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 
-from bertdata.corpus.stage import SourcedRange, slices_of
+from bertdata.corpus.stage import SourcedRange
+from bertdata.corpus.token_slices import TokenFile
 from bertdata.engine.parts import PartMetadata, Task
 from bertdata.errors import ConfigError
 from bertdata.inspect.examples import read_examples
@@ -225,7 +226,7 @@ def test_a_source_of_another_name_or_number_is_found(tmp_path: Path) -> None:
 def test_an_example_is_of_the_source_of_its_first_token(tmp_path: Path) -> None:
     task = Task("t", "tokens-00000", ".arrow", "", 1, SourcedRange(None, 1))  # type: ignore[arg-type]
     record = PartMetadata("x", "f", 1, "s", 0.0, {}, {}, {"slices": [[0, 8, 9]]})
-    assert [token_slice.source for _, token_slice in slices_of(task, record)] == [1]
+    assert [token_slice.source for _, token_slice in TokenFile.of(task, record).slices()] == [1]
     build = write_build(tmp_path, ExamplesConfig("doc-sentences", max_seq_length=32), validation_fraction=0)
     counts = files.read_json(str(build / "manifest.json"))["splits"]["train"]["counts"]
     shards = open_shards(build)
