@@ -281,7 +281,7 @@ GIVEN_OBJECTS = {
     "bertdata": {"clean_book", "clean_wikitext", "train_wordpiece"},
     "bertdata.finetune": {
         "TASKS", "Answer", "Question", "answers_from_logits", "encode_classification", "encode_multi_label",
-        "encode_question_answering", "encode_sentences", "encode_token_classification",
+        "encode_multiple_choice", "encode_question_answering", "encode_sentences", "encode_token_classification",
     },
     "bertdata.formats": {"EXPORT_FORMATS", "IMPORT_FORMATS", "ExportFormat", "ExportedShard", "ImportFormat"},
     "bertdata.loader": {

@@ -135,8 +135,9 @@ def test_a_worker_that_was_asked_has_imported_beam_and_does_not_log_its_pauses(c
 
     from distributed import Client
 
-    on(cluster).check("memory://out", [])
     with Client(cluster, set_as_default=False) as client:
+        client.wait_for_workers(2)  # one that another test has killed may not be back yet
+        on(cluster).check("memory://out", [])
         pauses = client.run(passes, "Event loop was unresponsive in %s for %.2fs.  This is often")
         others = client.run(passes, "Starting established connection")
     assert list(pauses.values()) == [(True, False)] * 2
