@@ -87,6 +87,7 @@ def _examples(expression: Unknown) -> list[Any]:
     return next((examples for key, examples in EXAMPLES.items() if source.startswith(key)), [])
 
 
+@pytest.mark.costly
 def test_expressions_made_of_arguments_have_examples() -> None:
     unknown = [expression for expression in expressions() if isinstance(expression, Unknown)]
     assert [expression for expression in unknown if not _examples(expression)] == []

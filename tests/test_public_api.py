@@ -187,6 +187,7 @@ def test_importing_bertdata_takes_less_than_a_fifth_of_a_second() -> None:
     assert full - empty < 0.2
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("module", "never"),
     [
@@ -218,6 +219,7 @@ print(json.dumps(sorted(sys.modules)))"""
     assert [name for name in loaded if name.startswith(cleaning)] == []
 
 
+@pytest.mark.costly
 def test_no_module_outside_beam_and_torch_imports_them_at_its_top() -> None:
     for path in PACKAGE.rglob("*.py"):
         layer = path.relative_to(PACKAGE).parts[0]

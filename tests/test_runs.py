@@ -111,6 +111,7 @@ def test_the_commands_of_the_tiny_run_are_those_of_bertdata(text: str, tmp_path:
         parse(command)
 
 
+@pytest.mark.costly
 def test_the_two_models_of_the_tiny_run_are_of_one_size_and_trained_alike(tmp_path: Path) -> None:
     from bertdata.shards.pretraining_info import PretrainingInfo
     from bertdata.torch.models.configs import resolve_config
@@ -275,6 +276,7 @@ def test_models_of_other_sizes_or_tokens_are_not_compared(
         side_by_side.report(tmp_path, ["missing"])
 
 
+@pytest.mark.costly
 def test_the_checks_of_a_device_pass_on_a_cpu_and_fail_where_something_differs(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,6 +73,7 @@ def test_a_job_server_is_started_once_for_all_pipelines_and_ended(
     assert [path.name for path in temporary.iterdir()] == ["beam-requirements-cache"]  # what Beam keeps for later
 
 
+@pytest.mark.costly
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with the one that started it")
 def test_a_job_server_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
     flags = started_by("Flink", tmp_path)
@@ -229,6 +230,7 @@ def test_a_worker_answers_by_counters_and_fails_only_where_the_runner_shows_none
     assert runs == [["all there"]] * (1 if shows_counters else 2)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("code", "words"),
     [
@@ -247,6 +249,7 @@ def test_a_worker_with_another_bertdata_or_none_is_refused(code: str, words: str
         external(address).check(str(tmp_path), [])
 
 
+@pytest.mark.costly
 def test_a_pool_whose_workers_do_not_start_is_told_within_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -139,6 +139,7 @@ def test_the_seconds_of_each_pipeline_are_kept(tmp_path: Path, capsys: pytest.Ca
     assert " test " in capsys.readouterr().err
 
 
+@pytest.mark.costly
 def test_two_workers_share_the_tasks_where_the_work_is_worth_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -52,6 +52,7 @@ def test_a_worker_that_cannot_start_is_told_and_not_waited_for(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.costly
 def test_where_only_some_workers_can_be_started_these_make_all_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -143,6 +144,7 @@ with runner.keep_workers():
 """
 
 
+@pytest.mark.costly
 def test_idle_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _KEEPS, str(tmp_path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as parent:

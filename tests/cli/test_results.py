@@ -22,6 +22,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_build(tmp_path_factory.mktemp("build"))
 
 
+@pytest.mark.costly
 def test_verify_gives_what_it_recounted_or_the_problems(build: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["verify", str(build), "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
@@ -54,6 +55,7 @@ def test_verify_is_silent_where_it_is_to_be(build: Path, capsys: pytest.CaptureF
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.costly
 def test_bench_and_stats_give_json(build: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["bench", str(build), "--seconds", "0.01", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["tokens_per_second"] > 0
@@ -61,6 +63,7 @@ def test_bench_and_stats_give_json(build: Path, capsys: pytest.CaptureFixture[st
     assert set(json.loads(capsys.readouterr().out)) == {"manifest", "measured"}
 
 
+@pytest.mark.costly
 def test_a_build_gives_its_manifest_and_its_seconds_then_nothing_to_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -138,6 +138,7 @@ def test_at_most_one_warning_is_about_the_language_and_one_language_is_advised(
         assert len(advised - {"auto"}) <= 1
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("verb", ["build", "build-shards"])
 def test_every_flag_that_is_advised_is_one_of_the_command(verb: str) -> None:
     known = set(parser_of(verb)._option_string_actions)

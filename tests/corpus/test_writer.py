@@ -138,6 +138,7 @@ def test_static_masks_are_other_in_each_copy_and_the_tokens_the_same() -> None:
     assert sum(a == b for a, b in seen.values()) == 0
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("unit", MASK_UNITS)
 def test_static_copy_k_is_what_is_drawn_of_its_rows_for_epoch_k(unit: str) -> None:
     config = MaskingConfig(mask_unit=unit)

@@ -156,6 +156,7 @@ def test_pictures_and_long_names_take_linear_time(name: str) -> None:
     assert_linear(lambda text: without_emails(pa.array(["me@x.org", text, text + "@x.org"])), REPETITIONS[name])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("unit", ["a-", "a.", "a@", "x@[1.", "@", "a@b.", "a@b.co", "é-"])
 @pytest.mark.parametrize(("after", "before"), [("x@", ""), ("", "@ x"), ("", "@x.org"), ("x@[1.1.1.", ":]")])
 def test_runs_on_either_side_of_an_at_take_linear_time(unit: str, after: str, before: str) -> None:

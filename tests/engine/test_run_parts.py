@@ -95,6 +95,7 @@ def note_process(task: Task, file: BinaryIO) -> Counters:
     return Counters({"parts": 1}, {}, {"pid": os.getpid()})
 
 
+@pytest.mark.costly
 def test_processes_share_the_parts_and_tasks_that_belong_together_are_made_by_one(tmp_path: Path) -> None:
     steps = [Step("a", meet), Step("b", note_process, grouping=bins(tmp_path / "b"))]
     names = "abcdefghij"
@@ -123,6 +124,7 @@ def test_the_parts_of_several_stages_are_made_in_the_same_rounds(tmp_path: Path)
     assert made == ["a", "a", "c", "b", "b", "b"]
 
 
+@pytest.mark.costly
 def test_what_no_module_has_goes_to_the_other_processes_by_value(tmp_path: Path) -> None:
     def of_no_module(task: Task, file: BinaryIO) -> Counters:
         return meet(task, file)
@@ -135,6 +137,7 @@ def test_what_no_module_has_goes_to_the_other_processes_by_value(tmp_path: Path)
     assert len({record.details["pid"] for task in some if (record := load(task))}) == 2
 
 
+@pytest.mark.costly
 def test_what_a_worker_cannot_find_is_an_error_and_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -302,6 +302,7 @@ IMPORT_FORMATS.add("npz", ImportFormat(help="NumPy files", suffixes=(".npz",), r
 """
 
 
+@pytest.mark.costly
 def test_a_package_outside_adds_formats(build: Path, tmp_path: Path) -> None:
     outside, back = Outside.write(tmp_path, "toy_formats", OUTSIDE), tmp_path / "back"
     helped, *ran = outside.ran(

@@ -71,6 +71,7 @@ def test_files_come_back_with_the_same_bytes(build: Path, tmp_path: Path, to: st
         assert (first / path).read_bytes() == (second / path).read_bytes()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("to", FORMATS)
 @pytest.mark.parametrize("objective", ["sop", "doc-sentences", "full-sentences"])
 def test_rows_with_another_pair_label_or_none_come_back(tmp_path: Path, objective: str, to: str) -> None:

@@ -34,6 +34,7 @@ def batch_of(shards: Shards, epoch: int) -> dict[str, Any]:
     return batch
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("objective", ["nsp", "sop", "doc-sentences"])
 @pytest.mark.parametrize(("masking", "epoch"), [("static", 0), ("dynamic", 0), ("dynamic", 3)])
 def test_rows_are_what_the_loader_gives(tmp_path: Path, objective: str, masking: str, epoch: int) -> None:

@@ -145,6 +145,7 @@ def test_a_zip_archive_is_not_called_a_corrupt_stream(tmp_path: Path) -> None:
         read(write(tmp_path / "x.zip", b"PK\x03\x04"))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_few_bytes_that_hold_much_come_in_pieces(kind: str) -> None:
     bomb = COMPRESS[kind](bytes(64 << 20))

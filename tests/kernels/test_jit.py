@@ -189,6 +189,7 @@ def test_what_numba_compiles_with_is_gathered_where_a_kernel_is_compiled_or_make
     assert told("more") == "28.0 False [0, 2, 4, 6] 42.0 6"
 
 
+@pytest.mark.costly
 def test_a_kernel_of_no_file_is_compiled_each_time_and_says_so() -> None:
     command = [sys.executable, "-c", KERNEL]
     run = subprocess.run(command, cwd=PACKAGE.parent, capture_output=True, check=True, text=True)
@@ -275,6 +276,7 @@ def test_an_error_in_a_function_of_kernels_reaches_python() -> None:
         _first_and(np.arange(2), -1)
 
 
+@pytest.mark.costly
 def test_bounds_are_checked_in_functions_of_kernels_too() -> None:
     assert _first_and(np.arange(2), 1) == 1  # machine code without the check is kept, and not used below
     program = "import numpy; from tests.kernels.test_jit import _first_and; _first_and(numpy.arange(2), 2)"

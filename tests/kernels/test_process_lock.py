@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from bertdata.kernels.process_lock import held
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,6 +75,7 @@ def test_without_a_folder_nothing_is_held(tmp_path: Path) -> None:
         assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.costly
 def test_of_two_processes_one_compiles_and_the_other_loads(tmp_path: Path) -> None:
     both = [start(_COMPILES, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)]
     assert [line(process) for process in both] == ["ready", "ready"]

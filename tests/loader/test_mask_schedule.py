@@ -29,6 +29,7 @@ def levels_of(outputs: Sequence[Sequence[Sequence[Pair]]]) -> Levels:
 WAYS: list[dict[str, Any]] = [{}, {"bins": (16, 64)}, {"weights": (3, 1)}, {"bins": (16, 64), "weights": (1, 2)}]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("way", WAYS)
 def test_levels_do_not_depend_on_ranks_batch_size_or_where_the_run_was_resumed(way: dict[str, Any]) -> None:
     way = way | {"epochs": 3, "run_epochs": 3.0}

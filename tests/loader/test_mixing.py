@@ -40,6 +40,7 @@ def test_several_sets_are_one_data_set_without_weights(dynamic_build: Path, tmp_
     assert counted([list(sampler)]) == once(len(both), 1)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("bins", [None, (8, 16)])
 @pytest.mark.parametrize(("weights", "sizes"), [([1.0, 1.0], [3000, 2000]), ([0.5, 10.0, 3.0], [900, 2000, 700])])
 def test_sets_come_by_weight_and_each_example_of_a_set_as_often(
@@ -84,6 +85,7 @@ def test_every_example_of_every_set_comes_once_in_each_epoch_of_its_set() -> Non
         assert all((epoch, number) in pairs for epoch in range(whole) for number in range(first, first + size))
 
 
+@pytest.mark.costly
 @given(weights=weights, batch_size=st.integers(1, 9), world_size=st.integers(1, 5), stop=st.integers(0, 9))
 @settings(max_examples=30, deadline=None)
 def test_a_mixture_resumes_on_another_world_size_with_the_same_examples(

@@ -40,6 +40,7 @@ def url(corpus: Path) -> str:
 FORKS = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("window", [1, 3, 8])
 def test_batches_are_those_of_local_shards_and_the_cache_stays_bounded(
     corpus: Path, url: str, shard_bytes: int, window: int, tmp_path: Path
@@ -102,6 +103,7 @@ def test_pickled_it_reads_the_same(url: str, tmp_path: Path) -> None:
     assert np.array_equal(again[33]["input_ids"], streamed[33]["input_ids"])
 
 
+@pytest.mark.costly
 def test_length_bins_and_weights_stream_too(corpus: Path, url: str, shard_bytes: int, tmp_path: Path) -> None:
     local = ShardExamples(corpus / "train")
     streamed = ShardExamples(url, cache=tmp_path, cache_bytes=13 * shard_bytes)

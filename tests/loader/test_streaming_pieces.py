@@ -232,6 +232,7 @@ def test_where_one_request_in_ten_fails_batches_are_those_of_local_shards(
         assert nothing_half_fetched(tmp_path)
 
 
+@pytest.mark.costly
 def test_a_store_that_slows_to_a_hundredth_is_waited_for(
     large: Path, local: list[str], sizes: dict[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -106,6 +106,7 @@ def filled(corpus: Path, tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("mount", "problem"),
     [

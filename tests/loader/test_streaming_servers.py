@@ -88,6 +88,7 @@ class Changing(File):
         """Take no ETag."""
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "change", [without_ranges, with_redirects, in_pieces_of_unknown_length, with_another_etag_after_a_cut]
 )

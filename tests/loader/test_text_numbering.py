@@ -31,6 +31,7 @@ def in_a_dict(*chunks: Sequence[bytes]) -> list[int]:
     return [numbers.setdefault(text, len(numbers)) for chunk in chunks for text in chunk]
 
 
+@pytest.mark.costly
 @given(st.lists(st.lists(st.binary(max_size=80) | st.sampled_from([b"", b"a", b"a" * 8, b"a" * 32, b"a" * 33]))))
 def test_the_kernel_numbers_texts_as_a_dict_does(chunks: list[list[bytes]]) -> None:
     assert by_kernel(*chunks) == in_a_dict(*chunks)

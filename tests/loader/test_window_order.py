@@ -28,6 +28,7 @@ def order_of(rows: list[int], window: int) -> WindowedOrder:
     return WindowedOrder(sum(rows), 7, np.array(rows, np.int64), window, 3)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("window", [1, 2, 3, 7, 50])
 @pytest.mark.parametrize("shards", [1, 2, 9, 20])
 def test_each_row_comes_once_an_epoch_and_any_position_is_found_alone(shards: int, window: int) -> None:

@@ -112,6 +112,7 @@ def integral(draw: str, number: str, tokens: int) -> float:
     return float((np.maximum(rates, 1 / tokens) if number == "rounded" else rates).mean())
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("rows", [20_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("number", ["rounded", "independent", "smoothed"])
 @pytest.mark.parametrize("draw", LAWS)

@@ -92,6 +92,7 @@ def test_under_a_schedule_counts_differ_by_a_third_of_what_masks_drawn_alike_do(
     assert deviations == [0.5, 1.4]
 
 
+@pytest.mark.costly
 @settings(deadline=None, max_examples=examples(200))
 @given(
     st.lists(

@@ -138,6 +138,7 @@ def test_rule_04_every_token_is_as_likely_as_any_other_whatever_the_length_of_it
     assert abs(shares - 0.25).max() < bernstein(40_000, 0.25)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("unit", MASK_UNITS)
 def test_the_mean_number_of_predictions_is_exactly_fifteen_percent(unit: str) -> None:
     # Units are taken whole, so a row has more or fewer, but their mean is 0.15 n: 40,000 rows of 84 tokens, 6.1
@@ -149,6 +150,7 @@ def test_the_mean_number_of_predictions_is_exactly_fifteen_percent(unit: str) ->
     assert abs(float(taken.mean()) - 0.15 * 84) < 6.1 * float(taken.std()) / 200 < 0.1
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("unit", MASK_UNITS)
 @pytest.mark.parametrize("words", [7, 9, 13, 20, 31, 60])
 def test_rule_03_the_mean_is_the_share_in_rows_of_every_length_from_seven_words_on(unit: str, words: int) -> None:
@@ -234,6 +236,7 @@ def test_a_unit_never_crosses_a_special_token(unit: str) -> None:
     assert (taken[:, 1] & taken[:, 2]).mean() > 0.15
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("unit", "options", "chances"),
     [

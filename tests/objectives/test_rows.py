@@ -148,6 +148,7 @@ def test_a_plan_that_names_tokens_that_are_not_there_is_refused(span: list[int])
             build_rows(block, wrong, np.arange(len(plan.ids)), BERT)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @settings(deadline=None, max_examples=30)
 @given(data=st.data())

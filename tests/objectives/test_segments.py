@@ -50,6 +50,7 @@ def test_no_row_is_longer_than_asked_for_and_no_span_is_empty(objective: str, da
         assert all(start < end for start, end in spans)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @settings(deadline=None, max_examples=30)
 @given(data=st.data())

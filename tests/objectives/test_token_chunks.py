@@ -40,6 +40,7 @@ def drawn(data: st.DataObject) -> tuple[TokenBlock, int, dict[str, Any]]:
     return data.draw(blocks(word=20)), length, options
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("template", TEMPLATES.values(), ids=TEMPLATES)
 @pytest.mark.parametrize("objective", BOTH)
 @settings(deadline=None, max_examples=30)

@@ -58,6 +58,7 @@ def test_its_rows_are_shown_with_its_labels_and_verified(built: Built) -> None:
     assert "verified: corpus" in built.verified
 
 
+@pytest.mark.costly
 def test_its_rows_are_loaded(built: Built) -> None:
     code = (
         "import sys; from bertdata.loader import numpy_batches\n"

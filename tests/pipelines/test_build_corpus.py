@@ -286,6 +286,7 @@ def test_a_typo_in_a_flag_is_an_error(flags: list[str], words: str, tmp_path: Pa
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.costly
 def test_sentence_parameters_of_ones_own_are_used_copied_and_told(tmp_path: Path) -> None:
     save_parameters(PunktParameters(abbrev_types=frozenset({"x"})), str(tmp_path / "punkt"))
     manifests = [
@@ -300,6 +301,7 @@ def test_sentence_parameters_of_ones_own_are_used_copied_and_told(tmp_path: Path
     assert told[0] != told[1]
 
 
+@pytest.mark.costly
 def test_unknown_sentence_parameters_are_refused_before_any_work(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no sentence parameters 'klingon'"):
         build(tmp_path / "out", replace(SETTINGS, sentences=SentencesConfig("klingon")))

@@ -129,6 +129,7 @@ def test_any_cut_and_number_of_workers_gives_the_same(
     assert "paragraphs left out, repeated" in done.stdout
 
 
+@pytest.mark.costly
 def test_another_setting_makes_only_what_depends_on_it_and_none_takes_it_away(sources: Sources, tmp_path: Path) -> None:
     output = tmp_path / "corpus"
     build(output, settings_for("sentences"), sources)
@@ -149,6 +150,7 @@ def test_another_setting_makes_only_what_depends_on_it_and_none_takes_it_away(so
     assert not folder.exists()
 
 
+@pytest.mark.costly
 def test_it_works_after_duplicates_and_before_test_data_is_looked_for(sources: Sources, tmp_path: Path) -> None:
     more = {"id": "more", "text": paragraph(9000)}
     twice = write(tmp_path / "twice.jsonl", [*rows("first")[:5], more])

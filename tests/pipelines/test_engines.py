@@ -198,6 +198,7 @@ def test_a_cluster_of_several_processes_starts_and_ends(name: str, page: str, wo
     assert not any(process.is_running() for process in processes)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [

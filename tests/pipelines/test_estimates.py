@@ -77,6 +77,7 @@ def check(found: Estimate, manifest: dict[str, Any], output: Path) -> None:
     assert near(found.stored, size(stages) + made)
 
 
+@pytest.mark.costly
 def test_of_a_small_corpus(tmp_path: Path) -> None:
     found = estimated(SAMPLE, SETTINGS, tmp_path / "out")
     check(found, build(tmp_path / "out"), tmp_path / "out")
@@ -112,6 +113,7 @@ def test_of_a_dump_of_which_a_part_is_sampled(tmp_path: Path) -> None:
     assert "tokens are those of a vocabulary trained on the samples" in found.notes
 
 
+@pytest.mark.costly
 def test_of_compressed_rows_with_a_mixture(tmp_path: Path) -> None:
     texts = [path.read_text(encoding="utf-8") for path in sorted(Path(SAMPLE_BOOKS).glob("*.txt"))]
     words = " ".join(texts).split()
@@ -144,6 +146,7 @@ def test_of_real_articles_and_books(tmp_path: Path) -> None:
     check(found, build(tmp_path / "out", settings, sources), tmp_path / "out")
 
 
+@pytest.mark.costly
 def test_it_reads_the_same_samples_each_time(tmp_path: Path) -> None:
     assert estimated(SAMPLE, SETTINGS, tmp_path / "out") == estimated(SAMPLE, SETTINGS, tmp_path / "out")
 
@@ -175,6 +178,7 @@ def test_of_documents_that_were_written_before(sample_build: Path, tmp_path: Pat
     assert found.jobs == ("write shards",)
 
 
+@pytest.mark.costly
 def test_the_table_fits_into_80_columns_and_json_has_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -216,6 +220,7 @@ def test_at_a_url_a_worker_holds_the_text_of_several_small_parts_and_asks_for_by
     assert replace(there, worker_memory=here.worker_memory, store_seconds=0.0) == here
 
 
+@pytest.mark.costly
 def test_a_small_dump_is_cleaned_without_kernels(tmp_path: Path) -> None:
     sources = Sources((SAMPLE_DUMP,))
     megabytes = Path(SAMPLE_DUMP).stat().st_size / 1e6

@@ -169,6 +169,7 @@ def test_each_format_in_each_compression_is_estimated_from_a_part_of_it(name: st
     check(estimated(paths, SOURCE_FORMATS[name].kind, ONE_EACH.get(name)))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("ending", [".xml", ".xml.gz", ".xml.bz2", ".xml.zst"])
 def test_a_dump_in_utf_16_is_estimated(ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"wiki{ending}"

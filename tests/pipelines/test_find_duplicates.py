@@ -133,6 +133,7 @@ def variants() -> Iterator[tuple[Settings, set[str]]]:
     yield SETTINGS, LATER
 
 
+@pytest.mark.costly
 def test_another_dedup_keeps_the_documents_and_what_has_no_duplicate_in_it(
     built: Path, sources: Sources, tmp_path: Path
 ) -> None:

@@ -58,6 +58,7 @@ def ids_of(phase: Path) -> NDArray[np.int64]:
     return np.bincount(np.concatenate(ids), minlength=size)
 
 
+@pytest.mark.costly
 def test_the_counts_beside_the_shards_are_those_of_the_rows_of_train(built: Path) -> None:
     for name, copies in (("dynamic", 1), ("static", 2), ("long", 1)):
         info = open_shards(built / name).expect_pretraining()

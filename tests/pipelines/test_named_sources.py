@@ -50,6 +50,7 @@ def command(output: str, *flags: str) -> list[str]:
     return ["--output", output, *FLAGS, "--workers", "1", *flags]
 
 
+@pytest.mark.costly
 def test_two_named_tables_and_a_dump_are_mixed_told_apart_and_verified(
     tables: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -152,6 +153,7 @@ def test_a_name_may_hold_dumps_books_and_tables(tables: Path) -> None:
     verify(tables / "corpus")
 
 
+@pytest.mark.costly
 def test_shards_of_cleaned_folders_and_tables_take_the_same_names(tables: Path) -> None:
     sources = Sources((f"en={SAMPLE_DUMP}",), (SAMPLE_BOOKS,), ("news=news.jsonl",))
     build(tables / "corpus", with_phase(mixing=MixingConfig(("en=1", "books=2", "news=1"))), sources)

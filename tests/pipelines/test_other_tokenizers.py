@@ -19,6 +19,7 @@ def times(folder: Path) -> dict[str, int]:
     return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.costly
 def test_a_build_with_another_tokenizer_tokenizes_anew_and_nothing_else(tmp_path: Path) -> None:
     for name in ("gpt2", "albert"):
         SMALL[name].save_pretrained(tmp_path / name)

@@ -131,12 +131,14 @@ def test_the_plan_says_what_would_be_made_again_and_why(own: Path, capsys: pytes
     assert "1 part: 1 to be made again: what they are made from changed" in capsys.readouterr().out
 
 
+@pytest.mark.costly
 def test_the_sample_corpus_gives_way_to_any_other(own: Path, tmp_path: Path) -> None:
     assert run_verb("build", ["--output", "tried", *FEW]) == 0
     assert run_verb("build", ["--output", "tried", *FEW, "--documents", "rows.jsonl"]) == 0
     assert list(manifest(tmp_path / "tried")["sources"]) == ["documents"]
 
 
+@pytest.mark.costly
 def test_the_output_of_one_command_is_not_replaced_by_another(own: Path, tmp_path: Path) -> None:
     documents = str(tmp_path / "documents")
     assert run_verb("clean-wikipedia", [SAMPLE_DUMP, "--output", documents, "--workers", "1"]) == 0
@@ -302,6 +304,7 @@ def test_a_vocabulary_that_is_given_changes_nothing_of_how_one_is_trained(
     assert "refused" not in capsys.readouterr().out
 
 
+@pytest.mark.costly
 def test_an_interrupted_build_of_the_sample_goes_on_without_its_flags(
     own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

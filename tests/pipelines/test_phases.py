@@ -31,6 +31,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return output
 
 
+@pytest.mark.costly
 def test_a_phase_has_the_bytes_of_a_build_of_its_length_alone(both: Path, sample_build: Path, tmp_path: Path) -> None:
     build(tmp_path, with_examples(max_seq_length=64))
     assert digests(both / "64") == digests(tmp_path)
@@ -61,6 +62,7 @@ def test_the_tokens_are_made_once_and_a_finished_build_is_left_alone(both: Path)
     verify(both)
 
 
+@pytest.mark.costly
 def test_another_number_of_lengths_leaves_nothing_of_the_other_behind(tmp_path: Path) -> None:
     def names() -> set[str]:
         return {path.name for path in tmp_path.iterdir() if not path.name.startswith(".bertdata")}

@@ -60,6 +60,7 @@ def corpus() -> Iterator[None]:
     CountedStore.clear()
 
 
+@pytest.mark.costly
 def test_another_seed_takes_a_few_requests_for_each_folder_of_parts_and_not_for_each_part() -> None:
     records = [path for path in CountedStore.store if "/stages/" in path and path.endswith(".json")]
     assert len({path.rsplit("/", 1)[0] for path in records}) == FOLDERS

@@ -90,6 +90,7 @@ def test_a_mix_of_unknown_sources_is_refused_before_any_work(tmp_path: Path) -> 
     assert not (tmp_path / "corpus").exists()
 
 
+@pytest.mark.costly
 def test_shards_built_of_cleaned_folders_know_their_sources(tmp_path: Path) -> None:
     build(tmp_path / "corpus")
     stages = tmp_path / "corpus" / "stages"

@@ -43,6 +43,7 @@ def test_a_sample_is_independent_of_the_shard_and_the_split() -> None:
     assert abs(chosen[low].mean() - chosen[~low].mean()) < 0.04
 
 
+@pytest.mark.costly
 def test_a_sample_leaves_out_the_others_and_counts_them(tmp_path: Path) -> None:
     whole = build(tmp_path / "whole", replace(SETTINGS, phases=(phase(),)))
     half = build(tmp_path / "half", replace(SETTINGS, phases=(phase("0.5"),)))
@@ -52,6 +53,7 @@ def test_a_sample_leaves_out_the_others_and_counts_them(tmp_path: Path) -> None:
     assert 0.2 < counts_of(half, "documents") / counts_of(whole, "documents") < 0.8
 
 
+@pytest.mark.costly
 def test_a_sample_of_one_source_leaves_the_others_whole(tmp_path: Path) -> None:
     whole = build(tmp_path / "whole", replace(SETTINGS, phases=(phase(),)))
     half = build(tmp_path / "half", replace(SETTINGS, phases=(phase("wikipedia=0.5"),)))
@@ -59,6 +61,7 @@ def test_a_sample_of_one_source_leaves_the_others_whole(tmp_path: Path) -> None:
     assert 0 < counts_of(half, "tokens_of_wikipedia") < counts_of(whole, "tokens_of_wikipedia")
 
 
+@pytest.mark.costly
 def test_phases_have_samples_of_their_own_from_one_token_store(tmp_path: Path) -> None:
     manifest = build(tmp_path / "two", replace(SETTINGS, phases=(phase(name="all"), phase("0.5", name="half"))))
     build(tmp_path / "half", replace(SETTINGS, phases=(phase("0.5"),)))

@@ -48,6 +48,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]
     return output, build(output, replace(SETTINGS, phases=(ALL, LONG)))
 
 
+@pytest.mark.costly
 def test_phases_of_other_settings_are_built_in_their_order_and_verified(two: tuple[Path, dict[str, Any]]) -> None:
     output, manifest = two
     assert list(manifest["phases"]) == ["all", "long"] == json.loads((output / "manifest.json").read_text())["phases"]
@@ -76,6 +77,7 @@ def test_a_phase_with_the_settings_of_a_build_has_its_bytes(two: tuple[Path, dic
     assert digests(two[0] / "all") == digests(tmp_path)
 
 
+@pytest.mark.costly
 def test_other_phases_leave_nothing_of_the_old_ones_and_keep_the_token_store(tmp_path: Path) -> None:
     def names() -> set[str]:
         return {path.name for path in tmp_path.iterdir() if not path.name.startswith(".bertdata")}
@@ -218,6 +220,7 @@ def test_a_column_without_tables_and_a_selection_that_leaves_nothing_are_refused
         build(tmp_path / "b", with_phase(selection=SelectionConfig(where="tokens > 99999999")), SAMPLE)
 
 
+@pytest.mark.costly
 def test_a_temperature_and_a_budget_are_of_the_tokens_that_a_phase_selects(tmp_path: Path) -> None:
     some = PhaseConfig(
         mixing=MixingConfig(mix_temperature=0.5, max_epochs=1.5),

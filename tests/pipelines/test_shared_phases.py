@@ -67,6 +67,7 @@ def test_a_copy_of_one_phase_or_of_all_is_whole(built: Path, tmp_path: Path) -> 
     assert verify(tmp_path / "all") == verify(built)
 
 
+@pytest.mark.costly
 def test_a_note_says_so_and_how_to_build_one(built: Path) -> None:
     [note] = shared_notes(PHASES)
     assert note == (
@@ -84,6 +85,7 @@ def test_a_note_says_so_and_how_to_build_one(built: Path) -> None:
     assert shares[0].stored < 2.5 * shares[1].stored
 
 
+@pytest.mark.costly
 def test_a_phase_with_rows_of_its_own_is_written_again_when_it_changes(built: Path, tmp_path: Path) -> None:
     output = tmp_path / "corpus"
     shutil.copytree(built, output)

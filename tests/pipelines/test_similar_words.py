@@ -23,6 +23,7 @@ def phases(masking: MaskingConfig, kind: str) -> Settings:
     return replace(SETTINGS, phases=tuple(PhaseConfig(examples, masking) for examples in lengths))
 
 
+@pytest.mark.costly
 def test_a_build_has_the_table_beside_each_phase_and_is_made_again_where_it_changed(tmp_path: Path) -> None:
     table, output = tmp_path / "similar.tsv", tmp_path / "corpus"
     table.write_text("was\twere\tis\nthe\tthis\tthat\n")

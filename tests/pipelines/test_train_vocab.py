@@ -83,6 +83,7 @@ def test_shards_leave_duplicates_out(documents: Path, tmp_path: Path) -> None:
     assert [source["drops"] for source in sources.values()] == [{"exact duplicate": 1}]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("model", "others"), [("bpe", "1"), ("unigram", "2"), pytest.param("bpe", "2", marks=pytest.mark.slow)]
 )

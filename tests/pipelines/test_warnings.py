@@ -14,6 +14,7 @@ from bertdata.verify.build import verify
 CHINESE = "河流很长。它流经许多城市。盐在那里开采，房子很旧，花园很大。"
 
 
+@pytest.mark.costly
 def test_chinese_with_an_english_vocabulary_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = tmp_path / "rows.jsonl"
     rows.write_text("".join(json.dumps({"text": f"{n}{CHINESE * 3}"}) + "\n" for n in range(30)))

@@ -71,6 +71,7 @@ WHITE_SPACE = [chr(code) for code in range(sys.maxunicode + 1) if chr(code).issp
 """What `str.strip` takes; U+001C to U+001F are no white space to Punkt's patterns."""
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("space", WHITE_SPACE, ids=ascii)
 def test_every_white_space_between_marks_gives_the_sentences_of_the_twin_and_of_nltk(space: str) -> None:
     alphabet = sorted({".", "a", "\xa0", space})

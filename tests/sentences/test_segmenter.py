@@ -284,6 +284,7 @@ def book_texts() -> Iterator[str]:
         yield path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n")
 
 
+@pytest.mark.costly
 def test_real_text_gives_the_sentences_of_nltk() -> None:
     for source, every in ((wikipedia_texts(), 400), (book_texts(), 30)):
         for number, text in enumerate(source):

@@ -133,6 +133,7 @@ def test_verify_adds_accounts_up_and_says_what_does_not(counted: Path, tmp_path:
         path.write_bytes(before[1])
 
 
+@pytest.mark.costly
 def test_shards_do_not_depend_on_accounts_and_a_build_without_leaves_none(
     counted: Path, sources: Sources, tmp_path: Path
 ) -> None:

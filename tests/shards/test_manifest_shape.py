@@ -54,6 +54,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("share", [0, *(pytest.param(share, marks=pytest.mark.slow) for share in range(1, 12))])
 def test_whatever_stands_in_a_manifest_is_read_or_refused(
     share: int, whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

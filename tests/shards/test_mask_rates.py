@@ -69,6 +69,7 @@ def by_example(build: Path, **layout: Any) -> Counter[tuple[Any, ...]]:
     return found
 
 
+@pytest.mark.costly
 def test_verify_counts_masks_and_rates_again(builds: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     for build in builds.values():
         verify(build)

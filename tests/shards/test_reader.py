@@ -106,6 +106,7 @@ def test_a_build_opens_from_a_url(dynamic_build: Path) -> None:
     assert rows_of(open_shards("memory://reader-build/validation")) == rows_of(open_shards(dynamic_build, "validation"))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("masking", MASKINGS)
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_datasets_reads_the_same_rows(objective: str, masking: str, tmp_path: Path) -> None:

@@ -94,6 +94,7 @@ def test_static_masks_take_whole_words_at_the_rate_asked_for(kind: str, shape: s
     assert dict(verify(str(build)))["train: shards"]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("kind", FLAGGED)
 def test_rows_are_cut_where_words_begin_and_say_it_whatever_is_masked(

@@ -83,6 +83,7 @@ def test_a_beginning_has_the_first_documents(name: str, tmp_path: Path) -> None:
     assert beginning.weight / task.weight == pytest.approx(share, rel=0.5)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", [*WAYS, "files"])
 def test_a_small_task_is_its_own_beginning(name: str, tmp_path: Path) -> None:
     [task] = WAYS.get(name, text_files)(tmp_path / name)

@@ -148,6 +148,7 @@ def test_keys_of_folders_are_those_that_pyarrow_reads(tmp_path: Path) -> None:
         assert all(isinstance(value, int) for name, value in keys.items() if name == "year")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
 def test_selections_go_by_the_keys_of_folders(kind: str, tmp_path: Path) -> None:
     for year in (2023, 2024):

@@ -148,6 +148,7 @@ def test_documents_of_others_are_read(source: str, folders: dict[str, Path], mon
     assert read(folders[source]) == len(ROWS)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("source", "name"), LIES)
 def test_a_record_that_lies_is_refused_by_its_name(
     source: str, name: str, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch

@@ -93,6 +93,7 @@ def counted(read: Read) -> list[Any]:
     return [(counters.counts, counters.drops, counters.details) for counters in read[1]]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("ending", [b"\n", b""])
 def test_each_form_of_a_line_is_the_same_row(tmp_path: Path, ending: bytes) -> None:
     path = tmp_path / "rows.jsonl"
@@ -141,6 +142,7 @@ def test_rows_as_columns_are_those_of_json(
     assert (columns[0], counted(columns)) == (by_rows[0], counted(by_rows))
 
 
+@pytest.mark.costly
 def test_lines_of_any_length_are_whole_wherever_a_piece_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [{"id": str(number), "text": "x" * (number * 7 % 90), "title": "é" * (number % 5)} for number in range(200)]
     data = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()

@@ -144,6 +144,7 @@ def test_files_of_mosaicml_streaming_are_read(folder: Path) -> None:
         assert counts["ids read"] == sum(map(len, rows))
 
 
+@pytest.mark.costly
 def test_a_head_that_lies_is_refused_or_read_alike(tmp_path: Path) -> None:
     texts = [f"{number}. {SALT}" for number in range(3)]
     path = tmp_path / "shard.00000.mds"

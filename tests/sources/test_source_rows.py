@@ -73,6 +73,7 @@ def documents(parts: Sequence[PartResult]) -> list[dict[str, str]]:
     return [row for part in ranges for table in read_range(part) for row in table.to_pylist()]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("filters", [(), ("min-characters=9000", "gopher-quality=min_words:200")])
 def test_documents_are_those_of_parts_that_have_their_texts(
     source: Path, filters: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

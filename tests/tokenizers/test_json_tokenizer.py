@@ -61,6 +61,7 @@ def test_truncation_and_padding_of_the_file_are_not_taken_over() -> None:
     assert len(other.encode_batch_with_offsets(["a"])["input_ids"][0]) == 1
 
 
+@pytest.mark.costly
 def test_ids_have_the_narrowest_type_that_holds_them() -> None:
     model = byte_pair_model()
     assert BYTES.encode_batch(["a"]).type == pa.list_(pa.uint16())

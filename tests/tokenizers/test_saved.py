@@ -127,6 +127,7 @@ def test_berts_wordpiece_opens_with_the_same_ids(lower: bool, tmp_path: Path) ->
     assert_same_ids(tokenizer, tmp_path)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "name", [name if name == "roberta" else pytest.param(name, marks=pytest.mark.slow) for name in REAL]
 )

@@ -117,6 +117,7 @@ def counts_in(value: Any, *keys: str | int) -> Iterator[tuple[str | int, ...]]:
         yield from counts_in(one, *keys, key)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("number", [1, -1])
 def test_any_one_number_of_the_manifest_that_is_another_is_found(own_static_build: Path, number: int) -> None:
     path = own_static_build / "manifest.json"

@@ -180,6 +180,7 @@ HOSTILE: dict[str, Callable[[int], str]] = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_input_takes_linear_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bertdata.kernels.warmup.COMPILED_FROM", 1 << 60)  # not the compiler's time

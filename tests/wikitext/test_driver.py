@@ -86,6 +86,7 @@ def test_a_block_after_a_comment_parts_two_words() -> None:
     assert extract_utf8(source.encode(), PAGE)[0] == b"It is a word word and more."
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "source",
     [

@@ -79,6 +79,7 @@ def test_a_document_takes_twelve_bytes_of_the_records(simulation: Any) -> None:
     assert taken[1] - taken[0] <= 1.1 * memory.PLACE_BYTES * (MANY - FEW)
 
 
+@pytest.mark.costly
 def test_references_grow_with_ranges_and_tasks_with_shards(simulation: Any) -> None:
     for ranges, shards in ((10, 20), (40, 20), (10, 60)):
         parts, plan = stored(simulation, FEW, ranges, shards)

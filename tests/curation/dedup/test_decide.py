@@ -147,6 +147,7 @@ def test_a_chain_of_editions_is_one_group(tmp_path: Path) -> None:
 DOCUMENTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), min_size=2, max_size=12)
 
 
+@pytest.mark.costly
 @settings(max_examples=25, deadline=None)
 @given(DOCUMENTS, st.randoms(use_true_random=False))
 def test_neither_order_nor_files_change_what_stays(

@@ -62,6 +62,7 @@ def peaks(simulation: Any, folder: Path, documents: int) -> dict[str, int]:
     return found
 
 
+@pytest.mark.costly
 def test_each_step_holds_as_much_for_four_times_the_documents(
     simulation: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,6 +79,7 @@ def test_each_step_holds_as_much_for_four_times_the_documents(
         assert size < 0.3 * few[name] + 30_000, (name, few, many)
 
 
+@pytest.mark.costly
 def test_of_a_piece_that_is_larger_the_signatures_are_in_a_temporary_file(
     simulation: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

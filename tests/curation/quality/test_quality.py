@@ -23,6 +23,7 @@ from tests.curation.quality.test_peers import judge
 TEXTS = [*documents(80, seed=3), *repeating(5), *filter(str.strip, hostile(80, seed=3)), "a", ".", "\n", " \n\n "]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("arguments", ["", "blank_lines:on", "min_words:off,max_words:9,min_stop_words:1"])
 def test_the_kernel_of_gopher_quality_is_its_reference(arguments: str) -> None:
     limits = parse_thresholds(arguments, gopher.RULES)
@@ -49,6 +50,7 @@ def test_the_kernel_of_fineweb_is_its_reference(arguments: str) -> None:
     ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("quality", [gopher, repetition, fineweb], ids=lambda module: module.__name__.split(".")[-1])
 def test_what_a_kernel_measured_is_what_its_reference_measures(quality: ModuleType) -> None:
     limits = parse_thresholds("", quality.RULES)

@@ -66,6 +66,7 @@ def test_chunks_are_split_as_by_the_reference(chunks: list[str]) -> None:
     assert found(chunks) == [words(chunk) for chunk in chunks]
 
 
+@pytest.mark.costly
 def test_each_exception_unit_and_currency_is_split_as_by_the_reference() -> None:
     sides = [(before, after) for before in ("", "(", '"', "5", "a-") for after in ("", ".", "),", "'s", "-a")]
     strings = [*exceptions(), *tables()["units"], *tables()["currencies"]]
@@ -73,6 +74,7 @@ def test_each_exception_unit_and_currency_is_split_as_by_the_reference() -> None
     assert found(texts) == [words(text) for text in texts]
 
 
+@pytest.mark.costly
 def test_every_character_is_split_as_by_the_reference() -> None:
     points = [chr(point) for point in range(0x3000) if chr(point).strip()]
     texts = [

@@ -63,6 +63,7 @@ def test_a_stream_with_another_checksum_than_its_blocks_have_is_corrupt() -> Non
     assert outcome(changed, True)[1].startswith("x, byte 0: the bz2 stream that starts here is corrupt")
 
 
+@pytest.mark.costly
 def test_large_blocks_and_large_texts_are_read_alike() -> None:
     data = bz2.compress(noise(1_500_000, 30) + bytes(30_000_000) + noise(9)) + bz2.compress(b"")
     assert outcome(data, True) == outcome(data, False)

@@ -177,6 +177,7 @@ def test_marks_go_and_words_stay(source: str, expected: str) -> None:
     assert in_a_book(source) == [expected]
 
 
+@pytest.mark.costly
 def test_header_and_licence_are_cut_as_the_stripped_twins_say() -> None:
     for raw in sorted(data_path("books-pairs", "raw").iterdir()):
         with_header, stripped = (
@@ -185,6 +186,7 @@ def test_header_and_licence_are_cut_as_the_stripped_twins_say() -> None:
         assert with_header == stripped, raw.name
 
 
+@pytest.mark.costly
 def test_no_mark_of_an_archive_is_left_in_real_books() -> None:
     for path in sorted(data_path("books").iterdir())[::9]:
         cleaned = clean_book(books(str(path))[0].text)

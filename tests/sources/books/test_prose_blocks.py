@@ -117,6 +117,7 @@ def test_a_line_of_other_white_space_alone_leaves_all_lines_to_the_rules() -> No
     assert mixed_blocks(text.format("  "), list) is not None
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "name", ["books/pg7256.txt", "books/pg1080.txt", "books-french/Ainsi-Parlait-Zarathoustra-.txt"]
 )
@@ -145,6 +146,7 @@ def run_apart(texts: int, **variables: str) -> None:
     subprocess.run(command, check=True, cwd=root, env={**os.environ, **variables})
 
 
+@pytest.mark.costly
 def test_the_kernels_run_as_plain_python() -> None:
     run_apart(60, NUMBA_DISABLE_JIT="1")
 

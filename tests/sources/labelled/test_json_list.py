@@ -159,6 +159,7 @@ def test_compressed_files_are_read_and_a_cut_one_is_told_as_such(tmp_path: Path)
             list(read_list(written(tmp_path, data[:-9], f"a.json.{suffix}"), "data"))
 
 
+@pytest.mark.costly
 def test_memory_is_that_of_an_element_not_of_the_file(tmp_path: Path) -> None:
     article: dict[str, Any] = {
         "paragraphs": [{"context": "Salt. " * 2000, "qas": [{"id": "?", "question": "?" * 90}] * 10}]

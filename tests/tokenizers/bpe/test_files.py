@@ -60,6 +60,7 @@ def test_the_type_of_the_model_beside_it_tells_the_class(tmp_path: Path) -> None
     assert row["token_type_ids"] == [0, 0, 0, *[1] * (len(ours.encode("low")) + 1)]
 
 
+@pytest.mark.costly
 def test_the_published_vocabulary_in_two_files_is_the_published_tokenizer(tmp_path: Path) -> None:
     path = data_path("tokenizers", "roberta")
     model = json.loads((path / "tokenizer.json").read_text())["model"]

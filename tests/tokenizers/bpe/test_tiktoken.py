@@ -62,6 +62,7 @@ def joined(word: bytes) -> list[int]:
         parts[at : at + 2] = [parts[at] + parts[at + 1]]
 
 
+@pytest.mark.costly
 def test_ids_are_those_of_the_plain_loop_over_the_words_of_the_pattern(encoding: dict[str, Any]) -> None:
     pattern = regex.compile(encoding["pattern"].replace("$", r"\Z"))
     for place in (encoding["path"], encoding["path"].parent):

@@ -49,6 +49,7 @@ def encoded(tokenizer: JsonTokenizer, texts: Any) -> list[tuple[list[int], list[
     return list(zip(batch["input_ids"].to_pylist(), batch["word_starts"].to_pylist(), strict=True))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", SMALL)
 @settings(max_examples=examples(60))
 @given(texts=st.lists(TEXTS, max_size=8))
@@ -138,6 +139,7 @@ def test_texts_may_come_as_any_arrow_strings_sliced_or_chunked(name: str) -> Non
     assert encoded(SMALL[name], []) == []
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["gpt2", "nfc", "albert"])
 def test_threads_share_a_tokenizer(name: str) -> None:
     tokenizer = pickle.loads(pickle.dumps(SMALL[name]))

@@ -64,6 +64,7 @@ NORMALIZATIONS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("more", NORMALIZATIONS)
 def test_ids_are_those_of_sentencepiece(sentencepiece: Any, more: dict[str, Any], tmp_path: Path) -> None:
     data = model_of(sentencepiece, **more)
@@ -74,6 +75,7 @@ def test_ids_are_those_of_sentencepiece(sentencepiece: Any, more: dict[str, Any]
     assert list(tokenizer.tokens) == [processor.IdToPiece(number) for number in range(len(processor))]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("more", NORMALIZATIONS)
 def test_ids_of_a_bpe_model_are_those_of_sentencepiece(sentencepiece: Any, more: dict[str, Any]) -> None:
     data = model_of(sentencepiece, model_type="bpe", **more)
@@ -110,6 +112,7 @@ SPACES: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("more", SPACES)
 def test_spaces_are_where_sentencepiece_has_them(sentencepiece: Any, more: dict[str, Any]) -> None:
     lines = more.get("sentence_iterator", [FABLE] * 3)
@@ -134,6 +137,7 @@ KEPT = ["\n", "\u2026", "<SEP>", "\uff21\uff22", "-", "--", "\u00bd", "e"]
 """Symbols of which rules would make others, or that they would join to an accent."""
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("rules", ["nmt_nfkc", "nmt_nfkc_cf", "nfkc", "identity"])
 @pytest.mark.parametrize("fallback", [False, True])
 def test_user_defined_symbols_are_left_out_of_the_rules(sentencepiece: Any, rules: str, fallback: bool) -> None:
@@ -186,6 +190,7 @@ def test_a_vocabulary_of_words_between_white_space_is_cut_at_all_of_it(sentencep
     assert pickle.loads(pickle.dumps(cut)) == cut != as_it_is
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("rules", ["nmt_nfkc", "nmt_nfkc_cf", "nfkc"])
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
 def test_rules_of_several_characters_are_applied(sentencepiece: Any, kind: str, rules: str) -> None:

@@ -73,6 +73,7 @@ def test_ids_and_offsets_equal_the_reference_around_every_code_point(start: int)
     assert_equal_on(range(start, start + 0x10000))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "lower"),
     [("bert-base-uncased", True), ("bert-base-cased", False), ("bert-base-multilingual-cased", False)],

@@ -76,6 +76,7 @@ def test_no_batch_is_lost_or_comes_twice_after_a_break(
     assert len(loader) == BATCHES
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("keywords", WORKERS[:2])
 def test_broken_off_again_and_again_a_run_without_end_goes_on(
     dynamic_build: Path, expected: list[dict[str, Any]], keywords: dict[str, Any]
@@ -120,6 +121,7 @@ def test_a_loader_that_is_begun_and_left_takes_nothing(dynamic_build: Path) -> N
 NOBODY = "nobody had told the sampler how many of them were used"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("keywords", WORKERS[:2])
 def test_a_state_of_a_plain_loader_is_refused_until_the_number_of_batches_is_told(
     dynamic_build: Path, expected: list[dict[str, Any]], keywords: dict[str, Any]
@@ -149,6 +151,7 @@ def test_batches_of_another_size_do_not_say_where_a_run_was() -> None:
         other.state_dict(1)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("keywords", WORKERS[:2])
 def test_after_a_break_a_plain_loader_says_what_to_do(dynamic_build: Path, keywords: dict[str, Any]) -> None:
     whole = plain(numpy_batches(dynamic_build, SIZE, epochs=3))
@@ -254,6 +257,7 @@ def test_batches_out_of_order_are_refused(dynamic_build: Path) -> None:
         ResumableLoader(dataset, ResumableBatchSampler(dataset, 4), num_workers=1, in_order=False)
 
 
+@pytest.mark.costly
 def test_loaders_prepared_by_accelerate_count_epochs(
     dynamic_build: Path, expected: list[dict[str, Any]], fresh_process: Any
 ) -> None:

@@ -71,6 +71,7 @@ def same(epochs: list[Masks]) -> int:
     return sum(len({masks[row] for masks in epochs if row in masks}) < len(epochs) for row in rows)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("workers", WORKERS)
 def test_a_plain_data_loader_draws_new_masks_in_each_epoch_the_same_for_one_seed(
     dynamic_build: Path, workers: dict[str, Any]
@@ -196,6 +197,7 @@ def test_the_trainers_removal_of_columns_leaves_examples_whole(dynamic_build: Pa
         removing([dict(dataset[0])])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("workers", [{}, {"dataloader_num_workers": 2, "dataloader_persistent_workers": True}])
 def test_the_trainer_of_transformers_with_its_defaults_draws_the_masks_of_each_epoch(
     dynamic_build: Path, tmp_path: Path, workers: dict[str, Any]

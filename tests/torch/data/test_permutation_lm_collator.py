@@ -40,6 +40,7 @@ def test_tensors_are_those_of_the_numpy_collator(build: Path) -> None:
     }
 
 
+@pytest.mark.costly
 def test_the_loss_of_xlnet_falls(build: Path) -> None:
     dataset = ShardDataset(build)
     sampler = ResumableBatchSampler(dataset, 16, epochs=None, seed=1)

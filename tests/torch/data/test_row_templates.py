@@ -67,6 +67,7 @@ def steps(model: Any, dataset: ShardDataset, number: int = 10, rate: float = 1e-
     return losses
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", MODELS)
 def test_the_model_of_transformers_learns_from_its_rows(name: str, tmp_path: Path) -> None:
     dataset = dataset_of(tmp_path, name)

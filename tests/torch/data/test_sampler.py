@@ -133,6 +133,7 @@ def test_a_state_at_the_end_of_an_epoch_goes_on_with_the_next() -> None:
     assert {epoch for batch in again for epoch, _ in batch} == {1}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("taken", [1, 4, 9])
 def test_with_prefetch_in_flight_what_the_trainer_says_it_took_counts(dynamic_build: Path, taken: int) -> None:
     dataset = ShardDataset(dynamic_build)

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning
 WINDOW = 3
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("workers", "persistent", "left"),
     [

@@ -44,6 +44,7 @@ def test_masks_on_a_device_are_those_of_numpy(build: Path, masking: MaskingConfi
         assert torch.equal(found[name].cpu(), torch.from_numpy(array)), name
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("collator_type", [PretrainingCollator, DeviceCollator])
 def test_workers_hand_on_the_flags_and_models_do_not_get_them(build: Path, collator_type: Any) -> None:
     dataset = ShardDataset(build)

@@ -29,6 +29,7 @@ class SameStates(Distillation):
         return [("states", error, "tokens")]
 
 
+@pytest.mark.costly
 def test_a_distillation_from_outside_trains(build: Path, teacher: Path, tmp_path: Path) -> None:
     settings = DistillationSettings(distillation=f"{__name__}:SameStates")
     pretrain(build, SMALL, tmp_path, SETTINGS, teacher=teacher, distillation=settings)

@@ -45,6 +45,7 @@ KINDS = {
 kinds = pytest.mark.parametrize("kind", KINDS)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "kind", ["minilm", *(pytest.param(name, marks=pytest.mark.slow) for name in ("distilbert", "tinybert"))]
 )
@@ -89,6 +90,7 @@ def test_gradient_accumulation_and_packing_change_only_rounding(
         assert losses(tmp_path / name) == pytest.approx(losses(tmp_path / "whole"), rel=1e-3)
 
 
+@pytest.mark.costly
 def test_a_modernbert_learns_from_packed_rows_and_resumes(
     build: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

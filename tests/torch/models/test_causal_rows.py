@@ -86,6 +86,7 @@ def check_nothing_later_is_seen(model: Any, build: Path, packing: bool) -> None:
             assert (float(moved[number][:place].max()) < 1e-6) == flags[number], (number, place)
 
 
+@pytest.mark.costly
 @torch.no_grad()
 @pytest.mark.parametrize("packing", [False, True])
 @pytest.mark.parametrize("family", OWN)

@@ -116,6 +116,7 @@ def test_weights_are_read_from_every_layout_that_transformers_reads(
     assert same(ours, tmp_path)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("family", "head"), TIED)
 def test_either_name_of_a_tied_pair_is_enough(tmp_path: Path, family: str, head: Any) -> None:
     ours = saved(tmp_path, family, head)
@@ -221,6 +222,7 @@ CHANGES: Sequence[Callable[[Weights, random.Random, PreTrainedModel], None]] = (
 )  # fmt: skip
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("family", "head"), ALL)
 @pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 160), marks=pytest.mark.slow)], ids=["few", "many"])
 def test_a_changed_file_is_read_as_transformers_reads_it_or_refused(

@@ -121,6 +121,7 @@ def test_a_discriminator_tells_replaced_words_better_than_by_their_share(tmp_pat
     assert records[-1]["replaced_accuracy"] > 0.75
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("config", "objective"),
     [

@@ -66,6 +66,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_build(place, ExamplesConfig(objective="full-sentences", max_seq_length=48))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "kind",
     [

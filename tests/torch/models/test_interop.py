@@ -143,6 +143,7 @@ def agree(ours: PreTrainedModel, theirs: Any) -> bool:
     return all(close(*pair) for pair in pairs)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("family", "head"), HEADS)
 def test_transformers_opens_what_we_save(tmp_path: Path, family: str, head: Callable[..., PreTrainedModel]) -> None:
     ours = made(family, head)
@@ -154,6 +155,7 @@ def test_transformers_opens_what_we_save(tmp_path: Path, family: str, head: Call
     assert agree(ours, theirs)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("family", "head"), HEADS)
 def test_we_open_what_transformers_saves(tmp_path: Path, family: str, head: Callable[..., PreTrainedModel]) -> None:
     config, ours = their_config(CONFIGS[family]), made(family, head)
@@ -169,6 +171,7 @@ def test_we_open_what_transformers_saves(tmp_path: Path, family: str, head: Call
     assert getattr(opened, "labels", LABELS) in (LABELS, [])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("family", "head"), HEADS)
 def test_the_hidden_states_are_those_of_auto_model(
     tmp_path: Path, family: str, head: Callable[..., PreTrainedModel]

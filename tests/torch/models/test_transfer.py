@@ -110,6 +110,7 @@ def test_the_same_vocabulary_gives_the_same_logits_and_another_opens(
     assert torch.allclose(first, second, atol=1e-6)  # of positions too, which begin after the padding token in RoBERTa
 
 
+@pytest.mark.costly
 def test_the_weights_of_the_vocabulary_are_those_whose_shape_its_size_decides() -> None:
     transformers = pytest.importorskip("transformers")
     for kind in ("bert", "big_bird", "convbert", "funnel", "gte", "mobilebert", "nomic_bert", "xlm", "xlm-roberta"):

@@ -67,6 +67,7 @@ def test_a_phase_is_causal_and_the_next_masked(whole: Path) -> None:
     assert records[-1]["validation_causal/loss"] == records[-1]["validation_causal/clm_loss"]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("step", [3, 5, 7])
 def test_a_run_that_was_cut_off_in_a_causal_phase_or_after_it_has_the_same_losses(
     build: Path, whole: Path, tmp_path: Path, step: int

@@ -117,6 +117,7 @@ def encoded(folder: Path, task: str, make: Callable[[int, int], str], sizes: tup
     return folder / "shards"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("pairs", [False, True])
 def test_a_classifier_learns_what_can_be_learned(tmp_path: Path, model: Path, pairs: bool) -> None:
     shards = encoded(tmp_path / "task", "classification", lambda number, seed: texts(number, seed, pairs=pairs))

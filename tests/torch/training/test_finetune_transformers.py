@@ -129,6 +129,7 @@ def test_losses_logits_and_gradients_are_those_of_the_class_of_transformers(
         assert sum(weight.grad is not None for weight in weights.values()) > 10
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", KINDS)
 def test_embeddings_are_means_of_the_states_of_the_encoder(kind: str, tasks: dict[str, Path], tmp_path: Path) -> None:
     model = saved_peer(tmp_path / "model", kind)
@@ -147,6 +148,7 @@ def test_embeddings_are_means_of_the_states_of_the_encoder(kind: str, tasks: dic
     assert (vectors[0] == vectors[1]).all()
 
 
+@pytest.mark.costly
 def test_a_type_that_is_not_bertdatas_is_fine_tuned_by_itself_and_says_so(
     tasks: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

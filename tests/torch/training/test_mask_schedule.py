@@ -57,6 +57,7 @@ def test_show_has_the_masks_of_a_place_in_the_run(falling: Path) -> None:
     assert predicted[0] > 3 * predicted[1] > 0
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("workers", [0, 2])
 def test_batches_are_the_same_with_workers_and_on_the_device(falling: Path, workers: int) -> None:
     dataset = ShardDataset(falling)
@@ -81,6 +82,7 @@ def test_a_loader_that_does_not_know_the_position_is_refused_and_validation_need
     assert (batch["labels"] != -100).any()
 
 
+@pytest.mark.costly
 def test_pretraining_that_was_cut_off_goes_on_with_the_same_masks(falling: Path, tmp_path: Path) -> None:
     whole, cut, small = tmp_path / "whole", tmp_path / "cut", replace(SMALL, vocab_size=len(TOKENIZER.tokens))
     pretrain(falling, small, whole, SETTINGS)

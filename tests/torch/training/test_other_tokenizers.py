@@ -21,6 +21,7 @@ from tests.torch.training.small_runs import SETTINGS, log
 TEXT = "salt and water"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("tokenizer", [LetterTokenizer(), made("byte-level")], ids=["letters", "byte-level"])
 def test_bert_trains_on_whole_words_of_another_tokenizer(
     tokenizer: Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

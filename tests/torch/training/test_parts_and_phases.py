@@ -42,6 +42,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory, dynamic_build: Path) -> Path
     return output
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "changes", [{"gradient_accumulation_steps": 2}, {"gradient_accumulation_steps": 8}, {"packing": True}]
 )

@@ -114,6 +114,7 @@ def test_where_twice_the_rows_that_are_measured_do_not_fit_parts_have_as_many(
     assert chosen == [4], "8 rows an update, 2 at once"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "changes",
     [{"fp16": True, "optim": "muon"}, {"packing": True}, {"gradient_checkpointing": True}, {"dropout_by": "torch"}],
@@ -145,6 +146,7 @@ def test_a_token_takes_what_is_kept_for_it_and_less_with_gradient_checkpointing(
     assert 4 * values < needs[0].token < 16 * values
 
 
+@pytest.mark.costly
 def test_each_phase_has_its_parts(
     tmp_path: Path, two_lengths: Path, needs: list[parts.Need], chosen: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -46,6 +46,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory, dynamic_build: Path) -> Path
     return output
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("curves_drawn")
 def test_the_loss_falls_and_the_log_says_so(tmp_path: Path, dynamic_build: Path) -> None:
     settings = replace(SETTINGS, max_steps=60, save_steps=1000, logging_steps=10)
@@ -64,6 +65,7 @@ def test_the_loss_falls_and_the_log_says_so(tmp_path: Path, dynamic_build: Path)
         assert 0 <= record["pair_accuracy"] <= 1
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("stop", "saved"), [(1, 1), (4, 4), (5, 5), (12, None)])
 def test_a_run_that_is_asked_to_stop_ends_after_its_step_with_a_checkpoint_and_goes_on(
     tmp_path: Path, dynamic_build: Path, whole: Path, stop: int, saved: int | None
@@ -91,6 +93,7 @@ def test_a_run_that_goes_back_from_spikes_stops_without_a_checkpoint_of_its_own(
     assert max(saved_steps(tmp_path)) == 5, "another one would be gone back to"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("stop", "workers"),
     [(8, 0), (5, 2), *(pytest.param(*one, marks=pytest.mark.slow) for one in [(3, 0), (5, 0), (3, 2), (8, 2)])],

@@ -184,6 +184,7 @@ def test_a_branch_that_is_cut_off_before_its_first_checkpoint_goes_on_with_the_r
     assert log(tmp_path / "cut")[0]["epoch"] > log(whole)[-1]["epoch"]
 
 
+@pytest.mark.costly
 def test_a_spike_early_in_a_phase_leaves_out_batches_of_that_phase(
     tmp_path: Path, two_lengths: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,7 @@ def test_the_update_of_stable_adamw_is_that_of_adamw_while_gradients_are_steady_
     assert {*stable.state_dict()["state"][0]} == {*plain.state_dict()["state"][0]}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "changes",
     [

@@ -385,6 +385,7 @@ def test_settings_that_do_not_suit_the_texts_are_refused(tmp_path: Path) -> None
     assert set(SENTENCE_LOSSES) == {"multiple-negatives-ranking", "cosine-similarity", "triplet"}
 
 
+@pytest.mark.costly
 def test_a_triplet_is_trained_by_each_of_its_losses(tmp_path: Path) -> None:
     model = saved(tmp_path / "model", "bert")
     shards = encoded(tmp_path, "sentence-triplets", model, (120, 60))

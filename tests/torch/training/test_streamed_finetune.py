@@ -43,6 +43,7 @@ def encoded(folder: Path, task: str) -> tuple[Path, str, int]:
     return shards, f"memory://streamed-{folder.name}", max(path.stat().st_size for path in shards.rglob("*.arrow"))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("task", MAKERS)
 def test_scores_and_losses_are_those_of_local_shards(task: str, model: Path, tmp_path: Path) -> None:
     shards, url, largest = encoded(tmp_path / task, task)

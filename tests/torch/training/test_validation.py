@@ -238,6 +238,7 @@ def test_the_splits_of_all_phases_are_measured_at_the_end_of_each(tmp_path: Path
     assert picture.count(">validation 16</text>") == picture.count(">validation 32</text>") == 4
 
 
+@pytest.mark.costly
 def test_all_phases_can_be_measured_each_time_without_effect_on_what_is_learned(tmp_path: Path, phases: Path) -> None:
     settings = replace(SETTINGS, max_steps=6, last_share=0.5, eval_steps=2)
     for name in ("ends", "all"):

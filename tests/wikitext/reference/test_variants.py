@@ -84,6 +84,7 @@ def test_parsoid_s_attribute(rule: object, shown: str) -> None:
     assert variant_of_html(rule, language_of("zh")) == variant_of_html(rule, language_of("")) == shown
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "unit", ["-{", "}-", "-{a}-", "-{zh-cn:a;", "{{}-", "-{A|x=>zh-cn:y;}-x", "-{H|zh-cn:a;zh-tw:b}-a"]
 )

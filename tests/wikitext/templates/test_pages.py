@@ -201,6 +201,7 @@ def _small_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expansions, "PAGE_WORK", 20_000)
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("_small_budget")
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("number", [1, 5, 3000])
@@ -267,6 +268,7 @@ def test_a_page_is_silent_by_the_first_sign_of_a_line_or_by_a_class(text: str) -
     assert is_silent_page(text) == (_SLOW_SILENT.search(text) is not None)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "unit",
     ["\n", " ", " \n", "class=", "class='", "display:", "display: ", "{{", "[[", "<", "\n|", "[[category:", "{{\n|"],

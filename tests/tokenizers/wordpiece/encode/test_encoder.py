@@ -119,6 +119,7 @@ def test_more_ids_than_bytes_over_three_and_chunks_that_only_the_reference_can_t
         assert tokenizer.encode_batch(texts).to_pylist() == expected
 
 
+@pytest.mark.costly
 @settings(deadline=None)
 @given(st.binary(min_size=160, max_size=160), st.integers(0, 80), st.integers(0, 2**64 - 1))
 def test_intrinsics_do_what_their_plain_twins_do(data: bytes, i: int, word: int) -> None:

@@ -313,6 +313,7 @@ def test_many_words_of_few_letters_give_the_vocabulary_of_the_slow_twin(seed: in
     assert train_wordpiece(counts, 150, criterion=criterion) == expected
 
 
+@pytest.mark.costly
 def test_the_kernel_uncompiled_gives_the_same_vocabulary() -> None:
     script = """
 import os, sys

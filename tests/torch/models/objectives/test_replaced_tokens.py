@@ -70,6 +70,7 @@ def resumed(build: Path, config: Any, place: Path, settings: Any, library: str =
     return place / "cut"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("how", ["gdes", pytest.param("none", marks=pytest.mark.slow)])
 def test_an_electra_of_other_embeddings_is_resumed_exactly_and_opened(how: str, build: Path, tmp_path: Path) -> None:
     settings = replace(RUN, embedding_sharing=how, generator_overrides=("num_hidden_layers=1",))

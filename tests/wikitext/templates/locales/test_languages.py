@@ -90,6 +90,7 @@ SPOTS = {
 }  # fmt: skip
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("language", sorted(SPOTS))
 def test_the_constructs_of_a_language_become_its_prose(language: str, compiled: bool) -> None:
