@@ -79,7 +79,7 @@ class Padded:
 class PaddedChoices:
     """Rows (choices, L) for each example, L a multiple of `multiple`; attention_mask is 1 at tokens.
 
-    An example with fewer choices than another of the batch has rows without tokens behind them.
+    An example with fewer choices than others of its batch ends with rows that have no tokens.
     """
 
     multiple: int
