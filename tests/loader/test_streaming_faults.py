@@ -20,7 +20,6 @@ import pytest
 from bertdata.errors import InputError, OutputError
 from bertdata.io.http import Client
 from bertdata.loader import ShardExamples
-from bertdata.shards.streaming import folder as folders
 from tests.clock import PATIENCE
 from tests.faults import Proxy, faulty
 from tests.loader.streamed import batches_of, digests
@@ -106,9 +105,8 @@ def test_where_one_request_in_ten_fails_batches_are_those_of_local_shards(
 
 
 def test_a_store_that_slows_to_a_hundredth_is_waited_for(
-    corpus: Path, local: list[str], shard_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    corpus: Path, local: list[str], shard_bytes: int, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(folders, "PATIENCE", 0.2)
     with stored("http", corpus) as (url, proxy):
         streamed = ShardExamples(url, cache=tmp_path, cache_bytes=6 * shard_bytes)
         batches = iter(batches_of(streamed, shuffle_window=WINDOW))

@@ -234,9 +234,8 @@ def test_where_one_request_in_ten_fails_batches_are_those_of_local_shards(
 
 @pytest.mark.costly
 def test_a_store_that_slows_to_a_hundredth_is_waited_for(
-    large: Path, local: list[str], sizes: dict[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    large: Path, local: list[str], sizes: dict[str, int], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("bertdata.shards.streaming.folder.PATIENCE", 0.2)
     with stored("http", large) as (place, proxy):
         streamed = ShardExamples(place, cache=tmp_path, cache_bytes=6 * sizes["piece"], by_pieces=True)
         batches = iter(batches_of(streamed, **FEW))

@@ -6,9 +6,8 @@ import errno
 import hashlib
 import json
 import os
-import threading
-import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -125,29 +124,27 @@ def test_a_list_of_needs_for_which_the_disk_is_full_does_not_hinder_others(tmp_p
 
 def test_a_reader_waits_for_room_as_long_as_something_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the reader of a slow store waits for is longer than its patience."""
-    monkeypatch.setattr(module, "PATIENCE", 0.3)
+    now = 0.0
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now))
     folder = CacheFolder(str(tmp_path), SIZE)
 
     def slowly(path: str) -> None:
+        nonlocal now
+        patience = module.Patience(folder)
         with open(path, "wb") as file:
             for part in range(10):
                 file.write(bytes_of("a")[part * SIZE // 10 : (part + 1) * SIZE // 10])
                 file.flush()
-                time.sleep(0.1)
+                now += 0.6 * module.PATIENCE
+                assert not put(CacheFolder(str(tmp_path), SIZE), "b")
+                assert not patience.is_over()
 
-    other = threading.Thread(target=folder.fetch, args=(shard("a"), slowly))
-    other.start()
-    while not list(tmp_path.glob("*.fetching")):
-        time.sleep(0.01)
+    assert folder.fetch(shard("a"), slowly)
+    held = folder.map(shard("a"))
+    assert not put(folder, "b")
     patience = module.Patience(folder)
-    while not put(folder, "b"):
-        assert not patience.is_over()
-        time.sleep(0.01)
-    other.join()
-    held = folder.map(shard("b"))
-    patience = module.Patience(folder)
-    while not patience.is_over():
-        assert not put(folder, "c")
-        time.sleep(0.01)
+    assert not patience.is_over()
+    now += 1.1 * module.PATIENCE
+    assert patience.is_over()
     del held
-    assert put(folder, "c")
+    assert put(folder, "b")
