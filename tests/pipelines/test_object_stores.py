@@ -177,10 +177,10 @@ def test_one_build_at_a_time_writes_into_an_object_store(
 ) -> None:
     output = f"{request.getfixturevalue(store)}/build"
     monkeypatch.setattr(remote_lock, "BEAT_SECONDS", 0.2)
-    monkeypatch.setattr(remote_lock, "LEASE_SECONDS", 2.0)
     with output_lock(output, "build"), pytest.raises(OutputError, match="another build is writing here"):
         claim(output)
     claim(output)
+    monkeypatch.setattr(remote_lock, "LEASE_SECONDS", 2.0)
     lock = f"{output}/{remote_lock.LOCK}"
     assert not files.exists(lock)
     files.write_json(lock, {"token": "of one that was killed elsewhere"})
