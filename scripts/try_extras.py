@@ -2,10 +2,11 @@
 
 Run: python scripts/try_extras.py [EXTRA ...] [--corpus FOLDER] [--with PACKAGE ...]
 
-Each extra is tried in a virtual environment of its own, made by uv, with exactly what it declares; `base` has none. In
-`base` every command is tried, in the others those that need an extra. Without names these are tried: beam, html, base,
-hdf5, aws, torch, finetune and lora; dask takes a minute, gcp, tracking and examples install hundreds of megabytes, and
-must be named. `--with` names packages to install beside torch's extra, such as the version of torch that has a CPU
+Each extra is tried in a virtual environment, made by uv, with exactly what it declares; `base` has none. In `base` every
+command is tried, in the others those that need an extra. Where an extra declares all that the one before it does, and
+more, what is missing is added to that environment, and what worked there is not tried again. Without names these are
+tried: beam, html, aws, base, hdf5, torch, finetune and lora; dask takes a minute, gcp, tracking and examples install
+hundreds of megabytes, and must be named. `--with` names packages to install beside torch's extra, such as the version of torch that has a CPU
 build. `--corpus` is a finished build to read, by default one made without an extra; it should be small, since kernels
 run as plain Python here. No environment may contain pandas, which no extra declares. The exit code is 1 if a command
 fails, or does not name the right extra.
@@ -26,7 +27,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-USUAL = ("beam", "html", "base", "hdf5", "aws", "torch", "finetune", "lora")
+USUAL = ("beam", "html", "aws", "base", "hdf5", "torch", "finetune", "lora")
 HOLDS = {
     "base": set[str](),
     "beam": {"beam"},
@@ -160,11 +161,17 @@ def wheel(folder: Path) -> str:
     return str(made)
 
 
-def environment(folder: Path, made: str, extra: str, beside: Sequence[str]) -> str:
-    """Make a virtual environment with the wheel and what one extra declares; returns the folder of its programs."""
+def environment(folder: Path, made: str, extra: str, beside: Sequence[str], *, clear: bool = True) -> str:
+    """Make a virtual environment with the wheel and what one extra declares; returns the folder of its programs.
+
+    clear: without it, what is missing is added to the environment that is there.
+    """
     python = str(folder / "bin" / "python")
     source = f"{made}[{','.join(sorted(HOLDS[extra] | {extra}))}]" if extra != "base" else made
-    subprocess.run(["uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)], check=True, cwd="/")
+    if clear:
+        subprocess.run(
+            ["uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(folder)], check=True, cwd="/"
+        )
     packages = [source, *(beside if "torch" in HOLDS[extra] else [])]
     subprocess.run(["uv", "pip", "install", "--quiet", "--python", python, *packages], check=True, cwd="/")
     return str(folder / "bin")
@@ -191,19 +198,24 @@ def judged(verb: Sequence[str], need: str, held: set[str], code: int, told: str)
     return ""
 
 
-def attempt(extra: str, bin_folder: str, corpus: str, out: str) -> int:
-    """Try every verb in an environment and print each; returns how many went wrong."""
+def attempt(extra: str, bin_folder: str, verbs_left: list[tuple[str, list[str]]]) -> int:
+    """Try verbs in an environment and print each; returns how many went wrong.
+
+    verbs_left: those to try, from which each that works is taken.
+    """
     code, _ = run([f"{bin_folder}/python", "-c", "import pandas"])
     faults = int(code == 0 and extra not in ("examples", "gcp"))
     if faults:
         print("FAULT pandas is installed, which no extra declares")
-    for need, verb in verbs(corpus, out):
+    for need, verb in verbs_left.copy():
         if not need and extra != "base" and verb[0] != "encode-task":  # what finetune reads
             continue
         began = time.monotonic()
         code, told = run([f"{bin_folder}/bertdata", *verb])
         wrong = judged(verb, need, HOLDS[extra], code, told)
         faults += bool(wrong)
+        if code == 0 and not wrong:
+            verbs_left.remove((need, verb))
         state = "FAULT" if wrong else "works" if code == 0 else "asks "
         print(f"{extra:8} {state} {time.monotonic() - began:5.1f} s  {' '.join(verb)[:70]} {wrong}", flush=True)
         if wrong:
@@ -232,11 +244,17 @@ def main() -> int:
             code, told = run([f"{programs}/bertdata", "build", *small_build(work), "--output", corpus])
             if code:
                 sys.exit(f"no corpus could be built:\n{told}")
+        verbs_left: list[tuple[str, list[str]]] = []
+        before = None
         for extra in flags.extras or USUAL:
             began = time.monotonic()
-            programs = environment(work / "environment", made, extra, flags.beside)
+            adds = before is not None and HOLDS[before] <= HOLDS[extra]
+            if not adds:
+                verbs_left = verbs(corpus, str(work / f"out-{extra}"))
+            programs = environment(work / "environment", made, extra, flags.beside, clear=not adds)
             print(f"{extra:8} installed in {time.monotonic() - began:.0f} s", flush=True)
-            faults += attempt(extra, programs, corpus, str(work / f"out-{extra}"))
+            faults += attempt(extra, programs, verbs_left)
+            before = extra
     finally:
         shutil.rmtree(work, ignore_errors=True)
     print(f"{faults} faults")

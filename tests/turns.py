@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-DAYS = 4
+DAYS = 5
 
 
 def turn_of(name: str) -> int:
