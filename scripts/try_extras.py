@@ -2,14 +2,14 @@
 
 Run: python scripts/try_extras.py [EXTRA ...] [--corpus FOLDER] [--with PACKAGE ...]
 
-Each extra is tried in a virtual environment, made by uv, with exactly what it declares; `base` has none. In `base` every
-command is tried, in the others those that need an extra. Where an extra declares all that the one before it does, and
-more, what is missing is added to that environment, and what worked there is not tried again. Without names these are
-tried: beam, html, aws, base, hdf5, torch, finetune and lora; dask takes a minute, gcp, tracking and examples install
-hundreds of megabytes, and must be named. `--with` names packages to install beside torch's extra, such as the version of torch that has a CPU
-build. `--corpus` is a finished build to read, by default one made without an extra; it should be small, since kernels
-run as plain Python here. No environment may contain pandas, which no extra declares. The exit code is 1 if a command
-fails, or does not name the right extra.
+Each extra is tried in a virtual environment, made by uv, with exactly what it declares; `base` has none. In `base`
+every command is tried, in the others those that need an extra. Where an extra declares all that the one before it
+does, and more, what is missing is added to that environment, and what worked there is not tried again. Without names
+these are tried: beam, html, aws, base, hdf5, torch, finetune and lora; dask takes a minute, gcp, tracking and examples
+install hundreds of megabytes, and must be named. `--with` names packages to install beside torch's extra, such as the
+version of torch that has a CPU build. `--corpus` is a finished build to read, by default one made without an extra; it
+should be small, since kernels run as plain Python here. No environment may contain pandas, which no extra declares.
+The exit code is 1 if a command fails, or does not name the right extra.
 """
 
 from __future__ import annotations
