@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from bertdata.cli.command_line import VOCABULARY, add_new_output
+from bertdata.finetune import TASKS
 from bertdata.finetune.layout import is_unlabelled
 from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.finetune.task import TASK_SPLITS
@@ -17,6 +18,7 @@ from bertdata.options.flags import add_flags, add_quiet
 from bertdata.options.option import flag_of
 from bertdata.options.request import settings_from
 from bertdata.sources.labelled.labelled_files import quoted_lines
+from bertdata.sources.labelled.unread_columns import unread_columns
 
 _QUOTED_SHARE = 0.05
 """The share of lines with quoted fields from which on these are no text, as a few in files of GLUE are."""
@@ -42,7 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="NAME",
-        help="columns of the text and the second text, or of the words; numbers from 1 in files without a header",
+        help="columns of the text and the second text, or of the words; numbers from 1 in files without a header; of "
+        "texts also a template of several, as '{word}: {sentence}'",
     )
     parser.add_argument("--label-column", metavar="NAME", help="column of the label or the tags (CoNLL: the last)")
     parser.add_argument(
@@ -83,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     columns = columns_from(arguments)
     manifest = encode_task(arguments.output, arguments.vocab, paths, config, columns, force=arguments.force)
     if not arguments.quiet:
-        print(table(summary_rows(manifest)))
+        print(table([*summary_rows(manifest), *column_rows(paths["train"], config.task, columns)]))
     for warning in [*warnings_of(manifest), *quote_warnings(paths.values())]:
         print(f"warning: {warning}", file=sys.stderr)
     return 0
@@ -127,6 +130,16 @@ def quote_warnings(paths: Iterable[str]) -> Iterator[str]:
                 "inside; where fields are separated by tabs, quotes are text, and stay in the examples; write the file "
                 "with commas, as .csv, or without these quotes"
             )
+
+
+def column_rows(path: str, task: str, columns: Columns) -> list[Row]:
+    """Return the row of a summary that says which columns of a file were read, and which were not."""
+    file_columns = TASKS[task].file_columns
+    if not file_columns:
+        return []
+    read = tuple(file_columns(path, columns))
+    unread = unread_columns(path, read)
+    return [("columns", ", ".join(read)), *([("  not read", ", ".join(unread))] if unread else [])]
 
 
 def summary_rows(manifest: Mapping[str, Any]) -> list[Row]:

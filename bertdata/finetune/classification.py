@@ -23,7 +23,7 @@ from bertdata.finetune.task import Labels, Task
 from bertdata.io.console import counted
 from bertdata.masking.masking import IGNORE_INDEX
 from bertdata.sources.labelled.labelled_files import class_names, score_column
-from bertdata.sources.labelled.labelled_texts import LabelledText, read_classes
+from bertdata.sources.labelled.labelled_texts import LabelledText, read_classes, text_columns_in
 from bertdata.sources.labelled.labels import (
     FLOAT32,
     find_labels,
@@ -152,6 +152,18 @@ def read_regression(
     """Return the splits of files of texts with numbers, which have no label set. Only a test file may lack numbers."""
     read = partial(_read, columns=columns.text_columns, label=columns.label_column)
     return (), number_splits(paths, read, tokenizer, config)
+
+
+def class_columns(path: str, columns: Columns) -> tuple[str, ...]:
+    """Return the columns that are read of a file of texts with classes."""
+    label = columns.label_column or "label"
+    return (*text_columns_in(path, columns.text_columns, [label]), label)
+
+
+def number_columns(path: str, columns: Columns) -> tuple[str, ...]:
+    """Return the columns that are read of a file of texts with numbers."""
+    label = columns.label_column or score_column(path)
+    return (*text_columns_in(path, columns.text_columns, [label]), label)
 
 
 def _read(split: str, path: str, *, columns: Sequence[str], label: str | None) -> Iterator[LabelledText[Any]]:
@@ -285,6 +297,7 @@ def text_splits(
 
 CLASSIFICATION = Task(
     help="the class of a text or a text pair",
+    file_columns=class_columns,
     read=read_classification,
     columns=(("label", pa.int64()),),
     batch_numbers={"label": "labels"},
@@ -294,6 +307,7 @@ CLASSIFICATION = Task(
 )
 REGRESSION = Task(
     help="a number for a text or a text pair",
+    file_columns=number_columns,
     read=read_regression,
     columns=(("label", pa.float32()),),
     batch_numbers={"label": "labels"},

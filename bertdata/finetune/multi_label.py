@@ -15,9 +15,9 @@ from bertdata.finetune.layout import Encoded, TaskSplit, is_unlabelled
 from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.finetune.task import Labels, Task
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.sources.labelled.label_lists import COLUMNS, read_label_lists
+from bertdata.sources.labelled.label_lists import COLUMNS, known_column, read_label_lists
 from bertdata.sources.labelled.labelled_files import class_names
-from bertdata.sources.labelled.labelled_texts import LabelledText
+from bertdata.sources.labelled.labelled_texts import LabelledText, text_columns_in
 from bertdata.sources.labelled.labels import find_labels, label_ids
 from bertdata.tokenizers.base import Tokenizer
 
@@ -102,8 +102,14 @@ def _ids(
     return rows
 
 
+def _file_columns(path: str, columns: Columns) -> tuple[str, ...]:
+    labels = columns.label_columns or (columns.label_column or known_column(path, columns.text_columns),)
+    return (*text_columns_in(path, columns.text_columns, labels), *labels)
+
+
 MULTI_LABEL = Task(
     help="any number of labels of a text or a text pair",
+    file_columns=_file_columns,
     read=read_multi_label,
     columns=(("label_ids", pa.list_(pa.int32())),),
     batch_sets={"label_ids": "labels"},

@@ -126,8 +126,15 @@ def second_texts(question: LabelledText[Any]) -> list[str]:
     return [choice if question.pair is None else f"{question.pair} {choice}" for choice in choices.texts]
 
 
+def _file_columns(path: str, columns: Columns) -> tuple[str, ...]:
+    named = (columns.text_columns, columns.choice_columns, columns.label_column)
+    texts, choices, label = question_columns(path, *named)
+    return (*texts, *choices, label)
+
+
 MULTIPLE_CHOICE = Task(
     help="which of several choices goes with a text",
+    file_columns=_file_columns,
     read=read_multiple_choice,
     columns=((CHOICE_LENGTHS, pa.list_(pa.int32())), ("label", pa.int64())),
     batch_numbers={"label": "labels"},

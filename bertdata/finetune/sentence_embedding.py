@@ -29,7 +29,8 @@ from bertdata.sources.labelled.labelled_files import (
     score_column,
 )
 from bertdata.sources.labelled.labels import Label, is_missing_number, numbers
-from bertdata.sources.text_template import value_at
+from bertdata.sources.labelled.unread_columns import SameLabel
+from bertdata.sources.text_template import cell_at, names_in, value_at
 from bertdata.tokenizers.base import Tokenizer
 
 PAIR_COLUMNS = (
@@ -117,11 +118,12 @@ def read_groups(
     """Yield the texts of each example; default columns: the first of `known` that the file has.
 
     score: the column of the similarity; with `unlabelled` there may be none. Raises ConfigError for a missing column or
-    another number of columns, InputError, with the line or row, where a text is missing or empty.
+    another number of columns, InputError, with the line or row, where a text is missing or empty, and where pairs in
+    columns of known names have labels that differ, and no column of the similarity is read.
     """
     header = has_names(path, columns.text_columns, score)
     there = column_names(path, header=header)
-    names = columns.text_columns or next((names for names in known if set(names) <= set(there)), ())
+    names = columns.text_columns or _known_columns(there, known)
     if len(names) != len(known[0]) or not all(has_column(name, there, path) for name in names):
         problem = f"--text-columns names {', '.join(names)}" if names else "none of the known names are among them"
         examples = " or ".join(", ".join(usual) for usual in known)
@@ -139,16 +141,32 @@ def read_groups(
             path=path,
         )
     place = ""
-    needed = tuple(name for name in (*names, score if has_score else None) if name)
+    needed = names_in(name for name in (*names, score if has_score else None) if name)
+    same = None if score or columns.text_columns else SameLabel(path, names, there)
     for place, row in read_rows(path, header=header, needed=needed):
+        if same:
+            same.check(row, place)
         texts = tuple(_text(row, name, place, path) for name in names)
         yield TextGroup(texts, value_at(row, score) if score else None, place)
     if not place:
         raise InputError("holds no rows; expected texts", path=path)
 
 
+def _known_columns(there: Sequence[str], known: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    return next((names for names in known if set(names) <= set(there)), ())
+
+
+def group_columns(
+    path: str, columns: Columns, *, known: Sequence[tuple[str, ...]], scored: bool = False
+) -> tuple[str, ...]:
+    """Return the columns that are read of a file of groups of texts."""
+    score = (columns.label_column or score_column(path),) if scored else ()
+    there = column_names(path, header=has_names(path, columns.text_columns, *score))
+    return (*(columns.text_columns or _known_columns(there, known)), *score)
+
+
 def _text(row: Row, name: str, place: str, path: str) -> str:
-    text = value_at(row, name)
+    text = cell_at(row, name)
     if isinstance(text, list):
         raise InputError(
             f"{place} has a list in {name!r}; expected one text: write a row for each, as of JSON by "
@@ -232,6 +250,7 @@ def _scored(read: Callable[[], Iterator[TextGroup]], bounds: tuple[float, float]
 
 SENTENCE_PAIRS = Task(
     help="embeddings, from pairs of texts that belong together",
+    file_columns=partial(group_columns, known=PAIR_COLUMNS),
     read=partial(read_sentences, column_names=PAIR_COLUMNS),
     columns=(),
     texts=2,
@@ -241,6 +260,7 @@ SENTENCE_PAIRS = Task(
 )
 SENTENCE_TRIPLETS = Task(
     help="embeddings, from texts, each with a similar and a dissimilar text",
+    file_columns=partial(group_columns, known=TRIPLET_COLUMNS),
     read=partial(read_sentences, column_names=TRIPLET_COLUMNS),
     columns=(),
     texts=3,
@@ -250,6 +270,7 @@ SENTENCE_TRIPLETS = Task(
 )
 SENTENCE_SIMILARITY = Task(
     help="embeddings, from pairs of texts with a score of their similarity",
+    file_columns=partial(group_columns, known=PAIR_COLUMNS, scored=True),
     read=partial(read_sentences, column_names=PAIR_COLUMNS, scored=True),
     columns=(("label", pa.float32()),),
     batch_numbers={"label": "labels"},

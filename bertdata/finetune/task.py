@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,8 @@ class Task:
     windows: whether rows are windows of texts, which are then kept beside the shards.
     splits: the splits that its files may be of, among `TASK_SPLITS`.
     check: raises ConfigError for settings that do not suit the task.
+    file_columns: the columns that are read of a file, given (path, columns); `encode-task` names the others. None where
+    files have more columns by nature, as those of CoNLL.
     head: the model that learns it, as transformers names it after BertFor. metrics: the names of its scores.
     category: the task category of dataset hubs.
     """
@@ -58,6 +60,7 @@ class Task:
     windows: bool = False
     splits: tuple[str, ...] = ("train", "validation", "test")
     check: Callable[[TaskConfig], None] = lambda config: None
+    file_columns: Callable[[str, Columns], Sequence[str]] | None = None
     head: str = ""
     metrics: tuple[str, ...] = ()
     category: str = "other"

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -151,7 +151,7 @@ def parse_template(text: str) -> Template:
     if end != len(text):
         raise _refused(text, end, "has a } without a {; write }} for a brace")
     if not template.columns:
-        raise ConfigError(f"--text-column '{text}' names no column; {_EXAMPLES}")
+        raise ConfigError(f"the template '{text}' names no column; {_EXAMPLES}")
     return template
 
 
@@ -165,6 +165,27 @@ def value_at(row: Mapping[str, Any], name: str) -> Any:
     for key in name.split(".") if name not in row else [name]:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value
+
+
+def cell_at(row: Mapping[str, Any], column: str) -> Any:
+    """Return what a row has at a name, as `value_at`, or the text of a template; None where nothing is.
+
+    >>> cell_at({"word": "run", "text": "She ran."}, "{word}: {text}"), cell_at({"word": "run"}, "word")
+    ('run: She ran.', 'run')
+    """
+    if column not in row and is_template(column):
+        return parse_template(column).text_of(row)
+    return value_at(row, column)
+
+
+def names_in(columns: Iterable[str], names: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the names of columns, of a template those of its fields, each once; `names` are never templates.
+
+    >>> names_in(["{word}: {text}", "label"])
+    ('word', 'text', 'label')
+    """
+    each = ((name,) if name in names or not is_template(name) else parse_template(name).columns for name in columns)
+    return tuple(dict.fromkeys(name for of_column in each for name in of_column))
 
 
 def text_at(row: Mapping[str, Any], text_column: str) -> str | None:
@@ -233,4 +254,4 @@ def _parse_field(text: str, start: int, *, inside: bool) -> tuple[_Field, int]:
 
 
 def _refused(text: str, place: int, problem: str) -> ConfigError:
-    return ConfigError(f"--text-column '{text}', character {place}: {problem}; {_EXAMPLES}")
+    return ConfigError(f"the template '{text}', character {place}: {problem}; {_EXAMPLES}")

@@ -18,7 +18,7 @@ from bertdata.io.console import counted
 from bertdata.sources.labelled.labelled_files import Row, has_column, has_names, read_rows
 from bertdata.sources.labelled.labelled_texts import LabelledText, read_texts
 from bertdata.sources.labelled.labels import REMEDY, Label, is_missing, label_name
-from bertdata.sources.text_template import value_at
+from bertdata.sources.text_template import names_in, value_at
 
 _FOUR = ("0", "1", "2", "3")
 KNOWN_QUESTIONS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
@@ -27,10 +27,17 @@ KNOWN_QUESTIONS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("context", "question"), tuple(f"answer{number}" for number in _FOUR)),  # CosmosQA
     (("context", "question"), ("answerA", "answerB", "answerC")),  # Social IQa
     (("context", "question"), ("answers",)),  # ReClor
+    (("premise", "question"), ("choice1", "choice2")),  # COPA: cause or effect
+    (("{dialogue[]:{}}", "question"), ("choice",)),  # DREAM, of dataset hubs
+    (("{context[]:{}}", "question"), ("choice",)),  # C3
     (("article", "question"), ("options",)),  # RACE, of dataset hubs
     (("article", "questions"), ("options",)),  # RACE, as it is published: refused, for a row has several questions
+    (("para", "question.stem"), ("question.choices",)),  # QuaRTz, as it is published
+    (("{question.para_steps[]:{}}", "question.stem"), ("question.choices",)),  # WIQA, as it is published
     (("question.stem",), ("question.choices",)),  # ARC, CommonsenseQA and OpenBookQA, as they are published
+    (("{question_para_step[]:{}}", "question_stem"), ("choices",)),  # WIQA, of dataset hubs
     (("question_stem",), ("choices",)),  # OpenBookQA, of dataset hubs
+    (("para", "question"), ("choices",)),  # QuaRTz, of dataset hubs
     (("question",), ("choices",)),  # ARC, CommonsenseQA and MMLU, of dataset hubs
     (("goal",), ("sol1", "sol2")),  # PIQA
     (("sentence",), ("option1", "option2")),  # WinoGrande
@@ -62,7 +69,7 @@ def question_columns(
     there = (
         (texts, choices)
         for texts, choices in KNOWN_QUESTIONS
-        if all(name in first or value_at(first, name) is not None for name in (*texts, *choices))
+        if all(name in first or value_at(first, name) is not None for name in names_in((*texts, *choices)))
         and not ({*texts, *choices} & {"question", "choices"} and isinstance(first.get("question"), Mapping))
     )
     of_file = next(there, ((), ()))

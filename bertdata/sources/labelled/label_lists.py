@@ -40,12 +40,13 @@ def read_label_lists(
     if each_column:
         columns, labels_of = tuple(each_column), partial(_by_columns, names=tuple(each_column))
     else:
-        column = label_column or _known(path, text_columns)
+        column = label_column or known_column(path, text_columns)
         columns, labels_of = (column,), partial(_by_list, column=column, separator=separator)
     return read_texts(path, text_columns, columns, unlabelled=unlabelled, label_of=labels_of)
 
 
-def _known(path: str, text_columns: Sequence[str]) -> str:
+def known_column(path: str, text_columns: Sequence[str]) -> str:
+    """Return the column of the labels: the first of `COLUMNS` that a file has, the last one where it has none."""
     there = column_names(path, header=has_names(path, text_columns, None))
     return next((name for name in COLUMNS if has_column(name, there, path)), COLUMNS[-1])
 

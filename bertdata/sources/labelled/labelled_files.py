@@ -26,6 +26,7 @@ from bertdata.io.decoding import how_to_convert
 from bertdata.io.separated_lines import WHAT, RowError, is_declaration, rows_of, separator_of
 from bertdata.sources.labelled.fasttext_lines import is_labelled, labelled_row
 from bertdata.sources.labelled.json_list import as_row, read_json_rows
+from bertdata.sources.text_template import names_in
 
 Row = Mapping[str, Any]
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
@@ -137,8 +138,12 @@ def column_names(path: str, *, header: bool = True) -> list[str]:
 
 
 def has_column(name: str, columns: Sequence[str], path: str) -> bool:
-    """Tell whether a file has a column: among its `columns`, or a place in one of objects, as `labels.score`."""
-    return name in columns or (file_format(path) not in TABLES and name.partition(".")[0] in columns)
+    """Tell whether a file has a column, or all of a template.
+
+    It is among its `columns`, or a place in one of objects, as `labels.score`.
+    """
+    objects = file_format(path) not in TABLES
+    return all(part in columns or (objects and part.partition(".")[0] in columns) for part in names_in([name], columns))
 
 
 def score_column(path: str) -> str:
@@ -284,12 +289,13 @@ def has_names(path: str, text_columns: Sequence[str], *label_columns: str | None
     """
     if not are_numbers(path, text_columns):
         return True
-    numbers = {name for name in (*text_columns, *label_columns) if name and name.isdecimal()}
+    named = names_in([*text_columns, *filter(None, label_columns)])
+    numbers = {name for name in named if name.isdecimal()}
     first = set(next((row for _, row in read_rows(path, header=False)), {}).values())
     return bool(_KNOWN_NAMES & first) or numbers <= first
 
 
 def are_numbers(path: str, text_columns: Sequence[str]) -> bool:
     """Return whether columns of a table are given by numbers."""
-    numbers = bool(text_columns) and all(name.isdecimal() for name in text_columns)
+    numbers = bool(text_columns) and all(name.isdecimal() for name in names_in(text_columns))
     return numbers and file_format(path) in TABLES

@@ -21,7 +21,8 @@ from bertdata.sources.labelled.labelled_files import (
     read_rows,
 )
 from bertdata.sources.labelled.labels import Label
-from bertdata.sources.text_template import value_at
+from bertdata.sources.labelled.unread_columns import require_whole_texts
+from bertdata.sources.text_template import cell_at, names_in, value_at
 
 LabelT = TypeVar("LabelT")
 
@@ -41,6 +42,12 @@ class LabelledText(Generic[LabelT]):
     unlabelled: int = 0
 
 
+def text_columns_in(path: str, text_columns: Sequence[str] = (), label_columns: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the columns of the texts of a file: the given ones, or the first of `KNOWN_COLUMNS` that it has."""
+    there = column_names(path, header=has_names(path, text_columns, *label_columns))
+    return tuple(text_columns) or next((names for names in KNOWN_COLUMNS if set(names) <= set(there)), ())
+
+
 def read_texts(
     path: str,
     text_columns: Sequence[str] = (),
@@ -52,18 +59,22 @@ def read_texts(
 ) -> Iterator[LabelledText[LabelT]]:
     """Yield texts and labels; default `text_columns`: the first of `KNOWN_COLUMNS` that the file has.
 
-    label_of: returns the label of (row, place, path), of `label_columns`. With `unlabelled` there may be no labels. A
-    CSV or TSV file has no line of names if all given columns are numbers and its first line has none of the known
-    names. With `lenient`, lines of it without a field for each of these columns are left out, and counted in
-    `left_out`. Raises ConfigError for a missing column, InputError, with the line or row, where a text is not a string.
+    A text column may be a template, as `{word}: {text}`. label_of: returns the label of (row, place, path), of
+    `label_columns`. With `unlabelled` there may be no labels. A CSV or TSV file has no line of names if all given
+    columns are numbers and its first line has none of the known names. With `lenient`, lines of it without a field for
+    each of these columns are left out, and counted in `left_out`. Raises ConfigError for a missing column, and for one
+    that says what of a text is meant where `text_columns` are not given; InputError, with the line or row, where a text
+    is not a string.
     """
     header, numbered = has_names(path, text_columns, *label_columns), are_numbers(path, text_columns)
     there = column_names(path, header=header)
     known_columns = next((names for names in KNOWN_COLUMNS if set(names) <= set(there)), ())
-    if unlabelled and header and numbered and known_columns and not set(text_columns) <= set(there):
+    if unlabelled and header and numbered and known_columns and not set(names_in(text_columns)) <= set(there):
         text_columns = known_columns
     columns = tuple(text_columns) or known_columns
-    missing = [name for name in columns if not has_column(name, there, path)]
+    if not text_columns:
+        require_whole_texts(path, columns, label_columns)
+    missing = [name for name in names_in(columns, there) if not has_column(name, there, path)]
     if not 1 <= len(columns) <= 2 or missing:
         asked = f"no column {missing[0]!r}" if missing else "no text columns with known names"
         raise ConfigError(
@@ -77,7 +88,7 @@ def read_texts(
             "labels with --label-column",
             path=path,
         )
-    needed = {*columns, *([] if without else label_columns)}
+    needed = {*names_in(columns), *([] if without else label_columns)}
     lenient = lenient and file_format(path) in TABLES
     pending, left_out = None, 0
     for place, row in read_rows(path, header=header, lenient=lenient, needed=tuple(needed)):
@@ -94,10 +105,10 @@ def read_texts(
 
 
 def _texts(row: Row, columns: Sequence[str], place: str, path: str) -> tuple[str, str | None]:
-    text = value_at(row, columns[0])
+    text = cell_at(row, columns[0])
     if not isinstance(text, str):
         raise InputError(f"{place} has {text!r} in {columns[0]!r}; expected a text", path=path)
-    pair = value_at(row, columns[1]) if len(columns) == 2 else None
+    pair = cell_at(row, columns[1]) if len(columns) == 2 else None
     if not isinstance(pair, str | None):
         raise InputError(f"{place} has {pair!r} in {columns[1]!r}; expected a text", path=path)
     return text, pair
