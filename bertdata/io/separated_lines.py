@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from bertdata.errors import InputError
+from bertdata.errors import InputError, shortened
 from bertdata.io.bounded_lines import LONGEST, too_long
 
 CHECKED, UNCHECKED, NONE = "checked", "unchecked", "none"
@@ -21,6 +21,7 @@ QUOTES = (CHECKED, UNCHECKED, NONE)
 MOST_ROWS = 3
 """How many lines in a row, inside of one field, may look like rows of the table."""
 WHAT = "rows of values between separators, each in a line"
+_SPACED_QUOTE = re.compile(r' +"').match
 _DECLARED = re.compile(r"""("?)sep=([^\w"\r\n])\1[\r\n]*""", re.IGNORECASE)
 
 
@@ -39,8 +40,8 @@ def rows_of(
 
     lines: as `bertdata.io.bounded_lines` has them, their ends as in the file. separator: "" for the one that the first
     line declares, and which then is no row, or shows. remedy: what the user can do where quotes are part of the text.
-    Raises InputError, with the line, for a field in quotes that holds rows and for
-    rows of over `LONGEST` characters, RowError for quotes that do not end their field, and UnicodeDecodeError.
+    Raises InputError, with the line, for a field in quotes that holds rows, for one with a space before its quotes and
+    for rows of over `LONGEST` characters, RowError for quotes that do not end their field, and UnicodeDecodeError.
     """
     begin = 1
     if not separator:
@@ -59,6 +60,8 @@ def rows_of(
     try:
         for fields in reader:
             if fields:
+                if any(map(_SPACED_QUOTE, fields)):
+                    source.refuse_spaces(fields)
                 yield source.begin, fields
             source.end_row(fields)
     except csv.Error as error:
@@ -75,6 +78,7 @@ class _Lines:
         self._path, self._separator, self._check, self._remedy = path, separator, check, remedy
         self._separators = 0
         self._has_names = self._is_spaced = False
+        self._row: list[str] = []
         self._run = self._opened = self._size = 0
         self._number, self.begin = begin - 1, begin
 
@@ -91,6 +95,7 @@ class _Lines:
             )
         line = next(self._lines)
         self._number += 1
+        self._row.append(line)
         self._size += len(line)
         if self._number == self.begin:
             self._opened = self._number
@@ -115,6 +120,23 @@ class _Lines:
             self._separators = max(0, len(fields) - 1)
             self._is_spaced = any(field.startswith(" ") for field in fields)
         self.begin, self._run, self._size = self._number + 1, 0, 0
+        self._row.clear()
+
+    def refuse_spaces(self, fields: Sequence[str]) -> None:
+        """Raise InputError where a field of the row begins with a space and a quote in the file itself.
+
+        A field in quotes may hold both: its own quotes are twice in the file.
+        """
+        row = "".join(self._row)
+        for field in filter(_SPACED_QUOTE, fields):
+            if row.startswith(field) or f"{self._separator}{field}" in row:
+                raise InputError(
+                    f"line {self.begin:,} has a space before a quote ({shortened(field)}): the quote is text then, and "
+                    "its field ends at the next separator; expected quotes right after separators: take the spaces "
+                    'away, as by python -c "import csv, sys; csv.writer(sys.stdout).writerows(csv.reader(sys.stdin, '
+                    f'delimiter={self._separator!r}, skipinitialspace=True))" < FILE > NEW',
+                    path=self._path,
+                )
 
 
 def is_declaration(first: str) -> bool:

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -241,3 +242,29 @@ def test_a_row_of_many_lines_is_bounded_too(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "a.csv").write_text('text,n\nSalt.,1\n"' + "It rained.\n" * 200 + '",2\n')
     with pytest.raises(InputError, match="what begins in line 3 goes on for over"):
         texts_of(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['1, "a", "b, c"\n', 'a,b\n1, "x"\n', 'a;b\n1; "x; y"\n', ' "a",b\n1,2\n'],
+    ids=["all", "one", "semicolons", "names"],
+)
+def test_a_space_before_quotes_is_refused_and_the_command_of_the_message_takes_it_away(
+    text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(InputError, match=r"has a space before a quote \(' \"") as caught:
+        list(rows_of(iter(text.splitlines(keepends=True)), "x.csv"))
+    program = re.findall(r'python -c "(.*)" < FILE > NEW', str(caught.value))[0]
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    exec(program, {})
+    written = capsys.readouterr().out
+    meant = list(csv.reader(io.StringIO(text), delimiter=";" if ";" in text else ",", skipinitialspace=True))
+    assert [fields for _, fields in rows_of(iter(written.splitlines(keepends=True)), "new.csv")] == meant
+
+
+@pytest.mark.parametrize("value", [' "x"', ' "x" and, "y"', 'He said, "x', ", ", ' a, "', ' "'])
+def test_a_quoted_field_may_hold_a_space_and_a_quote(value: str) -> None:
+    file = io.StringIO()
+    csv.writer(file).writerows([["a", "b"], [value, "1"], ["2", value]])
+    rows = rows_of(iter(file.getvalue().splitlines(keepends=True)), "x.csv")
+    assert [fields for _, fields in rows] == [["a", "b"], [value, "1"], ["2", value]]

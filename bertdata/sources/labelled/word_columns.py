@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Protocol, TypeVar
 
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import ConfigError, InputError, shortened
 from bertdata.sources.labelled.labels import Label
 
 _WORDS = ("word", "words", "token", "tokens", "form", "text")
@@ -22,8 +22,11 @@ _FEW = 10
 
 
 _A_WORD_A_LINE = (
-    """awk -F'\\t' '{n=split($1,w," "); split($2,t," "); for(i=1;i<=n;i++) print w[i]"\\t"t[i]; print ""}' FILE > NEW"""
+    """awk -F'\\t' '{n=split($WORDS,w," "); split($TAGS,t," "); for(i=1;i<=n;i++) print w[i]"\\t"t[i]; print ""}' """
+    "FILE > NEW"
 )
+_TEXT = 4
+"""The words in a tag from which on it is a text."""
 
 
 class _Words(Protocol):
@@ -103,13 +106,15 @@ def with_true_words(
     Nor may tags, in their column, be brackets around words, `(PERSON*`, `*`, `*)`, as those of CoNLL-2012; None: tags
     do not matter.
 
-    A line holds all words of a sentence and all their tags, as files of slots do; a column numbers words, as the first
+    A line holds all words of a sentence and all their tags, as files of slots do, or texts are in the place of tags, as
+    in tables of sentences; a column numbers words, as the first
     one of GermEval's and Universal NER's files; holds offsets; repeats the name of a document, as OntoNotes'; or its
     words begin with the code of a language, as in raw WikiANN, or end in the place of a character in its word, as in
     the files of Weibo.
     """
     numbers = offsets = repeats = True
-    longest = total = several = 0
+    longest = total = several = texts = 0
+    text = ""
     all_sentences = True
     prefixes: set[str] | None = None
     places = brackets = True
@@ -132,6 +137,9 @@ def with_true_words(
         tags = [str(tag) for tag in sentence.tags or () if tag is not None]
         brackets = brackets and all(map(_BRACKETED.fullmatch, tags))
         opened = opened or any(tag.startswith("(") for tag in tags)
+        for tag in tags:
+            if tag.count(" ") >= _TEXT - 1 and len(tag.split()) >= _TEXT:
+                texts, text = texts + 1, text or tag
         repeats = repeats and len({*words}) == 1
         places = places and _are_placed(words)
         if prefixes != set():
@@ -142,7 +150,15 @@ def with_true_words(
     if all_sentences and 2 * several > total:
         raise InputError(
             "has a sentence in each line, its tags behind a tab; expected a word and its tag in each line, and a blank "
-            f"line after each sentence: {_A_WORD_A_LINE}",
+            f"line after each sentence: {_A_WORD_A_LINE.replace('WORDS', '1').replace('TAGS', '2')}",
+            path=path,
+        )
+    if 2 * texts > total and tag_column is not None:
+        raise InputError(
+            f"has texts in the column of the tags, as {shortened(text)}, as tables of sentences do; expected a word and "
+            "its tag in each line: --task classification learns a label for each text, and tags in another column, as "
+            "the second beside sentences in the third, become such lines by "
+            f"{_A_WORD_A_LINE.replace('WORDS', '3').replace('TAGS', '2')}",
             path=path,
         )
     if brackets and opened and tag_column is not None:
