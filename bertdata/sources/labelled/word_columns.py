@@ -155,9 +155,9 @@ def with_true_words(
         )
     if 2 * texts > total and tag_column is not None:
         raise InputError(
-            f"has texts in the column of the tags, as {shortened(text)}, as tables of sentences do; expected a word and "
-            "its tag in each line: --task classification learns a label for each text, and tags in another column, as "
-            "the second beside sentences in the third, become such lines by "
+            f"has texts in the column of the tags, as {shortened(text)}, as tables of sentences do; expected a word "
+            "and its tag in each line: --task classification learns a label for each text, and tags in another column, "
+            "as the second beside sentences in the third, become such lines by "
             f"{_A_WORD_A_LINE.replace('WORDS', '3').replace('TAGS', '2')}",
             path=path,
         )
