@@ -126,8 +126,8 @@ def quote_warnings(paths: Iterable[str]) -> Iterator[str]:
         quoted, lines = quoted_lines(path)
         if quoted > lines * _QUOTED_SHARE:
             yield (
-                f'{path}: {quoted:,} of the first {counted(lines, "line")} have a field in quotes, with "" for a quote '
-                "inside; where fields are separated by tabs, quotes are text, and stay in the examples; write the file "
+                f"{path}: {quoted:,} of the first {counted(lines, 'line')} have a field in quotes, as those of CSV; "
+                "where fields are separated by tabs, quotes are text, and stay in the examples; write the file "
                 "with commas, as .csv, or without these quotes"
             )
 

@@ -30,7 +30,14 @@ from bertdata.sources.text_template import names_in
 
 Row = Mapping[str, Any]
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_SINGLE_QUOTES = (
+    'fields in single quotes become those in double ones by python -c "import csv, sys; '
+    "csv.writer(sys.stdout).writerows(csv.reader(sys.stdin, delimiter=sys.argv[1], quotechar=chr(39)))\" ';' < FILE > "
+    "NEW, with the separator of the file"
+)
 _REMEDY = "write quotes that are part of the text twice, in a field in quotes, or make it a .tsv, which has none"
+_FEW_LINES = 10
+"""Lines that tell nothing yet of the quotes of a column."""
 TABLES = (".csv", ".tsv")
 """Formats whose first line may name the columns."""
 JSON = ".json"
@@ -82,14 +89,15 @@ def read_rows(
 
     header: whether the first line of a CSV or TSV file names its columns. lenient: read a line of these with another
     number of fields as well, which has its first columns. needed: the columns that are read; where there are no names
-    and these are given, a line may have any number of fields that reaches them, as in STS's files.
+    and these are given, a line between tabs may have any number of fields that reaches them, as in STS's files.
     """
     kind = file_format(path)
     if kind == ".parquet":
         return _parquet_rows(path)
     if kind in TABLES:
-        fields = _tsv_fields(path) if _is_without_quotes(path, kind) else _csv_fields(path)
-        return _table_rows(fields, path, header=header, lenient=lenient, needed=needed)
+        if _is_without_quotes(path, kind):
+            return _table_rows(_tsv_fields(path), path, header=header, lenient=lenient, needed=needed)
+        return _table_rows(_csv_fields(path), path, header=header, lenient=lenient)
     if kind == FASTTEXT:
         lines = ((number, line) for number, line in text_lines(path) if line.strip())
         return ((f"line {number}", labelled_row(line, number, path)) for number, line in lines)
@@ -208,7 +216,7 @@ def _parquet_rows(path: str) -> Iterator[tuple[str, Row]]:
 
 
 def _table_rows(
-    lines: Iterator[tuple[int, list[str]]], path: str, *, header: bool, lenient: bool, needed: Sequence[str]
+    lines: Iterator[tuple[int, list[str]]], path: str, *, header: bool, lenient: bool, needed: Sequence[str] = ()
 ) -> Iterator[tuple[str, Row]]:
     names: list[str] = []
     by_number = bool(needed) and not header and not lenient
@@ -226,8 +234,10 @@ def _table_rows(
             )
         if len(fields) != len(names) and not lenient and not by_number:
             columns = f"names {counted(len(names), 'column')}" if header else f"has {len(names)}"
+            single = any(field.startswith("'") for field in fields)
             raise InputError(
-                f"line {number} has {counted(len(fields), 'field')}, the first line {columns}; expected as many",
+                f"line {number} has {counted(len(fields), 'field')}, the first line {columns}; expected as many"
+                + (f": {_SINGLE_QUOTES}" if single and not _is_without_quotes(path, file_format(path)) else ""),
                 path=path,
             )
         yield f"line {number}", dict(zip(names, fields, strict=False))
@@ -242,13 +252,18 @@ def _tsv_fields(path: str) -> Iterator[tuple[int, list[str]]]:
 def quoted_lines(path: str, most: int = 1000) -> tuple[int, int]:
     """Return how many of the first lines of a table whose quotes are text have a field quoted as in CSV, and all those.
 
-    Such a field is in quotes, and has quotes inside that are doubled, as programs write them; (0, 0) of other files.
+    Such a field is in quotes, and has quotes inside that are doubled, as programs write them, or it is in a column of
+    which all lines, but the first, have quotes; (0, 0) of other files.
     """
     kind = file_format(path, ("",))
     if kind not in TABLES or not _is_without_quotes(path, kind):
         return 0, 0
     lines = [fields for _, fields in islice(_tsv_fields(path), most)]
     quoted = [any('""' in field[1:-1] and _QUOTED.fullmatch(field) for field in fields) for fields in lines]
+    examples = lines[1:]
+    columns = zip(*examples, strict=False) if len(examples) >= _FEW_LINES else ()
+    if any(all(map(_QUOTED.fullmatch, column)) for column in columns):
+        return len(examples), len(lines)
     return sum(quoted), len(lines)
 
 

@@ -18,7 +18,7 @@ from bertdata.finetune.squad import read_questions
 from bertdata.finetune.task_shards import encode_task
 from bertdata.shards import open_shards
 from bertdata.sources.labelled.conll import read_sentences
-from bertdata.sources.labelled.labelled_files import has_names, read_rows
+from bertdata.sources.labelled.labelled_files import has_names, quoted_lines, read_rows
 from bertdata.sources.labelled.labelled_texts import LabelledText, read_classes
 from bertdata.sources.labelled.labels import find_labels, label_ids, label_set, numbers
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
@@ -410,3 +410,15 @@ def test_an_id_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     row = json.dumps({"id": "q", "question": "?", "context": "a", "answers": None})
     with pytest.raises(InputError, match="line 2 has the id 'q', which line 1 has too"):
         list(read_questions(write(tmp_path / "a.jsonl", f"{row}\n{row}\n")))
+
+
+@pytest.mark.parametrize(
+    ("texts", "quoted"),
+    [(['"salt"'] * 12, 12), (['"salt"'] * 11 + ["salt"], 0), (['"salt" or "sea"'] * 12, 0), (['"salt"'] * 9, 0)],
+)
+def test_a_column_of_quoted_fields_alone_was_written_with_the_quotes_of_csv(
+    tmp_path: Path, texts: list[str], quoted: int
+) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("text\tlabel\n" + "".join(f"{text}\t{place}\n" for place, text in enumerate(texts)))
+    assert quoted_lines(str(path)) == (quoted, len(texts) + 1)
