@@ -7,6 +7,7 @@ from typing import Any
 
 from bertdata.errors import InputError
 from bertdata.tokenizers.call_rows import FIRST, SECOND, CallRows, Piece
+from bertdata.tokenizers.class_defaults import class_of
 from bertdata.tokenizers.ids import MOST_TYPES, read_id
 from bertdata.tokenizers.json_format import parts_of
 
@@ -68,7 +69,7 @@ def parts_keep_a_space(data: Mapping[str, Any]) -> bool:
 
 def pad_type_of(config: Mapping[str, Any]) -> int:
     """Return the token type of padding: 0, and 3 in the classes that have a type for it."""
-    return 3 if str(config.get("tokenizer_class")).removesuffix("Fast") in ("XLNetTokenizer", "CpmTokenizer") else 0
+    return 3 if class_of(config) in ("XLNetTokenizer", "CpmTokenizer") else 0
 
 
 def sides_of_file(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,7 +88,7 @@ def side_of(config: Mapping[str, Any]) -> str:
     side = config.get("padding_side")
     if side in ("left", "right"):
         return str(side)
-    return "left" if str(config.get("tokenizer_class")).removesuffix("Fast") in PADS_LEFT else "right"
+    return "left" if class_of(config) in PADS_LEFT else "right"
 
 
 def input_names_of(config: Mapping[str, Any], *, types: bool | None = None) -> tuple[str, ...]:
@@ -98,7 +99,7 @@ def input_names_of(config: Mapping[str, Any], *, types: bool | None = None) -> t
     names = config.get("model_input_names")
     if isinstance(names, list) and all(isinstance(name, str) for name in names) and names:
         return tuple(names)
-    class_name = str(config.get("tokenizer_class")).removesuffix("Fast")
+    class_name = class_of(config)
     has_types = class_name in WITH_TYPES or (types is True and class_name in ("None", "PreTrainedTokenizer"))
     mask = () if class_name == "FNetTokenizer" else ("attention_mask",)
     return ("input_ids", *(["token_type_ids"] if has_types else []), *mask)

@@ -12,16 +12,22 @@ from typing import Any
 
 from bertdata.errors import InputError, shortened
 from bertdata.io import files
+from bertdata.tokenizers.class_defaults import (
+    AROUND,
+    check_class_adds_nothing,
+    class_of,
+    expected_around,
+    with_class_tokens,
+)
 from bertdata.tokenizers.file_keys import SPECIAL_KEYS, check_config, check_file
 from bertdata.tokenizers.ids import read_id_key, read_ids, reading_json
-from bertdata.tokenizers.json_format import METASPACE, content_of, named_special, parts_of
+from bertdata.tokenizers.json_format import METASPACE, all_named, content_of, parts_of
 from bertdata.tokenizers.literal_special import kind_of
 from bertdata.tokenizers.model_types import MODEL, class_of_model
 
 CONFIG, SPECIAL, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
-_ROLES = ("pad", "unk", "cls", "sep", "mask")
-_BACKEND = frozenset({"None", "PreTrainedTokenizer", "TokenizersBackend"})
+BACKEND = frozenset({"None", "PreTrainedTokenizer", "TokenizersBackend"})
 """The classes of `tokenizer_class` that take the tokenizer.json as it is."""
 _NOT_SAVED = frozenset(
     {
@@ -38,19 +44,6 @@ _PARTS_OF_SETTINGS = {
     "DebertaV2": {"do_lower_case": "Lowercase", "split_by_punct": "Punctuation"},
 }
 """The parts of a file that settings put there or, as keep_accents, leave out, in classes of transformers 5.24."""
-CLS_AND_SEP = frozenset(
-    {
-        "AlbertTokenizer", "BartTokenizer", "BertTokenizer", "BigBirdTokenizer", "CamembertTokenizer",
-        "DPRQuestionEncoderTokenizer", "DPRReaderTokenizer", "DebertaTokenizer", "DebertaV2Tokenizer",
-        "DistilBertTokenizer", "ElectraTokenizer", "FNetTokenizer", "HerbertTokenizer", "LEDTokenizer",
-        "LayoutLMTokenizer", "LayoutLMv2Tokenizer", "LayoutLMv3Tokenizer", "LayoutXLMTokenizer", "LongformerTokenizer",
-        "LukeTokenizer", "LxmertTokenizer", "MLukeTokenizer", "MPNetTokenizer", "MobileBertTokenizer", "MvpTokenizer",
-        "RobertaTokenizer", "XLMRobertaTokenizer",
-    }
-)  # fmt: skip
-"""Classes of transformers 5 that put the token `cls` before a text and `sep` after it, whatever the file says.
-
-A test holds this against what they make."""
 _OLD_MODEL: dict[str, dict[str, Any]] = {
     "Unigram": {"byte_fallback": False},
     "WordLevel": {},
@@ -64,8 +57,8 @@ def read_settings(folder: str) -> dict[str, Any]:
     """Return the settings beside a tokenizer, the special tokens of `special_tokens_map.json` among them.
 
     That file goes first unless `tokenizer_config.json` has an `added_tokens_decoder`: newer versions of transformers
-    write that, and do not read the map then. The class is that of `config.json` where no other is named. Raises
-    InputError for a key that is not known.
+    write that, and do not read the map then. The class is that of `config.json` where no other is named; special tokens
+    that no file names are those of the class. Raises InputError for a key that is not known.
     """
     config, special = _read(folder, CONFIG), _read(folder, SPECIAL)
     try:
@@ -75,7 +68,7 @@ def read_settings(folder: str) -> dict[str, Any]:
         raise InputError(str(error), path=folder or None) from error
     if config.get("tokenizer_class") is None and (name := class_of_model(_read(folder, MODEL))) is not None:
         config = {**config, "tokenizer_class": name}
-    return special | config if "added_tokens_decoder" in config else config | special
+    return with_class_tokens(special | config if "added_tokens_decoder" in config else config | special)
 
 
 def read_added(folder: str) -> dict[str, int]:
@@ -160,7 +153,7 @@ def _with_prefix_space(data: dict[str, Any], config: Mapping[str, Any]) -> dict[
         if says == wanted:
             continue
         alone = part is data["pre_tokenizer"] and part["type"] == "ByteLevel"
-        if alone and str(config.get("tokenizer_class")).removesuffix("Fast") not in _BACKEND:
+        if alone and class_of(config) not in BACKEND:
             around = data.get("post_processor") or {}
             if around.get("type") in ("ByteLevel", "RobertaProcessing"):  # which leaves that space out of offsets
                 data = {**data, "post_processor": {**around, "add_prefix_space": wanted}}
@@ -192,7 +185,7 @@ def _check_normalizer(data: Mapping[str, Any], config: Mapping[str, Any]) -> Non
 
 def _check_parts(data: Mapping[str, Any], config: Mapping[str, Any]) -> None:
     """Raise InputError where the settings of a class contradict what its file does: transformers 5 takes the former."""
-    name = str(config.get("tokenizer_class")).removesuffix("Fast").removesuffix("Tokenizer")
+    name = class_of(config).removesuffix("Tokenizer")
     parts = [*parts_of(data.get("normalizer"), "normalizers"), *parts_of(data.get("pre_tokenizer"), "pretokenizers")]
     types = {part["type"] for part in parts}
     for setting, part in _PARTS_OF_SETTINGS.get(name, {}).items():
@@ -208,7 +201,12 @@ def with_added(data: dict[str, Any], config: Mapping[str, Any], beside: Mapping[
     """Return a file with the added tokens of the settings, else of `added_tokens.json`, as transformers adds them."""
     in_file = {entry["content"]: entry for entry in data.get("added_tokens") or ()}
     more = [entry for entry in _entries(config, beside) if in_file.get(entry["content"]) != entry]
-    if not more and in_file.keys() >= {*named_special(config)}:
+    with reading_json("is not a whole tokenizer.json"):
+        vocab = data["model"]["vocab"]
+        known = {*in_file, *(vocab if isinstance(vocab, dict) else (piece for piece, _ in vocab))}
+    named = all_named(config)
+    check_class_adds_nothing(config, {*known, *named, *(entry["content"] for entry in more)})
+    if not more and known >= {*named}:
         return data
     from tokenizers import AddedToken, Tokenizer
 
@@ -225,7 +223,7 @@ def with_added(data: dict[str, Any], config: Mapping[str, Any], beside: Mapping[
                 f"{entry['content']!r} the id {entry['id']}, but transformers gives it {token_id}, the id in the "
                 "vocabulary or the next one; correct the id there, or save the tokenizer with transformers"
             )
-    for token in named_special(config):  # transformers adds those that are missing after all others
+    for token in named:  # transformers adds those that are missing after all others
         if tokenizer.token_to_id(token) is None:
             tokenizer.add_special_tokens([AddedToken(token, normalized=False)])
             more.append({"content": token})
@@ -243,7 +241,7 @@ def _entries(config: Mapping[str, Any], beside: Mapping[str, int]) -> Iterator[d
                 flags = {name: bool(entry.get(name, name == "normalized" and not special)) for name in _FLAGS}
                 yield {"id": token_id, "content": entry["content"], **flags, "special": special}
             return
-    special_tokens = {content_of(config.get(f"{role}_token")) for role in _ROLES} | {*named_special(config)}
+    special_tokens = {*all_named(config)}
     for token, token_id in sorted(beside.items(), key=lambda item: item[1]):
         flags = dict.fromkeys(_FLAGS, False) | {"normalized": token not in special_tokens}
         yield {"id": token_id, "content": token, **flags, "special": token in special_tokens}
@@ -280,14 +278,19 @@ def rows_unclear(data: Mapping[str, Any], config: Mapping[str, Any]) -> str | No
 
 def _class_unlike(config: Mapping[str, Any], around: list[str]) -> str | None:
     """Return how the class of the settings puts other tokens around a text than a file does; None where it does not."""
-    name = str(config.get("tokenizer_class")).removesuffix("Fast")
-    cls, sep = (content_of(config.get(key)) for key in ("cls_token", "sep_token"))
-    if name not in CLS_AND_SEP or (around and around == [cls or around[0], sep or around[-1]]):
+    expected = expected_around(config)
+    if expected is None:
         return None
+    if len(around) == len(expected) and all(
+        token in (None, said) for token, said in zip(expected, around, strict=True)
+    ):
+        return None
+    name = class_of(config)
+    tokens = [token or f"{role}_token" for token, role in zip(expected, AROUND[name], strict=True)]
     return (
-        f"the settings beside it name {name}, which in transformers 5 puts {cls or 'cls_token'} and "
-        f"{sep or 'sep_token'} around a text, but the post_processor of tokenizer.json, which transformers 4 follows, "
-        f"puts {' and '.join(around) or 'nothing'} there; save the folder with transformers 5 for the former, or name "
+        f"the settings beside it name {name}, which in transformers 5 puts {' and '.join(tokens)} around a text, but "
+        "the post_processor of tokenizer.json, which transformers 4 follows, puts "
+        f"{' and '.join(around) or 'nothing'} there; save the folder with transformers 5 for the former, or name "
         f"PreTrainedTokenizerFast as tokenizer_class in {CONFIG} for the latter"
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from bertdata.errors import InputError, shortened
 from bertdata.tokenizers.base import SpecialTokens
+from bertdata.tokenizers.class_defaults import NAMED_ROLES
 from bertdata.tokenizers.ids import MOST_TYPES, is_id, read_added, read_id, read_ids, vocabulary_size
 from bertdata.tokenizers.literal_special import merges_with
 from bertdata.tokenizers.pairs import RowTemplate, SingleTemplate
@@ -123,8 +124,7 @@ def special_tokens(data: Mapping[str, Any], config: Mapping[str, Any], vocabular
     """Return the special tokens with their roles: as the settings name them, else by their usual names.
 
     Those with usual names that the row template holds go first: XLNet has both <s> and <cls>. A token that merges make
-    and that the file does not add is text, whatever its name, as </s> of Qwen 3. Raises InputError where the settings
-    name a token that is not in the vocabulary.
+    and that the file does not add is text, whatever its name, as </s> of Qwen 3.
     """
     around = [token for token in _template_tokens(data) if token in vocabulary]
     added = {entry["content"]: bool(entry["special"]) for entry in data.get("added_tokens") or ()}
@@ -133,15 +133,9 @@ def special_tokens(data: Mapping[str, Any], config: Mapping[str, Any], vocabular
     roles: dict[str, str | None] = {}
     for role, names in _USUAL.items():
         token = content_of(config.get(f"{role}_token"))
-        if token is not None and token not in vocabulary:
-            raise InputError(
-                f"the settings beside it name {token!r} as the {role} token, but it is not in the vocabulary; "
-                "transformers would add it after the others: open the folder with AutoTokenizer, save it, and use "
-                "what it saved, or name a token that is there"
-            )
         usual = [*(name for name in names if name in around)]
         usual += [name for name in names if name in vocabulary and name not in text]
-        roles[role] = token if token is not None else usual[0] if usual else None
+        roles[role] = token if token in vocabulary else usual[0] if usual else None
     special = [token for token, is_special in added.items() if is_special]
     special += [token for token in named_special(config) if token in vocabulary]
     others = dict.fromkeys(token for token in special if token not in roles.values())
@@ -169,6 +163,16 @@ def named_special(config: Mapping[str, Any]) -> list[str]:
         named = config.get(key) or []
         tokens += named.values() if isinstance(named, dict) else named if isinstance(named, list) else [named]
     return [content for token in tokens if (content := content_of(token)) is not None]
+
+
+def all_named(config: Mapping[str, Any]) -> list[str]:
+    """Return the tokens that settings name as special, in the order in which transformers adds them.
+
+    >>> all_named({"mask_token": "<mask>", "eos_token": "</s>", "extra_special_tokens": ["<ent>"]})
+    ['</s>', '<mask>', '<ent>']
+    """
+    tokens = [content_of(config.get(f"{role}_token")) for role in NAMED_ROLES]
+    return [*dict.fromkeys([*(token for token in tokens if token is not None), *named_special(config)])]
 
 
 def row_template(data: Mapping[str, Any]) -> RowTemplate | None:

@@ -20,7 +20,6 @@ from bertdata import WordPieceTokenizer, load_tokenizer
 from bertdata.errors import ConfigError, InputError
 from bertdata.tokenizers import Tokenizer
 from bertdata.tokenizers.call_settings import PADS_LEFT, WITH_TYPES
-from bertdata.tokenizers.files_beside import CLS_AND_SEP
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
 from tests.data import ROOT, data_path
 from tests.generated import examples
@@ -439,16 +438,6 @@ def test_the_class_of_a_call_is_that_of_the_config_json_where_the_settings_name_
         if folder != tmp_path:  # of a Unigram model AutoTokenizer makes none with these classes
             assert names == sorted(transformers.AutoTokenizer.from_pretrained(folder)("the").keys())
         assert ("token_type_ids" in names) == (model["model_type"] == "bert")
-
-
-def test_the_classes_with_cls_and_sep_around_a_text_are_those_of_transformers() -> None:
-    transformers = pytest.importorskip("transformers")
-    if int(transformers.__version__.split(".")[0]) < 5:
-        pytest.skip("the table is of transformers 5")
-    for name in CLS_AND_SEP:
-        tokenizer = getattr(transformers, name)()
-        around = tokenizer.backend_tokenizer.encode("").tokens
-        assert around == [tokenizer.cls_token, tokenizer.sep_token], name
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.io.decoding import decode_utf8
 from bertdata.tokenizers.base import SpecialTokens
+from bertdata.tokenizers.class_defaults import class_of
 from bertdata.tokenizers.file_keys import REMEDY
 from bertdata.tokenizers.files_beside import ADDED, CONFIG, SPECIAL, read_added, read_settings
 from bertdata.tokenizers.ids import read_ids, reading_json
@@ -72,7 +73,7 @@ _ROLES = ("pad", "unk", "cls", "sep", "mask")
 
 def _class_of(folder: str, config: Mapping[str, Any]) -> str:
     """Return the class of a folder; raises InputError, with what to do, where it is none of those known."""
-    name = str(config.get("tokenizer_class")).removesuffix("Fast")
+    name = class_of(config)
     if name not in _KINDS:
         raise InputError(
             f"has {VOCAB} and {MERGES}, which do not say what stands around texts, and the settings beside them name "

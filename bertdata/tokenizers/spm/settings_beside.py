@@ -6,30 +6,29 @@ from collections.abc import Mapping
 from typing import Any
 
 from bertdata.errors import InputError, shortened
+from bertdata.tokenizers.class_defaults import AROUND, class_of
 from bertdata.tokenizers.file_keys import REMEDY, check_bare
-from bertdata.tokenizers.files_beside import CONFIG
+from bertdata.tokenizers.files_beside import BACKEND, CONFIG
 
-RENUMBERED = frozenset(
-    {
-        "BarthezTokenizer", "FNetTokenizer", "LayoutXLMTokenizer", "M2M100Tokenizer", "MBart50Tokenizer",
-        "MBartTokenizer", "MarianTokenizer", "NllbTokenizer", "PegasusTokenizer", "SeamlessM4TTokenizer",
-        "Speech2TextTokenizer", "T5Tokenizer", "UdopTokenizer", "XGLMTokenizer",
-    }
-)  # fmt: skip
-"""Classes of transformers (those of `convert_slow_tokenizer.py` with a `vocab` of their own, and those that run
-SentencePiece themselves) that number the pieces anew, or add to them."""
+AS_SENTENCEPIECE = BACKEND | {
+    "AlbertTokenizer", "BertGenerationTokenizer", "BigBirdTokenizer", "CamembertTokenizer", "CodeLlamaTokenizer",
+    "DebertaV2Tokenizer", "GemmaTokenizer", "LlamaTokenizer", "ReformerTokenizer", "RemBertTokenizer",
+    "XLMRobertaTokenizer", "XLNetTokenizer",
+}  # fmt: skip
+"""The classes of transformers with the ids of the model's pieces, or whose numbers are known. Others number the pieces
+anew, add to them, or change a text before the model sees it."""
 
 
 def check_beside(config: Mapping[str, Any]) -> None:
-    """Raise InputError where settings name a class that numbers the pieces anew, or what the model does not do.
+    """Raise InputError where settings name a class with other ids than the model's, or what the model does not do.
 
     >>> check_beside({"tokenizer_class": "AlbertTokenizer", "sp_model_kwargs": {}, "do_lower_case": True})
     """
-    name = str(config.get("tokenizer_class")).removesuffix("Fast")
-    if name in RENUMBERED and not (name == "T5Tokenizer" and config.get("extra_ids") == 0):
+    name = class_of(config)
+    if name not in AS_SENTENCEPIECE and not (name == "T5Tokenizer" and config.get("extra_ids") == 0):
         raise InputError(
-            f"the settings beside it name {name}, which numbers the pieces anew or adds tokens; expected the model "
-            "alone: " + REMEDY
+            f"the settings beside it name {name}, which may number the pieces anew, add tokens or change texts; "
+            "expected the model alone: " + REMEDY
         )
     for key, why in _REFUSED.items():
         if config.get(key):
@@ -37,6 +36,21 @@ def check_beside(config: Mapping[str, Any]) -> None:
     if config.get("do_lower_case") and name == "DebertaV2Tokenizer":
         raise InputError(f"{CONFIG} beside it says do_lower_case = true, which the model does not do; " + REMEDY)
     check_bare(config, CONFIG)
+
+
+def not_backend(config: Mapping[str, Any]) -> bool:
+    """Tell whether settings name a class of its own, not one that takes a `tokenizer.json` as it is."""
+    return class_of(config) not in BACKEND
+
+
+def rows_unknown(config: Mapping[str, Any]) -> str | None:
+    """Return why it is not known what stands around texts, as the class of settings has rows of its own, or None."""
+    if not not_backend(config) or class_of(config) in AROUND:
+        return None
+    return (
+        f"the settings beside the model name {class_of(config)}, and what that puts around texts, if anything, is not "
+        "in a model of SentencePiece; " + REMEDY
+    )
 
 
 _REFUSED = {

@@ -14,7 +14,7 @@ import json
 import re
 import struct
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -50,13 +50,18 @@ NUMBERINGS = {
 
 
 def convert(
-    model: Any, special: SpecialTokens | None = None, *, at_white_space: bool = False
+    model: Any,
+    special: SpecialTokens | None = None,
+    *,
+    at_white_space: bool = False,
+    named: Mapping[str, Any] | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the contents of `tokenizer.json` and `tokenizer_config.json` for a model that `read_model` gave.
 
     special: which special token has which role, where it is not by their usual names. at_white_space: whether a model
-    without rules of normalisation cuts texts at all white space, not at spaces alone. Raises InputError where the model
-    is neither Unigram nor BPE, or is BPE with user-defined symbols and changes texts more than by marks.
+    without rules of normalisation cuts texts at all white space, not at spaces alone. named: settings beside the model,
+    whose tokens with a role go before usual names where they are pieces. Raises InputError where the model is neither
+    Unigram nor BPE, or is BPE with user-defined symbols and changes texts more than by marks.
     """
     kind = model.trainer.model_type
     if kind not in (UNIGRAM_MODEL, BPE_MODEL) or (kind == BPE_MODEL and _defined(model) and not _keeps_texts(model)):
@@ -82,7 +87,7 @@ def convert(
     else:
         spaces = as_bert or (at_white_space and not model.normalizer.precompiled_charsmap)
         tokenizer = _tokenizer(model, vocabulary, as_bert=as_bert, is_deberta=is_deberta, at_white_space=spaces)
-    special = special or _special_of(model, [_MASK] if is_deberta else [])
+    special = special or _with_named(model, _special_of(model, [_MASK] if is_deberta else []), named or {})
     json_parts.add_special(tokenizer, special)
     json_parts.set_template(tokenizer, special, types=True)
     data, config = json.loads(tokenizer.to_str()), json_parts.config_of(special, types=True)
@@ -272,6 +277,16 @@ def _special_of(model: Any, more: Sequence[str]) -> SpecialTokens:
     special = json_format.special_tokens({}, {}, dict.fromkeys([*control, *more], 0))
     special = replace(special, unk=unknown)
     return replace(special, additional=tuple(piece for piece in control if piece not in special.names))
+
+
+def _with_named(model: Any, special: SpecialTokens, named: Mapping[str, Any]) -> SpecialTokens:
+    """Return special tokens with the roles that settings give to pieces."""
+    pieces = {piece.piece for piece in model.pieces}
+    tokens = {role: json_format.content_of(named.get(f"{role}_token")) for role in ("pad", "cls", "sep", "mask")}
+    given = {role: token for role, token in tokens.items() if token in pieces}
+    others = [token for token in special.names if token not in given.values()]
+    result = replace(special, **given, additional=())
+    return replace(result, additional=tuple(token for token in others if token not in result.names))
 
 
 def _xlnet_rows(tokenizer: Any) -> dict[str, Any]:

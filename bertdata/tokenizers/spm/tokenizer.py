@@ -10,11 +10,13 @@ from typing import Any
 from bertdata.errors import InputError
 from bertdata.io import files
 from bertdata.tokenizers.base import SpecialTokens
+from bertdata.tokenizers.call_inputs import UNLIMITED
 from bertdata.tokenizers.files_beside import ADDED, CONFIG, SPECIAL, read_added, read_settings
+from bertdata.tokenizers.json_parts import longest_row
 from bertdata.tokenizers.json_tokenizer import TOKENIZER, JsonTokenizer
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.spm.proto import read_model
-from bertdata.tokenizers.spm.settings_beside import check_beside
+from bertdata.tokenizers.spm.settings_beside import check_beside, not_backend, rows_unknown
 from bertdata.tokenizers.spm.to_json import NUMBERINGS, convert, renumbered
 from bertdata.tokenizers.text_rows import asking_tokenizers
 from bertdata.tokenizers.wordpiece.formats import VOCAB
@@ -51,10 +53,13 @@ class SentencePieceTokenizer(JsonTokenizer):
         """
         self._arguments = model, special, config, added, at_white_space
         with asking_tokenizers("cannot make a tokenizer of this model"):
-            data, made = convert(read_model(model), special, at_white_space=at_white_space)
+            data, made = convert(read_model(model), special, at_white_space=at_white_space, named=config)
+        if not_backend(config or {}):
+            del made["model_input_names"]  # those of the class
         id_of = {entry["content"]: entry["id"] for entry in data["added_tokens"]}
         more = {token: token_id for token, token_id in (added or {}).items() if id_of.get(token) != token_id}
         super().__init__(data, made | dict(config or {}), added=more)
+        self._no_rows = self._no_rows or rows_unknown(config or {})
 
     @classmethod
     def recognizes(cls, path: str) -> bool:
@@ -89,7 +94,10 @@ class SentencePieceTokenizer(JsonTokenizer):
         try:
             check_beside(config)
             return cls(
-                _renumbered(data, folder, config) if files.name(name) == _RENUMBERED else data, None, config, added
+                _renumbered(data, folder, config) if files.name(name) == _RENUMBERED else data,
+                None,
+                config | {"model_max_length": longest_row(config, UNLIMITED)},
+                added,
             )
         except InputError as error:
             raise InputError(str(error), path=name) from error

@@ -19,6 +19,7 @@ from bertdata.io.contents import once_for_contents
 from bertdata.tokenizers.call_inputs import UNLIMITED
 from bertdata.tokenizers.call_rows import rows_of_template
 from bertdata.tokenizers.call_settings import input_names_of, rows_of_file, sides_of_file
+from bertdata.tokenizers.class_defaults import class_of
 from bertdata.tokenizers.file_keys import REMEDY, check_bare
 from bertdata.tokenizers.files_beside import read_added as beside_added
 from bertdata.tokenizers.files_beside import read_settings, with_added
@@ -118,7 +119,7 @@ def read(path: str, do_lower_case: bool | None = None) -> Parts:
 
 def check_class(config: Mapping[str, Any], path: str) -> None:
     """Raise InputError where the settings beside a `vocab.txt` name a class that does not read it as BERT does."""
-    name = str(config.get("tokenizer_class")).removesuffix("Fast")
+    name = class_of(config)
     if name not in BERT_CLASSES:
         raise InputError(
             f"the settings beside it name {name}, which does not cut a text as BERT does; if the vocabulary is "

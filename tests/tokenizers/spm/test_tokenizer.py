@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertdata.errors import InputError
+from bertdata.errors import ConfigError, InputError
 from bertdata.tokenizers import load_tokenizer
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
 from bertdata.tokenizers.spm.proto import PieceType, read_model
@@ -221,7 +221,8 @@ def test_rules_that_are_damaged_are_refused(sentencepiece: Any) -> None:
 def test_settings_that_ask_for_another_tokenizer_than_the_model_are_refused(sentencepiece: Any, tmp_path: Path) -> None:
     place = saved(tmp_path, model_of(sentencepiece))
     refused = {
-        "name T5Tokenizer, which numbers the pieces anew": {"tokenizer_class": "T5TokenizerFast"},
+        "name T5Tokenizer, which may number the pieces anew": {"tokenizer_class": "T5TokenizerFast"},
+        "name SiglipTokenizer, which may .* change texts": {"tokenizer_class": "SiglipTokenizer"},
         "says sp_model_kwargs": {"sp_model_kwargs": {"enable_sampling": True}},
         "says split_by_punct = True": {"split_by_punct": True},
         "says do_lower_case = true": {"tokenizer_class": "DebertaV2Tokenizer", "do_lower_case": True},
@@ -309,7 +310,7 @@ def test_a_model_whose_family_numbers_its_pieces_anew_is_read_where_the_settings
     with pytest.raises(InputError, match="beside it name None; expected a tokenizer_class in tokenizer_config"):
         load_tokenizer(path)
     (tmp_path / "config.json").write_text('{"model_type": "mbart"}')
-    with pytest.raises(InputError, match="settings beside it name MBartTokenizer, which numbers the pieces anew"):
+    with pytest.raises(InputError, match="settings beside it name MBartTokenizer, which may number the pieces anew"):
         load_tokenizer(path)
     (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "XLMRobertaTokenizer"}')
     tokenizer = load_tokenizer(tmp_path)
@@ -344,6 +345,37 @@ def test_camembert_has_the_ids_of_transformers(sentencepiece: Any, tmp_path: Pat
     assert tokenizer.mask_token_id == peer.mask_token_id == len(peer) - 1
     tokenizer.save_pretrained(tmp_path / "saved")
     assert load_tokenizer(tmp_path / "saved") == tokenizer
+
+
+def test_a_class_beside_a_model_says_the_roles_and_the_rows(sentencepiece: Any, tmp_path: Path) -> None:
+    symbols = {"control_symbols": ["<pad>"], "user_defined_symbols": ["[CLS]", "[SEP]", "[MASK]"]}
+    place = saved(tmp_path, model_of(sentencepiece, **symbols))
+    assert load_tokenizer(place).cls_token == "<s>"
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "BigBirdTokenizer"}')
+    tokenizer = load_tokenizer(place)
+    names = [tokenizer.pad_token, tokenizer.unk_token, tokenizer.cls_token, tokenizer.sep_token, tokenizer.mask_token]
+    assert names == ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]
+    row = tokenizer("the", truncation=True)
+    assert [tokenizer.tokens[row["input_ids"][place]] for place in (0, -1)] == ["[CLS]", "[SEP]"]
+    assert tokenizer.model_input_names == ["input_ids", "attention_mask"]
+    assert {"<s>", "</s>"} < {*tokenizer.special_tokens}
+
+
+def test_a_model_has_no_longest_row_unless_settings_name_one(sentencepiece: Any, tmp_path: Path) -> None:
+    place = saved(tmp_path, model_of(sentencepiece))
+    text = "the lower " * 400
+    assert len(load_tokenizer(place)(text, truncation=True)["input_ids"]) > 700
+    (tmp_path / "tokenizer_config.json").write_text('{"max_len": 20}')
+    assert len(load_tokenizer(place)(text, truncation=True)["input_ids"]) == 20
+
+
+def test_rows_of_a_class_that_are_not_known_are_refused(sentencepiece: Any, tmp_path: Path) -> None:
+    place = saved(tmp_path, model_of(sentencepiece))
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "LlamaTokenizer"}')
+    tokenizer = load_tokenizer(place)
+    assert tokenizer.encode("the")
+    with pytest.raises(ConfigError, match="beside the model name LlamaTokenizer, and what that puts around texts"):
+        tokenizer("the")
 
 
 def test_settings_beside_a_model_name_the_roles(sentencepiece: Any, tmp_path: Path) -> None:
