@@ -35,7 +35,7 @@ ENDS_CLAUSE = re.compile(r"[.!?…。！？,;:—–-]" + _MARK)
 _SENTENCE_END = re.compile(r"[.!?…。！？](?=\W{0,3}(?:\s|$))")
 _GOES_ON_AFTER_SPEECH = re.compile(r"(?:[,!?.…][\"“”«»’]|[\"“”«»’],)\s+[a-zß-öø-ÿ]")
 """Speech in quotes that goes on in small letters, as in `"Yes," said he`; behind a title in quotes nothing does."""
-_DASH = re.compile(r"--+|—|\s–\s")
+_DASH = re.compile(r"--+|—+|(?:^|\s)–\s")
 _ENDS_DASH = re.compile(r"(?:--|—|–)$")
 _SUBJECT = re.compile(r"\b(?:he|she|they|we)\b")
 _ONE_CAPITAL = re.compile(r"[\W_]*[^\W\d_]+(?:[\W_]+[^\W\d_A-Z]+)*[\W_]*")
@@ -135,14 +135,21 @@ def ends_in_number(line: str) -> bool:
 
 
 def is_synopsis(lines: Block) -> bool:
-    """Tell whether lines are a synopsis, as under a chapter's heading in old books: phrases separated by dashes.
+    """Tell whether lines are a synopsis, as under a chapter's heading in old books: titles separated by dashes.
 
-    Lines that all end in one are verse.
+    Lines that all end in one are verse. Titles begin with capitals; text goes on in small letters behind a dash, as in
+    speech that dashes open, "--You may stay--said she--but not to sing". So do sentences that each have a dash.
     """
     text = " ".join(lines)
     if len(text) > LAYOUT_LIMIT:
         return False
     if len(lines) > 1 and all(_ENDS_DASH.search(line) for line in lines):
         return False
-    phrases = _DASH.split(text)
-    return len(phrases) > 2 and sum(phrase.count(" ") + 1 for phrase in phrases) < 7 * len(phrases)
+    phrases = [phrase.strip() for phrase in _DASH.split(text)]
+    opens, phrases = not phrases[0], [phrase for phrase in phrases if any(map(str.isalnum, phrase))]
+    if len(phrases) < 3 or sum(phrase.count(" ") + 1 for phrase in phrases) >= 7 * len(phrases):
+        return False
+    following = phrases[not opens :]
+    small = sum(next(filter(str.isalnum, phrase)).islower() for phrase in following)
+    sentences = opens and all(ENDS_SENTENCE.search(phrase[-TAIL:]) for phrase in phrases)
+    return 2 * small < len(following) and not sentences

@@ -52,6 +52,8 @@ _CHINESE_NUMBER = re.compile(r"[〇一二三四五六七八九十百]{1,6}")
 """A line that is a number is a chapter's label."""
 _FEWEST_ENTRIES, _ENTRY_LIMIT = 6, 300
 """How many entries are contents, and the characters of the longest."""
+_MANY_LINES = 10
+"""Lines inside of paragraphs from which on these tell prose from verse."""
 NARROWEST = 12
 """Characters of the narrowest column that is taken for one."""
 
@@ -245,21 +247,32 @@ def width_of(lengths: list[int]) -> int:
 def _split_at_indents(blocks: Iterable[Block | PlainBlock], width: int) -> Iterator[Block | PlainBlock]:
     """Split a block into paragraphs where only an indented first line begins one.
 
-    A line that begins with a small letter goes on with the one before: a space in front of it is a slip.
+    Where one begins, most lines that are not indented fill the page. In a long block these are the lines inside of
+    paragraphs, for last lines are of any length; where many lines are indented, as in speech, verse is told by last
+    lines that are as long as the others. A line that begins with a small letter goes on with the one before: a space in
+    front of it is a slip.
     """
     for block in blocks:
         if isinstance(block, str) or not any(line[0] in _INDENTS for line in block[1:]):
             yield block
             continue
         indented = [line[0] in _INDENTS for line in block]
-        count = sum(indented[1:])
-        margin = sum(len(line) > 0.7 * width for line, inner in zip(block, indented, strict=True) if not inner)
-        if count > len(block) // 3 or margin < (len(block) - count) * 0.6:
+        full = [len(line) > 0.7 * width for line in block]
+        inside = [is_full for is_full, ends in zip(full, indented[1:], strict=False) if not ends]
+        last = [is_full for is_full, ends in zip(full, indented[1:], strict=False) if ends]
+        is_long = len(inside) >= _MANY_LINES
+        if not is_long:
+            margin = [is_full for is_full, begins in zip(full, indented, strict=True) if not begins]
+            is_prose = len(last) <= len(block) // 3 and sum(margin) >= 0.6 * (len(block) - len(last))
+        else:
+            is_prose = sum(inside) >= 0.8 * len(inside) and (len(last) <= len(block) // 3 or 2 * sum(last) <= len(last))
+        if not is_prose:
             yield block
             continue
         start = 0
         for number in range(1, len(block)):
-            if indented[number] and not indented[number - 1] and not block[number].lstrip()[:1].islower():
+            ends = not indented[number - 1] or (is_long and ENDS_SENTENCE.search(block[number - 1][-TAIL:]))
+            if indented[number] and ends and not block[number].lstrip()[:1].islower():
                 yield block[start:number]
                 start = number
         yield block[start:]

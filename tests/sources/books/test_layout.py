@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bertdata.sources.books import block_kinds
+from bertdata.sources.books.block_kinds import is_synopsis
 from bertdata.sources.books.headings import rank_of
 from bertdata.sources.books.layout import blocks_of, prose_of
 from bertdata.sources.books.read import clean_book
@@ -95,3 +98,59 @@ def test_a_space_before_a_small_letter_begins_no_paragraph() -> None:
         " ".join(line.strip() for line in lines[:4]),
         " ".join(line.strip() for line in lines[4:]),
     ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "synopsis"),
+    [
+        ("—Quédese usted —dijo ella al capitán—, pero no quiero canciones.", False),
+        ("— Оставайтесь, — сказала она капитану, — но песен в доме не будет.", False),
+        ("– Zůstaňte – řekla kapitánovi – ale písně tu nechci.", False),
+        ("--Restez, dit-elle; mais--et elle regarda la porte--sans chansons.", False),
+        ("—¡Juan! —¿Qué hay? —Nada.", False),
+        ("I look back, once more--for the last time--before I close these leaves.", False),
+        ("“You said, sir, you would like to help me, but——”", False),
+        ("The first thing he said to me when we met was:--", False),
+        ("The Boat comes in--No Songs--A Carriage Drive--At Sea at last", True),
+        ("--The First Landing on a Foreign Shore--Sensation among the Natives--Dinner", True),
+        ("Civilizing Huck.--Miss Watson.--Tom Sawyer waits.", True),
+    ],
+)
+def test_a_synopsis_has_titles_between_dashes_and_speech_has_sentences(lines: str, synopsis: bool) -> None:
+    assert is_synopsis(lines.split("\n")) is synopsis
+
+
+@pytest.mark.parametrize("indent", [2, 5])
+def test_indented_paragraphs_without_blank_lines_are_those_with_them(indent: int) -> None:
+    words = [
+        "When",
+        "the",
+        "boat",
+        "came",
+        "in",
+        "at",
+        "last",
+        "nobody",
+        "on",
+        "the",
+        "quay",
+        "could",
+        "say",
+        "where",
+        "it",
+        "had",
+        "been",
+        "in",
+        "all",
+        "these",
+        "days",
+    ]
+    paragraphs = [" ".join(words[: 5 + place * 7 % 16] * (1 + place % 3)) + "." for place in range(60)]
+    lines = [textwrap.wrap(text, 66, initial_indent=" " * indent) for text in paragraphs]
+    assert prose_of([[line for block in lines for line in block]])[0] == paragraphs
+
+
+def test_indented_lines_of_verse_are_no_paragraphs() -> None:
+    stanza = ["  The boat went out at break of day,", "With all her sails a-gleaming,"]
+    verse = stanza * 20
+    assert prose_of([verse], width=38)[0] == [" ".join(map(str.strip, verse))]
