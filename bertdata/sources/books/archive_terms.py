@@ -89,6 +89,14 @@ RIGHTS_TEMPLATE = re.compile(
     re.IGNORECASE,
 )
 """Why a work may be copied, as the pages of Wikisource say it by templates."""
+PUBLISHED = re.compile(
+    r"^\W*all\s+rights\s+reserved(?:[.,;:].{0,240})?$|\blicen[cs]ed\s+for\s+your\s+personal\s+(?:enjoyment|use)\b|"
+    r"\bno\s+part\s+of\s+this\s+(?:\w+\s+)?(?:e-?book|book|publication|work|story|novel)\s+(?:may|can|shall)\s+be\s"
+    r"(?:[^.]{0,40}\s)?(?:reproduced|copied|transmitted)\b|"
+    r"\bthis\s+(?:book\s+|novel\s+|story\s+)?is\s+(?:entirely\s+)?a\s+work\s+of\s+fiction\b.{0,300}\b(?:author\W?s\s+imagination|used\s+fictitiously|coincidental)\b",
+    re.IGNORECASE,
+)
+"""What the page of rights of a book says, and the licence of e-books that authors publish."""
 ADDRESS = re.compile(r"^\W*(?:https?://|www\.)\S+(?:\s\S+){0,4}$", re.IGNORECASE)
 UPDATED = re.compile(r"^\W*last\s+(?:updated|modified)\b.{1,40}\b\d{4}\b.{0,16}$", re.IGNORECASE)
 """An address of the web by itself, and when its page was written last."""
@@ -136,7 +144,7 @@ def is_of_archive(text: str) -> bool:
         return True
     if NARRATED.search(text):
         return False
-    if RIGHTS_TEMPLATE.search(text):
+    if RIGHTS_TEMPLATE.search(text) or PUBLISHED.search(text):
         return True
     digital, rights = points_of(text, DIGITAL), points_of(text, OF_RIGHTS)
     public, copyrights, _, _, _, file, *_ = (bool(term.search(text)) for term in OF_RIGHTS)

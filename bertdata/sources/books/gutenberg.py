@@ -115,7 +115,9 @@ _EMPHASIS = re.compile(
 _STRAY = re.compile(r"_(?:(?<![^\W_]_)|(?![^\W_]))")
 _PAIRED = re.compile(r"(?<![\w=~*])([=~*])(?=[^\s=~*])([^=~*]*[^\s=~*])\1(?![\w=~*])")
 _TAG = re.compile(r"</?(?:i|b|em|u|sc|small|sup|sub|tt|strong)>", re.IGNORECASE)
-_RAISED = re.compile(r"[_^]\{([^{}\n]{1,20})\}|\^(?=\w)")
+_EXPONENT = re.compile(r"\^\{([-+−]?\d{1,18})\}|(?<=\d)<sup>([-+−]?\d{1,18})</sup>", re.IGNORECASE)
+"""A raised number, which is not one with the digits or the letter before it."""
+_RAISED = re.compile(r"[_^]\{([^{}\n]{1,20})\}|\^(?=[^\W\d])")
 
 
 TITLE_PAGE_BLOCKS = 30
@@ -311,8 +313,8 @@ def without_marks(paragraph: str) -> str:
     >>> without_marks("The _Maison Vauquer_[3] was =old=,* they say; snake_case stays.")
     'The Maison Vauquer was old, they say; snake_case stays.'
     """
-    if "^" in paragraph or "_{" in paragraph:
-        paragraph = _RAISED.sub(r"\1", paragraph)
+    if "^" in paragraph or "_{" in paragraph or "<" in paragraph:
+        paragraph = _RAISED.sub(r"\1", _EXPONENT.sub(r"^\1\2", paragraph))
     if "[" in paragraph or "{" in paragraph:
         paragraph = _FOOTNOTE_MARK.sub("", _ACCENT.sub(r"\1\2", paragraph))
     if ")" in paragraph:

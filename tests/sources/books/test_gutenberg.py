@@ -166,6 +166,11 @@ def test_a_paragraph_cut_by_an_illustration_is_healed() -> None:
         ("[A]nd it was so, [sic] they say.", "[A]nd it was so, [sic] they say."),
         ("It was <i>so</i> good.", "It was so good."),
         ("The 4^{th} day came, and 2 = 1 + 1, he said.", "The 4th day came, and 2 = 1 + 1, he said."),
+        (
+            "The sun is 10^6 or 2^{10} or 10^{-3} miles away, and x^2 or 10<sup>6</sup> is what he said of it.",
+            "The sun is 10^6 or 2^10 or 10^-3 miles away, and x^2 or 10^6 is what he said of it.",
+        ),
+        ("M^r. Holt, y^e old man of H_{2}O, left.", "Mr. Holt, ye old man of H2O, left."),
         ("The drug is C_{2}HCl_{3}O, as he said.", "The drug is C2HCl3O, as he said."),
         ("Mr. ---- came--so they say -- late.", "Mr. — came—so they say — late."),
         ("He came from Mr. ____ at noon.", "He came from Mr. — at noon."),
