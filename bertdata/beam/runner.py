@@ -28,7 +28,7 @@ from bertdata.beam.progress import Expected, Progress, expected
 from bertdata.beam.quiet_import import import_beam
 from bertdata.engine.messages import Run
 from bertdata.engine.parts import Task
-from bertdata.engine.processes import Workers
+from bertdata.engine.processes import Workers, new_workers
 from bertdata.engine.run_parts import run_parts
 from bertdata.engine.stages import Step
 from bertdata.errors import BertDataError, ConfigError, JobNotRun, names_flags
@@ -148,7 +148,7 @@ class Runner:
         if self._workers is not None and not self._workers.usable:
             self._workers.end()
             self._workers = None
-        self._workers = self._workers or Workers()
+        self._workers = self._workers or new_workers()
         return self._workers
 
     def run(

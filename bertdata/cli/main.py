@@ -6,10 +6,12 @@ A subcommand is a module with `add_arguments` and `run`.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import io
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from bertdata import __version__
@@ -83,12 +85,8 @@ def run_verb(name: str, arguments: Sequence[str]) -> int:
     """Run a subcommand, print its result, and return its exit code; raises as `dispatch`."""
     command = COMMANDS[name]
     if command.stages:
-        with imports.collector_paused():
-            parser = parser_of(name)
-        if imports.is_command:
-            imports.collect_seldom()
-        result = importlib.import_module(command.module).run(command_line.parse(parser, arguments))
-        return int(result)
+        with _workers(arguments, command.module):
+            return _run_stages(name, arguments)
     flags = parser_of(name).parse_args(arguments)
     result = importlib.import_module(command.module).run(flags)
     if not isinstance(result, dict):
@@ -104,6 +102,32 @@ def run_verb(name: str, arguments: Sequence[str]) -> int:
 
     print(table([(name.replace("_", " "), _text(value)) for name, value in result.items()]))
     return 0
+
+
+def _run_stages(name: str, arguments: Sequence[str]) -> int:
+    """Run a subcommand that runs stages of a build."""
+    with imports.collector_paused():
+        parser = parser_of(name)
+    if imports.is_command:
+        imports.collect_seldom()
+    result = importlib.import_module(COMMANDS[name].module).run(command_line.parse(parser, arguments))
+    return int(result)
+
+
+def _workers(arguments: Sequence[str], module: str) -> AbstractContextManager[None]:
+    """Start the workers beside this process that --workers asks for, unless flags of a runner follow.
+
+    While a command imports its module, so do they; without --workers, the size of the sources says later how many.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--workers", type=int, default=0)
+    with contextlib.suppress(argparse.ArgumentError):
+        number = parser.parse_known_args(arguments)[0].workers
+        if number > 1 and "--" not in arguments:
+            from bertdata.engine.processes import started_early
+
+            return started_early(number - 1, [module])
+    return contextlib.nullcontext()
 
 
 def _text(value: Any) -> str:

@@ -3,6 +3,7 @@
 Each runs `bertdata.engine.worker`, and gets pickled messages through its standard input, which the operating system
 closes when the parent dies. It answers through its standard output. It does the parts of one pipeline after another,
 since its start, mostly imports, takes a second. A thread of the parent reads what it answers, and notices its end.
+A command that is told how many to start begins them before its own imports (`started_early`).
 
 Workers are new processes on every platform, not forks of one that has imported everything: Arrow, the stores of fsspec
 and progress start threads, after which a fork is not safe.
@@ -17,6 +18,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bertdata.engine.messages import COMPILING, FAILED, READY, message_of, read_data, write_message
@@ -33,7 +35,7 @@ class Worker:
 
     def __init__(self, workers: Workers) -> None:
         """Start the process. Raises OSError where the system has no room for another."""
-        self.process = new_process(WORKER, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.process = new_process(WORKER, workers.modules, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self._last = bytearray()
         self._workers = workers
         self.threads = [
@@ -73,11 +75,12 @@ class Worker:
 class Workers:
     """Worker processes, as a context manager; leaving it kills them.
 
-    `lost` is a message on the first worker that exited before that, else None. `compiling` is set once a worker
-    compiles kernels.
+    modules: what they import before they are ready. `lost` is a message on the first worker that exited before that,
+    else None. `compiling` is set once a worker compiles kernels.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, modules: Sequence[str] = ()) -> None:
+        self.modules = modules
         self.lost: str | None = None
         self.compiling = threading.Event()
         self.every: list[Worker] = []
@@ -160,13 +163,42 @@ class Workers:
         self.end()
 
 
-def new_process(module: str, stdout: int | None = None, stderr: int | None = None) -> subprocess.Popen[bytes]:
+_early: list[Workers] = []
+
+
+@contextlib.contextmanager
+def started_early(number: int, modules: Sequence[str]) -> Iterator[None]:
+    """Start workers, which import modules, for the run in the block that asks for `new_workers`.
+
+    They are ended with the block if none did, and by that run if one did. Where the system has no room for them, the
+    run says so.
+    """
+    workers = Workers(modules)
+    with contextlib.suppress(OSError):
+        workers.start(number)
+    _early.append(workers)
+    try:
+        yield
+    finally:
+        if workers in _early:
+            _early.remove(workers)
+            workers.end()
+
+
+def new_workers() -> Workers:
+    """Return the workers that were started early, to the first who asks, else some of which none is started."""
+    return _early.pop() if _early else Workers()
+
+
+def new_process(
+    module: str, arguments: Sequence[str] = (), *, stdout: int | None = None, stderr: int | None = None
+) -> subprocess.Popen[bytes]:
     """Start a process with the environment and the module search path of this one; it ends with this one.
 
-    module: its program.
+    module: its program, which gets the arguments.
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
-    command = [sys.executable, "-P", "-m", module]
+    command = [sys.executable, "-P", "-m", module, *arguments]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=stdout, stderr=stderr, env=environment)
 
 

@@ -1,13 +1,14 @@
 """The program of a worker process of a local run (`bertdata.engine.processes`): makes parts until its parent ends.
 
-It gets messages of its parent: `BEGIN` with the functions of a run's steps, `GIVE` with tasks of one step, `END` once
-that step has no more of them.
+Its arguments are modules that it imports before it is ready. It gets messages of its parent: `BEGIN` with the functions
+of a run's steps, `GIVE` with tasks of one step, `END` once that step has no more of them.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import logging
 import os
 import pickle
@@ -16,6 +17,7 @@ import signal
 import sys
 import threading
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 
 from bertdata.engine.messages import (
@@ -44,7 +46,7 @@ def work() -> None:
     messages = _read_messages()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what anything prints goes where the parent reads the last lines
-    _prepare()
+    _prepare(sys.argv[1:])
 
     from bertdata.engine.part_maker import PartMaker
 
@@ -72,8 +74,8 @@ def work() -> None:
             _give_back()
 
 
-def _prepare() -> None:
-    """Import what most stages use: a worker may wait for its first tasks."""
+def _prepare(modules: Sequence[str]) -> None:
+    """Import what most stages use, and modules: a worker may wait for its first tasks."""
     from bertdata.io.imports import collector_paused, keep_pandas_out_of_pyarrow, keep_scipy_out_of_numba
 
     with contextlib.suppress(OSError):
@@ -87,6 +89,9 @@ def _prepare() -> None:
         import pyarrow as pa
 
         from bertdata.kernels import warmup
+
+        for name in modules:
+            importlib.import_module(name)
 
     gc.freeze()
     warmup.listeners.append(lambda: print(COMPILING.decode(), end="", file=sys.stderr, flush=True))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +17,7 @@ import pytest
 from bertdata import __version__
 from bertdata.cli import COMMANDS, main
 from bertdata.cli.main import dispatch
+from bertdata.engine import processes
 from bertdata.errors import BertDataError
 from bertdata.tokenizers.loading import pretrained_names
 from tests.clock import child_seconds
@@ -140,6 +143,39 @@ def test_a_summary_is_printed_as_a_table(monkeypatch: pytest.MonkeyPatch, capsys
 
 
 @pytest.mark.costly
+@pytest.mark.parametrize(
+    ("arguments", "started"),
+    [
+        (["--workers", "3"], [2]),
+        (["--output", "new", "--workers=2"], [1]),
+        (["--workers", "1"], []),
+        ([], []),
+        (["--workers", "two"], []),
+        (["--workers"], []),
+        (["--workers", "3", "--", "--runner=FlinkRunner"], []),
+    ],
+)
+def test_the_workers_that_a_build_is_told_start_before_its_module_is_imported(
+    arguments: list[str], started: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[int, list[str]]] = []
+
+    @contextlib.contextmanager
+    def start(number: int, modules: list[str]) -> Iterator[None]:
+        told.append((number, modules))
+        yield
+
+    def import_module(name: str) -> Any:
+        assert name == "bertdata.cli.build"
+        raise BertDataError("here the module is imported")
+
+    monkeypatch.setattr(processes, "started_early", start)
+    monkeypatch.setattr("bertdata.cli.main.importlib.import_module", import_module)
+    with pytest.raises(BertDataError, match="here"):
+        dispatch(["build", *arguments])
+    assert told == [(number, ["bertdata.cli.build"]) for number in started]
+
+
 def test_the_plan_of_a_build_comes_through_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["build", "--dry-run", "--output", str(tmp_path / "out")]) == 0
     assert "clean wikipedia" in capsys.readouterr().out

@@ -19,6 +19,8 @@ if __name__ == "__main__":
         write_message(sys.stdout.buffer, (READY, None))
     if todo == "echo":
         write_message(sys.stdout.buffer, (TOOK, message_of(messages.get())))
+    if todo == "arguments":
+        write_message(sys.stdout.buffer, (TOOK, sys.argv[1:]))
     if todo == "path":
         import random
 

@@ -208,6 +208,45 @@ def test_a_run_hears_of_a_worker_that_is_lost_also_before_it_began() -> None:
         assert FAILED in kinds
 
 
+def test_workers_that_were_started_early_are_those_of_the_first_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDLE", "arguments")
+    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    with processes.started_early(1, ["json"]):
+        with processes.new_workers() as workers:
+            [early] = workers.every
+            assert processes.new_workers().every == []
+            workers.tell(events)
+            assert [next_event(events) for _ in range(2)] == [(early, READY, None), (early, TOOK, ["json"])]
+        assert early.process.poll() is not None
+    assert workers.lost is None
+
+
+def test_workers_that_were_started_early_and_not_needed_end_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[subprocess.Popen[bytes]] = []
+    start = processes.new_process
+
+    def remembered(*arguments: Any, **more: Any) -> Any:
+        begun.append(start(*arguments, **more))
+        return begun[-1]
+
+    monkeypatch.setattr(processes, "new_process", remembered)
+    with processes.started_early(2, []):
+        assert [process.poll() for process in begun] == [None, None]
+    assert None not in [process.poll() for process in begun]
+    assert processes.new_workers().every == []
+
+
+def test_where_there_is_no_room_to_start_early_the_run_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> Any:
+        raise OSError("Too many open files")
+
+    monkeypatch.setattr(processes, "new_process", full)
+    with processes.started_early(1, []), processes.new_workers() as workers:
+        assert workers.usable
+        with pytest.raises(OSError, match="Too many"):
+            workers.start(1)
+
+
 def test_a_message_to_a_worker_that_has_exited_is_not_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IDLE", "3")
     with Workers() as workers:

@@ -169,8 +169,7 @@ def with_files_beside(data: Any, folder: str) -> Any:
 def reads_with(data: Any, folder: str) -> bool:
     """Tell whether a `tokenizer.json` is BERT's pipeline, whole, with what the files beside it say of its tokens."""
     try:
-        parse(data)
-        parse(with_files_beside(data, folder))
+        _parse_with_beside(data, folder)
     except InputError:
         return False
     return other_role(read_settings(folder)) is None
@@ -265,8 +264,14 @@ def folder_of(path: str) -> str:
 @once_for_contents
 def _parse_file(path: str, *contents: bytes | None) -> Parts:
     data = files.parse_json(contents[0] or b"", path)
-    parse(data, path)
-    return parse(with_files_beside(data, folder_of(path)), path)
+    return _parse_with_beside(data, folder_of(path), path)
+
+
+def _parse_with_beside(data: Any, folder: str, path: str | None = None) -> Parts:
+    """Read the contents of a `tokenizer.json`, and then with the tokens that the files beside it add, if they do."""
+    parts = parse(data, path)
+    whole = with_files_beside(data, folder)
+    return parts if whole is data else parse(whole, path)
 
 
 def parse(data: Any, path: str | None = None) -> Parts:

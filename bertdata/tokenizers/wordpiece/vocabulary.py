@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import compression, files
@@ -58,7 +58,7 @@ def check_vocabulary(tokens: Iterable[str], path: str | None = None) -> tuple[st
     if not result:
         raise InputError("the vocabulary is empty; expected one token a line", path=path)
     first: dict[str, int] = {}
-    for token_id, token in enumerate(result):
+    for token_id, token in () if _are_plain(result) else enumerate(result):
         if not isinstance(token, str):
             raise InputError(f"token {token_id} is {token!r}; expected a string", path=path)
         if not token or (token.isspace() and token.isascii()):
@@ -72,13 +72,25 @@ def check_vocabulary(tokens: Iterable[str], path: str | None = None) -> tuple[st
         if not token.isascii() and _SURROGATE.search(token):
             raise InputError(f"token {token_id}, {token!r}, holds a lone surrogate, which UTF-8 cannot hold", path=path)
     for special in SPECIAL_TOKENS:
-        if special not in first:
+        if special not in result:
             raise InputError(
                 f"the vocabulary has no {special}, which every vocabulary of BERT has: it is not whole, or of another "
                 f"tokenizer; of that {REMEDY}",
                 path=path,
             )
     return result
+
+
+def _are_plain(tokens: tuple[Any, ...]) -> bool:
+    """Tell quickly whether each of some tokens is a string, not blank, there once, and without a lone surrogate.
+
+    >>> _are_plain(("[PAD]", "é")), _are_plain(("a", "a")), _are_plain(("\u3000",)), _are_plain(("\ud800",))
+    (True, False, False, False)
+    """
+    try:
+        return all(map(str.strip, tokens)) and len({*tokens}) == len(tokens) and bool("".join(tokens).encode())
+    except (TypeError, UnicodeEncodeError):
+        return False
 
 
 def check_special(special_tokens: Iterable[str]) -> tuple[str, ...]:
