@@ -10,7 +10,7 @@ from bertdata.tokenizers.encode.added_tokens import MOST_BYTES, AddedTokens
 from bertdata.tokenizers.encode.byte_pair import BytePairModel
 from bertdata.tokenizers.encode.composed import composed_encoder, composed_obstacle
 from bertdata.tokenizers.encode.kernels.merge_table import MAX_ID, NO_RANK
-from bertdata.tokenizers.encode.rewriting import begin_with
+from bertdata.tokenizers.encode.rewriting import begin_with, keeps_marks_apart
 from bertdata.tokenizers.encode.scanners import WhitespaceScanner, byte_level_scanner
 from bertdata.tokenizers.encode.unigram import UnigramModel, is_alone
 from bertdata.tokenizers.encode.word_encoder import Encoder
@@ -146,5 +146,7 @@ def _unigram_obstacle(data: Mapping[str, Any], reference: Any, added: AddedToken
 
 def _replaces_character(part: Mapping[str, Any]) -> bool:
     """Tell whether a normalizer changes single characters, or some with marks, about which `tokenizers` is asked."""
+    if keeps_marks_apart(part):
+        return True
     text = part["pattern"].get("String", "") if part["type"] == "Replace" else ""
     return len(text) == 1 or not all(map(is_alone, text))

@@ -27,6 +27,7 @@ from bertdata.tokenizers.encode.kernels.bitmaps import new_characters
 from bertdata.tokenizers.encode.tables import room
 from bertdata.tokenizers.encode.words import padded_texts
 from bertdata.tokenizers.json_format import METASPACE
+from bertdata.tokenizers.spm.charsmap import MARKS
 
 Stage = Callable[[pa.Array], pa.Array]
 _BY_CHARACTER = {"NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase", "StripAccents", "Precompiled", "BertNormalizer"}
@@ -38,6 +39,8 @@ _ALONE = regex.compile(
     r"&&[^\p{NFC_Quick_Check=Maybe}]]|[\r\n]"
 )
 """Characters that make no grapheme with others and that none before them is composed with."""
+_APART = regex.compile(rf"\(\?<=\[(?:[^\[\]\\^&]|\\.)+\]\)\(\?=\[{regex.escape(MARKS)}\]\)")
+"""The patterns that `spm.charsmap.lost_marks` gives."""
 _REACHES = regex.compile(r"[\p{GCB=Prepend}\p{Cn}\u200d]")
 """Characters that may make a grapheme with the next one, and those that the tables of Python do not know."""
 _SPACES = regex.compile(r"[\p{White_Space}]")
@@ -80,9 +83,17 @@ def begin_with(prefix: str) -> Stage:
 
 def _kind_of_stage(part: Mapping[str, Any]) -> str:
     """Return how a normalizer goes together with others: "characters", "strings", or "alone"."""
+    if keeps_marks_apart(part):
+        return "characters"
     if part["type"] == "Replace" and part["pattern"].get("String"):
         return "characters" if len(part["pattern"]["String"]) == 1 else "strings"
     return "characters" if part["type"] in _BY_CHARACTER else "alone"
+
+
+def keeps_marks_apart(part: Mapping[str, Any]) -> bool:
+    """Tell whether a normalizer puts something between a character of a list and a mark that follows it."""
+    pattern = part["pattern"].get("Regex", "") if part["type"] == "Replace" else ""
+    return _APART.fullmatch(pattern) is not None
 
 
 def _strings_replaced(pairs: Sequence[tuple[str, str]]) -> Stage:

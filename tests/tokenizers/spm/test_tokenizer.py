@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import pickle
+import struct
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from bertdata.errors import ConfigError, InputError
 from bertdata.tokenizers import load_tokenizer
 from bertdata.tokenizers.json_tokenizer import JsonTokenizer
+from bertdata.tokenizers.spm.charsmap import Charsmap
 from bertdata.tokenizers.spm.proto import PieceType, read_model
 from bertdata.tokenizers.spm.tokenizer import SentencePieceTokenizer
 from tests.data import data_path
@@ -205,10 +207,28 @@ def test_rules_of_several_characters_are_applied(sentencepiece: Any, kind: str, 
         "Ọ\u0300rọ\u0300",
         "i\u0330\u0301 o\u0323\u0327\u0301",
     ]
+    texts += [
+        "ﬁ\u0301x ﬂ\u0300\u0323",
+        "½\u0300",
+        "ª\u0301",
+        "a\xa0\u0301b",
+        "שּׁ\u05b8",
+        "ﻻ\u064e",
+        "…\u0338",
+        "T\u0308 ㄱ\u0323",
+    ]
+    texts += ["T\u0308 ㄱ\u0323", "ﬁ\U0010efff\u0301", "¨\u0301", "①\u20d2Ⅷ\ufe0f", "²\u200d"]
     texts += ["ｽﾅｯﾌﾟ", "ｶﾞﾗｽ", "Ａ\u0301bc", "ｔｉｅ\u0302\u0301ng", "は\u3099", "ウ\uff9e～", "a\u0332\u0301"]
     assert [tokenizer.encode(text) for text in texts] == [processor.EncodeAsIds(text) for text in texts]
     assert tokenizer.encode_batch(texts).to_pylist() == [processor.EncodeAsIds(text) for text in texts]
     assert tokenizer.slow_because is None
+
+
+def test_a_trie_that_is_no_tree_is_refused() -> None:
+    place = 0x61 << 10 | 0x61  # the byte 61 leads from each place to itself
+    data = struct.pack("<I512I", 2048, *[place] * 512) + b"x\0"
+    with pytest.raises(ValueError, match="is no tree"):
+        Charsmap(data).longer("a")
 
 
 def test_rules_that_are_damaged_are_refused(sentencepiece: Any) -> None:
