@@ -21,7 +21,7 @@ QUOTES = (CHECKED, UNCHECKED, NONE)
 MOST_ROWS = 3
 """How many lines in a row, inside of one field, may look like rows of the table."""
 WHAT = "rows of values between separators, each in a line"
-_SPACED_QUOTE = re.compile(r' +"').match
+_SPACED_QUOTE = re.compile(r'^ ++"').match
 _DECLARED = re.compile(r"""("?)sep=([^\w"\r\n])\1[\r\n]*""", re.IGNORECASE)
 
 
