@@ -52,7 +52,8 @@ _USUAL = (
 )
 _GUESSED = (
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "iso8859_2", "koi8_r", "mac_roman"),
-    *("cp437", "cp850", "big5", "gb18030", "shift_jis", "euc_jp", "euc_kr"),
+    *("cp437", "cp850", "cp866", "iso8859_5", "iso8859_6", "mac_cyrillic"),
+    *("big5", "gb18030", "shift_jis", "euc_jp", "euc_kr"),
 )
 """The encodings that are compared by charset-normalizer."""
 
@@ -286,7 +287,7 @@ def _by_chaos(part: bytes) -> list[Guess]:
     if not matches:
         return [Guess(name, "no encoding gives words") for name in eight_bits() if _is_text_in(part, name)]
     near = [match for match in matches if match.chaos <= matches[0].chaos + _TIE]
-    ordered = sorted(near, key=lambda match: (len(_ODD_LETTERS.findall(str(match))), not _is_western(match)))
+    ordered = sorted(near, key=lambda match: (odd_words(str(match)), not _is_western(match)))
     if _mixes_scripts(str(ordered[0])) and _is_text_in(part, "cp1252") and not _mixes_scripts(sample.decode("cp1252")):
         return [Guess("cp1252"), *(Guess(match.encoding) for match in matches)]
     names = [name for match in ordered for name in (["cp1252"] * _is_western(match) + match.could_be_from_charset)]
@@ -305,8 +306,20 @@ def _mixes_scripts(text: str) -> bool:
     (True, False, False)
     """
     words = [word for word in _WORD.findall(text) if not word.isascii()]
-    mixed = [word for word in words if _LATIN.search(word) and _OF_ANOTHER_SCRIPT.search(word)]
-    return 2 * len(mixed) > len(words)
+    return 2 * sum(map(_is_mixed, words)) > len(words)
+
+
+def _is_mixed(word: str) -> bool:
+    return bool(_LATIN.search(word) and _OF_ANOTHER_SCRIPT.search(word))
+
+
+def odd_words(text: str) -> int:
+    """Return how many signs, or capitals, stand inside of words, and how many words have letters of two scripts.
+
+    >>> odd_words("lÉtat"), odd_words("l\u0629tat"), odd_words("l'état"), odd_words("at the cafй")
+    (1, 1, 0, 1)
+    """
+    return len(_ODD_LETTERS.findall(text)) + sum(map(_is_mixed, _WORD.findall(text)))
 
 
 def _is_western(match: CharsetMatch) -> bool:

@@ -111,6 +111,26 @@ def test_a_short_text_is_not_read_so_that_its_words_mix_two_scripts(end: str) ->
     assert guesses(f"Aft {end}".encode("cp1252"))[0].encoding == "cp1252"
 
 
+@pytest.mark.parametrize(
+    ("language", "name"),
+    [
+        *(("Russian", name) for name in ("cp866", "iso8859_5", "mac_cyrillic", "cp1251", "koi8_r")),
+        *(("Arabic", name) for name in ("iso8859_6", "cp1256")),
+        *(("French", name) for name in ("cp1252", "cp850", "mac_roman")),
+    ],
+)
+def test_without_header_and_language_the_words_tell_the_encoding(language: str, name: str) -> None:
+    text = {
+        "Russian": "Вечером ветер повернул на север, и фонари на улице погасли один за другим. Никто не знал, где "
+        "была лодка, потому что паруса её порвались, а матросы молчали.\n",
+        "Arabic": "ولما وصل القارب إلى الميناء لم يعرف أحد أين كان، لأن أشرعته كانت ممزقة "
+        "ولم يتكلم البحارة عن الرحلة.\n",
+        "French": "Les apostrophes ont été effacées : lÉtat et lÉglise étaient séparés, à lépoque où le père dÉmile "
+        "rêvait déjà dÉvreux ; le maître était sévère, et lélève répétait.\n",
+    }[language] * 4
+    assert text.encode(name).decode(guesses(text.encode(name))[0].encoding) == text
+
+
 def test_a_declaration_that_is_wrong_is_a_doubt_that_says_so() -> None:
     czech = (TEXTS["Czech"] + "\n").encode("cp1250") * 3
     [first, *_] = guesses(header("Czech", "ISO-8859-2") + czech)
