@@ -32,6 +32,8 @@ BEYOND = 1 << 16
 """Bytes after the end of a range that are read with it: its last document mostly ends in them."""
 _BOM = b"\xef\xbb\xbf"
 _NEWLINE = 10
+_FEW_ENDS = 3
+"""Carriage returns from which on they are the ends of lines."""
 
 
 class Documents(NamedTuple):
@@ -99,8 +101,8 @@ def read_texts(path: str, start: int, end: int) -> Iterator[Documents]:
     """Yield the documents of one range of a file, about 8 MiB of them at a time.
 
     A document belongs to the range in which the blank line before it begins, the first document to the first range.
-    Raises InputError for bytes that are not UTF-8, and for a document of over 256 MiB, as in a file without blank
-    lines.
+    Raises InputError for bytes that are not UTF-8, for a document of over 256 MiB, as in a file without blank lines,
+    and for a file whose lines end in carriage returns alone.
     """
     compressed = is_stream(path)
     with open_text(path) if compressed else files.open_raw(path) as stream:
@@ -131,6 +133,12 @@ def _documents(stream: BinaryIO, begin: int, limit: int, path: str) -> Iterator[
         whole = len(more) < wanted
         if not begin and not data and more.startswith(_BOM):
             more = more.replace(_BOM, b" " * len(_BOM), 1)
+        if not begin and not data and b"\n" not in more and more.count(b"\r") >= _FEW_ENDS:
+            raise InputError(
+                "has lines that end in a carriage return alone, as old files of Macs: all would be one; expected line "
+                "feeds: make them, as by tr '\\r' '\\n' < FILE > NEW",
+                path=path,
+            )
         data += more
         values = np.frombuffer(data, np.uint8)
         line_ends = np.flatnonzero(values == _NEWLINE)

@@ -200,3 +200,14 @@ def test_a_range_of_a_file_reads_little_beyond_its_end(name: str, line: bytes, t
     with checksums([path]) as read:
         write_documents(tasks[0], io.BytesIO())
     assert sum(length for _, length, _ in read._runs[path]) < tasks[0].payload.end + (1 << 17)
+
+
+def test_carriage_returns_alone_are_refused_and_what_the_message_says_makes_lines(tmp_path: Path) -> None:
+    data = b"One.\rTwo.\r\rThree.\r"
+    path = write(tmp_path / "x.txt", data)
+    with pytest.raises(InputError, match=r"carriage return alone.* tr '\\r' '\\n' < FILE > NEW"):
+        list(plain_text.read_texts(str(path), 0, len(data)))
+    path = write(tmp_path / "y.txt", data.replace(b"\r", b"\n"))
+    assert [batch.texts.to_pylist() for batch in plain_text.read_texts(str(path), 0, len(data))] == [
+        ["One.\n\nTwo.", "Three."]
+    ]
