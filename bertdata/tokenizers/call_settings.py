@@ -83,6 +83,17 @@ def sides_of_file(data: Mapping[str, Any]) -> dict[str, Any]:
     return {side: str(direction).lower() for side, direction in directions.items() if direction in ("Left", "Right")}
 
 
+def with_pad_of_file(data: Mapping[str, Any], config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return settings with the token that a `tokenizer.json` pads with, where they name none, as transformers has it.
+
+    >>> with_pad_of_file({"padding": {"pad_token": "<p>"}}, {})
+    {'pad_token': '<p>'}
+    """
+    padding = data.get("padding")
+    named = padding.get("pad_token") if isinstance(padding, Mapping) and "pad_token" not in config else None
+    return {**config, "pad_token": named} if isinstance(named, str) else config
+
+
 def side_of(config: Mapping[str, Any]) -> str:
     """Return on which side rows are padded: as settings say, else as the class that they name does."""
     side = config.get("padding_side")

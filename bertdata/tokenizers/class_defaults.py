@@ -61,9 +61,9 @@ ADDED_BY_CLASS = {
 }
 """By class, one of the tokens without a role that it adds to a vocabulary, as codes of languages or for entities."""
 _CLS_SEP = (
-    "Albert Bart Bert BigBird Camembert ConvBert DPRContextEncoder DPRQuestionEncoder DPRReader Deberta DebertaV2 "
+    "Albert Bart Bert BigBird ConvBert DPRContextEncoder DPRQuestionEncoder DPRReader Deberta DebertaV2 "
     "DistilBert Electra FNet Funnel Herbert LED LayoutLM LayoutLMv2 LayoutLMv3 LayoutXLM Longformer Luke Lxmert MLuke "
-    "MPNet MobileBert Mvp RemBert Roberta Splinter SqueezeBert XLMRoberta"
+    "MPNet MobileBert Mvp RemBert Roberta Splinter SqueezeBert"
 )
 _AROUND = {
     "cls text sep": _CLS_SEP,
@@ -72,7 +72,7 @@ _AROUND = {
     "text eos src_lang": "MBart",
     "src_lang text eos": "MBart50 Nllb",
     "eos text": "XGLM",
-    "bos text eos": "CLIP",
+    "bos text eos": "CLIP Camembert XLMRoberta",
 }
 AROUND: dict[str, list[str]] = {
     f"{name}Tokenizer": [role for role in roles.split() if role != "text"]

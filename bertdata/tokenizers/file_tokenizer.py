@@ -22,6 +22,7 @@ from bertdata.tokenizers.call_settings import (
     rows_of_file,
     side_of,
     sides_of_file,
+    with_pad_of_file,
 )
 from bertdata.tokenizers.file_keys import check_config
 from bertdata.tokenizers.files_beside import (
@@ -63,6 +64,7 @@ class FileTokenizer(Tokenizer):
         so; the same text then gets other ids each time.
         """
         check_config(config, CONFIG)
+        config = with_pad_of_file(data, config)
         with reading_json("is not a whole tokenizer.json"):
             data = whole_file(data, config, added)
             self._dropout = float(data["model"].get("dropout") or 0.0)

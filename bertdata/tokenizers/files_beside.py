@@ -68,7 +68,7 @@ def read_settings(folder: str) -> dict[str, Any]:
         raise InputError(str(error), path=folder or None) from error
     if config.get("tokenizer_class") is None and (name := class_of_model(_read(folder, MODEL))) is not None:
         config = {**config, "tokenizer_class": name}
-    return with_class_tokens(special | config if "added_tokens_decoder" in config else config | special)
+    return with_class_tokens(config if "added_tokens_decoder" in config else config | special)
 
 
 def read_added(folder: str) -> dict[str, int]:
@@ -180,7 +180,19 @@ def _check_normalizer(data: Mapping[str, Any], config: Mapping[str, Any]) -> Non
                     f"says {name} = {json.dumps(part.get(name))}, but {CONFIG} beside it says {setting} = "
                     f"{json.dumps(config[setting])}; correct one of them"
                 )
+    _check_unknown(data["model"], config)
     _check_parts(data, config)
+
+
+def _check_unknown(model: Mapping[str, Any], config: Mapping[str, Any]) -> None:
+    """Raise InputError where a class has another token for unknown words than the model: transformers 5 takes its."""
+    unknown, named = model.get("unk_token"), content_of(config.get("unk_token"))
+    words = kind_of(model) in ("WordPiece", "WordLevel")
+    if words and class_of(config) not in BACKEND and named not in (None, unknown):
+        raise InputError(
+            f"its model has {unknown!r} for unknown words, but the settings beside it, or {class_of(config)} that they "
+            f"name, have unk_token = {named!r}, which transformers 5 takes; make the two say the same in {CONFIG}"
+        )
 
 
 def _check_parts(data: Mapping[str, Any], config: Mapping[str, Any]) -> None:

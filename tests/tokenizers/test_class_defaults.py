@@ -24,6 +24,8 @@ from tests.tokenizers.small import byte_level, byte_pair_model
 TEXT = "the lower café"
 WITHOUT_PACKAGE = {"RoFormerTokenizer"}
 """Classes that cannot be made without a package that is not installed."""
+ONE_NAME_ALONE = {"AlbertTokenizer", "FNetTokenizer", "T5Tokenizer", "UdopTokenizer"}
+"""Classes that put tokens of their usual names around a text, whatever theirs are."""
 NEEDS_A_VOCABULARY = {"MarkupLMTokenizer", "RemBertTokenizer"}
 """Classes that, made without a vocabulary, are not as they are with one."""
 
@@ -63,6 +65,12 @@ def test_further_tokens_and_those_around_a_text_are_those_of_the_classes(transfo
             assert tuple(extra) == CLASS_EXTRA.get(name, ()), name
         around = tokenizer.backend_tokenizer.encode("").tokens
         roles = AROUND.get(name, [])
+        if name not in ONE_NAME_ALONE:  # told apart by other names
+            other = getattr(transformers, name)(**{role: f"<{role}>" for role in CLASS_TOKENS[name]})
+            tokens = other.backend_tokenizer.encode("").tokens
+            assert [token for token in tokens if token[0] == "<"] == [
+                f"<{role}_token>" for role in roles if role != "src_lang"
+            ], name
         expected = [
             SOURCE_LANGUAGE[name] if role == "src_lang" else getattr(tokenizer, f"{role}_token") for role in roles
         ]

@@ -144,7 +144,32 @@ def test_the_map_of_special_tokens_goes_first_unless_the_settings_add_tokens(tmp
     folder = folder_of(SMALL["gpt2"], tmp_path / "f", config, special_tokens_map=other)
     assert load_tokenizer(folder).pad_token == "[SEP]"
     config |= {"added_tokens_decoder": {}}  # type: ignore[dict-item]
-    assert load_tokenizer(folder_of(SMALL["gpt2"], folder, config, special_tokens_map=other)).pad_token == "[UNK]"
+    other |= {"eos_token": "<new>"}
+    tokenizer = load_tokenizer(folder_of(SMALL["gpt2"], folder, config, special_tokens_map=other))
+    assert (tokenizer.pad_token, len(tokenizer)) == ("[UNK]", len(SMALL["gpt2"]))
+
+
+@pytest.mark.parametrize("config", [{}, {"pad_token": "[UNK]"}, {"pad_token": {"content": "<new>"}}])
+def test_the_token_for_padding_is_that_of_the_file_unless_settings_name_one(
+    config: dict[str, Any], tmp_path: Path
+) -> None:
+    transformers = pytest.importorskip("transformers")
+    padding = {"strategy": "BatchLongest", "direction": "Left", "pad_id": 4, "pad_type_id": 0, "pad_token": "[MASK]"}
+    folder = folder_of(SMALL["gpt2"], tmp_path / "f", config | {"tokenizer_class": "PreTrainedTokenizerFast"})
+    data = SMALL["gpt2"]._data | {"padding": padding | {"pad_to_multiple_of": None}}
+    (folder / "tokenizer.json").write_text(json.dumps(data))
+    ours = load_tokenizer(folder)
+    if "pad_token" not in config or isinstance(config["pad_token"], str):
+        theirs = transformers.AutoTokenizer.from_pretrained(folder)
+        assert (ours.pad_token, ours.padding_side) == (theirs.pad_token, theirs.padding_side)
+        assert ours(TEXTS, padding=True)["input_ids"] == theirs(TEXTS, padding=True)["input_ids"]
+    assert ours.pad_token == (ours_named(config) or "[MASK]")
+
+
+def ours_named(config: dict[str, Any]) -> str | None:
+    """Return the token for padding that settings name."""
+    named = config.get("pad_token")
+    return named["content"] if isinstance(named, dict) else named
 
 
 def old_form(tokenizer: JsonTokenizer) -> dict[str, Any]:
@@ -192,6 +217,15 @@ def test_dropout_is_off_with_a_note_unless_it_is_asked_for(caplog: pytest.LogCap
         SMALL["albert"].with_dropout(0.1)
     with pytest.raises(ConfigError, match=r"dropout is 0\.0"):
         SMALL["gpt2"].with_dropout()
+
+
+def test_the_token_for_unknown_words_must_be_that_of_the_model(tmp_path: Path) -> None:
+    words = {"type": "WordLevel", "vocab": {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4, "a": 5}}
+    tokenizer = json_tokenizer(words | {"unk_token": "[UNK]"}, {"type": "Whitespace"})
+    for config in ({"tokenizer_class": "HerbertTokenizer"}, {"tokenizer_class": "BertTokenizer", "unk_token": "a"}):
+        with pytest.raises(InputError, match=r"its model has '\[UNK\]' for unknown words, but .* make the two say"):
+            load_tokenizer(folder_of(tokenizer, tmp_path / "f", config))
+    load_tokenizer(folder_of(tokenizer, tmp_path / "f", {"tokenizer_class": "BertTokenizer"}))
 
 
 def test_settings_of_berts_normalizer_must_be_those_of_the_file(tmp_path: Path) -> None:
