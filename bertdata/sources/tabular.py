@@ -308,9 +308,11 @@ def columns_read(chosen: FileRange, names: Sequence[str]) -> list[str]:
 
 def _form(chosen: FileRange) -> Form | None:
     """Return the form of the rows of a range, None where their text is taken as it is."""
+    if not chosen.form:
+        return None
     from bertdata.sources.wikipedia.published.forms import FORMS
 
-    return FORMS[chosen.form] if chosen.form else None
+    return FORMS[chosen.form]
 
 
 def _write_article(
