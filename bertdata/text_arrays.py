@@ -181,6 +181,23 @@ def offsets_of(array: pa.Array) -> NDArray[np.int64]:
     return offsets
 
 
+def lists_of(ends: NDArray[np.int64], values: NDArray[Any]) -> pa.ListArray:
+    """Return lists of numbers or of booleans, of which `ends` has a 0 and where each ends; numbers are not copied.
+
+    Raises ConfigError where they are too many. Arrow would ask pandas of each array of numpy, and import it for that.
+
+    >>> lists_of(np.array([0, 2, 3]), np.array([5, 6, 7], np.uint16)).to_pylist()
+    [[5, 6], [7]]
+    """
+    if len(values) > np.iinfo(np.int32).max:
+        raise ConfigError(f"the batch gives {len(values)} ids, over the {2**31 - 1} of one list array; split it")
+    kind = pa.from_numpy_dtype(values.dtype)
+    data = np.packbits(values, bitorder="little") if values.dtype == np.bool_ else np.ascontiguousarray(values)
+    flat = pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(data)])
+    borders = pa.py_buffer(ends.astype(np.int32))
+    return pa.ListArray.from_buffers(pa.list_(kind), len(ends) - 1, [None, borders], children=[flat])
+
+
 def text_of(array: pa.Array) -> NDArray[np.uint8]:
     """Return the data buffer of a string array, shared: uint8."""
     buffer = array.buffers()[2]

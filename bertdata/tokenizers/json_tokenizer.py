@@ -11,13 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from bertdata.characters.newer import holds_newer
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
 from bertdata.io.contents import once_for_contents
-from bertdata.text_arrays import Texts, as_strings, check_text, check_utf8, size_of, utf8_arrays
+from bertdata.text_arrays import Texts, as_strings, check_text, check_utf8, lists_of, size_of, utf8_arrays
 from bertdata.tokenizers.base import check_one
 from bertdata.tokenizers.call_rows import TextTokens
 from bertdata.tokenizers.file_tokenizer import FileTokenizer
@@ -126,7 +125,7 @@ class JsonTokenizer(FileTokenizer):
                 given = known_to(self.reference, strings.to_pylist())
                 encoded = self.reference.encode_batch_fast(given, add_special_tokens=False)
             return pa.array([encoding.ids for encoding in encoded], pa.list_(self.id_type))
-        return pa.ListArray.from_arrays(_offsets(by_kernels.ends), pa.array(by_kernels.ids))
+        return lists_of(by_kernels.ends, by_kernels.ids)
 
     def encode_batch_with_words(self, texts: Texts) -> pa.RecordBatch:
         """Return `input_ids`, and `word_starts`, True for the first id of each word of the pre-tokenizer.
@@ -139,8 +138,7 @@ class JsonTokenizer(FileTokenizer):
         if by_kernels is not None:
             marks = self._begins_with_mark
             starts = by_kernels.word_starts if marks is None else by_kernels.word_starts | marks[by_kernels.ids]
-            values = pa.array(by_kernels.ids), pa.array(starts)
-            columns = [pa.ListArray.from_arrays(_offsets(by_kernels.ends), flat) for flat in values]
+            columns = [lists_of(by_kernels.ends, by_kernels.ids), lists_of(by_kernels.ends, starts)]
             return pa.RecordBatch.from_arrays(columns, ["input_ids", "word_starts"])
         encoded = self._encodings(texts)
         marked = self._marked_tokens
@@ -258,13 +256,6 @@ def _is_another_model(path: str, *contents: bytes | None) -> bool:
     if not isinstance(data, dict) or not isinstance(data.get("model"), dict):
         return False
     return not formats.reads_with(data, formats.folder_of(path))
-
-
-def _offsets(ends: NDArray[np.int64]) -> pa.Array:
-    """Return where lists begin and end as Arrow's list arrays take it."""
-    if ends[-1] > np.iinfo(np.int32).max:
-        raise ConfigError(f"the batch gives {ends[-1]} ids, over the {2**31 - 1} of one list array; split it")
-    return pa.array(ends, pa.int32())
 
 
 def _file(path: str) -> str:

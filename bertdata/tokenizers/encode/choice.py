@@ -11,7 +11,7 @@ from bertdata.tokenizers.encode.byte_pair import BytePairModel
 from bertdata.tokenizers.encode.composed import composed_encoder, composed_obstacle
 from bertdata.tokenizers.encode.kernels.merge_table import MAX_ID, NO_RANK
 from bertdata.tokenizers.encode.rewriting import begin_with, keeps_marks_apart
-from bertdata.tokenizers.encode.scanners import WhitespaceScanner, byte_level_scanner
+from bertdata.tokenizers.encode.scanners import PatternScanner, WhitespaceScanner, byte_level_starts
 from bertdata.tokenizers.encode.unigram import UnigramModel, is_alone
 from bertdata.tokenizers.encode.word_encoder import Encoder
 from bertdata.tokenizers.json_format import METASPACE, byte_letters, parts_of
@@ -66,14 +66,16 @@ def encoder_of(data: Mapping[str, Any], reference: Any, added: AddedTokens, dtyp
         model_of_pieces = UnigramModel(pieces, model["unk_id"], reference, dtype, split=_splits(data))
         return Encoder(WhitespaceScanner(), model_of_pieces, reference, added)
     parts, pieces = _pre_tokenizers(data), reference.pre_tokenizer.pre_tokenize_str
-    composed = bool(_normalizers(data))
-    scanners = [byte_level_scanner(parts, pieces, composed=is_composed) for is_composed in (composed, False)]
-    assert scanners[0] is not None
+    starts = byte_level_starts(parts)
+    assert starts is not None
     whole_words = bool(model.get("ignore_merges"))
     merges = BytePairModel(model["vocab"], model["merges"], reference, dtype, whole_words=whole_words)
-    normalize = reference.normalizer.normalize_str if composed else None
+    inner = scanner = PatternScanner(pieces, starts)
+    normalize = None
+    if _normalizers(data):
+        scanner, normalize = PatternScanner(pieces, starts, composed=True), reference.normalizer.normalize_str
     spaced = (begin_with(" "),) if parts[-1].get("add_prefix_space", True) else ()
-    return Encoder(scanners[0], merges, reference, added, normalize, scanners[1], after=spaced)
+    return Encoder(scanner, merges, reference, added, normalize, inner, after=spaced)
 
 
 def _kind(data: Mapping[str, Any]) -> str:
@@ -102,7 +104,7 @@ def _byte_pair_obstacle(data: Mapping[str, Any], reference: Any) -> str | None:
     """Return why a BPE is not a byte-level one over a known pattern, whose text may be brought to form NFC."""
     model, letters = data["model"], byte_letters()
     parts, normalizers = _pre_tokenizers(data), _normalizers(data)
-    if not parts or byte_level_scanner(parts, reference.pre_tokenizer.pre_tokenize_str, composed=False) is None:
+    if byte_level_starts(parts) is None:
         return f"its pre-tokenizer ({_types(parts)}) is not byte-level with the pattern of GPT-2 or cl100k"
     unusual = [name for name, values in _PLAIN.items() if model.get(name) not in values]
     if unusual:

@@ -20,7 +20,7 @@ from bertdata.tokenizers.encode.byte_pair import BytePairModel
 from bertdata.tokenizers.encode.kernels.merge_table import MAX_ID, NO_RANK
 from bertdata.tokenizers.encode.kernels.spelled_words import Removed
 from bertdata.tokenizers.encode.rewriting import Stage, UnknownNormalizerError, begin_with, stages_of
-from bertdata.tokenizers.encode.scanners import Scanner, byte_level_scanner
+from bertdata.tokenizers.encode.scanners import PatternScanner, Scanner, byte_level_starts
 from bertdata.tokenizers.encode.splitters import (
     AnySplitter,
     ClassSplitter,
@@ -150,11 +150,8 @@ def _parts(data: Mapping[str, Any], reference: Any, added: AddedTokens) -> Parts
 def _scanner(
     pre_tokenizers: Sequence[Mapping[str, Any]], reference: Any, data: Mapping[str, Any], *, whole: bool, marked: bool
 ) -> Scanner:
-    if pre_tokenizers and pre_tokenizers[-1]["type"] == "ByteLevel":
-        pieces = reference.pre_tokenizer.pre_tokenize_str
-        whole_scanner = byte_level_scanner(list(map(dict, pre_tokenizers)), pieces, composed=False)
-        if whole_scanner is not None:
-            return whole_scanner
+    if (starts := byte_level_starts(list(map(dict, pre_tokenizers)))) is not None:
+        return PatternScanner(reference.pre_tokenizer.pre_tokenize_str, starts)
     if whole:
         if len(pre_tokenizers) > 1:
             raise NotComposedError("its Metaspace does not cut at spaces, and others follow it")

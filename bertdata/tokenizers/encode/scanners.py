@@ -116,18 +116,16 @@ def gpt2_scanner(pieces: Callable[[str], list[Any]], *, composed: bool = False) 
     return PatternScanner(pieces, gpt2.gpt2_starts, composed=composed)
 
 
-def byte_level_scanner(
-    parts: list[dict[str, Any]], pieces: Callable[[str], list[Any]], *, composed: bool
-) -> PatternScanner | None:
-    """Return the scanner of pre-tokenizers of a tokenizer.json that end in ByteLevel; None where there is none."""
-    *before, last = parts
+def byte_level_starts(parts: list[dict[str, Any]]) -> Callable[..., None] | None:
+    """Return the kernel of pre-tokenizers of a tokenizer.json that end in ByteLevel; None where there is none."""
+    *before, last = parts or [{}]
     if last.get("type") != "ByteLevel":
         return None
     if not before and last.get("use_regex", True):
-        return gpt2_scanner(pieces, composed=composed)
+        return gpt2.gpt2_starts
     if len(before) == 1 and before[0].get("type") == "Split" and not last.get("use_regex", True):
         pattern = _CL100K.fullmatch(before[0].get("pattern", {}).get("Regex", ""))
         whole = (before[0].get("behavior"), before[0].get("invert")) in (("Removed", True), ("Isolated", False))
         if pattern and whole:
-            return PatternScanner(pieces, partial(_cl100k_starts, 3 if pattern[1] else 1), composed=composed)
+            return partial(_cl100k_starts, 3 if pattern[1] else 1)
     return None

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bertdata.errors import ConfigError, InputError
 from bertdata.io import files
-from bertdata.text_arrays import Texts, array_of, arrays_of, as_strings, check_text, check_utf8, size_of
+from bertdata.text_arrays import Texts, array_of, arrays_of, as_strings, check_text, check_utf8, lists_of, size_of
 from bertdata.tokenizers.base import SpecialTokens, Tokenizer, check_one, frozen
 from bertdata.tokenizers.call_rows import CallRows, TextTokens
 from bertdata.tokenizers.call_settings import input_names_of, rows_of_file, side_of
@@ -307,11 +307,7 @@ class WordPieceTokenizer(Tokenizer):
     def _encode_strings(self, texts: Texts) -> pa.ListArray:
         size = size_of(texts)
         values, ends = self._encoder(arrays_of(texts), len(texts), size)
-        if len(values) > np.iinfo(np.int32).max:
-            raise ConfigError(f"the batch gives {len(values)} ids, over the {2**31 - 1} of one list array; split it")
-        ids = pa.Array.from_buffers(self.id_type, len(values), [None, pa.py_buffer(values)])
-        offsets = pa.py_buffer(ends.astype(np.int32))
-        return pa.ListArray.from_buffers(pa.list_(self.id_type), len(texts), [None, offsets], children=[ids])
+        return lists_of(ends, values)
 
     def _holds_special(self, strings: pa.ChunkedArray) -> NDArray[np.bool_]:
         holds = np.zeros(len(strings), np.bool_)
