@@ -120,6 +120,15 @@ def assert_as_tokenizers(tokenizer: JsonTokenizer, reference: Any, texts: list[s
     assert offsets == [[list(pair) for pair in encoding.offsets] for encoding in encoded]
 
 
+def is_found_everywhere(reference: Any, contents: Sequence[str], flags: Sequence[dict[str, bool]]) -> bool:
+    """Tell whether a token is nothing once it is normalized; if it is special, `tokenizers` may not come to an end."""
+    normalizer = reference.normalizer
+    return normalizer is not None and any(
+        some["normalized"] and not normalizer.normalize_str(content)
+        for content, some in zip(contents, flags, strict=True)
+    )
+
+
 def encoded_by(reference: Any, texts: list[str]) -> list[str]:
     """Return those of some texts in which `tokenizers` does not panic, as it does where a token ends before another."""
     some = []
@@ -147,6 +156,8 @@ def test_ids_words_and_offsets_are_those_of_tokenizers_with_any_flags(
     except InputError as error:
         assert re.search("once (they are|it is) normalized", str(error))  # noqa: PT017
         return
+    if is_found_everywhere(reference, contents, flags):
+        reject()
     by_kernels = kind != "xlm" or not any(some["normalized"] and not some["special"] for some in flags)
     assert (tokenizer.slow_because is None) == by_kernels
     texts = [*texts, *("".join(contents) + text for text in texts)]
