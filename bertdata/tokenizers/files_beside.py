@@ -21,7 +21,7 @@ from bertdata.tokenizers.class_defaults import (
 )
 from bertdata.tokenizers.file_keys import SPECIAL_KEYS, check_config, check_file
 from bertdata.tokenizers.ids import read_id_key, read_ids, reading_json
-from bertdata.tokenizers.json_format import METASPACE, all_named, content_of, parts_of
+from bertdata.tokenizers.json_format import METASPACE, all_named, content_of, named_special, parts_of
 from bertdata.tokenizers.literal_special import kind_of
 from bertdata.tokenizers.model_types import MODEL, class_of_model
 
@@ -68,7 +68,25 @@ def read_settings(folder: str) -> dict[str, Any]:
         raise InputError(str(error), path=folder or None) from error
     if config.get("tokenizer_class") is None and (name := class_of_model(_read(folder, MODEL))) is not None:
         config = {**config, "tokenizer_class": name}
-    return with_class_tokens(config if "added_tokens_decoder" in config else config | special)
+    if "added_tokens_decoder" in config:
+        return with_class_tokens(config)
+    _check_further(config, special, folder)
+    return with_class_tokens(config | special)
+
+
+def _check_further(config: Mapping[str, Any], special: Mapping[str, Any], folder: str) -> None:
+    """Raise InputError where two files name other further special tokens: versions of transformers take other ones."""
+    further = [
+        {key: each[key] for key in ("additional_special_tokens", "extra_special_tokens") if key in each}
+        for each in (config, special)
+    ]
+    names, others = map(named_special, further)
+    if all(further) and {*names} != {*others}:
+        raise InputError(
+            f"{CONFIG} names {', '.join(names) or 'no'} further special tokens and {SPECIAL} "
+            f"{', '.join(others) or 'none'}, of which transformers 4 takes all and 5 some; make the two say the same",
+            path=folder or None,
+        )
 
 
 def read_added(folder: str) -> dict[str, int]:

@@ -149,6 +149,19 @@ def test_the_map_of_special_tokens_goes_first_unless_the_settings_add_tokens(tmp
     assert (tokenizer.pad_token, len(tokenizer)) == ("[UNK]", len(SMALL["gpt2"]))
 
 
+def test_files_that_name_other_further_special_tokens_are_refused(tmp_path: Path) -> None:
+    for key in ("additional_special_tokens", "extra_special_tokens"):
+        config, other = {key: ["<ent>"]}, {"additional_special_tokens": ["<other>"]}
+        with pytest.raises(
+            InputError, match=r"names <ent> further special tokens and special_tokens_map\.json <other>"
+        ):
+            load_tokenizer(folder_of(SMALL["gpt2"], tmp_path / "f", config, special_tokens_map=other))
+        same = {"additional_special_tokens": [ENTITY]}
+        assert (
+            "<ent>" in load_tokenizer(folder_of(SMALL["gpt2"], tmp_path / "f", config, special_tokens_map=same)).tokens
+        )
+
+
 @pytest.mark.parametrize("config", [{}, {"pad_token": "[UNK]"}, {"pad_token": {"content": "<new>"}}])
 def test_the_token_for_padding_is_that_of_the_file_unless_settings_name_one(
     config: dict[str, Any], tmp_path: Path
