@@ -349,6 +349,33 @@ def test_a_call_gives_what_the_class_of_the_settings_gives_in_transformers(
     assert sorted(transformers.AutoTokenizer.from_pretrained(tmp_path / "saved")("the").keys()) == sorted(names)
 
 
+@pytest.mark.parametrize("class_name", [None, "PreTrainedTokenizerFast", "BertTokenizer"])
+def test_a_call_is_refused_where_transformers_would_put_nothing_around_texts(
+    class_name: str | None, tmp_path: Path
+) -> None:
+    transformers = pytest.importorskip("transformers")
+    if int(transformers.__version__.split(".")[0]) < 5:
+        pytest.skip("the classes are those of transformers 5")
+    MADE["wordpiece"].save_pretrained(tmp_path)
+    (tmp_path / "vocab.txt").unlink()
+    data = json.loads((tmp_path / "tokenizer.json").read_text())
+    (tmp_path / "tokenizer.json").write_text(json.dumps({**data, "post_processor": None}))
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": class_name} if class_name else {}))
+    theirs, ours = transformers.AutoTokenizer.from_pretrained(tmp_path), load_tokenizer(tmp_path)
+    alone = ours("the a", add_special_tokens=False)["input_ids"]
+    assert alone == theirs("the a", add_special_tokens=False)["input_ids"]
+    if class_name == "BertTokenizer":
+        assert ours("the a")["input_ids"] == theirs("the a")["input_ids"]
+        return
+    assert theirs("the a")["input_ids"] == alone
+    with pytest.raises(ConfigError, match="no post_processor, so that calls in transformers put nothing around texts"):
+        ours("the a")
+    ours.save_pretrained(tmp_path / "saved")
+    saved = load_tokenizer(tmp_path / "saved")("the a")["input_ids"]
+    assert saved == transformers.AutoTokenizer.from_pretrained(tmp_path / "saved")("the a")["input_ids"]
+    assert len(saved) == len(alone) + 2
+
+
 def test_unknown_sides_and_texts_are_refused() -> None:
     tokenizer = MADE["wordpiece"]
     with pytest.raises(ConfigError, match="padding_side is 'top'"):

@@ -19,7 +19,7 @@ from bertdata.io.contents import once_for_contents
 from bertdata.tokenizers.call_inputs import UNLIMITED
 from bertdata.tokenizers.call_rows import rows_of_template
 from bertdata.tokenizers.call_settings import input_names_of, rows_of_file, sides_of_file
-from bertdata.tokenizers.class_defaults import class_of
+from bertdata.tokenizers.class_defaults import class_of, expected_around
 from bertdata.tokenizers.file_keys import REMEDY, check_bare
 from bertdata.tokenizers.files_beside import read_added as beside_added
 from bertdata.tokenizers.files_beside import read_settings, with_added
@@ -69,9 +69,9 @@ class Parts:
     """What makes a tokenizer: the tokens in the order of their ids, the special ones, and the normaliser.
 
     model_max_length: the most tokens of a row, as `tokenizer_config.json` has it; where files do not say, there is no
-    limit, as in transformers. post_processor: that of
-    `tokenizer.json` where it is not BERT's [CLS] A [SEP] B [SEP]. call: settings of calls beside the file, such as
-    `padding_side` and `model_input_names`.
+    limit, as in transformers. post_processor: that of `tokenizer.json` where it is not BERT's [CLS] A [SEP] B [SEP].
+    call: settings of calls beside the file, such as `padding_side` and `model_input_names`. bare: whether calls in
+    transformers put nothing around texts, since neither the file has a `post_processor` nor is its class BERT's.
     """
 
     tokens: tuple[str, ...]
@@ -80,6 +80,7 @@ class Parts:
     model_max_length: int = 512
     post_processor: Mapping[str, Any] | None = None
     call: Mapping[str, Any] = field(default_factory=dict)
+    bare: bool = False
 
 
 def read(path: str, do_lower_case: bool | None = None) -> Parts:
@@ -114,7 +115,9 @@ def read(path: str, do_lower_case: bool | None = None) -> Parts:
     call = {**parts.call, **{name: config[name] for name in _CALL if name in config}}
     if (names := input_names_of(config, types=True)) != _NAMES:  # of a class without token types, as DistilBERT's
         call["model_input_names"] = list(names)
-    return replace(parts, normalizer=replace(parts.normalizer, **settings), model_max_length=length, call=call)
+    bare = parts.bare and expected_around(config) is None
+    normalizer = replace(parts.normalizer, **settings)
+    return replace(parts, normalizer=normalizer, model_max_length=length, call=call, bare=bare)
 
 
 def check_class(config: Mapping[str, Any], path: str) -> None:
@@ -309,8 +312,9 @@ def parse(data: Any, path: str | None = None) -> Parts:
         added = [read_added(entry) for entry in data["added_tokens"]]
         around = _around(data, vocabulary)
     special = _add(vocabulary, added, path)
-    sides = sides_of_file(data)
-    return Parts(_in_order(vocabulary, path), merge_special(special), settings, post_processor=around, call=sides)
+    sides, bare = sides_of_file(data), not data.get("post_processor")
+    tokens = _in_order(vocabulary, path)
+    return Parts(tokens, merge_special(special), settings, post_processor=around, call=sides, bare=bare)
 
 
 def _around(data: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Mapping[str, Any] | None:

@@ -230,7 +230,16 @@ class WordPieceTokenizer(Tokenizer):
         return self._template
 
     def call_rows(self, *, special: bool = True) -> CallRows:
-        """Return what stands in the rows of calls."""
+        """Return what stands in the rows of calls; raises ConfigError where transformers puts nothing around texts.
+
+        That is so where a file has no `post_processor`, as one that was trained and saved by `tokenizers`.
+        """
+        if special and self._parts.bare:
+            raise ConfigError(
+                "its tokenizer.json has no post_processor, so that calls in transformers put nothing around texts, and "
+                "rows of builds have [CLS] and [SEP] there; call it with add_special_tokens=False for the former, or "
+                "open what its save_pretrained writes, there and here, for the latter"
+            )
         data = {"post_processor": self._parts.post_processor}
         return super().call_rows() if self._parts.post_processor is None else rows_of_file(data)
 

@@ -82,7 +82,7 @@ def check_vocabulary(tokens: Iterable[str], path: str | None = None) -> tuple[st
 
 
 def _are_plain(tokens: tuple[Any, ...]) -> bool:
-    """Tell quickly whether each of some tokens is a string, not blank, there once, and without a lone surrogate.
+    r"""Tell quickly whether each of some tokens is a string, not blank, there once, and without a lone surrogate.
 
     >>> _are_plain(("[PAD]", "é")), _are_plain(("a", "a")), _are_plain(("\u3000",)), _are_plain(("\ud800",))
     (True, False, False, False)
