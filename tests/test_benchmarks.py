@@ -64,6 +64,7 @@ sys.exit(pathlib.Path(flags["--train_file"]).read_text() or 0)
 """
 
 
+@pytest.mark.costly
 def test_an_example_script_is_run_as_it_is_and_its_score_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))

@@ -108,6 +108,7 @@ def test_an_error_of_several_lines_keeps_them_and_escapes_the_rest() -> None:
     assert "\x1b" not in str(InputError("x", title="\x1b[1m"))
 
 
+@pytest.mark.costly
 def test_where_arrow_fails_for_want_of_memory_no_file_is_called_damaged() -> None:
     """ArrowMemoryError is an ArrowException: what says that a file is damaged, so that it is deleted, lets it pass."""
     checked = 0
@@ -132,6 +133,7 @@ def texts_of(error: ast.expr) -> Iterator[str]:
         yield "".join(str(value.value) if isinstance(value, ast.Constant) else "{}" for value in values)
 
 
+@pytest.mark.costly
 def test_a_command_in_an_error_is_quoted_so_that_its_flags_stay_flags_in_python() -> None:
     """Outside of quotes `arguments_for_flags` takes them for those of the call that has failed."""
     command = re.compile(r"\bbertdata [a-z-]+( [^,;.]*)? --[a-z]")

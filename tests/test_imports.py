@@ -45,6 +45,7 @@ def test_the_collector_goes_on_as_before(running: bool) -> None:
         (gc.enable if was else gc.disable)()
 
 
+@pytest.mark.costly
 def test_beam_is_imported_without_what_it_does_without_which_can_be_imported_later() -> None:
     subprocess.run([sys.executable, "-W", "ignore", "-c", _HIDDEN], check=True)
 
@@ -65,6 +66,7 @@ assert pa.table(dict(a=[1])).to_pandas()["a"].tolist() == [1]
 """
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("first", ["pass", "import pandas", "pa.table(dict(a=[1])).to_pandas()"])
 def test_arrays_of_lists_are_made_without_pandas_and_of_a_series_once_somebody_imports_it(first: str) -> None:
     pytest.importorskip("pandas")
@@ -85,6 +87,7 @@ main()
 """
 
 
+@pytest.mark.costly
 def test_a_build_by_two_workers_without_beam_takes_code_of_others_that_has_arrays_of_series(tmp_path: Path) -> None:
     pytest.importorskip("pandas")
     (tmp_path / "own_series.py").write_text(_SERIES)
@@ -99,6 +102,7 @@ def test_a_build_by_two_workers_without_beam_takes_code_of_others_that_has_array
     assert done.stdout.split() == ["numba", "pandas"]
 
 
+@pytest.mark.costly
 def test_a_build_by_one_worker_imports_neither_beam_nor_what_numba_does_without(tmp_path: Path) -> None:
     program = _BUILD.replace('"pymongo"', '"scipy.linalg"')
     call = ["build", *FLAGS, "--output", str(tmp_path / "out"), "--workers", "1", "--quiet"]
@@ -165,6 +169,7 @@ main()
 """
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("units", ["paragraphs", "sentences"])
 def test_repeated_text_is_left_out_without_pandas_which_no_extra_declares(units: str, tmp_path: Path) -> None:
     book = "It rained all day in the town.\n\nNobody went out of the house, and it rained.\n"

@@ -54,6 +54,7 @@ def parquet(path: Path, texts: list[str]) -> str:
     return str(path)
 
 
+@pytest.mark.costly
 def test_equal_rows_of_parquet_take_the_memory_of_some_of_them(tmp_path: Path) -> None:
     text = "It rained. " * (MEGA // 11)
     small, large = parquet(tmp_path / "small.parquet", ["text"]), parquet(tmp_path / "large.parquet", [text] * 400)
@@ -133,6 +134,7 @@ def test_a_command_without_the_memory_to_start_says_how_much_it_needs(limit: int
     )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("limit", [288 * MEGA, 300 * MEGA])
 def test_a_build_with_the_memory_to_start_alone_is_not_told_as_interrupted(limit: int, tmp_path: Path) -> None:
     (tmp_path / "prose.txt").write_text(PROSE * 500)
@@ -142,6 +144,7 @@ def test_a_build_with_the_memory_to_start_alone_is_not_told_as_interrupted(limit
     assert done.stderr.startswith("error: there is not enough memory")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("more", [[], ["--dry-run"]])
 def test_a_build_and_its_dry_run_say_how_much_memory_a_pipeline_takes(more: list[str], tmp_path: Path) -> None:
     (tmp_path / "prose.txt").write_text(PROSE * 500)

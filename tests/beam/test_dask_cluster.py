@@ -45,6 +45,7 @@ def on(cluster: Any, *flags: str, quiet: bool = True) -> Runner:
     return Runner(0, ("--runner=dask", f"--dask_client_address={cluster.scheduler_address}", *flags), quiet=quiet)
 
 
+@pytest.mark.costly
 def test_every_worker_gets_a_share(cluster: Any, tmp_path: Path) -> None:
     runner = on(cluster)
     runner.check(str(tmp_path), [])
@@ -164,6 +165,7 @@ def test_a_path_that_workers_do_not_share_is_refused(
     assert str(caught.value).startswith(str(tmp_path / "new"))
 
 
+@pytest.mark.costly
 def test_a_scheduler_that_does_not_answer_is_told(tmp_path: Path) -> None:
     flags = ("--runner=dask", "--dask_client_address=tcp://127.0.0.1:9", "--dask_connection_timeout=1")
     with pytest.raises(ConfigError, match=r"tcp://127\.0\.0\.1:9: no Dask scheduler answers .* start one with"):

@@ -71,6 +71,7 @@ def test_the_jobs_that_hold_slots_are_told_where_no_worker_begins() -> None:
         )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("parallelism", "words"), [(2, "Flink has 1 free slot, and --parallelism asks for 2: "), (1, "")]
 )

@@ -120,6 +120,7 @@ def test_java_compiles_little_unless_the_user_says_otherwise(
         Runner(0, flags, quiet=True).check(str(tmp_path), [])
 
 
+@pytest.mark.costly
 def test_a_job_server_that_never_answers_is_told_and_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "prism"
     program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 60\n")
@@ -183,6 +184,7 @@ def test_a_program_that_cannot_be_downloaded_is_told_with_the_flag_that_names_on
         Runner(0, (f"--runner={name.capitalize()}Runner",), quiet=True).check(str(tmp_path), [])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("listens", [False, True])
 def test_an_endpoint_without_a_job_server_is_told_within_the_limit(
     listens: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

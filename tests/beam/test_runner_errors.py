@@ -43,6 +43,7 @@ def _check_told(runner: Runner, kind: str, told: bool, folder: Path) -> None:
     assert os.listdir(folder) == ([] if told else ["a file"])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", ["ConfigError", "InputError", "OutputError", "VerificationError", "BertDataError"])
 def test_an_error_of_a_worker_process_comes_back_as_the_class_it_was(kind: str, tmp_path: Path) -> None:
     folder = tmp_path / "parts"
@@ -59,6 +60,7 @@ def test_an_error_that_is_not_ours_passes_as_it_is(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.costly
 def test_an_error_of_a_worker_process_that_is_not_ours_brings_its_traceback(tmp_path: Path) -> None:
     some = tasks(tmp_path, 4, (os.getpid(), "not an error of ours"))
     told = r"(?s)worker process \d+ failed.*jobs\.py.*ZeroDivisionError: not an error of ours"

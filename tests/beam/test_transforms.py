@@ -89,6 +89,7 @@ def test_a_worker_of_another_version_than_the_process_that_sent_the_work_does_no
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.costly
 def test_the_job_graph_of_2780_ranges_is_small(tmp_path: Path) -> None:
     from apache_beam import Pipeline
 

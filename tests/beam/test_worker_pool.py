@@ -110,6 +110,7 @@ def test_leaving_ends_all_workers_and_gives_out_no_other() -> None:
     assert "has ended" in ended.StartWorker(api.StartWorkerRequest(worker_id="1-1"), context).error
 
 
+@pytest.mark.costly
 def test_a_worker_says_in_a_line_that_its_engine_has_ended_before_it() -> None:
     connected, ending = threading.Event(), threading.Event()
 

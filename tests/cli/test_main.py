@@ -176,6 +176,7 @@ def test_the_workers_that_a_build_is_told_start_before_its_module_is_imported(
     assert told == [(number, ["bertdata.cli.build"]) for number in started]
 
 
+@pytest.mark.costly
 def test_the_plan_of_a_build_comes_through_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert dispatch(["build", "--dry-run", "--output", str(tmp_path / "out")]) == 0
     assert "clean wikipedia" in capsys.readouterr().out

@@ -62,6 +62,7 @@ def begun(work: str, log_format: str = "text", **variables: str) -> Iterator[tup
         process.communicate()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("before", "text"), [("stop()", AFTER_STEP), ("pass", SOON)])
 def test_an_interrupt_within_a_long_call_is_answered_and_a_second_one_ends_it(before: str, text: str) -> None:
     with begun(f"{before}; {BEGUN}; {LONG_CALL}") as (process, stderr):
@@ -72,6 +73,7 @@ def test_an_interrupt_within_a_long_call_is_answered_and_a_second_one_ends_it(be
         assert process.returncode == INTERRUPTED_CODE
 
 
+@pytest.mark.costly
 def test_an_interrupt_before_the_first_step_ends_the_command_in_one_line_as_ever() -> None:
     with begun(f"{BEGUN}; [None for _ in iter(int, 1)]") as (process, _):
         process.send_signal(signal.SIGINT)
@@ -79,6 +81,7 @@ def test_an_interrupt_before_the_first_step_ends_the_command_in_one_line_as_ever
         assert process.returncode == INTERRUPTED_CODE
 
 
+@pytest.mark.costly
 def test_forked_processes_as_workers_of_a_loader_have_interrupts_of_their_own_and_no_end_waits_for_them() -> None:
     interrupted = "child = os.fork() or signal.raise_signal(signal.SIGINT)"
     code = "print(os.waitpid(child, 0)[1] >> 8, stop(), flush=True)"
@@ -90,6 +93,7 @@ def test_forked_processes_as_workers_of_a_loader_have_interrupts_of_their_own_an
         assert process.wait() == 0
 
 
+@pytest.mark.costly
 def test_a_run_is_asked_to_stop_once_and_its_log_of_json_says_so() -> None:
     with begun(f"stop(); {BEGUN}; [None for _ in iter(stop, True)]", "json") as (process, _):
         process.send_signal(signal.SIGINT)
@@ -99,12 +103,14 @@ def test_a_run_is_asked_to_stop_once_and_its_log_of_json_says_so() -> None:
         assert [(event["event"], event.get("text")) for event in events] == [("message", AFTER_STEP), ("end", None)]
 
 
+@pytest.mark.costly
 def test_under_torchrun_an_interrupt_is_that_of_python() -> None:
     with begun(f"stop(); {BEGUN}; [None for _ in iter(int, 1)]", WORLD_SIZE="2") as (process, _):
         process.send_signal(signal.SIGINT)
         assert process.communicate() == ("ended\n", f"{INTERRUPTED}\n")
 
 
+@pytest.mark.costly
 def test_an_interrupt_of_the_terminal_ends_a_pretraining_after_its_step_and_not_its_workers_before(
     tmp_path: Path,
 ) -> None:

@@ -99,6 +99,7 @@ with processes.Workers() as workers:
 """
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM], ids=["killed", "terminated"])
 def test_workers_end_when_their_parent_is_gone_however_it_went(how: signal.Signals) -> None:
     with _parent() as (parent, workers):

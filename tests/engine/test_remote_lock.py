@@ -149,6 +149,7 @@ def renewed(output: str) -> Iterator[None]:
         renewing.join()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("data", [b"", b"not json", b"[]", b"{}"])
 def test_a_lock_file_that_is_no_lease_is_taken_over(data: bytes, output: str) -> None:
     files.write_bytes(f"{output}/{LOCK}", data)
@@ -193,6 +194,7 @@ def test_an_interrupt_by_the_user_stays_one(output: str) -> None:
     assert lease(output) is None
 
 
+@pytest.mark.costly
 @pytest.mark.usefixtures("long")
 def test_of_builds_started_at_once_one_at_a_time_holds_it(output: str) -> None:
     for attempt in range(10):

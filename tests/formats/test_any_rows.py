@@ -106,6 +106,7 @@ def check(
         check_round_trip(build, folder, to, epoch if config.masking == "dynamic" else 0)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("masking", ["static", "dynamic"])
 def test_shards_without_rows_go_out_and_come_back(tmp_path: Path, masking: str) -> None:
     pytest.importorskip("h5py")

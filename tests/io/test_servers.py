@@ -64,6 +64,7 @@ def test_a_file_of_a_server_that_is_replaced_has_another_state(serve: Serve, fol
         assert list(unchanged.changed(before)) == [path]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("serve", SERVERS)
 def test_what_a_server_refuses_is_told_in_a_line_without_the_password(serve: Serve, folder: Path) -> None:
     with serve(folder) as url, pytest.raises(BertDataError) as missing:

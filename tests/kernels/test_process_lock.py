@@ -58,6 +58,7 @@ def test_a_lock_is_held_by_one_process_until_it_ends(tmp_path: Path) -> None:
         other.communicate("\n")
 
 
+@pytest.mark.costly
 def test_a_process_that_waits_goes_on_when_the_lock_is_released(tmp_path: Path) -> None:
     with held(str(tmp_path), "a"):
         second = start(_HOLDS, str(tmp_path), "a")

@@ -91,6 +91,7 @@ def test_machine_code_is_looked_for_on_disk_where_it_was_compiled_for_this_proce
     assert not is_kept(len)  # as under NUMBA_DISABLE_JIT
 
 
+@pytest.mark.costly
 def test_books_and_sentences_count_their_calls_too(monkeypatch: pytest.MonkeyPatch) -> None:
     book = "It was late, and the clock in the hall had\nstruck twice before anybody in the house woke.\n\n" * 30
     text = "It was late. Dr. Brown had left for St. James St. at 3 p.m. The clock struck. " * 4

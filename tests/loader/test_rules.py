@@ -220,6 +220,7 @@ def test_rule_25_resumed_at_the_border_of_an_epoch_the_next_one_comes(
     assert counted(following) == expected
 
 
+@pytest.mark.costly
 def test_rule_25_masks_bins_and_packs_go_on_in_a_new_process(dynamic_build: Path) -> None:
     plain, binned = {"batch_size": 5}, {"max_tokens": 200, "bins": (16, 24, 32)}
     ways = [way | {"packing": packing} for way in (plain, binned) for packing in (False, True)]
@@ -321,6 +322,7 @@ def test_rule_29_ids_past_65535_do_not_wrap(tmp_path: Path) -> None:
     assert restored.min() >= 70_000
 
 
+@pytest.mark.costly
 def test_rule_29_more_than_two_gib_of_tokens_are_numbered_whole(dynamic_build: Path) -> None:
     shards = ShardExamples(dynamic_build).shards
     tokens = pa.compute.sum(pa.compute.list_value_length(shards.table["input_ids"])).as_py()
@@ -338,6 +340,7 @@ def test_rule_29_more_than_two_gib_of_tokens_are_numbered_whole(dynamic_build: P
     assert last["example_id"] == shards[5]["example_id"]
 
 
+@pytest.mark.costly
 def test_rule_30_nothing_depends_on_directory_order_cores_or_the_hash_seed(dynamic_build: Path) -> None:
     code = f"""
 import os

@@ -130,6 +130,7 @@ def test_what_does_not_fit_is_refused_before_it_begins(url: str, shard_bytes: in
         ShardExamples(url, cache="s3://bucket", cache_bytes=1e9)
 
 
+@pytest.mark.costly
 def test_an_object_that_was_altered_is_refused_by_its_name(corpus: Path, tmp_path: Path) -> None:
     memory = fsspec.filesystem("memory")
     memory.put(str(corpus), "/altered-corpus", recursive=True)

@@ -104,6 +104,7 @@ def test_where_one_request_in_ten_fails_batches_are_those_of_local_shards(
         assert nothing_half_fetched(tmp_path)
 
 
+@pytest.mark.costly
 def test_a_store_that_slows_to_a_hundredth_is_waited_for(
     corpus: Path, local: list[str], shard_bytes: int, tmp_path: Path
 ) -> None:

@@ -84,6 +84,7 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[st
     return counts
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("room", [2, 3])
 def test_windows_of_shards_are_those_of_local_ones_and_the_cache_is_bounded_by_the_bytes_of_pieces(
     room: int, large: Path, url: str, sizes: dict[str, int], tmp_path: Path, fetched: Counter[Any]
@@ -276,6 +277,7 @@ def test_a_range_that_comes_cut_or_altered_is_fetched_again_and_else_an_error_na
         assert nothing_half_fetched(tmp_path / "two")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("change", ["cut", "altered", "longer"])
 def test_an_object_that_was_changed_in_its_store_is_refused_by_the_piece(
     change: str, large: Path, tmp_path: Path

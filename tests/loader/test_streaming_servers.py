@@ -99,6 +99,7 @@ def test_batches_are_those_of_local_shards(
     assert streamed(server, tmp_path) == local
 
 
+@pytest.mark.costly
 def test_a_server_that_compresses_what_was_to_come_as_it_is_is_refused(server: Server, tmp_path: Path) -> None:
     for path, file in server.files.items():
         if path.startswith(SHARD):
@@ -107,6 +108,7 @@ def test_a_server_that_compresses_what_was_to_come_as_it_is_is_refused(server: S
         streamed(server, tmp_path)
 
 
+@pytest.mark.costly
 def test_a_corpus_that_is_built_again_under_the_same_url(server: Server, local: list[str], tmp_path: Path) -> None:
     first = ShardExamples(f"{server.url}/corpus/train", cache=tmp_path, cache_bytes=1e9)
     state = EpochBatchSampler(first, 16, seed=4, shuffle_window=WINDOW).state_dict()
@@ -129,6 +131,7 @@ def test_a_corpus_that_is_built_again_under_the_same_url(server: Server, local: 
         batches_of(rebuilt, shuffle_window=WINDOW).load_state_dict(state)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("answer", [(404, {}), (403, {}), (410, {})])
 def test_a_shard_that_is_not_to_be_had_is_named(
     answer: tuple[int, dict[str, str]], server: Server, tmp_path: Path

@@ -37,6 +37,7 @@ def test_the_kernel_numbers_texts_as_a_dict_does(chunks: list[list[bytes]]) -> N
     assert by_kernel(*chunks) == in_a_dict(*chunks)
 
 
+@pytest.mark.costly
 def test_texts_of_every_length_that_differ_in_one_byte_are_two() -> None:
     for length in range(1, 100):
         text = bytes(range(length))

@@ -240,6 +240,7 @@ def test_an_interrupted_build_says_one_line_leaves_nobody_behind_and_goes_on(tmp
     assert not half_written(output)
 
 
+@pytest.mark.costly
 def test_sigterm_is_one_line_and_code_143_and_leaves_nobody_behind(tmp_path: Path) -> None:
     sources = documents(tmp_path / "rows.jsonl", 20_000)
     output = tmp_path / "corpus"
@@ -304,6 +305,7 @@ def test_a_runner_that_cannot_work_is_refused_before_force_removes_anything(samp
     assert before == {path: path.stat().st_mtime_ns for path in sample_build.rglob("*") if path.is_file()}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "how",
     [*(pytest.param(number, marks=pytest.mark.slow) for number in (signal.SIGINT, signal.SIGTERM)), signal.SIGKILL],

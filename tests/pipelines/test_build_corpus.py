@@ -48,6 +48,7 @@ def test_both_labels_are_about_as_frequent(sample_build: Path) -> None:
     assert abs(labels[1] / len(shards) - 0.5) < 2 / len(shards) ** 0.5
 
 
+@pytest.mark.costly
 def test_a_finished_build_is_left_alone(sample_build: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in sample_build.rglob("*") if path.is_file()}
     done = run(sample_build, "--workers", "2")
@@ -107,6 +108,7 @@ def _times(output: Path) -> dict[str, list[int]]:
     }
 
 
+@pytest.mark.costly
 def test_fewer_shards_leave_no_old_shard_behind(tmp_path: Path) -> None:
     output = tmp_path / "corpus"
     build(output)

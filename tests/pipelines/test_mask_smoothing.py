@@ -72,6 +72,7 @@ def test_the_counts_beside_the_shards_are_those_of_the_rows_of_train(built: Path
     verify(built)
 
 
+@pytest.mark.costly
 def test_static_and_dynamic_masks_and_those_of_the_device_are_the_same(built: Path) -> None:
     examples, written = ShardExamples(built / "dynamic"), open_shards(built / "static")
     given = examples.__getitems__([(0, number) for number in range(len(examples))])

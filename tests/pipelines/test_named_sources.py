@@ -104,6 +104,7 @@ def test_documents_and_their_ids_do_not_know_the_names(tables: Path) -> None:
     assert open_shards("plain").info.sources == ("documents",)
 
 
+@pytest.mark.costly
 def test_another_name_cleans_nothing_again_and_a_source_that_is_left_out_goes(tables: Path) -> None:
     output = tables / "corpus"
     build(output, sources=Sources(documents=("one=pubmed", "two=news.jsonl")))

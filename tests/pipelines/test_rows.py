@@ -37,6 +37,7 @@ def test_a_mixture_in_bins_is_built_verified_and_left_alone(tmp_path: Path, caps
     assert "nothing to do" in capsys.readouterr().out
 
 
+@pytest.mark.costly
 def test_a_changed_weight_tokenizes_nothing_again(tmp_path: Path) -> None:
     output = tmp_path / "corpus"
     build(output, MIX)
@@ -48,6 +49,7 @@ def test_a_changed_weight_tokenizes_nothing_again(tmp_path: Path) -> None:
     assert {name for name in before if name.startswith("train") and before[name] != after[name]}
 
 
+@pytest.mark.costly
 def test_packing_and_bins_keep_the_token_store_and_replace_each_others_shards(tmp_path: Path) -> None:
     output = tmp_path / "corpus"
     build(output, with_examples(bin_size=64))

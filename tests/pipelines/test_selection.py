@@ -249,6 +249,7 @@ def test_a_temperature_and_a_budget_are_of_the_tokens_that_a_phase_selects(tmp_p
     assert sum(mix[name]["planned"] * sizes[name] for name in mix) == pytest.approx(sum(sizes.values()))
 
 
+@pytest.mark.costly
 def test_long_documents_are_a_source_of_their_own_with_a_weight_of_their_own(tmp_path: Path) -> None:
     rows = [
         {"text": " ".join(text_of(number + turn) for turn in range(9 if number % 4 else 1))} for number in range(80)

@@ -50,6 +50,7 @@ def test_the_same_rows_are_one_file(built: Path) -> None:
     assert not {*places["first"]} & {path.stat().st_ino for path in shards(built / "other")}
 
 
+@pytest.mark.costly
 def test_each_phase_is_what_it_is_alone_and_is_verified(built: Path, tmp_path: Path) -> None:
     build(tmp_path / "alone", replace(SEVERAL, phases=(PHASES[2],)))
     assert digests(tmp_path / "alone") == digests(built / "rate")

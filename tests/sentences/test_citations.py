@@ -17,6 +17,7 @@ from tests.sentences.texts import english, pieces
 WITH = SentenceSegmenter.from_pretrained(attach_citations=True)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("text", "sentences"),
     [

@@ -58,6 +58,7 @@ def asked(server: Server) -> list[str]:
     return [path for path in server.paths() if path.endswith(".arrow")]
 
 
+@pytest.mark.costly
 def test_shards_over_http_are_those_of_the_build_and_are_fetched_once(
     dynamic_build: Path, tmp_path: Path, server: Server
 ) -> None:
@@ -100,6 +101,7 @@ def test_a_cut_download_goes_on_and_one_that_stays_cut_leaves_no_bad_file(
     assert open_shards(url, cache=cache).table.equals(open_shards(dynamic_build).table)
 
 
+@pytest.mark.costly
 def test_a_server_that_restarts_is_waited_for(
     dynamic_build: Path, tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +137,7 @@ def test_a_wrong_checksum_and_a_wrong_length_name_the_shard(
     assert len(held(ShardCache(str(tmp_path / "one")))) == len(shard_names(server))
 
 
+@pytest.mark.costly
 def test_a_file_in_the_cache_that_was_cut_off_is_fetched_again(
     dynamic_build: Path, tmp_path: Path, server: Server
 ) -> None:
@@ -228,6 +231,7 @@ def test_what_an_ended_process_held_and_left_half_fetched_goes(tmp_path: Path) -
     assert Path(found[0]).read_bytes() == b"a" * 500
 
 
+@pytest.mark.costly
 def test_a_file_in_the_cache_with_a_flipped_bit_is_fetched_again(
     dynamic_build: Path, tmp_path: Path, server: Server
 ) -> None:
@@ -250,6 +254,7 @@ def test_a_split_larger_than_the_cache_is_refused_before_anything_is_fetched(
     assert asked(server) == []
 
 
+@pytest.mark.costly
 def test_a_split_exactly_as_large_as_the_cache_is_held(dynamic_build: Path, tmp_path: Path, server: Server) -> None:
     size = sum(os.path.getsize(path) for path in open_shards(dynamic_build).paths)
     url = put(server, dynamic_build)

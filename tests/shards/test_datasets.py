@@ -132,6 +132,7 @@ rows.map(lambda row, place: os.kill(os.getpid(), 9) if place > 20 else {"n": 1},
 """
 
 
+@pytest.mark.costly
 def test_what_datasets_keeps_beside_shards_is_no_part_of_a_build_and_verify_says_so_in_a_line(tmp_path: Path) -> None:
     for build in (write_build(tmp_path / "build"), task_shards(tmp_path, "classification")):
         mark_finished(str(build), "mark")

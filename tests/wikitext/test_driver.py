@@ -164,6 +164,7 @@ def test_threads_do_not_share_buffers() -> None:
 BOXED = "{{box|It is {{box|very}} salt [[water|water of the sea]].}} And {{convert|5|km|mi}} on, {{box|it rained}}. "
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("chosen", [False, True])
 @pytest.mark.parametrize("times", [1, 3000], ids=["a short page", "a page that makes buffers grow"])
 def test_a_template_function_may_clean_wikitext(times: int, chosen: bool) -> None:
@@ -268,6 +269,7 @@ def run_apart(pages: int, **variables: str) -> None:
     subprocess.run(command, check=True, cwd=root, env={**os.environ, **variables})
 
 
+@pytest.mark.costly
 def test_the_kernels_run_as_plain_python() -> None:
     run_apart(60, NUMBA_DISABLE_JIT="1")
 

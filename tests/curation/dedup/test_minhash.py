@@ -192,6 +192,7 @@ for length in range(0, 60, 4):
 """
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("flag", ["NUMBA_DISABLE_JIT", pytest.param("NUMBA_BOUNDSCHECK", marks=pytest.mark.slow)])
 def test_no_bytes_make_the_kernel_read_beyond_a_text(flag: str) -> None:
     done = subprocess.run(

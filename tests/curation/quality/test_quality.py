@@ -32,6 +32,7 @@ def test_the_kernel_of_gopher_quality_is_its_reference(arguments: str) -> None:
     ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "arguments", ["", "max_top_2_gram:off,max_top_3_gram:off,max_top_4_gram:off,max_duplicate_lines:off"]
 )

@@ -67,6 +67,7 @@ def test_a_block_has_the_byte_of_its_mark_as_offset_and_the_first_one_that_of_it
     assert set(starts) < set(expected)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("level", [1, 9])
 def test_blocks_of_large_texts_are_theirs(level: int) -> None:
     text = noise(260_000, 40) + bytes(2_000_000) + noise(800_000, 8)

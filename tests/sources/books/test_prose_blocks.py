@@ -45,6 +45,7 @@ def same(text: str) -> bool:
     return mixed is None or layout.prose_of(*mixed) == read._laid_out_prose(text.split("\n"))
 
 
+@pytest.mark.costly
 @settings(max_examples=examples(250), deadline=None)
 @given(TEXT)
 def test_any_layout_gives_what_the_rules_give(text: str) -> None:

@@ -449,6 +449,7 @@ def test_a_model_keeps_what_is_not_read(sentencepiece: Any) -> None:
     assert again.EncodeAsIds(FABLE) == sentencepiece.SentencePieceProcessor(model_proto=data).EncodeAsIds(FABLE)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "name",
     [

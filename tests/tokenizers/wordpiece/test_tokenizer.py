@@ -364,6 +364,7 @@ def test_threads_share_a_tokenizer() -> None:
         assert [ids.to_pylist() for ids in pool.map(tokenizer.encode_batch, batches)] == expected
 
 
+@pytest.mark.costly
 def test_a_forked_process_goes_on_without_a_word(tmp_path: Path) -> None:
     script = """
 import os, sys, warnings

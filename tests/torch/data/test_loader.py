@@ -58,6 +58,7 @@ def examples_of(batches: Sequence[Plain]) -> Counter[str]:
     return Counter(json.dumps(row) for row in rows)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("bins", [None, (16, 24, 32)])
 def test_rule_22_each_example_once_an_epoch_with_any_number_of_workers(
     dynamic_build: Path, bins: tuple[int, ...] | None
@@ -70,6 +71,7 @@ def test_rule_22_each_example_once_an_epoch_with_any_number_of_workers(
         assert examples_of(seen) == expected
 
 
+@pytest.mark.costly
 @given(
     first=st.tuples(st.integers(1, 9), st.integers(1, 4), st.sampled_from([0, 0, 0, 1, 2])),
     second=st.tuples(st.integers(1, 9), st.integers(1, 4), st.sampled_from([0, 0, 0, 1, 2])),
@@ -100,6 +102,7 @@ def test_rule_25_resumed_with_other_ranks_and_workers_and_prefetch_in_flight_eac
     assert examples_of(seen) == examples_of([plain(batch) for batch in whole])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("bins", [None, (16, 24, 32)])
 def test_rule_25_resumed_twice_and_past_an_epoch_with_workers_the_batches_are_the_same(
     dynamic_build: Path, bins: tuple[int, ...] | None
@@ -117,6 +120,7 @@ def test_rule_25_resumed_twice_and_past_an_epoch_with_workers_the_batches_are_th
     assert seen == expected
 
 
+@pytest.mark.costly
 def test_rule_25_in_a_new_process(dynamic_build: Path) -> None:
     dataset = ShardDataset(dynamic_build)
     [loader] = loaders(dataset, 8, 1, 2, epochs=None)
@@ -175,6 +179,7 @@ def test_the_frames_of_an_error_without_workers_keep_their_values(dynamic_build:
     assert raised.traceback[-1].frame.f_locals["number_of_rows"] == 4
 
 
+@pytest.mark.costly
 def test_rule_27_a_worker_that_dies_is_an_error_in_the_trainer_that_names_a_shard_cut_off(tmp_path: Path) -> None:
     code = f"""
 import multiprocessing, os, signal, time

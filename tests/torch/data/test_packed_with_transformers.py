@@ -99,6 +99,7 @@ def test_packed_batches_and_packed_shards_train_as_padded_ones(
     assert trained(name, packed, attention) == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.costly
 def test_a_packed_row_without_its_mask_or_without_the_models_own_option_gives_another_loss(
     name: str, builds: tuple[ShardDataset, ShardDataset]
 ) -> None:

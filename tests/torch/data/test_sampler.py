@@ -37,6 +37,7 @@ def once(n: int, epochs: range) -> Counter[Pair]:
     return Counter((epoch, number) for epoch in epochs for number in range(n))
 
 
+@pytest.mark.costly
 @given(n=st.integers(1, 70), batch_size=st.integers(1, 9), world_size=st.integers(1, 9), epochs=st.integers(1, 3))
 @settings(max_examples=100, deadline=None)
 def test_each_example_comes_once_an_epoch_over_all_ranks(n: int, batch_size: int, world_size: int, epochs: int) -> None:

@@ -97,6 +97,7 @@ def require_same(seed: int, builds: Path, output: Path) -> None:
         assert full == pytest.approx(plain, rel=near), (base, learned, others)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("seed", [6, 14])
 def test_flags_without_effect_on_what_is_learned_change_no_loss(seed: int, builds: Path, tmp_path: Path) -> None:
     require_same(seed, builds, tmp_path)

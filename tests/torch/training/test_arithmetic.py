@@ -94,6 +94,7 @@ def test_a_run_in_bfloat16_goes_on_with_the_arithmetic_that_it_began_with(tmp_pa
     assert len(log(tmp_path)) == 8
 
 
+@pytest.mark.costly
 def test_float16_learns_what_float32_does_and_keeps_its_scale_in_checkpoints(
     tmp_path: Path, dynamic_build: Path, plain: Path
 ) -> None:

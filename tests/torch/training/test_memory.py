@@ -14,6 +14,7 @@ from tests.torch.training.small_runs import SETTINGS, SMALL, log
 CPU, GIB = torch.device("cpu"), 1 << 30
 
 
+@pytest.mark.costly
 def test_the_resident_set_grows_by_what_is_allocated_and_the_peak_stays() -> None:
     before = memory.memory_figures(CPU)
     assert before["peak_rss_gib"] >= before["rss_gib"] * 0.99

@@ -35,6 +35,7 @@ def questions(number: int, seed: int) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
+@pytest.mark.costly
 def test_choices_that_can_be_learned_are_learned_and_the_model_opens_in_transformers(tmp_path: Path) -> None:
     model = tmp_path / "model"
     with torch.random.fork_rng():

@@ -123,6 +123,7 @@ def test_from_a_spike_a_run_goes_back_to_the_checkpoint_and_goes_on_after_the_ba
     assert weights(tmp_path) == weights(whole)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "number",
     [7, pytest.param(8, marks=pytest.mark.slow), 10, pytest.param(13, marks=pytest.mark.slow)],

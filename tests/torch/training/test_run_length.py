@@ -61,6 +61,7 @@ def test_a_run_that_is_not_told_its_length_makes_forty_epochs_or_100_000_steps(d
     assert with_length(SETTINGS, rows, None) == (SETTINGS, "")
 
 
+@pytest.mark.costly
 def test_epochs_are_the_steps_that_they_make(dynamic_build: Path, tmp_path: Path) -> None:
     pretrain(dynamic_build, SMALL, tmp_path / "epochs", EPOCHS)
     steps = steps_of_epochs(2, SETTINGS, open_rows(dynamic_build))

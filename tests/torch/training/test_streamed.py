@@ -82,6 +82,7 @@ def test_a_run_is_resumed_with_the_window_that_it_began_with(url: str, tmp_path:
         pretrain(url, SMALL, tmp_path / "out", replace(WINDOWED, shuffle_window=1), **place)
 
 
+@pytest.mark.costly
 def test_windows_of_pieces_of_large_shards_have_the_losses_of_local_ones_also_resumed(tmp_path: Path) -> None:
     large = write_pieces(cut(write_build(tmp_path / "whole"), tmp_path / "large", rows=60, batch_rows=6), 1500)
     settings = replace(SETTINGS, shuffle_window=3, by_pieces=True)

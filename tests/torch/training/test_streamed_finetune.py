@@ -60,6 +60,7 @@ def losses(output: Path) -> list[float]:
     return [record["loss"] for record in map(json.loads, (output / "log.jsonl").read_text().splitlines())]
 
 
+@pytest.mark.costly
 def test_a_cache_that_does_not_hold_a_shuffle_over_all_is_refused_with_the_remedy(
     model: Path,
     tmp_path: Path,

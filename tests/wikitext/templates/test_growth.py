@@ -71,6 +71,7 @@ def test_the_templates_of_all_locales_are_run() -> None:
     assert len(handlers()) > 500
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("place", [0, *(pytest.param(place, marks=pytest.mark.slow) for place in (5, 10, 15))])
 def test_each_template(place: int) -> None:
     """Take one unit for each template, others for the next and in the next case."""

@@ -314,6 +314,7 @@ def by_tree(path: str) -> list[tuple[int, int, str, str, bool]]:
     return rows
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", REAL)
 def test_real_dumps_read_as_an_xml_parser_reads_them(name: str) -> None:
     path = str(data_path(*name.split("/")))

@@ -234,6 +234,7 @@ def assert_script_gives_the_ids(environment: dict[str, str], texts: list[str]) -
     assert done.stdout.splitlines() == expected
 
 
+@pytest.mark.costly
 def test_the_kernel_uncompiled_gives_the_same_ids() -> None:
     assert_script_gives_the_ids({"NUMBA_DISABLE_JIT": "1"}, [*EDGES[:8], *HARD[:3], "the café, don't! " * 3, ""])
 

@@ -304,6 +304,7 @@ def test_words_that_are_not_utf8_are_refused() -> None:
         train_wordpiece(pa.table({"word": words, "count": [1]}))
 
 
+@pytest.mark.costly
 @settings(deadline=None, max_examples=examples(20))
 @given(st.integers(0, 2**32), st.sampled_from(CRITERIA))
 def test_many_words_of_few_letters_give_the_vocabulary_of_the_slow_twin(seed: int, criterion: Criterion) -> None:
