@@ -49,7 +49,7 @@ def _single_kind_obstacle(data: Mapping[str, Any], reference: Any, added: AddedT
     """Return why a file is of none of the kinds whose kernels do all that its parts do."""
     kind = _kind(data)
     if kind == "BPE":
-        return _byte_pair_obstacle(data, reference)
+        return _byte_pair_obstacle(data)
     return _unigram_obstacle(data, reference, added) if kind == "Unigram" else f"its model is {kind}"
 
 
@@ -100,7 +100,7 @@ def _types(parts: Sequence[Mapping[str, Any]]) -> str:
     return " and ".join(str(part["type"]) for part in parts) or "none"
 
 
-def _byte_pair_obstacle(data: Mapping[str, Any], reference: Any) -> str | None:
+def _byte_pair_obstacle(data: Mapping[str, Any]) -> str | None:
     """Return why a BPE is not a byte-level one over a known pattern, whose text may be brought to form NFC."""
     model, letters = data["model"], byte_letters()
     parts, normalizers = _pre_tokenizers(data), _normalizers(data)

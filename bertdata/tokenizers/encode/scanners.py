@@ -111,13 +111,16 @@ def _cl100k_starts(digits: int, text: Any, begin: int, n: int, bitmaps: Bitmaps)
     cl100k.cut_line_ends(text, begin, n, bitmaps)
 
 
-def gpt2_scanner(pieces: Callable[[str], list[Any]], *, composed: bool = False) -> PatternScanner:
+def gpt2_scanner(pieces: Callable[[str], list[Any]]) -> PatternScanner:
     """Return the scanner of GPT-2's pattern."""
-    return PatternScanner(pieces, gpt2.gpt2_starts, composed=composed)
+    return PatternScanner(pieces, gpt2.gpt2_starts)
 
 
 def byte_level_starts(parts: list[dict[str, Any]]) -> Callable[..., None] | None:
-    """Return the kernel of pre-tokenizers of a tokenizer.json that end in ByteLevel; None where there is none."""
+    """Return the kernel that finds the words of pre-tokenizers of a tokenizer.json; None where there is none.
+
+    It is known for ByteLevel, alone with GPT-2's pattern or after a Split with cl100k's.
+    """
     *before, last = parts or [{}]
     if last.get("type") != "ByteLevel":
         return None
