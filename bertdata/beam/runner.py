@@ -23,7 +23,7 @@ from bertdata import errors
 from bertdata.beam import dask_cluster, flink_jobs, internals, job_server, runner_flags, worker_check
 from bertdata.beam.dask_cluster import DaskCluster
 from bertdata.beam.failures import remove_failures, without_beam, worker_error
-from bertdata.beam.job_server import JobServer
+from bertdata.beam.pipelines import Pipelines
 from bertdata.beam.progress import Expected, Progress, expected
 from bertdata.beam.quiet_import import import_beam
 from bertdata.engine.messages import Run
@@ -67,13 +67,13 @@ class Runner:
     seconds: list[tuple[str, float]] = field(default_factory=list, init=False)
     _said_compiling: bool = field(default=False, init=False, repr=False)
     _workers: Workers | None = field(default=None, init=False, repr=False)
-    _dask: DaskCluster | None = field(default=None, init=False, repr=False)
-    _job_server: JobServer | None = field(default=None, init=False, repr=False)
+    _pipelines: Pipelines = field(init=False, repr=False)
     _keeps_workers: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.workers < 0:
             raise ConfigError(f"--workers is {self.workers}; expected 1 or more, or 0 for as many as are worth it")
+        self._pipelines = Pipelines(self.flags, self.workers)
 
     def say(self, text: str) -> None:
         """Print to stderr, above the line of progress, unless quiet; in a log with the time of day."""
@@ -113,12 +113,7 @@ class Runner:
             if self._workers is not None:
                 self._workers.end()
                 self._workers = None
-            if self._dask is not None:
-                self._dask.close()
-                self._dask = None
-            if self._job_server is not None:
-                self._job_server.close()
-                self._job_server = None
+            self._pipelines.close()
 
     @contextlib.contextmanager
     def checked(self, output: str, inputs: Sequence[str]) -> Iterator[None]:
@@ -239,7 +234,7 @@ class Runner:
 
         parsed, titles = job
         with internals.outside_ipython(), internals.quiet_readers(), internals.quiet_jobs():
-            pipeline = self._pipeline(parsed, sum(map(len, begin)), titles)
+            pipeline = self._pipelines.new(parsed, sum(map(len, begin)), titles)
             at_once = 1 if dask_cluster.is_named(parsed.runner) else TASKS_AT_ONCE
             construct(pipeline, steps, begin, self.objects, at_once)
             succeeded = False
@@ -286,7 +281,7 @@ class Runner:
             def job_of(function: Callable[[Any], None]) -> internals.Job:
                 import apache_beam
 
-                pipeline = self._pipeline(parsed, 1, [flink_jobs.CHECK], runner_flags.of_check(parsed))
+                pipeline = self._pipelines.new(parsed, 1, [flink_jobs.CHECK], runner_flags.of_check(parsed))
                 _ = pipeline | apache_beam.Create([0], reshuffle=False) | "Ask" >> apache_beam.Map(function)
                 return internals.Job(pipeline, flink_jobs.address(parsed))
 
@@ -328,36 +323,6 @@ class Runner:
             if progress:
                 progress.update()
         return outcome[0]
-
-    def _pipeline(
-        self, parsed: argparse.Namespace, tasks: int, titles: Sequence[str], further: Sequence[str] = ()
-    ) -> Any:
-        """Return an empty pipeline of so many tasks for the runner of the flags, without one Beam's for one machine.
-
-        further: flags of this pipeline, which come after those of the runner.
-        """
-        from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions
-        from apache_beam.runners.portability.fn_api_runner import FnApiRunner
-
-        flags = [*self.flags, *further, *runner_flags.job_name(parsed, titles), *runner_flags.defaults(parsed)]
-        options = PipelineOptions(flags)
-        runner = None
-        if dask_cluster.is_named(parsed.runner):
-            self._dask = self._dask or DaskCluster(parsed)
-            options, runner = PipelineOptions(self._dask.flags(flags, tasks)), dask_cluster.RUNNER
-        elif runner_flags.starts_job_server(parsed):
-            name = runner_flags.runner_name(parsed)
-            self._job_server = self._job_server or JobServer(name, parsed.runner, options)
-            options = PipelineOptions(self._job_server.flags(flags))
-        elif not parsed.runner:
-            if self.workers > 1 and not parsed.mode_is_named:
-                options.view_as(DirectOptions).direct_num_workers = self.workers
-                options.view_as(DirectOptions).direct_running_mode = "multi_processing"
-            runner = FnApiRunner()
-        try:
-            return internals.new_pipeline(runner, options)
-        except (ValueError, ImportError) as error:
-            raise runner_flags.refused(error) from error
 
 
 def _worker_count(steps: Sequence[Expected]) -> int:

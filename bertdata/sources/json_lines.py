@@ -27,7 +27,8 @@ from bertdata.sources.formats import FileRange
 from bertdata.sources.json_columns import read_columns
 from bertdata.sources.settings import CleaningConfig
 from bertdata.sources.stored_bytes import NoRow
-from bertdata.sources.tabular import LOOKED_AT, Rows, TableFormat, are_columns_enough
+from bertdata.sources.table_rows import Rows
+from bertdata.sources.tabular import LOOKED_AT, TableFormat, are_columns_enough
 
 _NO_OBJECT = "not a JSON object"
 ROW_ID = "_id"

@@ -19,7 +19,8 @@ from bertdata.io.mds_files import SUFFIXES, TEXTS, read_head, read_samples
 from bertdata.io.mds_index import check_hashes
 from bertdata.sources.formats import FileRange, Layout, Request, SourceFile
 from bertdata.sources.source_columns import TEXT
-from bertdata.sources.tabular import Rows, TableFormat
+from bertdata.sources.table_rows import Rows
+from bertdata.sources.tabular import TableFormat
 from bertdata.sources.token_ids import TOKEN_IDS, IdsOf, id_texts
 
 _IDS = ("input_ids", "tokens")

@@ -12,7 +12,8 @@ from bertdata.engine.parts import Counters
 from bertdata.io import files
 from bertdata.kernels.warmup import compiling_pays
 from bertdata.sources.formats import FileRange, Layout, Request, SourceFile
-from bertdata.sources.tabular import Rows, TableFormat, are_columns_enough, columns_read, require_strings
+from bertdata.sources.table_rows import Rows
+from bertdata.sources.tabular import TableFormat, are_columns_enough, columns_read, require_strings
 
 _UNPACKED = 3
 """How many times as large as its file the text of Parquet is taken to be."""

@@ -11,6 +11,7 @@ import pytest
 from numba.core import caching
 
 from bertdata.kernels import jit
+from bertdata.kernels.sources import sources_digest
 from tests.private_parts import Part, private_names
 
 _SLOWER = "kernels then compile in more time, with the same results"
@@ -146,5 +147,5 @@ def test_a_cache_of_numba_is_in_the_places_that_a_class_names() -> None:
     assert [kind.__base__ for kind in only_read] == list(places[: len(jit._LOCATORS)])
     assert issubclass(jit._Cache, caching.FunctionCache)
     assert jit._Cache._impl_class is jit._CacheImpl
-    cache = jit._Cache(jit.sources_digest.__wrapped__)
+    cache = jit._Cache(sources_digest.__wrapped__)
     assert cache._cache_file._load_index() is not None

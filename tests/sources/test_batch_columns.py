@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertdata.kernels.warmup import compiling_always
-from bertdata.sources import tabular
+from bertdata.sources import table_rows
 from tests.generated import examples
 from tests.sources.read import documents_of
 
@@ -75,6 +75,6 @@ def test_a_large_file_makes_no_object_for_a_row(tmp_path: Path, monkeypatch: pyt
     by_columns, by_rows = both(path, "text", 1)
     assert by_columns == by_rows
     assert [row["id"] for row in by_rows[0]] == ["1", "rows.parquet:2"]
-    monkeypatch.setattr(tabular.Rows, "add", None)
+    monkeypatch.setattr(table_rows.Rows, "add", None)
     with compiling_always():
         assert documents_of([str(path)])[0] == by_rows[0]
