@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from numba.core import caching
 
+import bertdata
 from bertdata.kernels.jit import inlined, plain, typed_kernel
 from bertdata.kernels.mixer import sort_draws
 
