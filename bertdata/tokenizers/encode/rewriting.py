@@ -27,7 +27,7 @@ from bertdata.tokenizers.encode.kernels.bitmaps import new_characters
 from bertdata.tokenizers.encode.tables import room
 from bertdata.tokenizers.encode.words import padded_texts
 from bertdata.tokenizers.json_format import METASPACE
-from bertdata.tokenizers.spm.charsmap import MARKS
+from bertdata.tokenizers.spm.charsmap import FORMER_MARKS, MARKS
 
 Stage = Callable[[pa.Array], pa.Array]
 _BY_CHARACTER = {"NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase", "StripAccents", "Precompiled", "BertNormalizer"}
@@ -39,8 +39,10 @@ _ALONE = regex.compile(
     r"&&[^\p{NFC_Quick_Check=Maybe}]]|[\r\n]"
 )
 """Characters that make no grapheme with others and that none before them is composed with."""
-_APART = regex.compile(rf"\(\?<=\[(?:[^\[\]\\^&]|\\.)+\]\)\(\?=\[{regex.escape(MARKS)}\]\)")
-"""The patterns that `spm.charsmap.lost_marks` gives."""
+_APART = regex.compile(
+    rf"\(\?<=\[(?:[^\[\]\\^&]|\\.)+\]\)\(\?=\[(?:{regex.escape(MARKS)}|{regex.escape(FORMER_MARKS)}|\n)\]\)"
+)
+"""The patterns of `spm.charsmap.steps`, and of files that former versions wrote."""
 _REACHES = regex.compile(r"[\p{GCB=Prepend}\p{Cn}\u200d]")
 """Characters that may make a grapheme with the next one, and those that the tables of Python do not know."""
 _SPACES = regex.compile(r"[\p{White_Space}]")

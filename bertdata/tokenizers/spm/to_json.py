@@ -1,9 +1,8 @@
 """What a SentencePiece model is as a `tokenizer.json`: pieces and scores, normalisation, and rows of its family.
 
 A `.model` file lacks some settings of a tokenizer. ALBERT's, XLNet's and DeBERTa-v3's models are recognized by their
-special pieces and get the settings that `transformers` gives them; any other is taken as SentencePiece runs it. Two
-things may differ there: Hangul in single jamo and mathematical letters before accents, which the rules compose;
-and ties: of two ways to cut a word with the same score, as 0|00 and 00|0, `tokenizers` may take the other.
+special pieces and get the settings that `transformers` gives them; any other is taken as SentencePiece runs it. One
+thing may differ there: of two ways to cut a word with one score, as 0|00 and 00|0, `tokenizers` may take the other.
 A vocabulary without rules of normalisation that was trained from words between white space is cut there too. A BPE
 model has no list of merges: any two neighbours that make a piece are merged, those of the best piece first.
 """
@@ -21,7 +20,7 @@ from typing import Any
 from bertdata.errors import InputError
 from bertdata.tokenizers import json_format, json_parts
 from bertdata.tokenizers.base import SpecialTokens
-from bertdata.tokenizers.spm.charsmap import APART, IN_TEXT, lost_marks, missed_rules
+from bertdata.tokenizers.spm.charsmap import steps
 from bertdata.tokenizers.spm.defined_symbols import around, kept_symbols
 from bertdata.tokenizers.spm.proto import BPE_MODEL, UNIGRAM_MODEL, PieceType
 
@@ -29,7 +28,6 @@ _XLNET = frozenset({"<cls>", "<sep>", "<eod>"})
 _ALBERT = frozenset({"<pad>", "[CLS]", "[SEP]", "[MASK]"})
 _DEBERTA = frozenset({"[PAD]", "[CLS]", "[SEP]", "[UNK]"})
 _MASK = "[MASK]"
-_KANA = re.compile("[\u3041-\u30ff]")
 _NUMBER_COMMA = re.compile(r".*\d,", re.DOTALL)
 _NOT_TEXT = (PieceType.UNKNOWN, PieceType.CONTROL, PieceType.UNUSED)
 _BY_TRANSFORMERS = (
@@ -203,33 +201,20 @@ def _without_extra_spaces(*, marks: bool) -> list[Any]:
 
 def _rules(model: Any) -> list[Any]:
     """Return the normalizers of a model's rules; those of families that transformers renumbers are as it has them."""
-    from tokenizers import Regex, normalizers
+    from tokenizers import normalizers
 
     charsmap = model.normalizer.precompiled_charsmap
     if not charsmap:
         return []
     first = tuple(piece.piece for piece in model.pieces[:4])
-    text = "".join(piece.piece for piece in model.pieces if piece.type == PieceType.NORMAL)
-    missed: Sequence[tuple[str, str]] = ()
-    kept: Sequence[str] = ()
-    apart = ""
-    if not any(first == names[:4] for names, _ in NUMBERINGS.values()):
-        kana = bool(_KANA.search(text)) or bool(model.trainer.byte_fallback)
-        accents = bool(model.trainer.byte_fallback) or unicodedata.normalize("NFD", text) != text
-        try:
-            missed = [*missed_rules(charsmap, kana=kana, accents=accents)]
-            with_marks, apart = lost_marks(charsmap, {replaced for replaced, _ in missed})
-            missed += with_marks
-            kept = kept_symbols(_defined(model), charsmap)
-        except InputError as error:
-            raise InputError(f"{error}, which no tokenizer.json does; {_BY_TRANSFORMERS}") from None
-        except (ValueError, IndexError, struct.error) as error:
-            raise InputError(f"the rules of its normalizer are damaged ({error}); get the file again") from error
-    rules = [normalizers.Replace(*rule) for rule in missed]
-    if not apart:
-        return around([*rules, normalizers.Precompiled(charsmap)], kept)
-    parts = [normalizers.Replace(APART, IN_TEXT), *rules, normalizers.Replace(Regex(apart), APART)]
-    return around([*parts, normalizers.Precompiled(charsmap), normalizers.Replace(APART, "")], kept)
+    if any(first == names[:4] for names, _ in NUMBERINGS.values()):
+        return [normalizers.Precompiled(charsmap)]
+    try:
+        return around(steps(charsmap), kept_symbols(_defined(model), charsmap))
+    except InputError as error:
+        raise InputError(f"{error}, which no tokenizer.json does; {_BY_TRANSFORMERS}") from None
+    except (ValueError, IndexError, struct.error) as error:
+        raise InputError(f"the rules of its normalizer are damaged ({error}); get the file again") from error
 
 
 def _byte_pair_tokenizer(model: Any) -> Any:
