@@ -34,15 +34,20 @@ _waiting = set[int]()
 """The signals that are about to be sent again."""
 _SOON = 0.02
 """Seconds after which a destructor is over; where it is not, the next signal is sent again as well."""
+_NO_HANDLER = "ignored due to race condition"
+"""What Python says of a signal that came while it had a handler, which is taken away before Python could call it."""
 
 
 def _send_again(report: Any, lost: Any) -> None:
     """Send the signal again of a stop that was raised in a destructor, where Python drops exceptions; report others.
 
-    That a worker of torch's loader died is an error, which torch raises again where the next batch is waited for.
+    That a worker of torch's loader died is an error, which torch raises again where the next batch is waited for. Of a
+    signal that came with SIGTERM, whose handler is the system's from then on, Python says that it ignores it.
     """
-    kind = lost.exc_type
-    if kind is RuntimeError and str(lost.exc_value).startswith("DataLoader worker"):
+    kind, text = lost.exc_type, str(lost.exc_value)
+    if kind is RuntimeError and text.startswith("DataLoader worker"):
+        return
+    if kind is OSError and text.endswith(_NO_HANDLER):
         return
     if kind is None or not issubclass(kind, KeyboardInterrupt) or threading.current_thread() != threading.main_thread():
         report(lost)

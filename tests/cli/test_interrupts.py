@@ -114,6 +114,23 @@ loaders = [Loader()]
     assert (done.returncode, done.stderr) == (143, TERMINATED + "\n")
 
 
+WITH_ANOTHER = """
+kill = os.kill
+def both(process, number):
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD, number])
+    kill(process, signal.SIGCHLD)
+    kill(process, number)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD, number])
+os.kill = both
+signal.signal(signal.SIGCHLD, lambda *_: None)
+"""
+
+
+def test_a_signal_that_comes_with_sigterm_is_no_error() -> None:
+    done = stopped(WITH_ANOTHER)
+    assert (done.returncode, done.stdout, done.stderr) == (143, "tidied\n", TERMINATED + "\n")
+
+
 def test_under_torchrun_sigterm_is_left_to_it() -> None:
     done = stopped(WORLD_SIZE="2")
     assert (done.returncode, done.stderr) == (-15, "")

@@ -34,7 +34,12 @@ from bertdata.torch.models.configs import is_type_of_transformers
 from bertdata.torch.models.dropout import Draws
 from bertdata.torch.models.lora import peft_library
 from bertdata.torch.models.model_loading import Library, check_tokenizer
-from bertdata.torch.models.weight_files import digests_of_weights, require_no_adapter, trained_files
+from bertdata.torch.models.weight_files import (
+    digests_of_weights,
+    require_no_adapter,
+    safetensors_torch,
+    trained_files,
+)
 from bertdata.torch.models.weights import PreTrainedModel, save_with_tokenizer
 from bertdata.torch.training import HEADS, metrics_log, optimization
 from bertdata.torch.training.arithmetic import Arithmetic, set_precision
@@ -77,6 +82,7 @@ def finetune(
     else is then shown. Raises ConfigError where the model, its tokenizer and the shards do not fit together.
     """
     settings, directory = settings or FinetuneSettings(), files.path_text(model)
+    safetensors_torch()  # else a run of pickled weights would find out when it saves its model
     learned = ShardDataset(
         files.path_text(task), "train", cache=cache, cache_bytes=cache_bytes, by_pieces=settings.by_pieces
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,12 @@ import transformers
 from transformers import AutoTokenizer
 
 from bertdata import load_tokenizer
+from bertdata.errors import MissingExtraError
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import AlbertConfig, BertConfig, ModernBertConfig
 from bertdata.torch.models.config import EncoderConfig
 from bertdata.torch.models.transformers_config import OFFSET, OFFSET_BY_PADDING, TransformersConfig
+from bertdata.torch.training.finetune import finetune
 from bertdata.torch.training.pretrain import pretrain
 from tests.torch.build import tokenizer_of, write_build
 from tests.torch.training.small_runs import IDS, SETTINGS, tokenizers_below
@@ -101,3 +104,12 @@ def test_the_longest_row_of_a_config_of_transformers(kind: str, length: int, tmp
     transformers.AutoConfig.for_model(kind, **values, pad_token_id=3).save_pretrained(tmp_path)
     assert json.loads((tmp_path / "config.json").read_text())["pad_token_id"] == 3
     assert TransformersConfig.load(tmp_path).max_position_embeddings == length
+
+
+def test_what_saves_a_model_is_missed_before_the_first_step(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    build = write_build(tmp_path / "build", ExamplesConfig(max_seq_length=32))
+    monkeypatch.setitem(sys.modules, "safetensors.torch", None)
+    for run in (lambda: pretrain(build, "tiny", tmp_path / "out", RUN), lambda: finetune(build, "m", tmp_path / "out")):
+        with pytest.raises(MissingExtraError, match="safetensors is not installed"):
+            run()
+    assert not (tmp_path / "out").exists()
