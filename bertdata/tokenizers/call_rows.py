@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from bertdata.errors import ConfigError
 from bertdata.tokenizers.pairs import RowTemplate
 
 FIRST, SECOND = "A", "B"
@@ -28,15 +29,19 @@ class CallRows:
     """The parts of a row of one text, and of one of two.
 
     types_of_cut_off: whether the rows of what is cut off have these token types too. `tokenizers` gives parts that are
-    cut off the type 0, of a second text 1, but for RobertaProcessing.
+    cut off the type 0, of a second text 1, but for RobertaProcessing. no_pairs: why it is not clear what stands around
+    two texts, where that is so.
     """
 
     single: tuple[Piece, ...] = (Piece(FIRST, 0),)
     pair: tuple[Piece, ...] = (Piece(FIRST, 0), Piece(SECOND, 1))
     types_of_cut_off: bool = False
+    no_pairs: str | None = None
 
     def pieces(self, *, pair: bool, special: bool) -> tuple[Piece, ...]:
-        """Return the parts of a row, without special ids where none are wanted."""
+        """Return the parts of a row, without special ids where none are wanted; raises ConfigError where unclear."""
+        if pair and special and self.no_pairs is not None:
+            raise ConfigError(self.no_pairs)
         pieces = self.pair if pair else self.single
         return pieces if special else tuple(piece for piece in pieces if isinstance(piece.content, str))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from bertdata.errors import InputError
 from bertdata.tokenizers.call_rows import FIRST, SECOND, CallRows, Piece
-from bertdata.tokenizers.class_defaults import class_of
+from bertdata.tokenizers.class_defaults import TEXT, class_of, expected_pair
 from bertdata.tokenizers.ids import MOST_TYPES, read_id
 from bertdata.tokenizers.json_format import parts_of
 
@@ -46,6 +46,26 @@ def rows_of_file(data: Mapping[str, Any]) -> CallRows:
     return CallRows()
 
 
+def pairs_unclear(rows: CallRows, config: Mapping[str, Any], ids: Mapping[str, int]) -> str | None:
+    """Return how the class of settings puts other tokens around two texts than a file does; None where it does not."""
+    expected = expected_pair(config)
+    if expected is None:
+        return None
+    of_class = [(name if name in (None, TEXT) else ids.get(str(name)), type_id) for name, type_id in expected]
+    of_file = [(TEXT if isinstance(content, str) else content, type_id) for content, type_id in rows.pair]
+    if len(of_class) == len(of_file) and all(
+        type_id == other_type and content in (None, other)
+        for (content, type_id), (other, other_type) in zip(of_class, of_file, strict=True)
+    ):
+        return None
+    form = " ".join(f"{name}:{type_id}" for name, type_id in expected)
+    return (
+        f"{class_of(config)}, which the settings beside it name, has the rows {form} of two texts (with token types) "
+        "in transformers 5, and its post_processor, which transformers 4 takes, has others; open the folder with the "
+        "version whose rows you want, save it, and name PreTrainedTokenizerFast as tokenizer_class in what it saved"
+    )
+
+
 def _pieces(template: Sequence[Any], ids: Mapping[str, Sequence[int]]) -> tuple[Piece, ...]:
     pieces: list[Piece] = []
     for piece in template:
@@ -67,9 +87,19 @@ def parts_keep_a_space(data: Mapping[str, Any]) -> bool:
     return any(part.get("trim_offsets", True) and part.get("add_prefix_space", True) for part in trims)
 
 
-def pad_type_of(config: Mapping[str, Any]) -> int:
-    """Return the token type of padding: 0, and 3 in the classes that have a type for it."""
-    return 3 if class_of(config) in ("XLNetTokenizer", "CpmTokenizer") else 0
+def pad_type_of(config: Mapping[str, Any]) -> int | None:
+    """Return the token type of padding: 0; None for the class that has 3 in transformers 4, and 0 in transformers 5."""
+    return None if class_of(config) == "XLNetTokenizer" else 0
+
+
+def cleans_up(config: Mapping[str, Any], model: str) -> bool:
+    """Tell whether spaces before punctuation go in decoded texts: as settings say, but of BPE not, as transformers 5.
+
+    >>> [cleans_up({"clean_up_tokenization_spaces": True}, model) for model in ("BPE", "Unigram")]
+    [False, True]
+    """
+    even_of_bpe = config.get("clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output")
+    return bool(config.get("clean_up_tokenization_spaces")) and (model != "BPE" or bool(even_of_bpe))
 
 
 def sides_of_file(data: Mapping[str, Any]) -> dict[str, Any]:

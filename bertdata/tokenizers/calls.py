@@ -50,7 +50,8 @@ class TokenizerCalls(ABC):
     padding_side: str = "right"
     truncation_side: str = "right"
     """From which end of a text a call takes what is too much."""
-    pad_token_type_id: int = 0
+    pad_token_type_id: int | None = 0
+    """The token type of padding; None where versions of transformers differ."""
     parts_keep_a_space: bool = False
     """Whether the characters of the first token of a part that was cut from a text have the space before them."""
 
@@ -226,6 +227,11 @@ class TokenizerCalls(ABC):
     def _padded(self, columns: Mapping[str, list[Any]], length: int, side: str) -> dict[str, list[Any]]:
         """Return the columns of rows that have padding, up to a length."""
         values: dict[str, Any] = {**_PADS, "token_type_ids": self.pad_token_type_id}
+        if self.pad_token_type_id is None and "token_type_ids" in columns:
+            raise ConfigError(
+                "padding has the token type 3 in XLNetTokenizer of transformers 4, with which models were trained, and "
+                "0 in transformers 5; leave out return_token_type_ids, or padding"
+            )
         values["input_ids"] = self._ids[self.pad_token] if self.pad_token is not None else None
         if values["input_ids"] is None and any(len(ids) < length for ids in columns["input_ids"]):
             raise ConfigError("this tokenizer has no pad token, so it cannot pad; leave padding out")
@@ -275,8 +281,8 @@ class _Call(NamedTuple):
         encoded = tokenizer.texts_tokens(given, split=texts.split, places=places) if with_pair else []
         seconds = dict(zip(with_pair, encoded, strict=True))
         kinds = tokenizer.call_rows(special=self.special)
-        pieces = {pair: kinds.pieces(pair=pair, special=self.special) for pair in (False, True)}
-        special = {pair: sum(not isinstance(piece.content, str) for piece in pieces[pair]) for pair in (False, True)}
+        pieces = {pair: kinds.pieces(pair=pair, special=self.special) for pair in (False, *([True] if seconds else []))}
+        special = {pair: sum(not isinstance(each.content, str) for each in parts) for pair, parts in pieces.items()}
         self._check_stride(special[False])
         rows = []
         for number, first in enumerate(firsts):

@@ -5,7 +5,7 @@ The tables are of transformers 5.24; a test holds them against its classes. Most
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from bertdata.errors import InputError
@@ -32,6 +32,7 @@ _TOKENS = {
     "- </s> <unk> - <pad> - -": "T5",
     "- </s> <unk> </s> <pad> - -": "Udop",
     "<|endoftext|> <|endoftext|> <|endoftext|> - - - -": "CodeGen GPT2",
+    "<|endoftext|> <|endoftext|> <|endoftext|> - <|padding|> - -": "GPTNeoX",
     "- <|endoftext|> <|endoftext|> - <|endoftext|> - -": "Qwen2",
     "<|startoftext|> <|endoftext|> <|endoftext|> - <|endoftext|> - -": "CLIP",
 }
@@ -60,24 +61,26 @@ ADDED_BY_CLASS = {
     "XGLMTokenizer": "<madeupword0>",
 }
 """By class, one of the tokens without a role that it adds to a vocabulary, as codes of languages or for entities."""
-_CLS_SEP = (
-    "Albert Bart Bert BigBird ConvBert DPRContextEncoder DPRQuestionEncoder DPRReader Deberta DebertaV2 "
-    "DistilBert Electra FNet Funnel Herbert LED LayoutLM LayoutLMv2 LayoutLMv3 LayoutXLM Longformer Luke Lxmert MLuke "
-    "MPNet MobileBert Mvp RemBert Roberta Splinter SqueezeBert"
-)
-_AROUND = {
-    "cls text sep": _CLS_SEP,
-    "text sep cls": "XLNet",
-    "text eos": "T5 Udop",
-    "text eos src_lang": "MBart",
-    "src_lang text eos": "MBart50 Nllb",
-    "eos text": "XGLM",
-    "bos text eos": "CLIP Camembert XLMRoberta",
+_ROWS = {
+    "A | A B:1": "GPTNeoX",
+    "cls A sep | cls A sep B:1 sep:1": (
+        "Albert Bert BigBird ConvBert DPRContextEncoder DPRQuestionEncoder DPRReader DebertaV2 DistilBert Electra FNet "
+        "Herbert LayoutLM LayoutLMv2 Lxmert MobileBert RemBert SqueezeBert"
+    ),
+    "cls A sep | cls A sep sep B sep": "Bart Deberta LED LayoutLMv3 LayoutXLM Longformer Luke MPNet Mvp Roberta",
+    "cls A sep | cls A sep sep B:1 sep:1": "MLuke",
+    "cls A sep | cls A question . sep B:1 sep:1": "Splinter",
+    "cls:2 A sep | cls:2 A sep B:1 sep:1": "Funnel",
+    "A sep cls:2 | A sep B:1 sep:1 cls:2": "XLNet",
+    "A eos | A eos B eos": "T5 Udop",
+    "A eos src_lang | A B eos src_lang": "MBart",
+    "src_lang A eos | src_lang A B eos": "MBart50 Nllb",
+    "eos A | eos A eos eos B": "XGLM",
+    "bos A eos | bos A eos eos B eos": "CLIP Camembert XLMRoberta",
 }
+_FORM_OF = {f"{name}Tokenizer": form.split(" | ") for form, names in _ROWS.items() for name in names.split()}
 AROUND: dict[str, list[str]] = {
-    f"{name}Tokenizer": [role for role in roles.split() if role != "text"]
-    for roles, names in _AROUND.items()
-    for name in names.split()
+    name: [part.partition(":")[0] for part in single.split() if part != "A"] for name, (single, _) in _FORM_OF.items()
 }
 """By class of transformers 5, the roles of the tokens that it puts around a text, whatever the file says."""
 SOURCE_LANGUAGE = {"MBart50Tokenizer": "en_XX", "MBartTokenizer": "en_XX", "NllbTokenizer": "eng_Latn"}
@@ -128,12 +131,58 @@ def expected_around(config: Mapping[str, Any]) -> list[str | None] | None:
     >>> expected_around({"tokenizer_class": "MBartTokenizer", "eos_token": "</s>"})
     ['</s>', 'en_XX']
     """
-    name = class_of(config)
-    if name not in AROUND:
+    roles = AROUND.get(class_of(config))
+    return None if roles is None else [_named(config, role) for role in roles]
+
+
+def expected_pair(config: Mapping[str, Any]) -> list[tuple[str | None, int]] | None:
+    """Return the parts of a row of two texts of the class of settings: TEXT or a token, None for any, and the type.
+
+    None where the class takes those of the file, or is not known.
+
+    >>> expected_pair({"tokenizer_class": "XGLMTokenizer", "eos_token": "</s>"})
+    [('</s>', 0), ('text', 0), ('</s>', 0), ('</s>', 0), ('text', 0)]
+    """
+    if class_of(config) not in _FORM_OF:
         return None
-    tokens: list[str | None] = []
-    for role in AROUND[name]:
-        value = config.get(role if role == "src_lang" else f"{role}_token")
-        value = value.get("content") if isinstance(value, dict) else value
-        tokens.append(value or (SOURCE_LANGUAGE.get(name) if role == "src_lang" else None))
-    return tokens
+    parts = [part.partition(":")[::2] for part in _FORM_OF[class_of(config)][1].split()]
+    if class_of(config) == "SplinterTokenizer" and config.get("padding_side") == "left":
+        parts = [*parts[:2], *parts[4:6], ("question", "0"), (".", "0"), parts[-1]]
+    return [(TEXT if name in ("A", "B") else _named(config, name), int(type_id or 0)) for name, type_id in parts]
+
+
+TEXT = "text"
+"""A text among the parts of a row; it is no name of a special token."""
+
+
+def _named(config: Mapping[str, Any], role: str) -> str | None:
+    """Return the token that settings name for a role, None where they name none."""
+    value = config.get(role if role == "src_lang" else f"{role}_token")
+    value = value.get("content") if isinstance(value, dict) else value
+    others = {"src_lang": SOURCE_LANGUAGE.get(class_of(config)), "question": "[QUESTION]", ".": "."}
+    return value or others.get(role)
+
+
+_UNKNOWN_IDS = {
+    "AlbertTokenizer": 1, "BarthezTokenizer": 3, "LayoutXLMTokenizer": 3, "MBart50Tokenizer": 3, "MBartTokenizer": 3,
+    "MLukeTokenizer": 0, "RemBertTokenizer": 2, "T5Tokenizer": 2, "XGLMTokenizer": 3, "XLMRobertaTokenizer": 3,
+    "XLNetTokenizer": 0,
+}  # fmt: skip
+"""By class of Unigram models, the id that it takes for unknown characters, whatever the file says."""
+_UNKNOWN_BY_NAME = {"BigBirdTokenizer": 100, "CamembertTokenizer": 0, "DebertaV2Tokenizer": 1, "UdopTokenizer": 2}
+"""By class, the id that it takes for them where the vocabulary has no piece with the name of its `unk_token`."""
+
+
+def expected_unknown(config: Mapping[str, Any], pieces: Sequence[Sequence[Any]]) -> int | None:
+    """Return the id that the class of settings takes for unknown characters of a Unigram model of some pieces.
+
+    None where it takes that of the file, or is not known.
+
+    >>> expected_unknown({"tokenizer_class": "DebertaV2Tokenizer", "unk_token": "[UNK]"}, [["a", -1], ["[UNK]", 0.0]])
+    1
+    """
+    name = class_of(config)
+    if name not in _UNKNOWN_BY_NAME:
+        return _UNKNOWN_IDS.get(name)
+    token = _named(config, "unk")
+    return next((at for at, piece in enumerate(pieces) if piece[0] == token), _UNKNOWN_BY_NAME[name])

@@ -37,6 +37,7 @@ CONFIG_KEYS = (
     _all(
         """
     add_bos_token add_eos_token add_prefix_space added_tokens_decoder additional_special_tokens bos_token
+    clean_up_tokenization_spaces clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output
     cls_token do_lower_case dropout eos_token extra_special_tokens fix_mistral_regex longest_row mask_token
     max_len model_input_names model_max_length model_specific_special_tokens pad_token padding_side sep_token
     sp_model_kwargs split_by_punct src_lang strip_accents tgt_lang tokenize_chinese_chars tokenizer_class
@@ -48,8 +49,7 @@ CONFIG_KEYS = (
         """
     __slow_tokenizer _commit_hash _from_auto _from_pipeline _json_padding _json_truncation
     _spm_precompiled_charsmap auto_map backend cache_dir cell_trim_length chat_control_tokens
-    chat_template clean_up_tokenization_spaces
-    clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output cls_token_box code_revision config
+    chat_template cls_token_box code_revision config
     default_velocity description device_map do_rescale entity_token_1 entity_token_2 entity_vocab
     entity_vocab_file errors files_loaded force_download from_slow full_tokenizer_file generator gguf_file
     grounded_generation_template ids_to_tokens image_processor_type init_inputs init_kwargs is_local

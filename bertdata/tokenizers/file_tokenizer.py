@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -16,8 +17,10 @@ from bertdata.tokenizers.base import Tokenizer, frozen
 from bertdata.tokenizers.call_inputs import UNLIMITED
 from bertdata.tokenizers.call_rows import CallRows
 from bertdata.tokenizers.call_settings import (
+    cleans_up,
     input_names_of,
     pad_type_of,
+    pairs_unclear,
     parts_keep_a_space,
     rows_of_file,
     side_of,
@@ -33,7 +36,7 @@ from bertdata.tokenizers.files_beside import (
 )
 from bertdata.tokenizers.ids import reading_json
 from bertdata.tokenizers.json_parts import check_flags, longest_row, searched_texts
-from bertdata.tokenizers.literal_special import without_special
+from bertdata.tokenizers.literal_special import kind_of, without_special
 from bertdata.tokenizers.pairs import RowTemplate
 from bertdata.tokenizers.surfaces import Surface
 from bertdata.tokenizers.text_rows import asking_tokenizers, open_reference
@@ -78,7 +81,8 @@ class FileTokenizer(Tokenizer):
             special = json_format.special_tokens(data, config, vocabulary)
             json_format.check_parts(data)
             self._template, self._no_template = json_format.template_or_single(data)
-            self._call_rows = rows_of_file(data)
+            rows = rows_of_file(data)
+            self._call_rows = replace(rows, no_pairs=pairs_unclear(rows, config, vocabulary))
             self._no_rows = rows_unclear(data, config)
             letters = json_format.byte_letters().values() if is_byte_level(data) else ()
             self._hide = partial(without_special, data, vocabulary, frozenset(special.names), letters)
@@ -96,6 +100,7 @@ class FileTokenizer(Tokenizer):
         self.padding_side = side_of(sides)
         self.truncation_side = str(sides.get("truncation_side") or "right")
         self.pad_token_type_id = pad_type_of(config)
+        self._cleans_up = cleans_up(config, kind_of(data["model"]))
         self.parts_keep_a_space = parts_keep_a_space(data)
         self._bare = open_reference({**self._plain, "added_tokens": []})
         json_format.check_template(self._template, self.vocab_size)
@@ -146,10 +151,6 @@ class FileTokenizer(Tokenizer):
     def input_names(self) -> tuple[str, ...]:
         """What calls give: `model_input_names` of the settings, else those of the class that they name."""
         return input_names_of(self._config)
-
-    def num_special_tokens_to_add(self, pair: bool = False) -> int:
-        """Return how many special tokens stand in a row of one text, or of two."""
-        return sum(not isinstance(piece.content, str) for piece in self.call_rows().pieces(pair=pair, special=True))
 
     @cached_property
     def token_texts(self) -> tuple[str, ...]:

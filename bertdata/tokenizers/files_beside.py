@@ -12,6 +12,7 @@ from typing import Any
 
 from bertdata.errors import InputError, shortened
 from bertdata.io import files
+from bertdata.tokenizers.class_checks import BACKEND, check_settings
 from bertdata.tokenizers.class_defaults import (
     AROUND,
     check_class_adds_nothing,
@@ -27,8 +28,6 @@ from bertdata.tokenizers.model_types import MODEL, class_of_model
 
 CONFIG, SPECIAL, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
-BACKEND = frozenset({"None", "PreTrainedTokenizer", "TokenizersBackend"})
-"""The classes of `tokenizer_class` that take the tokenizer.json as it is."""
 _NOT_SAVED = frozenset(
     {
         "add_bos_token", "add_eos_token", "add_prefix_space", "added_tokens_decoder", "auto_map", "backend",
@@ -37,13 +36,6 @@ _NOT_SAVED = frozenset(
         "src_lang", "tgt_lang", "token", "tokenizer_class", "tokenizer_file", "use_auth_token", "vocab_file",
     }
 )  # fmt: skip
-_CASE_AND_ACCENTS = {"do_lower_case": "Lowercase", "keep_accents": "StripAccents"}
-_PARTS_OF_SETTINGS = {
-    "Albert": _CASE_AND_ACCENTS,
-    "XLNet": {"do_lower_case": "Lowercase"},
-    "DebertaV2": {"do_lower_case": "Lowercase", "split_by_punct": "Punctuation"},
-}
-"""The parts of a file that settings put there or, as keep_accents, leave out, in classes of transformers 5.24."""
 _OLD_MODEL: dict[str, dict[str, Any]] = {
     "Unigram": {"byte_fallback": False},
     "WordLevel": {},
@@ -111,7 +103,7 @@ def whole_file(
     with reading_json("is not a whole tokenizer.json"):
         result = new_form(data)
         result = _with_prefix_space(result, config)
-        _check_normalizer(result, config)
+        check_settings(result, config)
     if config.get("fix_mistral_regex"):
         raise InputError(
             f"{CONFIG} says fix_mistral_regex = true, which changes the pre-tokenizer when transformers opens it; save "
@@ -182,49 +174,6 @@ def _with_prefix_space(data: dict[str, Any], config: Mapping[str, Any]) -> dict[
             "not; make the two say the same"
         )
     return data
-
-
-def _check_normalizer(data: Mapping[str, Any], config: Mapping[str, Any]) -> None:
-    """Raise InputError where settings of BERT's normalizer are not those of the file: transformers takes the former."""
-    names = {
-        "do_lower_case": "lowercase",
-        "strip_accents": "strip_accents",
-        "tokenize_chinese_chars": "handle_chinese_chars",
-    }
-    for part in parts_of(data.get("normalizer"), "normalizers"):
-        for setting, name in names.items():
-            if part["type"] == "BertNormalizer" and setting in config and config[setting] != part.get(name):
-                raise InputError(
-                    f"says {name} = {json.dumps(part.get(name))}, but {CONFIG} beside it says {setting} = "
-                    f"{json.dumps(config[setting])}; correct one of them"
-                )
-    _check_unknown(data["model"], config)
-    _check_parts(data, config)
-
-
-def _check_unknown(model: Mapping[str, Any], config: Mapping[str, Any]) -> None:
-    """Raise InputError where a class has another token for unknown words than the model: transformers 5 takes its."""
-    unknown, named = model.get("unk_token"), content_of(config.get("unk_token"))
-    words = kind_of(model) in ("WordPiece", "WordLevel")
-    if words and class_of(config) not in BACKEND and named not in (None, unknown):
-        raise InputError(
-            f"its model has {unknown!r} for unknown words, but the settings beside it, or {class_of(config)} that they "
-            f"name, have unk_token = {named!r}, which transformers 5 takes; make the two say the same in {CONFIG}"
-        )
-
-
-def _check_parts(data: Mapping[str, Any], config: Mapping[str, Any]) -> None:
-    """Raise InputError where the settings of a class contradict what its file does: transformers 5 takes the former."""
-    name = class_of(config).removesuffix("Tokenizer")
-    parts = [*parts_of(data.get("normalizer"), "normalizers"), *parts_of(data.get("pre_tokenizer"), "pretokenizers")]
-    types = {part["type"] for part in parts}
-    for setting, part in _PARTS_OF_SETTINGS.get(name, {}).items():
-        wanted = config.get(setting)
-        if isinstance(wanted, bool) and (part in types) != (wanted != (setting == "keep_accents")):
-            raise InputError(
-                f"has {'a' if part in types else 'no'} {part}, but {CONFIG} beside it says {setting} = "
-                f"{json.dumps(wanted)}, which transformers follows; correct one of them"
-            )
 
 
 def with_added(data: dict[str, Any], config: Mapping[str, Any], beside: Mapping[str, int]) -> dict[str, Any]:
@@ -318,8 +267,8 @@ def _class_unlike(config: Mapping[str, Any], around: list[str]) -> str | None:
     name = class_of(config)
     tokens = [token or f"{role}_token" for token, role in zip(expected, AROUND[name], strict=True)]
     return (
-        f"the settings beside it name {name}, which in transformers 5 puts {' and '.join(tokens)} around a text, but "
-        "the post_processor of tokenizer.json, which transformers 4 follows, puts "
+        f"the settings beside it name {name}, which in transformers 5 puts {' and '.join(tokens) or 'nothing'} around "
+        "a text, but the post_processor of tokenizer.json, which transformers 4 follows, puts "
         f"{' and '.join(around) or 'nothing'} there; save the folder with transformers 5 for the former, or name "
         f"PreTrainedTokenizerFast as tokenizer_class in {CONFIG} for the latter"
     )

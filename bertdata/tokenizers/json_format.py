@@ -135,7 +135,8 @@ def special_tokens(data: Mapping[str, Any], config: Mapping[str, Any], vocabular
         token = content_of(config.get(f"{role}_token"))
         usual = [*(name for name in names if name in around)]
         usual += [name for name in names if name in vocabulary and name not in text]
-        roles[role] = token if token in vocabulary else usual[0] if usual else None
+        said_none = config.get(key := f"{role}_token", key) is None
+        roles[role] = token if token in vocabulary else usual[0] if usual and not said_none else None
     special = [token for token, is_special in added.items() if is_special]
     special += [token for token in named_special(config) if token in vocabulary]
     others = dict.fromkeys(token for token in special if token not in roles.values())

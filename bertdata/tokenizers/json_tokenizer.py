@@ -33,6 +33,7 @@ from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.newer_characters import known_to
 from bertdata.tokenizers.saved_check import warn_of_other_ids
 from bertdata.tokenizers.text_rows import TextRows, asking_tokenizers
+from bertdata.tokenizers.transformers_methods import cleaned_up
 from bertdata.tokenizers.wordpiece import formats
 
 TOKENIZER = "tokenizer.json"
@@ -166,7 +167,8 @@ class JsonTokenizer(FileTokenizer):
         if outside := [token_id for token_id in whole_ids if not 0 <= token_id < self.vocab_size]:
             raise InputError(f"the id {outside[0]} is outside the vocabulary of {self.vocab_size} tokens")
         with asking_tokenizers():
-            return str(self._whole.decode(whole_ids, skip_special_tokens=skip_special_tokens))
+            text = str(self._whole.decode(whole_ids, skip_special_tokens=skip_special_tokens))
+        return cleaned_up(text) if self._cleans_up else text
 
     def encode_words(self, texts: Sequence[Sequence[str]]) -> list[TextTokens]:
         """Return the tokens of texts that are given as lists of words, by `tokenizers`."""

@@ -102,7 +102,7 @@ class TransformersMethods(TokenizerCalls):
 
     def num_special_tokens_to_add(self, pair: bool = False) -> int:
         """Return how many special tokens stand in a row of one text, or of two."""
-        return self.row_template.special(pair=pair)
+        return sum(not isinstance(piece.content, str) for piece in self.call_rows().pieces(pair=pair, special=True))
 
     def get_special_tokens_mask(self, ids: Sequence[int], already_has_special_tokens: bool = True) -> list[int]:
         """Return 1 for each special token of a row and 0 for each other; the ids must be a whole row."""
@@ -112,3 +112,14 @@ class TransformersMethods(TokenizerCalls):
             )
         special = frozenset(self.all_special_ids)
         return [int(int(token_id) in special) for token_id in ids]
+
+
+def cleaned_up(text: str) -> str:
+    """Return a text without the spaces that stand before punctuation and English endings where tokens were joined.
+
+    >>> cleaned_up("it is n't , is it ?")
+    "it isn't, is it?"
+    """
+    for joined in (" .", " ?", " !", " ,", " ' ", " n't", " 'm", " 's", " 've", " 're"):
+        text = text.replace(joined, joined.strip(" "))
+    return text

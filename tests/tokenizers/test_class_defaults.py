@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from bertdata import load_tokenizer
 from bertdata.errors import ConfigError, InputError
+from bertdata.tokenizers.class_checks import check_settings
 from bertdata.tokenizers.class_defaults import (
     ADDED_BY_CLASS,
     AROUND,
@@ -18,10 +20,14 @@ from bertdata.tokenizers.class_defaults import (
     CLASS_TOKENS,
     NAMED_ROLES,
     SOURCE_LANGUAGE,
+    TEXT,
+    expected_pair,
+    expected_unknown,
+    with_class_tokens,
 )
 from tests.tokenizers.small import byte_level, byte_pair_model
 
-TEXT = "the lower café"
+SENTENCE = "the lower café"
 WITHOUT_PACKAGE = {"RoFormerTokenizer"}
 """Classes that cannot be made without a package that is not installed."""
 ONE_NAME_ALONE = {"AlbertTokenizer", "FNetTokenizer", "T5Tokenizer", "UdopTokenizer"}
@@ -75,6 +81,11 @@ def test_further_tokens_and_those_around_a_text_are_those_of_the_classes(transfo
             SOURCE_LANGUAGE[name] if role == "src_lang" else getattr(tokenizer, f"{role}_token") for role in roles
         ]
         assert around == expected, name
+        config = with_class_tokens({"tokenizer_class": name})
+        pair = expected_pair(config)
+        if pair is not None:
+            rows = tokenizer.backend_tokenizer.encode("", "")
+            assert [part for part in pair if part[0] != TEXT] == [*zip(rows.tokens, rows.type_ids, strict=True)], name
 
 
 def folder_with(tmp_path: Path, tokens: list[str], around: Any, added: list[str], **config: Any) -> Path:
@@ -116,9 +127,9 @@ def assert_as_transformers(folder: Path, transformers: Any, saved: Path) -> Any:
         assert len(ours) == len(theirs)
         assert ours.get_vocab() == theirs.get_vocab()
         assert {*ours.all_special_ids} == {*theirs.all_special_ids}
-        assert dict(ours(TEXT, "the")) == dict(theirs(TEXT, "the"))
-        rows = ours([TEXT, "the"], padding=True)["input_ids"]
-        assert rows == theirs([TEXT, "the"], padding=True)["input_ids"]
+        assert dict(ours(SENTENCE, "the")) == dict(theirs(SENTENCE, "the"))
+        rows = ours([SENTENCE, "the"], padding=True)["input_ids"]
+        assert rows == theirs([SENTENCE, "the"], padding=True)["input_ids"]
     assert load_tokenizer(saved) == ours
     return ours
 
@@ -185,3 +196,101 @@ def test_rows_of_a_file_that_are_not_those_of_its_class_are_refused(
     assert tokenizer.encode(TEXT)
     with pytest.raises(ConfigError, match=f"name {class_name}, which in transformers 5 puts {puts} around a text"):
         tokenizer(TEXT)
+
+
+PAIR = {"TemplateProcessing": "[CLS] $A [SEP] [SEP] $B [SEP]", "BertProcessing": "[CLS] $A [SEP] $B:1 [SEP]:1"}
+
+
+@pytest.mark.parametrize("name", ["DebertaTokenizer", "BertTokenizer", "SplinterTokenizer", "RobertaTokenizer"])
+def test_pairs_of_a_class_that_its_file_does_not_have_are_refused(name: str, tmp_path: Path) -> None:
+    specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    vocab = {token: place for place, token in enumerate([*specials, "[QUESTION]", "the", "low", "."])}
+    for form in PAIR.values():
+        tokenizer = Tokenizer(models.WordPiece(vocab, unk_token="[UNK]"))
+        tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
+        tokenizer.add_special_tokens(specials)
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single="[CLS] $A [SEP]", pair=form, special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+        )
+        tokenizer.save(str(tmp_path / "tokenizer.json"))
+        roles = {f"{token.strip('[]').lower()}_token": token for token in specials}
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name} | roles))
+        ours = load_tokenizer(tmp_path)
+        assert ours("the low")["input_ids"] == [2, 6, 7, 3]
+        assert ours(["the", "low"], ["low", "the"], add_special_tokens=False)["input_ids"] == [[6, 7], [7, 6]]
+        same = (":1" in form) == (name == "BertTokenizer") and name != "SplinterTokenizer"
+        if same:
+            assert ours("the", "low")["input_ids"] == tokenizer.encode("the", "low").ids
+            continue
+        with pytest.raises(ConfigError, match=f"{name}, which .* beside it name, has the rows .* of two texts"):
+            ours("the", "low")
+        with pytest.raises(ConfigError, match="open the folder with the version whose rows you want, save it"):
+            ours.num_special_tokens_to_add(pair=True)
+        assert len(ours.encode_pair("the", "low")["input_ids"]) == len(tokenizer.encode("the", "low"))
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizer"} | roles))
+        assert load_tokenizer(tmp_path)("the", "low")["input_ids"] == tokenizer.encode("the", "low").ids
+
+
+def test_the_id_for_unknown_characters_is_that_of_the_class_or_refused(transformers: Any) -> None:
+    names = [*(f"<{place}>" for place in range(5)), "\u2581", "[CLS]", "[SEP]", "<s>", "</s>", "<sep>", "<cls>"]
+    pieces = [[name, 0.0] for name in names]
+    for family in ("XLMRoberta", "XLNet", "DebertaV2", "Camembert"):
+        name = f"{family}Tokenizer"
+        for unknown in ("<unk>", "<2>"):
+            config = with_class_tokens({"tokenizer_class": name, "unk_token": unknown})
+            expected = expected_unknown(config, pieces)
+            theirs = getattr(transformers, name)(vocab=[(piece, score) for piece, score in pieces], unk_token=unknown)
+            model = json.loads(theirs.backend_tokenizer.to_str())["model"]
+            assert model["unk_id"] == expected, (name, unknown)
+            for unk_id in range(3):
+                model = {"type": "Unigram", "unk_id": unk_id, "vocab": pieces, "byte_fallback": False}
+                if unk_id != expected:
+                    with pytest.raises(InputError, match=f"has the id {unk_id} for unknown .* takes {expected} in"):
+                        check_settings({"model": model}, config)
+                else:
+                    check_settings({"model": model}, config)
+
+
+def test_padding_whose_type_depends_on_the_version_is_refused(tmp_path: Path) -> None:
+    tokens = ["<s>", "</s>", "<unk>", "<sep>", "<pad>", "<cls>", "<mask>"]
+    tokenizer = load_tokenizer(folder_with(tmp_path, tokens, None, tokens, tokenizer_class="XLNetTokenizer"))
+    row: Any = {"add_special_tokens": False, "padding": "max_length", "max_length": 9}
+    assert tokenizer("the", **row)["attention_mask"][0] == 0
+    with pytest.raises(ConfigError, match="padding has the token type 3 in XLNetTokenizer of transformers 4"):
+        tokenizer("the", return_token_type_ids=True, **row)
+
+
+def test_a_role_that_settings_give_to_none_has_none(tmp_path: Path) -> None:
+    for config in ({"mask_token": None}, {"mask_token": None, "tokenizer_class": "RobertaTokenizer"}):
+        folder = folder_with(tmp_path / "f", ROBERTA, AS_ROBERTA, ROBERTA, **config)
+        tokenizer = load_tokenizer(folder)
+        assert (tokenizer.mask_token, tokenizer.pad_token) == (None, "<pad>")
+        tokenizer.save_pretrained(tmp_path / "saved")
+        assert load_tokenizer(tmp_path / "saved").mask_token is None
+
+
+@pytest.mark.parametrize("kind", ["WordPiece", "Unigram", "BPE"])
+def test_spaces_are_cleaned_up_where_settings_say_so(kind: str, transformers: Any, tmp_path: Path) -> None:
+    specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    words = ["it", "is", "n't", ",", ".", "'", "x", "'re", "?"]
+    pieces = [*specials, *(f"\u2581{word}" if kind == "Unigram" else word for word in words)]
+    made: dict[str, Any] = {
+        "WordPiece": lambda: models.WordPiece({piece: at for at, piece in enumerate(pieces)}, unk_token="[UNK]"),
+        "Unigram": lambda: models.Unigram([(piece, -1.0) for piece in pieces], 1, False),
+        "BPE": lambda: models.BPE({piece: at for at, piece in enumerate(pieces)}, []),
+    }
+    tokenizer = Tokenizer(made[kind]())
+    if kind == "WordPiece":
+        tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = {"WordPiece": decoders.WordPiece(), "Unigram": decoders.Metaspace()}.get(kind, decoders.Fuse())
+    tokenizer.add_special_tokens(specials)
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    roles = {f"{token.strip('[]').lower()}_token": token for token in specials}
+    for cleans in (True, False, None):
+        config = {"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": cleans} | roles
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+        ours, theirs = load_tokenizer(tmp_path), transformers.AutoTokenizer.from_pretrained(tmp_path)
+        ids = [*range(5, 14), 10, 11, 10, 9, 5]
+        assert ours.decode(ids) == theirs.decode(ids), cleans
+        ours.save_pretrained(tmp_path / "saved")
+        assert load_tokenizer(tmp_path / "saved").decode(ids) == ours.decode(ids)

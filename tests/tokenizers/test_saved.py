@@ -59,13 +59,13 @@ KINDS: dict[str, tuple[JsonTokenizer, str]] = {
     "SmolLM": (json_tokenizer(byte_pair_model(), DIGITS), "GPT2Tokenizer"),
     "DeBERTa": (SMALL["gpt2"], "DebertaTokenizer"),
     "ALBERT": (SMALL["albert"], "AlbertTokenizer"),
-    "XLM-R": (SMALL["xlm"], "XLMRobertaTokenizer"),
+    "XLM-R": (SMALL["xlm"], "AlbertTokenizer"),
     "DeBERTa-v3": (SMALL["deberta"], "DebertaV2Tokenizer"),
     "Japanese DeBERTa-v2": (
         json_tokenizer(unigram_model(), METASPACES | {"prepend_scheme": "never"}, {"type": "NFKC"}),
         "DebertaV2Tokenizer",
     ),
-    "BGE-M3": (json_tokenizer(unigram_model(), METASPACES, sequence(*QUOTES, SPACES)), "XLMRobertaTokenizer"),
+    "BGE-M3": (json_tokenizer(unigram_model(), METASPACES, sequence(*QUOTES, SPACES)), "AlbertTokenizer"),
     "GLiNER": (
         json_tokenizer(unigram_model(), SPLIT_METASPACES, {"type": "NFKC"}, {"<<ENT>>": 82}),
         "DebertaV2Tokenizer",

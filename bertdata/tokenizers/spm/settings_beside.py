@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from bertdata.errors import InputError, shortened
+from bertdata.tokenizers.class_checks import BACKEND
 from bertdata.tokenizers.class_defaults import AROUND, class_of
 from bertdata.tokenizers.file_keys import REMEDY, check_bare
-from bertdata.tokenizers.files_beside import BACKEND, CONFIG
+from bertdata.tokenizers.files_beside import CONFIG
 
 AS_SENTENCEPIECE = BACKEND | {
     "AlbertTokenizer", "BertGenerationTokenizer", "BigBirdTokenizer", "CamembertTokenizer", "CodeLlamaTokenizer",

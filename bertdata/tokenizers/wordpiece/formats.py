@@ -18,11 +18,11 @@ from bertdata.io import compression, files
 from bertdata.io.contents import once_for_contents
 from bertdata.tokenizers.call_inputs import UNLIMITED
 from bertdata.tokenizers.call_rows import rows_of_template
-from bertdata.tokenizers.call_settings import input_names_of, rows_of_file, sides_of_file
+from bertdata.tokenizers.call_settings import input_names_of, pairs_unclear, rows_of_file, sides_of_file
 from bertdata.tokenizers.class_defaults import class_of, expected_around
 from bertdata.tokenizers.file_keys import REMEDY, check_bare
 from bertdata.tokenizers.files_beside import read_added as beside_added
-from bertdata.tokenizers.files_beside import read_settings, with_added
+from bertdata.tokenizers.files_beside import read_settings, rows_unclear, with_added
 from bertdata.tokenizers.ids import read_added, read_ids, reading_json
 from bertdata.tokenizers.json_format import content_of, named_special
 from bertdata.tokenizers.json_parts import longest_row
@@ -53,7 +53,7 @@ BERT_CLASSES = frozenset(
     }
 )  # fmt: skip
 """Classes that the BertConverter of transformers makes a tokenizer.json for, without Fast; None where none is named."""
-_CALL = ("model_input_names", "padding_side", "truncation_side")
+_CALL = ("clean_up_tokenization_spaces", "model_input_names", "padding_side", "truncation_side")
 _NAMES = ("input_ids", "token_type_ids", "attention_mask")
 """What a call of BERT's tokenizer gives."""
 _LOOKED_AT = 1 << 20
@@ -72,6 +72,7 @@ class Parts:
     limit, as in transformers. post_processor: that of `tokenizer.json` where it is not BERT's [CLS] A [SEP] B [SEP].
     call: settings of calls beside the file, such as `padding_side` and `model_input_names`. bare: whether calls in
     transformers put nothing around texts, since neither the file has a `post_processor` nor is its class BERT's.
+    no_rows, no_pairs: why it is not clear what calls put around a text, or two.
     """
 
     tokens: tuple[str, ...]
@@ -81,6 +82,8 @@ class Parts:
     post_processor: Mapping[str, Any] | None = None
     call: Mapping[str, Any] = field(default_factory=dict)
     bare: bool = False
+    no_rows: str | None = None
+    no_pairs: str | None = None
 
 
 def read(path: str, do_lower_case: bool | None = None) -> Parts:
@@ -117,7 +120,14 @@ def read(path: str, do_lower_case: bool | None = None) -> Parts:
         call["model_input_names"] = list(names)
     bare = parts.bare and expected_around(config) is None
     normalizer = replace(parts.normalizer, **settings)
-    return replace(parts, normalizer=normalizer, model_max_length=length, call=call, bare=bare)
+    parts = replace(parts, normalizer=normalizer, model_max_length=length, call=call, bare=bare)
+    ids = {token: place for place, token in enumerate(parts.tokens)}
+    if parts.post_processor is None:
+        usual = rows_of_template(bert_template(ids[CLS], ids[SEP]))
+        return replace(parts, no_pairs=pairs_unclear(usual, config, ids))
+    data = {"post_processor": parts.post_processor}
+    no_rows, no_pairs = rows_unclear(data, config), pairs_unclear(rows_of_file(data), config, ids)
+    return replace(parts, no_rows=no_rows, no_pairs=no_pairs)
 
 
 def check_class(config: Mapping[str, Any], path: str) -> None:
@@ -131,7 +141,7 @@ def check_class(config: Mapping[str, Any], path: str) -> None:
         )
     if (key := other_role(config)) is not None:
         raise InputError(
-            f"the settings beside it name {content_of(config[key])!r} as {key}, and a vocabulary alone has BERT's "
+            f"the settings beside it name {content_of(config[key])} as {key}, and a vocabulary alone has BERT's "
             f"special tokens; {REMEDY}",
             path=path,
         )
@@ -181,7 +191,7 @@ def reads_with(data: Any, folder: str) -> bool:
 def other_role(config: Mapping[str, Any]) -> str | None:
     """Return the key of a role that settings give to another token than BERT; None where there is none."""
     keys = {f"{token.strip('[]').lower()}_token": token for token in SPECIAL_TOKENS}
-    return next((key for key, token in keys.items() if content_of(config.get(key)) not in (None, token)), None)
+    return next((key for key, token in keys.items() if key in config and content_of(config[key]) != token), None)
 
 
 def settings_of(config: Mapping[str, Any], path: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import json
 import operator
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +29,7 @@ from bertdata.tokenizers.json_format import template_or_single
 from bertdata.tokenizers.loading import find_saved
 from bertdata.tokenizers.pairs import RowTemplate
 from bertdata.tokenizers.saved_check import warn_of_other_ids
+from bertdata.tokenizers.transformers_methods import cleaned_up
 from bertdata.tokenizers.wordpiece import formats, rebuilt
 from bertdata.tokenizers.wordpiece.normalizer import Normalizer
 from bertdata.tokenizers.wordpiece.vocabulary import (
@@ -215,7 +217,8 @@ class WordPieceTokenizer(Tokenizer):
         for token_id in whole_ids:
             if not 0 <= token_id < self.vocab_size:
                 raise InputError(f"the id {token_id} is outside the vocabulary of {self.vocab_size} tokens")
-        return str(self._whole.decode(whole_ids, skip_special_tokens=skip_special_tokens))
+        text = str(self._whole.decode(whole_ids, skip_special_tokens=skip_special_tokens))
+        return cleaned_up(text) if self._parts.call.get("clean_up_tokenization_spaces") else text
 
     def __repr__(self) -> str:
         return f"WordPieceTokenizer(vocab_size={self.vocab_size}, do_lower_case={self.do_lower_case})"
@@ -240,8 +243,11 @@ class WordPieceTokenizer(Tokenizer):
                 "rows of builds have [CLS] and [SEP] there; call it with add_special_tokens=False for the former, or "
                 "open what its save_pretrained writes, there and here, for the latter"
             )
+        if special and self._parts.no_rows is not None:
+            raise ConfigError(self._parts.no_rows)
         data = {"post_processor": self._parts.post_processor}
-        return super().call_rows() if self._parts.post_processor is None else rows_of_file(data)
+        rows = super().call_rows() if self._parts.post_processor is None else rows_of_file(data)
+        return replace(rows, no_pairs=self._parts.no_pairs)
 
     @property
     def input_names(self) -> tuple[str, ...]:
