@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from keyword import iskeyword
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,27 @@ def name_of(node: ast.expr) -> str:
     if isinstance(node, ast.Attribute):
         before = name_of(node.value)
         return f"{before}.{node.attr}" if before else ""
+    if isinstance(node, ast.Call):
+        return _quoted(node)
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def _quoted(node: ast.Call) -> str:
+    """Return the name in `column('Assigned to')`, "" where a call is another one."""
+    arguments = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+    named = isinstance(node.func, ast.Name) and node.func.id == "column" and len(node.args) == 1 and not node.keywords
+    return arguments[0] if named and arguments and isinstance(arguments[0], str) else ""
+
+
+def node_of(name: str) -> ast.expr:
+    """Return the node that names a column.
+
+    >>> [ast.unparse(node_of(name)) for name in ("owner", "meta.score", "Assigned to", "mail.from")]
+    ['owner', 'meta.score', "column('Assigned to')", "column('mail.from')"]
+    """
+    if all(part.isidentifier() and not iskeyword(part) for part in name.split(".")):
+        return ast.parse(name, mode="eval").body
+    return ast.Call(ast.Name("column"), [ast.Constant(name)], [])
 
 
 def is_constant(node: ast.expr) -> bool:

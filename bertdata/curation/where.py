@@ -5,7 +5,8 @@
                | constant in name | constant not in name | name is None | name is not None
     value      = name | 'text' | number | True | False
 
-A name is a column, or a place in a column of objects, as `metadata.score`; after a constant and `in` stands a column of
+A name is a column, or a place in a column of objects, as `metadata.score`; one that Python does not take for a name is
+written `column('Assigned to')`. After a constant and `in` stands a column of
 lists, as in `'news' in tags`. The syntax is that of Python. Where a column has no value, a comparison with it does not
 hold, nor does its opposite, as in SQL: `owner != 'lee'` leaves out documents without an owner, and `owner is None or
 owner != 'lee'` takes them.
@@ -19,18 +20,25 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
+from keyword import kwlist
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from bertdata.curation.condition_values import Evaluation, constant_of, is_constant, name_of
+from bertdata.curation.condition_values import Evaluation, constant_of, is_constant, name_of, node_of
 from bertdata.errors import ConfigError, parse_problem
 
 OF_ALL = ("source", "id", "title", "url", "characters", "sentences", "tokens")
 """The columns that every document has: strings, and how long it is."""
 _OTHER_SIGNS = {"=>": ">=", "=<": "<=", "<>": "!=", "&&": "and", "||": "or"}
 """What other languages write, and what it is here."""
+_WORDS = "and|or|not|in|is|None|True|False"
+"""The words of Python that a condition may have."""
+_NAME = rf"(?!(?:{_WORDS})\b)[^\W\d]\w*"
+_NO_NAME = re.compile(rf"`|\b{_NAME} {_NAME}|\b(?:{'|'.join(sorted({*kwlist} - {*_WORDS.split('|')}))})\b")
+"""What a condition that Python cannot parse has where the name of a column is no name of Python."""
+_OTHER_NAMES = "; a column whose name has blanks or signs, or is a word of Python, is written column('Assigned to')"
 _EXAMPLE = "expected a condition as score >= 3 and language == 'en'"
 
 
@@ -117,6 +125,7 @@ def parse_condition(text: str, flag: str = "--where") -> Condition:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         written = next((f"; write {right} for {wrong}" for wrong, right in _OTHER_SIGNS.items() if wrong in text), "")
         remedy = written or ("; equality is ==" if re.search(r"[^=<>!]=[^=]", text) else "")
+        remedy = remedy or _OTHER_NAMES * bool(_NO_NAME.search(re.sub(r"'[^']*'|\"[^\"]*\"", "''", text)))
         reason = error.msg if isinstance(error, SyntaxError) else parse_problem(error)
         raise ConfigError(f"{label} cannot be parsed ({reason}){remedy}; {_EXAMPLE}") from error
     _check(tree, label)
@@ -157,7 +166,8 @@ def _check_comparison(node: ast.Compare, label: str) -> None:
             if not (name_of(left) and isinstance(right, ast.Constant) and right.value is None):
                 raise _refused(node, label, "is not as `score is None`")
         elif not (_is_value(left) and _is_value(right)):
-            raise _refused(node, label, "compares what is neither a column nor a constant")
+            signs = _OTHER_NAMES * any(isinstance(part, ast.BinOp) for part in ast.walk(node))
+            raise _refused(node, label, f"compares what is neither a column nor a constant{signs}")
 
 
 def _refused(node: ast.expr, label: str, problem: str) -> ConfigError:
@@ -227,5 +237,5 @@ def _taking_missing(node: ast.expr, missing: Collection[str]) -> ast.expr:
     names = sorted({*_names(node)} & {*missing})
     if asks or not names:
         return node
-    empty = [ast.Compare(ast.parse(name, mode="eval").body, [ast.Is()], [ast.Constant(None)]) for name in names]
+    empty = [ast.Compare(node_of(name), [ast.Is()], [ast.Constant(None)]) for name in names]
     return ast.BoolOp(ast.Or(), [*empty, node])

@@ -6,7 +6,7 @@ import errno
 import fnmatch
 import glob
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any, cast
 
@@ -105,6 +105,22 @@ def _globbed(pattern: str) -> list[str]:
     return [path for path in glob.glob(pattern, recursive=True) if os.path.lexists(path)]
 
 
+def walked(root: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the folders of a folder with the names of their files, without outputs of bertdata, hidden files and marks.
+
+    Raises InputError for a table with a log of its own, and for a folder that cannot be listed.
+    """
+    for folder, folders, entries in os.walk(root, onerror=_refuse):
+        if folder != root and is_other_output(files.read_if_there(os.path.join(folder, MARKER))):
+            folders.clear()
+            continue
+        within = os.path.relpath(folder, root).split(os.sep)
+        for entry in [*(f"{name}/log" for name in folders), *entries]:
+            _refuse_table(root, [*within, *entry.split("/")])
+        folders[:] = sorted(entry for entry in folders if not entry.startswith(".") and entry != UNCOMMITTED)
+        yield folder, [entry for entry in entries if not entry.startswith(".") and not is_mark(entry)]
+
+
 def _local_matches(pattern: str, suffixes: Sequence[str]) -> list[str]:
     if os.path.isfile(pattern):
         return [pattern]
@@ -114,19 +130,8 @@ def _local_matches(pattern: str, suffixes: Sequence[str]) -> list[str]:
             if not is_mark(files.name(root)):
                 matches.append(root)
             continue
-        for folder, folders, entries in os.walk(root, onerror=_refuse):
-            if folder != root and is_other_output(files.read_if_there(os.path.join(folder, MARKER))):
-                folders.clear()
-                continue
-            within = os.path.relpath(folder, root).split(os.sep)
-            for entry in [*(f"{name}/log" for name in folders), *entries]:
-                _refuse_table(root, [*within, *entry.split("/")])
-            folders[:] = sorted(entry for entry in folders if not entry.startswith(".") and entry != UNCOMMITTED)
-            matches += [
-                os.path.join(folder, entry)
-                for entry in entries
-                if ends_in(entry, suffixes) and not entry.startswith(".") and not is_mark(entry)
-            ]
+        for folder, entries in walked(root):
+            matches += [os.path.join(folder, entry) for entry in entries if ends_in(entry, suffixes)]
     return matches
 
 

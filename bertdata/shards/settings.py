@@ -36,7 +36,8 @@ class SelectionConfig(Settings):
     where: str = option(
         "",
         "only documents for which a condition holds, as \"score >= 3 and language == 'en'\": of the columns of "
-        "--documents, and of source, id, title, url, characters, sentences and tokens; a comparison does not "
+        "--documents, and of source, id, title, url, characters, sentences and tokens; column('Assigned to') is one "
+        "whose name has blanks; a comparison does not "
         "hold for a document without a value, so write owner is None or owner != 'lee' to keep documents without "
         "an owner",
         later=True,

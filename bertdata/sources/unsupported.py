@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bertdata.io import files, listing
-from bertdata.io.patterns import ends_in
+from bertdata.io.patterns import ends_in, walked
 
 _ARCHIVE = "is an archive; unpack it and give the files in it, as the .ndjson of Wikimedia Enterprise"
 _TEXT = "expected text: take the text out of it first, one JSON object with a `text` in a line (.jsonl)"
@@ -87,8 +87,13 @@ _MARKED_UP = (
 )
 """What text begins as that holds more than its text, and what to say of it."""
 _COMPRESSIONS = (".gz", ".bz2", ".zst")
-_OFTEN_BESIDE = {".json", ".md"}
-"""Kinds of files that tell about the others, as state.json and README.md."""
+_BESIDE = re.compile(
+    r"(?i:(?:readme|licen[cs]e|notice|changelog)(?:\.\w+)?|thumbs\.db|desktop\.ini|.*\.(?:md5|sha\d+|crc))"
+    r"|(?:state|dataset_info|dataset_dict|dataset_infos|index|manifest|metadata|croissant)\.json"
+)
+"""Files that tell about the others, or are of the system."""
+_SHOWN = 6
+"""How many kinds of files a note names."""
 
 
 def what_it_is(path: str, start: bytes = b"") -> str | None:
@@ -131,20 +136,20 @@ def _kind(name: str) -> str:
 
 
 def left_out(path: str, suffixes: Sequence[str]) -> str:
-    """Return which files of a folder are of kinds that are not read, as a note; "" of none, or where it is no folder.
+    """Return how many files of a folder are not read, by kind, as a note; "" of none, or where it is no folder.
 
     suffixes: those of the files that are read.
     """
     if files.is_remote(path) or not os.path.isdir(path):
         return ""
     counts: Counter[str] = Counter()
-    for _, folders, names in os.walk(path):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        visible = [name for name in names if not name.startswith(".") and not ends_in(name, suffixes)]
-        counts.update(kind for name in visible if (kind := _kind(name)) in _KINDS and kind not in _OFTEN_BESIDE)
+    for _, names in walked(path):
+        counts.update(_kind(name) for name in names if not ends_in(name, suffixes) and not _BESIDE.fullmatch(name))
     if not counts:
         return ""
-    kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(counts.items()))
+    by_number = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    listed = [f"{number:,} {kind or 'without an ending'}" for kind, number in by_number[:_SHOWN]]
+    kinds = ", ".join(listed) + (f" and {len(counts) - _SHOWN:,} more kinds" if len(counts) > _SHOWN else "")
     return f"{path}: files that --documents does not read are left out: {kinds} (name one of them to see what to do)"
 
 

@@ -22,6 +22,8 @@ ROWS: dict[str, Any] = {
     "tags": pa.array([["news", "sea"], None, [], ["news", None]]),
     "years": pa.array([[1999], [2001, 1999], None, []]),
     "no_tags": pa.nulls(4),
+    "Assigned to": pa.array(["kim", "lee", None, "O'Brien"]),
+    "from": pa.array(["kim", None, None, "lee"]),
 }
 
 
@@ -46,6 +48,11 @@ ROWS: dict[str, Any] = {
         ("not 'sea' in tags", [0, 0, 1, 1]),
         ("tags is None or 'sea' in tags", [1, 1, 0, 0]),
         ("1999 in years", [1, 1, 0, 0]),
+        ("column('Assigned to') == 'kim'", [1, 0, 0, 0]),
+        ('column("Assigned to") in ("lee", "O\'Brien")', [0, 1, 0, 1]),
+        ("column('from') is None or column('from') != 'kim'", [0, 1, 1, 1]),
+        ("column('metadata').score > 2 and column('tokens') > 7", [0, 0, 1, 0]),
+        ("'news' in column('tags')", [1, 0, 0, 1]),
         ("'news' in no_tags or 'news' not in no_tags", [0, 0, 0, 0]),
     ],
 )
@@ -99,6 +106,12 @@ def test_the_columns_are_those_that_not_every_document_has() -> None:
         ("score > 3 || tokens > 2", "write or for ||; expected"),
         ("score >", "cannot be parsed (invalid syntax); expected"),
         ("", "cannot be parsed"),
+        ("from != 'kim'", "(invalid syntax); a column whose name has blanks or signs, or is a word of Python"),
+        ("Assigned to == 'kim'", "is written column('Assigned to'); expected"),
+        ("`from` != 'kim'", "is written column('Assigned to'); expected"),
+        ("created-at > '2017'", "nor a constant; a column whose name has blanks or signs"),
+        ("column(name) == 'kim'", "compares what is neither a column nor a constant; expected"),
+        ("column('a', 'b') == 'kim'", "compares what is neither"),
         ("score", "is not a comparison"),
         ("f(x) > 3", "compares what is neither a column nor a constant"),
         ("score + 1 > 2", "compares what is neither a column nor a constant"),
