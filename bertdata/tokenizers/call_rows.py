@@ -68,10 +68,11 @@ class TextTokens(NamedTuple):
         it puts before a word that is given by itself has no place in the word.
         """
         start, end = self.offsets[0]
-        spaces = len(token) - len(token.lstrip(SPACE))
+        text = token.replace(SPACE, " ")
+        spaces = len(text) - len(text.lstrip())
         if not spaces or start < spaces:
             return self
-        first = (start - 1, end if token.strip(SPACE) else start - 1)
+        first = (start - 1, end if text.strip() else start - 1)
         return self._replace(offsets=[first, *self.offsets[1:]])
 
 

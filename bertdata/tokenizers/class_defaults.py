@@ -86,6 +86,12 @@ AROUND: dict[str, list[str]] = {
 SOURCE_LANGUAGE = {"MBart50Tokenizer": "en_XX", "MBartTokenizer": "en_XX", "NllbTokenizer": "eng_Latn"}
 """By class, the `src_lang` where settings name none."""
 
+_NO_PREFIX_SPACE = "Bart CodeGen Deberta GPT2 GPTNeoX LED Longformer Luke Mvp Qwen2 Roberta Whisper"
+PREFIX_SPACE = {f"{name}Tokenizer": False for name in _NO_PREFIX_SPACE.split()} | {"LayoutLMv3Tokenizer": True}
+"""By class of byte-level BPE, whether it puts a space before texts where settings do not say it, whatever the file."""
+SPACE_BY_VERSION = {"BlenderbotTokenizer": (False, True), "PreTrainedTokenizer": (False, None)}
+"""By class, whether transformers 4 and 5 put a space there then, None for what the file says."""
+
 
 def class_of(config: Mapping[str, Any]) -> str:
     """Return the class that settings name, without Fast.

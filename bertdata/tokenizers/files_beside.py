@@ -15,6 +15,8 @@ from bertdata.io import files
 from bertdata.tokenizers.class_checks import BACKEND, check_settings
 from bertdata.tokenizers.class_defaults import (
     AROUND,
+    PREFIX_SPACE,
+    SPACE_BY_VERSION,
     check_class_adds_nothing,
     class_of,
     expected_around,
@@ -147,10 +149,31 @@ def _parts_of_today(data: Mapping[str, Any]) -> dict[str, Any]:
     return {name: written[name] for name in names}
 
 
+def _is_byte_level_alone(data: Mapping[str, Any]) -> bool:
+    return (data.get("pre_tokenizer") or {}).get("type") == "ByteLevel"
+
+
+def _check_space_of_versions(data: Mapping[str, Any], config: Mapping[str, Any]) -> None:
+    """Raise InputError where only one version of transformers puts a space before texts, as settings do not say it."""
+    name = class_of(config)
+    if not _is_byte_level_alone(data) or name not in SPACE_BY_VERSION:
+        return
+    says = bool(data["pre_tokenizer"].get("add_prefix_space", True))
+    old, new = (says if space is None else space for space in SPACE_BY_VERSION[name])
+    if old != new:
+        raise InputError(
+            f"{CONFIG} beside it does not say whether a space is put before a text, where {name} of transformers 4 "
+            "puts none and that of transformers 5 one; put the add_prefix_space that the model was trained with there"
+        )
+
+
 def _with_prefix_space(data: dict[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
     """Return a file that puts a space before each text, or none, as `add_prefix_space` of the settings says."""
     wanted = config.get("add_prefix_space")
     if not isinstance(wanted, bool):
+        _check_space_of_versions(data, config)
+        wanted = PREFIX_SPACE.get(class_of(config)) if _is_byte_level_alone(data) else None
+    if wanted is None:
         return data
     parts = parts_of(data.get("pre_tokenizer"), "pretokenizers")
     for part in parts:

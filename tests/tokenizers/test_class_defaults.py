@@ -19,7 +19,9 @@ from bertdata.tokenizers.class_defaults import (
     CLASS_EXTRA,
     CLASS_TOKENS,
     NAMED_ROLES,
+    PREFIX_SPACE,
     SOURCE_LANGUAGE,
+    SPACE_BY_VERSION,
     TEXT,
     expected_pair,
     expected_unknown,
@@ -294,3 +296,21 @@ def test_spaces_are_cleaned_up_where_settings_say_so(kind: str, transformers: An
         assert ours.decode(ids) == theirs.decode(ids), cleans
         ours.save_pretrained(tmp_path / "saved")
         assert load_tokenizer(tmp_path / "saved").decode(ids) == ours.decode(ids)
+
+
+@pytest.mark.parametrize("name", sorted({*PREFIX_SPACE, *SPACE_BY_VERSION, "TokenizersBackend"}))
+def test_a_space_before_a_text_is_that_of_the_class_where_settings_do_not_say_it(
+    name: str, transformers: Any, tmp_path: Path
+) -> None:
+    tokens = [*ROBERTA, "[PAD]", "[MASK]", "[MASK2]", "<|endoftext|>", "<|padding|>"]
+    folder = folder_with(tmp_path, tokens, None, tokens, tokenizer_class=name)
+    for says in (True, False):
+        data = json.loads((folder / "tokenizer.json").read_text())
+        data["pre_tokenizer"]["add_prefix_space"] = says
+        (folder / "tokenizer.json").write_text(json.dumps(data))
+        theirs = transformers.AutoTokenizer.from_pretrained(folder).tokenize("the")
+        if name in SPACE_BY_VERSION and (says or name == "BlenderbotTokenizer"):
+            with pytest.raises(InputError, match=f"where {name} of transformers 4 puts none .*; put the add_p"):
+                load_tokenizer(folder)
+        else:
+            assert load_tokenizer(folder).tokenize("the") == theirs

@@ -20,7 +20,7 @@ from typing import Any
 from bertdata.errors import InputError
 from bertdata.tokenizers import json_format, json_parts
 from bertdata.tokenizers.base import SpecialTokens
-from bertdata.tokenizers.spm.charsmap import steps
+from bertdata.tokenizers.spm.charsmap import Charsmap, steps
 from bertdata.tokenizers.spm.defined_symbols import around, kept_symbols
 from bertdata.tokenizers.spm.proto import BPE_MODEL, UNIGRAM_MODEL, PieceType
 
@@ -143,8 +143,8 @@ def _tokenizer(
     else:
         parts = _rules(model)
         if model.normalizer.remove_extra_whitespaces:
-            parts += _without_extra_spaces(marks=not (charsmap or at_white_space))
-        only_marks = not (charsmap or at_white_space)
+            parts += _without_extra_spaces(marks=_keeps_marks(model) and not at_white_space)
+        only_marks = _keeps_marks(model) and not at_white_space
         if scheme == "always" and (only_marks or not model.normalizer.remove_extra_whitespaces):
             parts += [normalizers.Prepend(json_format.METASPACE)]  # also where a text begins with a mark
             scheme = "never"
@@ -177,7 +177,7 @@ def _as_one_word(tokenizer: Any, model: Any) -> Any:
     suffix, mark = bool(model.trainer.treat_whitespace_as_suffix), json_format.METASPACE
     parts = _rules(model)
     if model.normalizer.remove_extra_whitespaces:
-        parts += _without_extra_spaces(marks=not model.normalizer.precompiled_charsmap)
+        parts += _without_extra_spaces(marks=_keeps_marks(model))
     if model.normalizer.add_dummy_prefix:
         parts += [normalizers.Replace(Regex(r"\z"), mark) if suffix else normalizers.Prepend(mark)]
     tokenizer.normalizer = normalizers.Sequence([*parts, normalizers.Replace(" ", mark)])
@@ -187,11 +187,16 @@ def _as_one_word(tokenizer: Any, model: Any) -> Any:
     return tokenizer
 
 
+def _keeps_marks(model: Any) -> bool:
+    """Tell whether a mark of a space in a text stays one: rules of nmt_nfkc make a space of it, those of nfkc not."""
+    charsmap = model.normalizer.precompiled_charsmap
+    return not charsmap or Charsmap(charsmap).get(json_format.METASPACE) is None
+
+
 def _without_extra_spaces(*, marks: bool) -> list[Any]:
     """Return the normalizers that leave single spaces between words.
 
-    marks: whether marks of spaces at the end of a text go too, as SentencePiece takes them for spaces there. Its rules
-    make spaces of all marks.
+    marks: whether marks of spaces at the end of a text go too, as SentencePiece takes them for spaces there.
     """
     from tokenizers import Regex, normalizers
 

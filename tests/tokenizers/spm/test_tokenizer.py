@@ -109,6 +109,9 @@ SPACES: list[dict[str, Any]] = [
     {"remove_extra_whitespaces": False, "allow_whitespace_only_pieces": True}
     | {"sentence_iterator": ["a    b    c "] * 9},
     {"user_defined_symbols": ["New York", "e.g.", "<ent>"]},
+    {"normalization_rule_name": "nfkc"},
+    {"normalization_rule_name": "nfkc_cf", "treat_whitespace_as_suffix": True},
+    {"normalization_rule_name": "nfkc", "model_type": "bpe", "add_dummy_prefix": False},
     {"model_type": "bpe", "user_defined_symbols": ["<2>", "\u2581\u2581", "he"], "normalization_rule_name": "identity"}
     | {"add_dummy_prefix": False, "remove_extra_whitespaces": False},
 ]  # fmt: skip
