@@ -97,7 +97,8 @@ def _has_spaces(tokenizer: Tokenizer) -> bool:
 
 
 def _with_space(word: str) -> str:
-    return f" {word}" if word and not word[0].isspace() else word
+    """Return a word behind one space, as `add_prefix_space` does: not behind other white space, as a fixed space."""
+    return f" {word}" if word and not word.startswith(" ") else word
 
 
 def read_token_classification(

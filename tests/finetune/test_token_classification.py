@@ -74,7 +74,7 @@ def test_words_are_apart_as_the_recipe_sets_them_apart(name: str) -> None:
     theirs = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     if isinstance(theirs.pre_tokenizer, tokenizers.pre_tokenizers.ByteLevel):
         theirs.pre_tokenizer.add_prefix_space = True  # as run_ner has it
-    words = ["Today", "Ann", "Lee", "came", "(", "late", ")", ".", "", "unbelievable", "42"]
+    words = ["Today", "Ann", "Lee", "came", "(", "late", ")", ".", "", "unbelievable", "42", "\u00a0", "\u3000x", " a"]
     encoded = encode_token_classification(tokenizer, [words], [list(range(len(words)))])
     expected = theirs.encode(words, is_pretokenized=True)
     firsts = [word != before for before, word in pairwise([None, *expected.word_ids])]
