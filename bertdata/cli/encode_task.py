@@ -18,7 +18,7 @@ from bertdata.options.flags import add_flags, add_quiet
 from bertdata.options.option import flag_of
 from bertdata.options.request import settings_from
 from bertdata.sources.labelled.labelled_files import quoted_lines
-from bertdata.sources.labelled.unread_columns import unread_columns
+from bertdata.sources.labelled.unread_columns import splits_in_rows, unread_columns
 
 _QUOTED_SHARE = 0.05
 """The share of lines with quoted fields from which on these are no text, as a few in files of GLUE are."""
@@ -87,7 +87,8 @@ def run(arguments: argparse.Namespace) -> int:
     manifest = encode_task(arguments.output, arguments.vocab, paths, config, columns, force=arguments.force)
     if not arguments.quiet:
         print(table([*summary_rows(manifest), *column_rows(paths["train"], config.task, columns)]))
-    for warning in [*warnings_of(manifest), *quote_warnings(paths.values())]:
+    mixed = split_warnings(paths, config.task, columns)
+    for warning in [*warnings_of(manifest), *quote_warnings(paths.values()), *mixed]:
         print(f"warning: {warning}", file=sys.stderr)
     return 0
 
@@ -129,6 +130,19 @@ def quote_warnings(paths: Iterable[str]) -> Iterator[str]:
                 f"{path}: {quoted:,} of the first {counted(lines, 'line')} have a field in quotes, as those of CSV; "
                 "where fields are separated by tabs, quotes are text, and stay in the examples; write the file "
                 "with commas, as .csv, or without these quotes"
+            )
+
+
+def split_warnings(paths: Mapping[str, str], task: str, columns: Columns) -> Iterator[str]:
+    """Yield a warning for each file with rows of several splits, as a column says that is not read."""
+    file_columns = TASKS[task].file_columns
+    for split, path in paths.items() if file_columns else ():
+        name, splits = splits_in_rows(path, unread_columns(path, tuple(file_columns(path, columns))))
+        if name:
+            own = next((value for value in splits if value.lower().startswith(split[:3])), splits[0])
+            yield (
+                f"{path}: {name!r} says that its rows are of {', '.join(splits)}; they are all in the split {split}; "
+                f"take those of one, as of JSON lines by jq -c 'select(.{name} == \"{own}\")' FILE > NEW"
             )
 
 

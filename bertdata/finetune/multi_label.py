@@ -9,13 +9,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from bertdata.errors import InputError
+from bertdata.errors import ConfigError, InputError
 from bertdata.finetune.classification import encode_classification, read_labelled, text_splits
 from bertdata.finetune.layout import Encoded, TaskSplit, is_unlabelled
 from bertdata.finetune.settings import Columns, TaskConfig
 from bertdata.finetune.task import Labels, Task
+from bertdata.io.console import counted
 from bertdata.masking.masking import IGNORE_INDEX
-from bertdata.sources.labelled.label_lists import COLUMNS, known_column, read_label_lists
+from bertdata.sources.labelled.label_lists import COLUMNS, known_column, number_of_flags, read_label_lists
 from bertdata.sources.labelled.labelled_files import class_names
 from bertdata.sources.labelled.labelled_texts import LabelledText, text_columns_in
 from bertdata.sources.labelled.labels import find_labels, label_ids
@@ -55,6 +56,18 @@ def read_multi_label(
 ) -> tuple[Labels, dict[str, TaskSplit]]:
     """Return the labels and the splits of files of texts with lists of labels. Only a test file may lack these."""
 
+    train = paths["train"]
+    names = [columns.label_column] if columns.label_column else COLUMNS
+    of_file = next(filter(None, (class_names(train, name) for name in names)), ())
+    one_column = not (columns.label_columns or columns.label_separator or of_file)
+    flags = number_of_flags(train, columns.text_columns, columns.label_column) if one_column else 0
+    if flags and columns.labels and len(columns.labels) != flags:
+        raise ConfigError(
+            f"has lists of {flags} times 0 or 1, and --labels names {counted(len(columns.labels), 'label')}; expected "
+            "as many, in the order of the lists",
+            path=train,
+        )
+
     def read(split: str, path: str) -> Iterator[LabelledText[Any]]:
         return read_label_lists(
             path,
@@ -62,13 +75,11 @@ def read_multi_label(
             columns.label_column,
             each_column=columns.label_columns,
             separator=columns.label_separator,
+            flags=flags,
             unlabelled=is_unlabelled(split),
         )
 
-    train = paths["train"]
-    names = [columns.label_column] if columns.label_column else COLUMNS
-    of_file = next(filter(None, (class_names(train, name) for name in names)), ())
-    given = columns.labels or columns.label_columns or of_file
+    given = columns.labels or columns.label_columns or of_file or tuple(map(str, range(flags)))
     labels = given or find_labels(chain.from_iterable(text.label or () for text in read("train", train)), train)
     ids_of = partial(_ids, paths=paths, labels=labels, numbered=bool(given))
     labelled = read_labelled(read, lambda text: text.label is None, config)

@@ -29,6 +29,7 @@ from bertdata.sources.labelled.labelled_files import (
     score_column,
 )
 from bertdata.sources.labelled.labels import Label, is_missing_number, numbers
+from bertdata.sources.labelled.other_forms import JUDGEMENTS, OF_IDS
 from bertdata.sources.labelled.unread_columns import SameLabel
 from bertdata.sources.text_template import cell_at, names_in, value_at
 from bertdata.tokenizers.base import Tokenizer
@@ -124,6 +125,8 @@ def read_groups(
     header = has_names(path, columns.text_columns, score)
     there = column_names(path, header=header)
     names = columns.text_columns or _known_columns(there, known)
+    if set(there) >= OF_IDS:
+        raise ConfigError(JUDGEMENTS, path=path)
     if len(names) != len(known[0]) or not all(has_column(name, there, path) for name in names):
         problem = f"--text-columns names {', '.join(names)}" if names else "none of the known names are among them"
         examples = " or ".join(", ".join(usual) for usual in known)

@@ -21,6 +21,7 @@ from bertdata.counter_rng import text_bits
 from bertdata.errors import InputError, shortened
 from bertdata.sources.labelled.json_list import read_list
 from bertdata.sources.labelled.labelled_files import JSON, file_format, read_rows
+from bertdata.sources.labelled.other_forms import unfolding
 
 Item = tuple[str, dict[str, Any]]
 """An object in a file, and its place there."""
@@ -72,7 +73,9 @@ def read_questions(path: str, *, unlabelled: bool = False) -> Iterator[Question]
 def _read(path: str, unlabelled: bool) -> Iterator[Question]:
     is_json = file_format(path) == JSON
     rows = ((f"data[{number}]", row) for number, row in enumerate(read_list(path, "data"))) if is_json else None
-    for place, row in rows or read_rows(path):
+    for number, (place, row) in enumerate(rows or read_rows(path)):
+        if not number and (how := unfolding(row)):
+            raise InputError(f"{place} is no question: {how}", path=path)
         yield from _questions(row, place, path, unlabelled, article=is_json)
 
 

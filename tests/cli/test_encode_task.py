@@ -175,3 +175,19 @@ def test_quotes_of_a_csv_are_no_text_and_not_warned_of(
     arguments = ["--train", str(tmp_path / "train.csv"), "--vocab", vocab, "--output", str(tmp_path / "out")]
     assert dispatch(["encode-task", *arguments]) == 0
     assert "warning" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "warned"), [("test", "train", True), ("train", "train", False), ("train", "a", False)]
+)
+def test_rows_of_several_splits_in_one_file_are_warned_of(
+    first: str, second: str, warned: bool, tmp_path: Path, vocab: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [{"text": "salt", "label": "x", "partition": first}, {"text": "water", "label": "y", "partition": second}]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = ["--train", str(tmp_path / "a.jsonl"), "--vocab", vocab, "--output", str(tmp_path / "out")]
+    assert dispatch(["encode-task", *arguments]) == 0
+    message = "'partition' says that its rows are of test, train; they are all in the split train; take those of one"
+    error = capsys.readouterr().err
+    assert (message in error) is warned
+    assert ("""jq -c 'select(.partition == "train")' FILE > NEW""" in error) is warned

@@ -18,6 +18,7 @@ from bertdata.io.console import counted
 from bertdata.sources.labelled.labelled_files import Row, has_column, has_names, read_rows
 from bertdata.sources.labelled.labelled_texts import LabelledText, read_texts
 from bertdata.sources.labelled.labels import REMEDY, Label, is_missing, label_name
+from bertdata.sources.labelled.other_forms import unfolding
 from bertdata.sources.text_template import names_in, value_at
 
 _FOUR = ("0", "1", "2", "3")
@@ -43,6 +44,9 @@ KNOWN_QUESTIONS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("sentence",), ("option1", "option2")),  # WinoGrande
 )
 """The columns of public data sets: the first text and what stands before each choice, and the choices."""
+_NAME_THEM = (
+    "name one or two of texts with --text-columns, and that of the choices, or one for each, with --choice-columns"
+)
 ANSWER_COLUMNS = ("label", "answerKey", "answer")
 
 
@@ -79,8 +83,7 @@ def question_columns(
         missing = next((name for name in choices if not has_column(name, list(first), path)), "")
         asked = f"no column {missing!r}" if missing else "no questions with choices in columns of known names"
         raise ConfigError(
-            f"has {asked}; its columns are {', '.join(map(repr, first))}: name one or two of texts with "
-            "--text-columns, and that of the choices, or one for each, with --choice-columns",
+            f"has {asked}; its columns are {', '.join(map(repr, first))}: {unfolding(first) or _NAME_THEM}",
             path=path,
         )
     if len(choices) == 1:

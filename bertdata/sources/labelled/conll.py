@@ -8,7 +8,8 @@ from itertools import islice
 from bertdata.errors import ConfigError, InputError
 from bertdata.io.console import counted
 from bertdata.sources.labelled.column_files import DOCUMENT, Sentence, read_conll, read_conllu
-from bertdata.sources.labelled.labelled_files import column_names, file_format, has_column, read_rows
+from bertdata.sources.labelled.labelled_files import column_names, file_format, first_row, has_column, read_rows
+from bertdata.sources.labelled.other_forms import unfolding
 from bertdata.sources.labelled.spans import span_columns, tagged_words
 from bertdata.sources.text_template import value_at
 
@@ -107,6 +108,7 @@ def _named(
         return None
     asked = repr(given) if given else f"of {what}"
     raise ConfigError(
-        f"has no column {asked}; its columns are {', '.join(map(repr, there))}: name the one of the {what} with {flag}",
+        f"has no column {asked}; its columns are {', '.join(map(repr, there))}: "
+        f"{unfolding(first_row(path)) or f'name the one of the {what} with {flag}'}",
         path=path,
     )

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, NoReturn
 
 from bertdata.errors import InputError, parse_problem
 from bertdata.io import compression
+from bertdata.sources.labelled.other_forms import unfolding
 
 CHUNK = 1 << 20
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -87,11 +88,9 @@ def read_json_rows(path: str, *, chunk: int = CHUNK) -> Iterator[dict[str, Any]]
         for number, value in enumerate(_elements(text) if listed else _objects(text), 1):
             row = as_row(value)
             if row is None:
-                raise InputError(
-                    f"row {number} is not a JSON object; expected a list of objects, an object with the list `data`, "
-                    "or objects one after another",
-                    path=path,
-                )
+                expected = "a list of objects, an object with the list `data`, or objects one after another"
+                how = unfolding(value) or f"expected {expected}"
+                raise InputError(f"row {number} is not a JSON object; {how}", path=path)
             yield row
         if text.sign():
             text.broken(f"more after the {'list' if listed else 'object'}")

@@ -14,7 +14,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import islice
+from operator import getitem
 from typing import Any
 
 from bertdata.documents import open_parquet, read_batches
@@ -26,6 +28,7 @@ from bertdata.io.decoding import how_to_convert
 from bertdata.io.separated_lines import WHAT, RowError, is_declaration, rows_of, separator_of
 from bertdata.sources.labelled.fasttext_lines import is_labelled, labelled_row
 from bertdata.sources.labelled.json_list import as_row, read_json_rows
+from bertdata.sources.labelled.word_columns import a_word_a_line
 from bertdata.sources.text_template import names_in
 
 Row = Mapping[str, Any]
@@ -44,7 +47,14 @@ JSON = ".json"
 FASTTEXT = "fastText"
 """The format of lines with `__label__`, which are in files of several endings."""
 FORMATS = (".jsonl", ".ndjson", JSON, ".csv", ".tsv", ".parquet")
+_SEQUENCES = (
+    "holds a text or its tags in each line, as slots of ATIS and SNIPS; expected a word and its tag in each line: "
+    f"paste seq.in seq.out | {a_word_a_line(1, 2)} > NEW.iob; for intents paste seq.in label > NEW.tsv, and --task "
+    "classification --text-columns 1 --label-column 2"
+)
 ELSEWHERE = {
+    "seq.in": _SEQUENCES,
+    "seq.out": _SEQUENCES,
     ".spacy": "is a DocBin of spaCy; expected texts with spans: write it as JSON lines, python -c "
     '"import json, spacy, sys; from spacy.tokens import DocBin; '
     "[print(json.dumps({'text': doc.text, 'spans': [{'start': span.start_char, 'end': span.end_char, "
@@ -145,6 +155,11 @@ def column_names(path: str, *, header: bool = True) -> list[str]:
     raise InputError("holds no rows; expected examples", path=path)
 
 
+def first_row(path: str, *, header: bool = True) -> Row:
+    """Return the first row of a file, without columns where there is none; `header` as in `read_rows`."""
+    return next((row for _, row in read_rows(path, header=header, lenient=True)), {})
+
+
 def has_column(name: str, columns: Sequence[str], path: str) -> bool:
     """Tell whether a file has a column, or all of a template.
 
@@ -170,7 +185,8 @@ def class_names(path: str, column: str) -> tuple[str, ...]:
     with files.open_raw(path) as raw:
         metadata = open_parquet(raw, path).schema_arrow.metadata or {}
     try:
-        feature = json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"][column]
+        features = json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"]
+        feature = features[column] if column in features else reduce(getitem, column.split("."), features)
         while "feature" in feature:
             feature = feature["feature"]
         return tuple(map(str, feature["names"]))

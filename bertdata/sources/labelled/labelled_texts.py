@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeVar
 
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import ConfigError, InputError, shortened
 from bertdata.io.console import counted
 from bertdata.sources.labelled.labelled_files import (
     KNOWN_COLUMNS,
@@ -16,11 +17,13 @@ from bertdata.sources.labelled.labelled_files import (
     are_numbers,
     column_names,
     file_format,
+    first_row,
     has_column,
     has_names,
     read_rows,
 )
 from bertdata.sources.labelled.labels import Label
+from bertdata.sources.labelled.other_forms import unfolding
 from bertdata.sources.labelled.unread_columns import require_whole_texts
 from bertdata.sources.text_template import cell_at, names_in, value_at
 
@@ -78,7 +81,8 @@ def read_texts(
     if not 1 <= len(columns) <= 2 or missing:
         asked = f"no column {missing[0]!r}" if missing else "no text columns with known names"
         raise ConfigError(
-            f"has {asked}; its columns are {', '.join(map(repr, there))}: name one or two with --text-columns",
+            f"has {asked}; its columns are {', '.join(map(repr, there))}: "
+            f"{unfolding(first_row(path, header=header)) or 'name one or two with --text-columns'}",
             path=path,
         )
     without = [name for name in label_columns if not has_column(name, there, path)]
@@ -129,10 +133,19 @@ def read_classes(
 
 def _one_label(row: Row, place: str, path: str, *, column: str) -> Label:
     label = value_at(row, column)
-    if isinstance(label, list) and len(label) != 1 and all(isinstance(name, str | int) for name in label):
+    if isinstance(label, list) and len(label) != 1 and all(isinstance(name, str | int | float) for name in label):
+        shares = len(label) > 1 and not any(isinstance(name, str) or name < 0 for name in label)
+        if shares and math.isclose(sum(label), 1, abs_tol=1e-3):
+            raise InputError(
+                f"{place} has a list in {column!r} ({shortened(label)}), as of probabilities, or of 0 and 1 for "
+                "each class; expected one label: the number of the most probable class, from 0, is taken by jq -c "
+                f"'.{column} |= index(max)' FILE > NEW",
+                path=path,
+            )
         raise InputError(
-            f"{place} has {counted(len(label), 'label')} ({label!r}); expected one: --task multi-label-classification "
-            "learns any number",
+            f"{place} has {counted(len(label), 'label')} ({shortened(label)}); expected one: --task "
+            "multi-label-classification learns any number; of labels of several annotators the most frequent one is "
+            f"taken by jq -c '.{column} |= (group_by(.) | max_by(length)[0])' FILE > NEW",
             path=path,
         )
     label = label[0] if isinstance(label, list) and label else label

@@ -1,7 +1,8 @@
 """Columns that a task does not read, and without which its examples have another sense.
 
 In some public data sets a label is about a part of the texts: of WiC about a word, of the Winograd schemas about two
-spans, of relations about two entities. In others it says which of the pairs of texts belong together.
+spans, of relations about two entities. In others it says which of the pairs of texts belong together, or of which
+split a row is.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bertdata.errors import ConfigError, InputError, shortened
-from bertdata.sources.labelled.labelled_files import Row, column_names, has_names, read_rows
+from bertdata.sources.labelled.labelled_files import Row, column_names, first_row, has_names, read_rows
 from bertdata.sources.text_template import names_in, value_at
 
 PARTS = (
@@ -37,11 +38,14 @@ BELONGING = (
     "target",
 )
 """The columns of public data sets that say whether, or how far, the texts of a pair belong together."""
+SPLIT_COLUMNS = ("partition", "split", "set", "fold", "subset")
+SPLITS = ("train", "training", "dev", "development", "val", "valid", "validation", "test", "testing")
+"""The names of splits in columns that say of which one a row is, as in MASSIVE."""
 
 
 def require_whole_texts(path: str, columns: Sequence[str], label_columns: Sequence[str]) -> None:
     """Raise ConfigError where a file has columns that say what of the texts, of known names, its label is about."""
-    first = next((row for _, row in read_rows(path, lenient=True)), {})
+    first = first_row(path)
     answer = [(ANSWER[1],)] if tuple(columns) == ANSWER[0] else []
     for parts in (*PARTS, *answer):
         if {*parts} & {*columns, *label_columns} or any(value_at(first, part) is None for part in parts):
@@ -82,6 +86,19 @@ class SameLabel:
                 f"belong together, whatever {self._name!r} says, name the texts, --text-columns {texts}",
                 path=self._path,
             )
+
+
+def splits_in_rows(path: str, unread: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Return which of the columns that are not read names the split of each row, and the splits, sorted.
+
+    ("", ()) where there is none, or all rows are of one split.
+    """
+    name = next((name for name in unread if name.lower() in SPLIT_COLUMNS), "")
+    if not name:
+        return "", ()
+    values = {str(value_at(row, name)) for _, row in read_rows(path, lenient=True)}
+    are_splits = len(values) > 1 and all(value.lower() in SPLITS for value in values)
+    return (name, tuple(sorted(values))) if are_splits else ("", ())
 
 
 def unread_columns(path: str, columns: Sequence[str]) -> list[str]:

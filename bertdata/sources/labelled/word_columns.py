@@ -21,10 +21,6 @@ _FEW = 10
 """Words that tell nothing yet of a column."""
 
 
-_A_WORD_A_LINE = (
-    """awk -F'\\t' '{n=split($WORDS,w," "); split($TAGS,t," "); for(i=1;i<=n;i++) print w[i]"\\t"t[i]; print ""}' """
-    "FILE > NEW"
-)
 _TEXT = 4
 """The words in a tag from which on it is a text."""
 
@@ -38,6 +34,14 @@ class _Words(Protocol):
 
 
 Sentence = TypeVar("Sentence", bound=_Words)
+
+
+def a_word_a_line(words: int, tags: int) -> str:
+    """Return a command that writes lines of sentences as lines of words, given the columns, from 1."""
+    return (
+        f"""awk -F'\\t' '{{n=split(${words},w," "); split(${tags},t," "); """
+        """for(i=1;i<=n;i++) print w[i]"\\t"t[i]; print ""}'"""
+    )
 
 
 def column_names(fields: Sequence[str], asked: Iterable[str | None] = ()) -> list[str]:
@@ -113,8 +117,8 @@ def with_true_words(
     the files of Weibo.
     """
     numbers = offsets = repeats = True
-    longest = total = several = texts = 0
-    text = ""
+    longest = total = several = texts = sentences_as_words = 0
+    text = sentence_as_word = ""
     all_sentences = True
     prefixes: set[str] | None = None
     places = brackets = True
@@ -128,6 +132,9 @@ def with_true_words(
             ]
             all_sentences = all(of_word == of_tag for of_word, of_tag in lengths)
             several += sum(of_word > 1 for of_word, _ in lengths)
+        for word in words:
+            if _is_text(word):
+                sentences_as_words, sentence_as_word = sentences_as_words + 1, sentence_as_word or word
         if numbers or offsets:
             digits = all(word.isdecimal() for word in words)
             values = [int(word) for word in words] if digits else []
@@ -138,7 +145,7 @@ def with_true_words(
         brackets = brackets and all(map(_BRACKETED.fullmatch, tags))
         opened = opened or any(tag.startswith("(") for tag in tags)
         for tag in tags:
-            if tag.count(" ") >= _TEXT - 1 and len(tag.split()) >= _TEXT:
+            if _is_text(tag):
                 texts, text = texts + 1, text or tag
         repeats = repeats and len({*words}) == 1
         places = places and _are_placed(words)
@@ -150,15 +157,18 @@ def with_true_words(
     if all_sentences and 2 * several > total:
         raise InputError(
             "has a sentence in each line, its tags behind a tab; expected a word and its tag in each line, and a blank "
-            f"line after each sentence: {_A_WORD_A_LINE.replace('WORDS', '1').replace('TAGS', '2')}",
+            f"line after each sentence: {a_word_a_line(1, 2)} FILE > NEW",
             path=path,
         )
-    if 2 * texts > total and tag_column is not None:
+    of_tags = 2 * texts > total and tag_column is not None
+    if of_tags or 2 * sentences_as_words > total:
+        what, example = ("tags", text) if of_tags else ("words", sentence_as_word)
+        words_at, place = (3, "third") if of_tags else (1, "first")
         raise InputError(
-            f"has texts in the column of the tags, as {shortened(text)}, as tables of sentences do; expected a word "
-            "and its tag in each line: --task classification learns a label for each text, and tags in another column, "
-            "as the second beside sentences in the third, become such lines by "
-            f"{_A_WORD_A_LINE.replace('WORDS', '3').replace('TAGS', '2')}",
+            f"has texts in the column of the {what}, as {shortened(example)}, as tables of sentences do; expected a "
+            "word and its tag in each line: --task classification learns a label for each text, and tags in another "
+            f"column, as the second beside sentences in the {place}, become such lines by "
+            f"{a_word_a_line(words_at, 2)} FILE > NEW",
             path=path,
         )
     if brackets and opened and tag_column is not None:
@@ -198,6 +208,10 @@ def with_true_words(
             "sed -E 's/^([^[:space:]]+)[0-9]([[:space:]])/\\1\\2/' FILE > NEW",
             path=path,
         )
+
+
+def _is_text(field: str) -> bool:
+    return field.count(" ") >= _TEXT - 1 and len(field.split()) >= _TEXT
 
 
 def _are_placed(words: Sequence[str]) -> bool:

@@ -18,7 +18,7 @@ from bertdata.finetune.squad import read_questions
 from bertdata.finetune.task_shards import encode_task
 from bertdata.shards import open_shards
 from bertdata.sources.labelled.conll import read_sentences
-from bertdata.sources.labelled.labelled_files import has_names, quoted_lines, read_rows
+from bertdata.sources.labelled.labelled_files import class_names, has_names, quoted_lines, read_rows
 from bertdata.sources.labelled.labelled_texts import LabelledText, read_classes
 from bertdata.sources.labelled.labels import find_labels, label_ids, label_set, numbers
 from bertdata.tokenizers.wordpiece import SPECIAL_TOKENS, WordPieceTokenizer
@@ -422,3 +422,13 @@ def test_a_column_of_quoted_fields_alone_was_written_with_the_quotes_of_csv(
     path = tmp_path / "a.tsv"
     path.write_text("text\tlabel\n" + "".join(f"{text}\t{place}\n" for place, text in enumerate(texts)))
     assert quoted_lines(str(path)) == (quoted, len(texts) + 1)
+
+
+def test_names_of_classes_inside_of_objects_are_read(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    names = datasets.ClassLabel(names=["neg", "pos"])
+    features = datasets.Features({"of": {"text": datasets.Value("string"), "class": names}})
+    rows = datasets.Dataset.from_dict({"of": [{"text": "a", "class": 1}]}, features)
+    rows.to_parquet(str(tmp_path / "a.parquet"))
+    assert class_names(str(tmp_path / "a.parquet"), "of.class") == ("neg", "pos")
+    assert class_names(str(tmp_path / "a.parquet"), "of.text") == class_names(str(tmp_path / "a.parquet"), "of") == ()
