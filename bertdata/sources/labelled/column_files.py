@@ -44,6 +44,8 @@ _UNSAID = "_"
 """What CoNLL-U has in place of a value that is not given."""
 _COMMENT = re.compile(r"#{1,2}(?:[ \t]|$)")
 _DOCUMENT_COMMENT = re.compile(r"#[ \t]*(?:(?P<begin>newdoc\b|begin document\b)|end document\b)")
+_BEGIN = "#begin document"
+"""The first line of a file of CoNLL-2011 or CoNLL-2012."""
 _NOT_A_WORD = re.compile(r"[0-9]+[-.][0-9]+")
 """The number of a range of words, or of an empty word."""
 
@@ -79,7 +81,8 @@ def read_conll(
     lines = partial(_lines, path, after=begin if names else 0)
     blocks = _blocks(lines(), path, word_at, _is_comment(lines, tag_at))
     is_tagged = True if tags_column is not None else None if unlabelled else False
-    sentences = _conll_sentences(path, blocks, word_at, tag_at, is_tagged)
+    varies = bool(first) and " ".join(first).startswith(_BEGIN)
+    sentences = _conll_sentences(path, blocks, word_at, tag_at, is_tagged, varies=varies)
     return with_true_words(sentences, path, word_at, None if unlabelled else tag_at)
 
 
@@ -99,15 +102,25 @@ def _require_words(path: str, first: list[str], begin: int, tag_at: int) -> None
 
 
 def _conll_sentences(
-    path: str, blocks: Iterator[tuple[bool, list[Line]]], word_at: int, tag_at: int, is_tagged: bool | None
+    path: str,
+    blocks: Iterator[tuple[bool, list[Line]]],
+    word_at: int,
+    tag_at: int,
+    is_tagged: bool | None,
+    *,
+    varies: bool,
 ) -> Iterator[Sentence]:
-    """Yield sentences; is_tagged: whether a file of one column has tags, None where it may have none."""
+    """Yield sentences; is_tagged: whether a file of one column has tags, None where it may have none.
+
+    varies: whether sentences may have another number of columns each, as in CoNLL-2012 one for each predicate.
+    """
     width = 0
     is_numbered = bool(word_at and tag_at)
     for begins, lines in blocks:
         words: list[str] = []
         tags: list[Label] = []
         numbers: list[int] = []
+        width = 0 if varies else width
         numbered = is_numbered and any(fields[0].isdigit() for _, fields in lines)
         for number, fields in lines:
             width = width or len(fields)

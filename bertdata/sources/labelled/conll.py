@@ -14,7 +14,7 @@ from bertdata.sources.labelled.spans import span_columns, tagged_words
 from bertdata.sources.text_template import value_at
 
 CONLLU = (".conllu", ".conllup", ".cupt")
-CONLL = (".conll", *CONLLU, ".txt", ".bio", ".iob", ".iob2", ".bioes", ".iobes", ".bilou", ".bmes")
+CONLL = (".conll", *CONLLU, ".txt", ".bio", ".iob", ".iob2", ".bioes", ".iobes", ".bilou", ".bmes", "gold_conll")
 _COLUMN_FILES = (*CONLL, ".tsv")
 """Formats of a word a line; a .tsv is one too, as its cells hold no lists."""
 _FIRST_ROWS = 100

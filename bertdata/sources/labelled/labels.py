@@ -56,7 +56,7 @@ def is_missing(label: Label) -> bool:
 def find_labels(values: Iterable[Label], path: str) -> tuple[str, ...]:
     """Return the label set of a training file, without what means no label.
 
-    Raises InputError for fewer than two labels, or for fractions.
+    Raises InputError for fewer than two labels, for fractions, and for names that differ in white space alone.
     """
     names = set()
     for value in values:
@@ -68,6 +68,14 @@ def find_labels(values: Iterable[Label], path: str) -> tuple[str, ...]:
             )
         names.add(label_name(value))
     labels = label_set(names)
+    bare: dict[str, str] = {}
+    for name in labels:
+        if (alike := bare.setdefault(name.strip(), name)) != name:
+            raise InputError(
+                f"has the labels {alike!r} and {name!r}, which differ in white space alone; expected one name for each "
+                "class: take the white space away, or, if both are classes, name the classes with --labels",
+                path=path,
+            )
     if len(labels) < 2:
         problem = f"all have the label {labels[0]!r}" if labels else "none has a label"
         raise InputError(
