@@ -44,10 +44,11 @@ def encode_question_answering(
 ) -> Encoded:
     """Encode questions to a row for each window, with the columns that `TaskInfo.columns` names.
 
-    The label is the first answer that is in the context at its `answer_start`. Questions whose answers are all
-    misplaced are left out with `drop_misplaced`, otherwise they count as without an answer. max_query_length 0:
-    questions are never cut. Counts examples (windows), questions, those without an answer, those of several windows,
-    misplaced answers, answers too long for any window, truncated questions and their tokens cut off.
+    White space before a question is left out. The label is the first answer that is in the context at its
+    `answer_start`. Questions whose answers are all misplaced are left out with `drop_misplaced`, otherwise they count
+    as without an answer. max_query_length 0: questions are never cut. Counts examples (windows), questions, those
+    without an answer, those of several windows, misplaced answers, answers too long for any window, truncated questions
+    and their tokens cut off.
 
     Raises ConfigError for settings that leave a context no room, and InputError, naming the question, where a question
     leaves none.
@@ -64,7 +65,7 @@ def encode_question_answering(
     misplaced = [bool(question.answers) and span is None for question, span in zip(questions, spans, strict=True)]
     chosen = [number for number, wrong in enumerate(misplaced) if not (wrong and drop_misplaced)]
     taken, spans = [questions[number] for number in chosen], [spans[number] for number in chosen]
-    asked = Segments.of(tokenizer.encode_batch([question.question for question in taken]))
+    asked = Segments.of(tokenizer.encode_batch([question.question.lstrip() for question in taken]))
     cut_lengths = np.minimum(asked.lengths, max_query_length) if max_query_length else asked.lengths
     contexts, begins, ends = _encode_contexts(tokenizer, taken)
     template = tokenizer.row_template

@@ -2,10 +2,10 @@
 
 SQuAD's JSON is an object with the list `data`, whose items are articles with `paragraphs`, or rows. A row has `id`,
 `question`, `context` and `answers`: {"text": [...], "answer_start": [...]}, {"text": "...", "answer_start": 1}, or a
-list of such answers. A row may also be a paragraph (`context` and `qas`) or an article. `is_impossible` and an empty
-list of answers both mean no answer; a question without `answers` is refused but in a test file. `plausible_answers` are
-left out. A whole number as an id is its decimal form. The encoder checks that an answer is in the context at its
-`answer_start`.
+list of such answers. An answer without text, at -1 or elsewhere, is none. A row may also be a paragraph (`context` and
+`qas`) or an article. `is_impossible` and an empty list of answers both mean no answer; a question without `answers` is
+refused but in a test file. `plausible_answers` are left out. A whole number as an id is its decimal form. The encoder
+checks that an answer is in the context at its `answer_start`.
 """
 
 from __future__ import annotations
@@ -103,14 +103,15 @@ def _question(row: Mapping[str, Any], place: str, path: str, unlabelled: bool) -
         )
     identity = row.get("id")
     named = dict(row) | {"id": str(identity)} if type(identity) is int else row
+    answers = [
+        (_value(answer, "text", str, at, path), _value(answer, "answer_start", int, at, path))
+        for at, answer in ([] if row.get("is_impossible") else _answers(row.get("answers"), place, path))
+    ]
     return Question(
         _value(named, "id", str, place, path),
         _value(row, "question", str, place, path),
         _value(row, "context", str, place, path),
-        tuple(
-            (_value(answer, "text", str, at, path), _value(answer, "answer_start", int, at, path))
-            for at, answer in ([] if row.get("is_impossible") else _answers(row.get("answers"), place, path))
-        ),
+        tuple((text, start) for text, start in answers if text.strip()),
         place,
     )
 

@@ -24,6 +24,7 @@ from bertdata.tokenizers.wordpiece import WordPieceTokenizer
 from tests.data import data_path
 from tests.finetune import reference
 from tests.sentences.story import STORY
+from tests.tokenizers.of_models import MODELS, tokenizer_of
 from tests.tokenizers.wordpiece.reference import SMALL
 
 TOKENIZER = WordPieceTokenizer.from_tokens(SMALL)
@@ -149,6 +150,13 @@ def test_every_token_of_a_context_is_in_a_row_and_neighbours_share_what_is_asked
             assert not shared or before[-shared:] == window[:shared]
             joined += window[shared:]
         assert joined == ids
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_white_space_before_a_question_is_left_out_as_by_the_recipe(model: str) -> None:
+    questions = [Question("a", "who was it?", "the salt"), Question("b", " \n\u00a0who was it?", "the salt")]
+    first, second = encode_question_answering(tokenizer_of(model), questions).columns["input_ids"].to_pylist()
+    assert first == second
 
 
 def test_a_question_over_its_length_is_cut_and_counted() -> None:
