@@ -52,6 +52,21 @@ def is_type_of_transformers(name: str) -> bool:
     return name in CONFIG_MAPPING
 
 
+def refuse_two_meanings(config: str | EncoderConfig, output: str, library: str) -> None:
+    """Raise ConfigError where the name of a preset, or of a type of transformers, is that of a model's folder, too.
+
+    The output of the run itself, which may be called as its config, is none.
+    """
+    if not isinstance(config, str) or not files.exists(files.join(config, "config.json")):
+        return
+    named = is_type_of_transformers(config) if library == "transformers" else config in presets()
+    if named and os.path.abspath(config) != os.path.abspath(output):
+        raise ConfigError(
+            f"--config {config} is the name of a config for a new model, and here of a folder with a model; write "
+            f"./{config} to begin with the model in the folder, or rename the folder to begin with a new one"
+        )
+
+
 def resolve_config(
     config: str | EncoderConfig, info: PretrainingInfo, overrides: Mapping[str, Any] | None = None
 ) -> EncoderConfig:

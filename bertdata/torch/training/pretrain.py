@@ -29,7 +29,7 @@ from bertdata.torch.data.loader import ResumableBatchSampler
 from bertdata.torch.data.workers import explaining_workers
 from bertdata.torch.distillation.distilled_model import Lesson
 from bertdata.torch.distillation.settings import DistillationSettings
-from bertdata.torch.models import LIBRARIES, model_loading
+from bertdata.torch.models import LIBRARIES, configs, model_loading
 from bertdata.torch.models.attention import activate_newest_flash
 from bertdata.torch.models.causal_probe import check_causal_mask
 from bertdata.torch.models.config import EncoderConfig
@@ -119,6 +119,7 @@ def pretrain(
     settings, output = settings or PretrainSettings(), files.path_text(output)
     if files.is_remote(output):
         raise ConfigError("checkpoints are written to a local directory; give one, and copy it later", path=output)
+    configs.refuse_two_meanings(config, output, library)
     safetensors_torch()  # else a run would find out when it saves its model
     with init_distributed(settings.device) as group:
         fitting = not (settings.gradient_accumulation_steps or settings.batch_tokens)

@@ -14,7 +14,7 @@ import transformers
 from transformers import AutoTokenizer
 
 from bertdata import load_tokenizer
-from bertdata.errors import MissingExtraError
+from bertdata.errors import ConfigError, MissingExtraError
 from bertdata.objectives.settings import ExamplesConfig
 from bertdata.torch import AlbertConfig, BertConfig, ModernBertConfig
 from bertdata.torch.models.config import EncoderConfig
@@ -113,3 +113,18 @@ def test_what_saves_a_model_is_missed_before_the_first_step(monkeypatch: pytest.
         with pytest.raises(MissingExtraError, match="safetensors is not installed"):
             run()
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("library", "name"), [("bertdata", "tiny"), ("transformers", "bert")])
+def test_a_folder_called_as_a_config_is_not_taken_for_one_nor_passed_over(
+    library: str, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    build = write_build(tmp_path / "build", ExamplesConfig(objective="full-sentences", max_seq_length=32))
+    monkeypatch.chdir(tmp_path)
+    small = BertConfig.tiny(**SIZES, hidden_size=16, intermediate_size=32, type_vocab_size=1)
+    pretrain(build, small, name, RUN)
+    with pytest.raises(ConfigError, match=f"here of a folder with a model; write ./{name} to begin with"):
+        pretrain(build, name, "out", RUN, library=library)
+    plan = pretrain(build, f"./{name}", "out", RUN, library=library, dry_run=True)
+    assert plan["parameters"] == pretrain(build, small, "again", RUN, dry_run=True)["parameters"]
+    assert pretrain(build, "tiny", "tiny", RUN, restart=True, dry_run=True)["parameters"] > plan["parameters"]
