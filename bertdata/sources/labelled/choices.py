@@ -1,7 +1,7 @@
 """Questions with choices from the rows of files: what each asks, its choices, and which is right.
 
 A file has the choices in a list (of texts, or of objects with `text` and `label`), in an object of two lists, or in a
-column each. The right one is named by the choice's own label where it has one, by its number or its letter, or is
+column each. The right one is named by the choice's own label where it has one, by its number, letter or column, or is
 written out.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from string import ascii_uppercase
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from bertdata.errors import ConfigError, InputError, shortened
@@ -153,7 +153,7 @@ def _of_one_column(value: Any, place: str, path: str) -> tuple[list[Any], list[s
 
 
 def names_of_choices(questions: Iterable[Choices], number: int, columns: Sequence[str], path: str) -> tuple[str, ...]:
-    """Return what so many choices are called by their places: letters, or numbers that begin where a file's do.
+    """Return what so many choices are called by their places: letters, their columns, or numbers from 0 or from 1.
 
     columns: those of the choices. None where right choices are written out. Raises InputError where it cannot be told
     what a right choice is named by.
@@ -164,9 +164,13 @@ def names_of_choices(questions: Iterable[Choices], number: int, columns: Sequenc
     ('1', '2')
     >>> names_of_choices([Choices(("a", "b"), (), "b")], 2, ["choice"], "x.jsonl")
     ()
+    >>> names_of_choices([Choices(("x", "y"), (), "b")], 2, ["choice"], "x.jsonl")
+    ('a', 'b')
+    >>> names_of_choices([Choices(("x", "y"), (), "second")], 2, ["first", "second"], "x.csv")
+    ('first', 'second')
     """
     numbers: set[int] = set()
-    last = letters = written = total = 0
+    last = letters = small = of_columns = written = total = 0
     for question in questions:
         if question.names:
             first = question.names[0]
@@ -176,12 +180,18 @@ def names_of_choices(questions: Iterable[Choices], number: int, columns: Sequenc
         total, name = total + 1, label_name(question.answer)
         written += isinstance(question.answer, str) and name in question.texts
         letters += len(name) == 1 and name in ascii_uppercase
+        small += len(name) == 1 and name in ascii_lowercase
+        of_columns += name in columns and not name.isdecimal()
         if name.isdecimal():
             numbers.add(int(name))
             last += int(name) == len(question.texts)
     is_named = letters == total or (numbers and max(numbers) <= number)
     if written == total and total and not is_named:
         return ()
+    if total and of_columns == total and len(columns) == number:
+        return tuple(columns)
+    if total and small == total:
+        return tuple(ascii_lowercase[:number])
     doubt = "the right choices may be written out or numbered" if written == total and total else ""
     if numbers and 0 not in numbers and not last and columns[0].endswith("1"):
         doubt = "no right choice has the number 0 or that of the last one, and the choices are numbered from 1"
