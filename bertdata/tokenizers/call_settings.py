@@ -7,7 +7,7 @@ from typing import Any
 
 from bertdata.errors import InputError
 from bertdata.tokenizers.call_rows import FIRST, SECOND, CallRows, Piece
-from bertdata.tokenizers.class_defaults import TEXT, class_of, expected_pair
+from bertdata.tokenizers.class_defaults import BY_FLAGS, TEXT, class_of, expected_pair
 from bertdata.tokenizers.ids import MOST_TYPES, read_id
 from bertdata.tokenizers.json_format import parts_of
 
@@ -59,10 +59,12 @@ def pairs_unclear(rows: CallRows, config: Mapping[str, Any], ids: Mapping[str, i
     ):
         return None
     form = " ".join(f"{name}:{type_id}" for name, type_id in expected)
+    version, other = (4, 5) if class_of(config) in BY_FLAGS else (5, 4)
     return (
         f"{class_of(config)}, which the settings beside it name, has the rows {form} of two texts (with token types) "
-        "in transformers 5, and its post_processor, which transformers 4 takes, has others; open the folder with the "
-        "version whose rows you want, save it, and name PreTrainedTokenizerFast as tokenizer_class in what it saved"
+        f"in transformers {version}, and its post_processor, which transformers {other} takes, has others; open the "
+        "folder with the version whose rows you want, save it, and name PreTrainedTokenizerFast as tokenizer_class in "
+        "what it saved"
     )
 
 

@@ -92,6 +92,20 @@ PREFIX_SPACE = {f"{name}Tokenizer": False for name in _NO_PREFIX_SPACE.split()} 
 SPACE_BY_VERSION = {"BlenderbotTokenizer": (False, True), "PreTrainedTokenizer": (False, None)}
 """By class, whether transformers 4 and 5 put a space there then, None for what the file says."""
 
+BY_FLAGS = frozenset({"CodeLlamaTokenizer", "CohereTokenizer", "GemmaTokenizer", "LlamaTokenizer"})
+"""Classes that in transformers 4 put tokens around texts as two settings say, whatever the file has."""
+
+
+def flags_of(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `add_bos_token` and `add_eos_token` of settings, or of their class in transformers 4; None for the file's.
+
+    >>> flags_of({"tokenizer_class": "GemmaTokenizerFast", "add_eos_token": True})
+    {'add_bos_token': True, 'add_eos_token': True}
+    """
+    usual = (True, False) if class_of(config) in BY_FLAGS else (None, None)
+    names = ("add_bos_token", "add_eos_token")
+    return {name: config.get(name, default) for name, default in zip(names, usual, strict=True)}
+
 
 def class_of(config: Mapping[str, Any]) -> str:
     """Return the class that settings name, without Fast.
@@ -144,11 +158,20 @@ def expected_around(config: Mapping[str, Any]) -> list[str | None] | None:
 def expected_pair(config: Mapping[str, Any]) -> list[tuple[str | None, int]] | None:
     """Return the parts of a row of two texts of the class of settings: TEXT or a token, None for any, and the type.
 
-    None where the class takes those of the file, or is not known.
+    Those of transformers 5, but of BY_FLAGS in 4. None where the class takes those of the file, or is not known.
 
     >>> expected_pair({"tokenizer_class": "XGLMTokenizer", "eos_token": "</s>"})
     [('</s>', 0), ('text', 0), ('</s>', 0), ('</s>', 0), ('text', 0)]
     """
+    if class_of(config) in BY_FLAGS:
+        flags = flags_of(config)
+        bos, eos = ([role] if flags[f"add_{role}_token"] else [] for role in ("bos", "eos"))
+        of_texts = [[*bos, "A", *eos], [*bos, "B", *eos]]
+        return [
+            (TEXT if name in ("A", "B") else _named(config, name), type_id)
+            for type_id, names in enumerate(of_texts)
+            for name in names
+        ]
     if class_of(config) not in _FORM_OF:
         return None
     parts = [part.partition(":")[::2] for part in _FORM_OF[class_of(config)][1].split()]

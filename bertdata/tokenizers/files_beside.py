@@ -20,6 +20,7 @@ from bertdata.tokenizers.class_defaults import (
     check_class_adds_nothing,
     class_of,
     expected_around,
+    flags_of,
     with_class_tokens,
 )
 from bertdata.tokenizers.file_keys import SPECIAL_KEYS, check_config, check_file
@@ -262,12 +263,13 @@ def rows_unclear(data: Mapping[str, Any], config: Mapping[str, Any]) -> str | No
     tokens = [piece.get("SpecialToken", {}).get("id") for piece in single]
     if (contradiction := _class_unlike(config, [token for token in tokens if token is not None])) is not None:
         return contradiction
-    for key, at in (("add_bos_token", 0), ("add_eos_token", -1)):
+    for (key, flag), at in zip(flags_of(config).items(), (0, -1), strict=True):
         token = content_of(config.get(key.removeprefix("add_")))
-        if isinstance(config.get(key), bool) and token is not None and config[key] != (tokens[at:][:1] == [token]):
+        if isinstance(flag, bool) and token is not None and flag != (tokens[at:][:1] == [token]):
+            says = f"{CONFIG} says" if key in config else f"{class_of(config)} of transformers 4 has"
             return (
-                f"{CONFIG} says {key} = {json.dumps(config[key])}, but the post_processor of tokenizer.json "
-                f"{'puts it there' if not config[key] else f'does not put {token} there'}; make the two say the same"
+                f"{says} {key} = {json.dumps(flag)}, but the post_processor of tokenizer.json "
+                f"{f'does not put {token} there' if flag else 'puts it there'}; make the two say the same in {CONFIG}"
             )
     language = config.get("src_lang")
     if isinstance(language, str) and language and language not in tokens and single:

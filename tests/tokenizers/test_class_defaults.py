@@ -314,3 +314,34 @@ def test_a_space_before_a_text_is_that_of_the_class_where_settings_do_not_say_it
                 load_tokenizer(folder)
         else:
             assert load_tokenizer(folder).tokenize("the") == theirs
+
+
+@pytest.mark.parametrize("name", ["GemmaTokenizerFast", "LlamaTokenizer"])
+def test_rows_that_transformers_4_makes_by_two_settings_are_those_of_the_file_or_refused(
+    name: str, tmp_path: Path
+) -> None:
+    tokens = ["<s>", "</s>", "<unk>", "<pad>"]
+    for eos, pair, flags, single_is_same, pair_is_same in (
+        ("</s>", "<s> $A </s> <s>:1 $B:1 </s>:1", {}, False, False),
+        ("</s>", "<s> $A </s> <s>:1 $B:1 </s>:1", {"add_eos_token": True}, True, True),
+        ("</s>", "<s> $A </s> $B </s>", {"add_eos_token": True, "add_bos_token": True}, True, False),
+        ("", "<s> $A <s>:1 $B:1", {}, True, True),
+        ("", "<s> $A <s>:1 $B:1", {"add_bos_token": False}, False, False),
+    ):
+        config = {"tokenizer_class": name, "bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", **flags}
+        folder = folder_with(tmp_path, tokens, None, tokens, **config)
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        ids = [(token, tokenizer.token_to_id(token)) for token in tokens[:2]]
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single=f"<s> $A {eos}".strip(), pair=pair, special_tokens=ids
+        )
+        tokenizer.save(str(folder / "tokenizer.json"))
+        ours = load_tokenizer(folder)
+        for texts, is_same in ((("the",), single_is_same), (("the", "low"), pair_is_same)):
+            if is_same:
+                assert ours(*texts)["input_ids"] == tokenizer.encode(*texts).ids
+            else:
+                with pytest.raises(
+                    ConfigError, match=r"make the two say the same|in transformers 4, and its post_proc"
+                ):
+                    ours(*texts)
