@@ -171,6 +171,13 @@ def group_columns(
 def _text(row: Row, name: str, place: str, path: str) -> str:
     text = cell_at(row, name)
     if isinstance(text, list):
+        if keys := [key for item in text[:1] if isinstance(item, dict) for key in item]:
+            field = "content" if "content" in keys else keys[0]
+            raise InputError(
+                f"{place} has a list of objects in {name!r}, as of messages; expected one text: join them by a "
+                f"template in place of the column, '{{{name}[]:{{{field}}}}}'",
+                path=path,
+            )
         raise InputError(
             f"{place} has a list in {name!r}; expected one text: write a row for each, as of JSON by "
             f"jq -c '.{name}[] as $text | .{name} = $text' FILE > NEW",

@@ -53,6 +53,10 @@ _SEQUENCES = (
     "classification --text-columns 1 --label-column 2"
 )
 ELSEWHERE = {
+    ".arrow": "is a part of a folder of datasets' save_to_disk; expected a table with the names of its classes: write "
+    'the folder as Parquet, python -c "import datasets, sys; datasets.load_from_disk(sys.argv[1])'
+    '.to_parquet(sys.argv[2])" FOLDER NEW.parquet',
+    ".xlsx": "is a spreadsheet; expected a table of text: save it as .csv",
     "seq.in": _SEQUENCES,
     "seq.out": _SEQUENCES,
     ".spacy": "is a DocBin of spaCy; expected texts with spans: write it as JSON lines, python -c "

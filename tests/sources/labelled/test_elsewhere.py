@@ -12,6 +12,8 @@ import pytest
 
 from bertdata.errors import InputError
 from bertdata.sources.labelled.conll import read_sentences
+from bertdata.sources.labelled.labelled_files import class_names, file_format
+from bertdata.sources.labelled.labelled_texts import read_classes
 
 
 def command_for(path: Path) -> str:
@@ -103,3 +105,18 @@ def test_pubtator_is_read_as_its_message_says(
     ]
     found = read_sentences(str(written(command_for(path), path, monkeypatch, capsys)))
     assert [(sentence.words, sentence.tags) for sentence in found] == expected
+
+
+def test_a_folder_of_datasets_is_read_as_its_message_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    datasets = pytest.importorskip("datasets")
+    features = datasets.Features({"text": datasets.Value("string"), "label": datasets.ClassLabel(names=["b", "a"])})
+    datasets.Dataset.from_dict({"text": ["x", "y"], "label": [1, 0]}, features).save_to_disk(str(tmp_path / "saved"))
+    [part] = (tmp_path / "saved").glob("*.arrow")
+    with pytest.raises(InputError) as caught:
+        file_format(str(part))
+    [code] = re.findall(r'python -c "(.*)" FOLDER', str(caught.value))
+    new = tmp_path / "new.parquet"
+    monkeypatch.setattr(sys, "argv", ["-c", str(tmp_path / "saved"), str(new)])
+    exec(code, {})
+    assert class_names(str(new), "label") == ("b", "a")
+    assert [(text.text, text.label) for text in read_classes(str(new))] == [("x", 1), ("y", 0)]
