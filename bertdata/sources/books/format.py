@@ -24,7 +24,7 @@ from bertdata.sources.formats import Request, SourceFile, SourceFormat, text_byt
 from bertdata.sources.names import InputCount
 from bertdata.sources.text_encodings import DOUBTFUL, READ_AS, parse_encodings
 
-REVISION = 25
+REVISION = 26
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,8 @@ _CHINESE_NUMBER = re.compile(r"[〇一二三四五六七八九十百]{1,6}")
 """A line that is a number is a chapter's label."""
 _FEWEST_ENTRIES, _ENTRY_LIMIT = 6, 300
 """How many entries are contents, and the characters of the longest."""
+_NARROWEST_APART = 40
+"""The width from which on lines that a blank line parts may be those of prose."""
 _MANY_LINES = 10
 """Lines inside of paragraphs from which on these tell prose from verse."""
 NARROWEST = 12
@@ -133,7 +135,8 @@ def prose_of(
     >>> prose_of(blocks)
     (['It was a dark night, and nobody spoke for an hour.'], [Heading(paragraphs=0, line='CHAPTER I')])
     """
-    width = width or width_of([len(line) for block in blocks if len(block) > 2 for line in block[:-1]])
+    apart = _width_of_lines_apart(blocks)
+    width = apart or width or width_of([len(line) for block in blocks if len(block) > 2 for line in block[:-1]])
     paragraphs: list[str] = []
     waiting: list[str] = []
     headings: list[Heading] = []
@@ -178,7 +181,7 @@ def prose_of(
         if kind not in ("prose", "verse"):
             continue
         if not (paragraphs or cut.is_later or number in running or len(lines) > 1) and _is_on_title_page(
-            paragraph, width
+            paragraph, width, are_lines_apart=bool(apart)
         ):
             front.append(paragraph)
             continue
@@ -286,9 +289,23 @@ def _headings(block: Block, width: int) -> int:
     return len(block)
 
 
-def _is_on_title_page(line: str, width: int) -> bool:
-    """Tell whether a line before all prose is of a title page, whose lines are no wider than the page."""
-    if len(line) > width:
+def _width_of_lines_apart(blocks: Sequence[Block | PlainBlock]) -> int:
+    """Return how long lines of a text are where a blank line stands between most of them, 0 of another text."""
+    lengths = sorted(len(block if isinstance(block, str) else block[0]) for block in blocks if _is_one_line(block))
+    widest = lengths[len(lengths) * 9 // 10] if 5 * len(lengths) > 4 * len(blocks) else 0
+    return widest if _NARROWEST_APART <= widest < WRAP_LIMIT else 0
+
+
+def _is_one_line(block: Block | PlainBlock) -> bool:
+    return "\n" not in block if isinstance(block, str) else len(block) == 1
+
+
+def _is_on_title_page(line: str, width: int, *, are_lines_apart: bool) -> bool:
+    """Tell whether a line before all prose is of a title page, whose lines are no wider than the page.
+
+    Where lines of prose are apart, one of small letters that nearly fills the page is prose.
+    """
+    if len(line) > width or (are_lines_apart and 5 * len(line) > 4 * width and is_mostly_small(line, 0.5)):
         return False
     return not ENDS_SENTENCE.search(line[-TAIL:]) or (len(line) < 60 and bool(_BYLINE.match(line)))
 

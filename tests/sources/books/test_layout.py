@@ -83,6 +83,16 @@ def test_small_letters_on_a_title_page_are_no_sentence() -> None:
     assert prose_of(blocks_of(["the story of my life", "", "by", "", "a sailor", "", LONG]))[0] == [LONG]
 
 
+@pytest.mark.parametrize("width", [45, 60, 75])
+def test_the_first_lines_of_a_text_with_a_blank_line_after_each_are_no_title_page(width: int) -> None:
+    told = "It was a dark and stormy night, and nobody in the little town had gone out since the clock of the church"
+    lines = textwrap.wrap(f"{told} had struck seven, for the wind was terrible and cold, and the sea rose. " * 6, width)
+    title = ["The Salt Sea", "by", "a sailor"]
+    cleaned = clean_book("\n\n".join([*title, *lines]))
+    assert cleaned
+    assert " ".join(cleaned.split()) == " ".join(lines)
+
+
 def test_a_space_before_a_small_letter_begins_no_paragraph() -> None:
     lines = [
         "The town was silent, and the lamps burned low; every house that was called “haunted”",
