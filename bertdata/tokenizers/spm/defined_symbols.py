@@ -37,8 +37,8 @@ def kept_symbols(symbols: Sequence[str], charsmap: bytes) -> list[str]:
             raise InputError(
                 f"has the user-defined symbol {symbol!r}, which begins with a mark on the letter before it"
             )
-        if " " in symbol and (symbol.strip(" ") != symbol or "  " in symbol or rules.change(symbol)):
-            raise InputError(f"has the user-defined symbol {symbol!r}, in which SentencePiece keeps spaces as they are")
+    check_spaces([symbol for symbol in symbols if " " in symbol and rules.change(symbol)], changed=True)
+    check_spaces(symbols)
     overlaps = _Overlaps(symbols)
     changed = [symbol for symbol in symbols if " " not in symbol and rules.change(symbol)]
     if overlapping := next(filter(overlaps.has, changed), None):
@@ -53,6 +53,13 @@ def kept_symbols(symbols: Sequence[str], charsmap: bytes) -> list[str]:
     joined = [symbol for symbol in joined if not overlaps.has(symbol)]
     kept = [*changed, *(joined if len(changed) + len(joined) <= _MOST_WITH_JOINED else [])]
     return sorted(kept, key=lambda symbol: (-len(symbol), symbol))
+
+
+def check_spaces(symbols: Sequence[str], *, changed: bool = False) -> None:
+    """Raise InputError for a symbol with spaces that are not single ones between words, or that rules would change."""
+    for symbol in symbols:
+        if " " in symbol and (changed or symbol.strip(" ") != symbol or "  " in symbol):
+            raise InputError(f"has the user-defined symbol {symbol!r}, in which SentencePiece keeps spaces as they are")
 
 
 class _Overlaps:

@@ -21,7 +21,7 @@ from bertdata.errors import InputError
 from bertdata.tokenizers import json_format, json_parts
 from bertdata.tokenizers.base import SpecialTokens
 from bertdata.tokenizers.spm.charsmap import Charsmap, steps
-from bertdata.tokenizers.spm.defined_symbols import around, kept_symbols
+from bertdata.tokenizers.spm.defined_symbols import around, check_spaces, kept_symbols
 from bertdata.tokenizers.spm.proto import BPE_MODEL, UNIGRAM_MODEL, PieceType
 
 _XLNET = frozenset({"<cls>", "<sep>", "<eod>"})
@@ -209,12 +209,13 @@ def _rules(model: Any) -> list[Any]:
     from tokenizers import normalizers
 
     charsmap = model.normalizer.precompiled_charsmap
-    if not charsmap:
-        return []
     first = tuple(piece.piece for piece in model.pieces[:4])
     if any(first == names[:4] for names, _ in NUMBERINGS.values()):
-        return [normalizers.Precompiled(charsmap)]
+        return [normalizers.Precompiled(charsmap)] if charsmap else []
     try:
+        if not charsmap:
+            check_spaces(_defined(model))
+            return []
         return around(steps(charsmap), kept_symbols(_defined(model), charsmap))
     except InputError as error:
         raise InputError(f"{error}, which no tokenizer.json does; {_BY_TRANSFORMERS}") from None

@@ -177,6 +177,11 @@ def test_symbols_that_no_tokenizer_json_finds_as_sentencepiece_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         SentencePieceTokenizer(model_of(sentencepiece, user_defined_symbols=symbols))
+    if symbols == ["a  b"]:
+        with pytest.raises(InputError, match=message):
+            SentencePieceTokenizer(
+                model_of(sentencepiece, user_defined_symbols=symbols, normalization_rule_name="identity")
+            )
 
 
 def test_words_that_may_overlap_are_read_as_symbols(sentencepiece: Any) -> None:
