@@ -45,9 +45,9 @@ class StageLog:
         share = "" if self.total is None else f"{done / max(1, self.total):.0%}, "
         self._line(f"{share}{self._amount(done)}{self._left(done)}")
 
-    def close(self, done: int) -> None:
-        """Write that the stage is done, or where it stopped."""
-        if self.total is not None and done < self.total:
+    def close(self, done: int, *, failed: bool = False) -> None:
+        """Write that the stage is done, or where it stopped: before its total, or as it failed."""
+        if failed or (self.total is not None and done < self.total):
             self._event("stopped", done)
             self._line(f"stopped after {self._amount(done)}")
             return
@@ -117,14 +117,14 @@ class LoggedBar:
         del refresh
         self._log.title = title
 
-    def close(self) -> None:
+    def close(self, *, failed: bool = False) -> None:
         """Write that it is done, or where it stopped."""
         if self._is_open:
             self._is_open = False
-            self._log.close(self.n)
+            self._log.close(self.n, failed=failed)
 
     def __enter__(self) -> LoggedBar:
         return self
 
-    def __exit__(self, *_: Any) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
+        self.close(failed=kind is not None)

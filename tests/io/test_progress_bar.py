@@ -65,6 +65,20 @@ def test_the_bytes_of_a_file_are_one_line_of_a_log_with_what_was_there_before(
     )
 
 
+@pytest.mark.parametrize("total", [None, 2000])
+def test_a_download_that_failed_is_not_done(total: int | None, capsys: pytest.CaptureFixture[str]) -> None:
+    def download() -> None:
+        with byte_progress("a.bin") as bar:
+            bar.total = total
+            bar.update(2000)
+            raise OSError("no route")
+
+    with pytest.raises(OSError, match="no route"):
+        download()
+    amount = "2.0 kB of 2.0 kB" if total else "2.0 kB"
+    assert re.fullmatch(rf"\d\d:\d\d:\d\d a\.bin +stopped after {amount}\n", capsys.readouterr().err)
+
+
 FAKED = """
 import sys, types, warnings
 warnings.simplefilter("error")
