@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from bertdata.errors import ConfigError, InputError
+from bertdata.errors import ConfigError
 from bertdata.finetune.classification import class_splits, number_splits
 from bertdata.finetune.layout import TaskSplit, is_unlabelled
 from bertdata.finetune.settings import Columns, TaskConfig
@@ -101,10 +101,7 @@ def _read(split: str, path: str, *, task: GlueTask) -> Iterator[LabelledText[Any
             "--task classification",
             path=path,
         )
-    for text in read_classes(path, texts, label, unlabelled=is_unlabelled(split), lenient=True):
-        if len(texts) == 2 and text.pair is None:
-            raise InputError(f"{text.place} has no text in {texts[1]!r}; expected a pair of texts", path=path)
-        yield text
+    yield from read_classes(path, texts, label, unlabelled=is_unlabelled(split), lenient=True)
 
 
 def _first_fields(path: str) -> list[str]:

@@ -109,13 +109,13 @@ def read_texts(
 
 
 def _texts(row: Row, columns: Sequence[str], place: str, path: str) -> tuple[str, str | None]:
-    text = cell_at(row, columns[0])
-    if not isinstance(text, str):
-        raise InputError(f"{place} has {text!r} in {columns[0]!r}; expected a text", path=path)
-    pair = cell_at(row, columns[1]) if len(columns) == 2 else None
-    if not isinstance(pair, str | None):
-        raise InputError(f"{place} has {pair!r} in {columns[1]!r}; expected a text", path=path)
-    return text, pair
+    text, *pair = (cell_at(row, column) for column in columns)
+    for column, value in zip(columns, [text, *pair], strict=True):
+        if value is None:
+            raise InputError(f"{place} has no text in {column!r}; expected one: leave such rows out", path=path)
+        if not isinstance(value, str):
+            raise InputError(f"{place} has {value!r} in {column!r}; expected a text", path=path)
+    return text, pair[0] if pair else None
 
 
 def read_classes(

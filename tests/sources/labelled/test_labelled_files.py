@@ -94,8 +94,17 @@ def test_columns_are_found_by_the_names_that_data_sets_use_or_named(tmp_path: Pa
     with pytest.raises(ConfigError, match="name the one of the labels with `label_column`"):
         list(read_classes(write(tmp_path / "none.csv", "text,class\na,x\n")))
     pq.write_table(pa.table({"text": ["a", None], "label": [0, 1]}), tmp_path / "null.parquet")
-    with pytest.raises(InputError, match="row 2 has None in 'text'"):
+    with pytest.raises(InputError, match="row 2 has no text in 'text'"):
         list(read_classes(str(tmp_path / "null.parquet")))
+
+
+def test_a_pair_without_its_second_text_is_no_single_text(tmp_path: Path) -> None:
+    rows = '{"premise": "a", "hypothesis": "", "label": "x"}\n{"premise": "a", "hypothesis": null, "label": "x"}\n'
+    read = read_classes(write(tmp_path / "pairs.jsonl", rows))
+    with pytest.raises(InputError, match="line 2 has no text in 'hypothesis'"):
+        list(read)
+    [row] = read_classes(write(tmp_path / "empty.jsonl", rows.splitlines(keepends=True)[0]))
+    assert row.pair == ""
 
 
 COLA = "gj04\t1\t\tOur friends won't \"buy this.\ngj04\t0\t*\tOne more pseudo.\n"
